@@ -1,0 +1,12 @@
+"""scikit-learn for private data: linear models trained under differential privacy."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from skdp import accountant, linear_model, preprocessing
+
+try:
+    __version__ = version("skdp")
+except PackageNotFoundError:
+    __version__ = "0+unknown"
+
+__all__ = ["__version__", "accountant", "linear_model", "preprocessing"]

@@ -1,0 +1,230 @@
+"""From raw rows to rows with certified norms, and from raw contributions to bounded ones.
+
+Nothing is changed in place and no copy of the data is made: a row's clipping factor is kept beside
+it and applied to the rows of a batch as they are gathered.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+_UNIT_ROUNDOFF = 2.0**-53
+_NORM_BLOCK = 4096
+_LARGEST_BOUND = 1e100
+# Outside this range of squares the plain sum of squares may have lost a row's true norm.
+_SAFE_SQUARES = (1e-280, 1e280)
+
+
+class BoundedRows(NamedTuple):
+    """Rows together with what makes them bounded.
+
+    The i-th certified row is ``(scale[i] * X[i], bias)``, whose L2 norm is ``norm[i]``; its last
+    entry is there only if `bias` is nonzero. A record of norm 0 contributes the zero vector to
+    every release, its intercept included: that is the null record of zero-out adjacency.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d), float32 or float64, C-contiguous
+        The caller's rows, not copied.
+    scale : ndarray of shape (n,) or None
+        Clipping factors in [0, 1]; None if no row is clipped.
+    bias : float
+        Constant of the intercept column, 0.0 if there is none.
+    norm : ndarray of shape (n,)
+        Norms of the certified rows.
+    """
+
+    X: np.ndarray
+    scale: np.ndarray | None
+    bias: float
+    norm: np.ndarray
+
+    @property
+    def n_columns(self):
+        """Number of columns, the intercept's included."""
+        return self.X.shape[1] + (self.bias != 0.0)
+
+    def take(self, indices, out):
+        """Write the chosen rows, scaled, without the intercept column, to `out` (float64)."""
+        if self.X.dtype == out.dtype:
+            np.take(self.X, indices, axis=0, out=out, mode="clip")
+        else:
+            out[...] = self.X.take(indices, axis=0, mode="clip")
+        if self.scale is not None:
+            out *= self.scale.take(indices)[:, np.newaxis]
+        return out
+
+
+def row_norms(X):
+    """Return the L2 norm of each row in float64, also where squares would over- or underflow."""
+    norms = np.empty(X.shape[0])
+    for start in range(0, X.shape[0], _NORM_BLOCK):
+        block = X[start : start + _NORM_BLOCK].astype(np.float64, copy=False)
+        with np.errstate(over="ignore", under="ignore"):
+            squares = np.einsum("ij,ij->i", block, block)
+        norm = np.sqrt(squares)
+        extreme = np.flatnonzero(~((squares > _SAFE_SQUARES[0]) & (squares < _SAFE_SQUARES[1])))
+        if extreme.size:
+            norm[extreme] = _extreme_norms(block[extreme])
+        norms[start : start + _NORM_BLOCK] = norm
+    return norms
+
+
+def _extreme_norms(rows):
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+        unit = np.where(largest[:, np.newaxis] > 0.0, rows / largest[:, np.newaxis], 0.0)
+        return largest * np.sqrt(np.einsum("ij,ij->i", unit, unit))
+
+
+def clip_rows(X, *, data_norm, fit_intercept, clip=True):
+    """Bound every row by a public norm and append the intercept's constant.
+
+    A row x becomes ``x * min(1, data_norm / ||x||)``; with an intercept, a column equal to
+    `data_norm` follows, so that the norm is at most ``augmented_norm(data_norm, fit_intercept)``.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    data_norm : float
+        Public bound R.
+    fit_intercept : bool
+    clip : bool, default=True
+        False leaves the rows as they are, for fits without privacy.
+
+    Returns
+    -------
+    BoundedRows
+    """
+    norm = row_norms(X)
+    scale = None
+    if clip:
+        over = norm > data_norm
+        if over.any():
+            scale = np.ones(norm.shape)
+            scale[over] = data_norm / norm[over]
+            norm = np.where(over, data_norm, norm)
+    bias = float(data_norm) if fit_intercept else 0.0
+    if fit_intercept:
+        norm = np.hypot(norm, bias)
+    return BoundedRows(X, scale, bias, norm)
+
+
+def augmented_norm(data_norm, fit_intercept):
+    """Return the public bound of a certified row's norm: R, or sqrt(2) R with an intercept."""
+    return data_norm * (np.sqrt(2.0) if fit_intercept else 1.0)
+
+
+def clip_contributions(contributions, row_norm, bound):
+    """Scale each record's vector of updates so that it moves the released sum by at most `bound`.
+
+    Record i contributes the outer product of ``contributions[i]`` and its row, whose norm is
+    ``||contributions[i]|| row_norm[i]``. Outputs are scaled together.
+
+    Parameters
+    ----------
+    contributions : ndarray of shape (n, k)
+        Scaled in place and returned.
+    row_norm : ndarray of shape (n,)
+        A record of norm 0 gets the zero vector, whatever the bound.
+    bound : float
+        Infinite: nothing is scaled.
+    """
+    contributions[row_norm == 0.0] = 0.0
+    if np.isfinite(bound):
+        if contributions.shape[1] == 1:
+            length = np.abs(contributions[:, 0])
+        else:
+            length = np.sqrt(np.einsum("ij,ij->i", contributions, contributions))
+        length *= row_norm
+        np.maximum(length, bound, out=length)
+        np.divide(bound, length, out=length)
+        contributions *= length[:, np.newaxis]
+    return contributions
+
+
+def clip_targets(y, target_bounds, *, center, clip=True):
+    """Map targets from public bounds to [-1, 1] and return them with the map's midpoint and width.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n, k)
+    target_bounds : tuple of two floats, or None
+        None returns `y` as it is.
+    center : bool
+        Whether the midpoint of the bounds goes to 0. Without it (a model with no intercept) the
+        targets are divided by the larger absolute bound.
+    clip : bool, default=True
+        Whether targets beyond the bounds are moved to them.
+
+    Returns
+    -------
+    scaled : ndarray of shape (n, k)
+    midpoint, half_width : float
+        ``y = midpoint + half_width * scaled`` wherever y was within the bounds.
+    """
+    if target_bounds is None:
+        return y, 0.0, 1.0
+    low, high = target_bounds
+    if center:
+        midpoint, half_width = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
+    else:
+        midpoint, half_width = 0.0, max(abs(low), abs(high))
+    if clip:
+        y = np.clip(y, low, high)
+    return (y - midpoint) / half_width, midpoint, half_width
+
+
+def check_bounds(bounds, name):
+    """Return (low, high) as floats after checking that they are finite numbers with low < high.
+
+    Raises
+    ------
+    ValueError
+        If they aren't; the message names the parameter.
+    """
+    try:
+        low, high = (float(bound) for bound in bounds)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a pair of numbers (low, high).") from None
+    if not (abs(low) <= _LARGEST_BOUND and abs(high) <= _LARGEST_BOUND):
+        raise ValueError(f"{name} must be finite and at most 1e100 in size, got ({low}, {high}).")
+    if low >= high:
+        raise ValueError(f"{name} must have low < high, got ({low}, {high}).")
+    return low, high
+
+
+def check_feature_bounds(feature_bounds, n_features):
+    """Return float64 arrays (low, high) of shape (n_features,).
+
+    Raises
+    ------
+    ValueError
+        If `feature_bounds` isn't a pair of numbers or of arrays of that shape, finite, low < high.
+    """
+    try:
+        low, high = (np.asarray(bound, dtype=np.float64) for bound in feature_bounds)
+        low, high = np.broadcast_to(low, n_features), np.broadcast_to(high, n_features)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "feature_bounds must be a pair (low, high) of numbers or of arrays of shape "
+            f"(n_features,) = ({n_features},)."
+        ) from None
+    if not ((np.abs(low) <= _LARGEST_BOUND) & (np.abs(high) <= _LARGEST_BOUND)).all():
+        raise ValueError("feature_bounds must be finite and at most 1e100 in size.")
+    if not (low < high).all():
+        raise ValueError("feature_bounds must have low < high for every feature.")
+    return low, high
+
+
+def summation_slack(n_rows, n_columns, n_outputs, block_size):
+    """Return a relative bound on what rounding adds to the sensitivity of a batch sum.
+
+    A sum of m terms, added within blocks and then over blocks, is off by at most
+    ``u (block_size + n_rows / block_size)`` times the sum of the terms' sizes (Higham 2002,
+    section 4.2), which is at most ``n_rows`` times the bound of one; two neighbouring sums are
+    compared. The norm and the clipping factor of one record add a few units per entry.
+    """
+    per_sum = block_size + n_rows / block_size + 2.0
+    per_record = n_columns + n_outputs + 8.0
+    return 2.0 * _UNIT_ROUNDOFF * (min(per_sum, n_rows + 2.0) * n_rows + per_record)

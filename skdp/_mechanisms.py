@@ -1,0 +1,77 @@
+"""Noise: the only code that adds any."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+# A release is a whole number of grid steps. The step is this fraction of the smaller of the noise
+# and the sensitivity, so that rounding changes neither visibly.
+_GRID_BITS = 20
+# Sums of fewer grid steps than this, with the noise added, are exact in double precision.
+_EXACT_STEPS = 2.0**40
+
+
+@dataclass(frozen=True)
+class GaussianMechanism:
+    r"""Releases of a sum of bounded contributions with Gaussian noise, on a grid.
+
+    The value is rounded to the grid, then noise that was rounded to the same grid is added exactly.
+    So a release is a function of the rounded value plus a Gaussian, and its low-order bits carry
+    nothing about the value (Mironov 2012 shows what they give away otherwise). Rounding moves each
+    of two neighbouring values by at most half a step per entry; `sensitivity` contains that.
+
+    Parameters
+    ----------
+    contribution_bound : float
+        L2 bound C on what one record contributes to the value; infinite for no noise.
+    noise_multiplier : float
+        Noise standard deviation over sensitivity; 0 for no noise.
+    size : int
+        Number of entries of the value.
+    n_records : int
+        Number of records that may contribute; bounds the value a priori by ``n_records * C``.
+    rounding_slack : float, default=0.0
+        Relative excess over C that floating-point arithmetic may cause in the value.
+    """
+
+    contribution_bound: float
+    noise_multiplier: float
+    size: int
+    n_records: int
+    rounding_slack: float = 0.0
+
+    @cached_property
+    def grid(self):
+        """Step of the grid that releases lie on, a power of two; 0 where there is no noise."""
+        if self.noise_multiplier == 0.0:
+            return 0.0
+        finest = min(1.0, self.noise_multiplier) * self.contribution_bound * 2.0**-_GRID_BITS
+        coarsest_needed = self.n_records * self.contribution_bound / _EXACT_STEPS
+        return 2.0 ** max(math.floor(math.log2(finest)), math.ceil(math.log2(coarsest_needed)))
+
+    @cached_property
+    def sensitivity(self):
+        """L2 distance between the rounded values of two neighbouring data sets, at most."""
+        if self.noise_multiplier == 0.0:
+            return self.contribution_bound
+        exact = self.contribution_bound * (1.0 + self.rounding_slack)
+        return exact + self.grid * math.sqrt(self.size)
+
+    @cached_property
+    def noise_std(self):
+        """Standard deviation of the noise on each entry."""
+        return self.noise_multiplier * self.sensitivity if self.noise_multiplier > 0.0 else 0.0
+
+    def release(self, value, stream):
+        """Return `value` plus noise; `value` is an array of `size` entries, left as it is."""
+        if self.noise_multiplier == 0.0:
+            return value
+        grid = self.grid
+        released = stream.normal(value.shape)
+        released *= self.noise_std / grid
+        np.rint(released, out=released)
+        released += np.rint(value / grid)
+        released *= grid
+        return released

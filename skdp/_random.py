@@ -1,0 +1,121 @@
+"""Random streams: the only place where generators are created.
+
+A stream belongs to a logical unit (a fit's coins, a fit's noise), never to a worker, so that
+results don't depend on ``n_jobs``. A stream is used by one thread at a time.
+"""
+
+import os
+
+import numpy as np
+from scipy.special import ndtri
+
+_BLOCK = 8192
+
+
+class _Stream:
+    """Draws normals in blocks, so that a step of a solver pays for a slice and not for a call."""
+
+    reproducible: bool
+
+    def __init__(self):
+        self._normals = np.empty(0)
+        self._used = 0
+        self._pid = None
+
+    def normal(self, shape):
+        """Return fresh standard normals that the caller may overwrite; each is handed out once."""
+        size = int(np.prod(shape))
+        if size > _BLOCK:
+            return self._draw_normal(size).reshape(shape)
+        # A forked process would otherwise hand out the same rest of a block as its parent.
+        if self._used + size > self._normals.size or self._pid != os.getpid():
+            self._normals = self._draw_normal(_BLOCK)
+            self._used = 0
+            self._pid = os.getpid()
+        start = self._used
+        self._used = start + size
+        return self._normals[start : self._used].reshape(shape)
+
+
+class SeededStream(_Stream):
+    """A reproducible stream. Whoever knows the seed knows the noise.
+
+    Parameters
+    ----------
+    seed_sequence : numpy.random.SeedSequence
+        The seed of this stream and of all that are spawned from it.
+    """
+
+    reproducible = True
+
+    def __init__(self, seed_sequence):
+        super().__init__()
+        self._seed_sequence = seed_sequence
+        self._generator = np.random.default_rng(seed_sequence)
+
+    def _draw_normal(self, size):
+        return self._generator.standard_normal(size)
+
+    def uniform(self, size):
+        """Return `size` uniforms in (0, 1]."""
+        return 1.0 - self._generator.random(size)
+
+    def spawn(self, n_streams):
+        """Return `n_streams` streams independent of this one and of each other."""
+        return [SeededStream(child) for child in self._seed_sequence.spawn(n_streams)]
+
+
+class SecureStream(_Stream):
+    """A stream from the operating system's entropy (``os.urandom``).
+
+    Normals are ``ndtri`` of uniforms with full relative precision near zero, with a sign of their
+    own, so both tails are as fine as double precision allows.
+    """
+
+    reproducible = False
+
+    def _words(self, size):
+        return np.frombuffer(os.urandom(8 * size), dtype=np.uint64)
+
+    def _dense_uniform(self, words):
+        """Map 64-bit words to uniforms in (0, 1], adding bits where a word has many leading zeros.
+
+        A word below 2**53 fits in a double with room to spare; 64 more bits fill that room.
+        """
+        uniform = words.astype(np.float64)
+        sparse = np.flatnonzero(words < (1 << 53))
+        if sparse.size:
+            uniform[sparse] += self._words(sparse.size) * 2.0**-64
+        uniform *= 2.0**-64
+        return np.maximum(uniform, 2.0**-128, out=uniform)
+
+    def _draw_normal(self, size):
+        words = self._words(size)
+        sign_bits = np.unpackbits(np.frombuffer(os.urandom(-(-size // 8)), dtype=np.uint8))[:size]
+        normals = ndtri(0.5 * self._dense_uniform(words))
+        return np.where(sign_bits, normals, -normals)
+
+    def uniform(self, size):
+        """Return `size` uniforms in (0, 1]."""
+        return self._dense_uniform(self._words(size))
+
+    def spawn(self, n_streams):
+        """Return `n_streams` streams; all draw from the operating system."""
+        return [SecureStream() for _ in range(n_streams)]
+
+
+def make_stream(random_state):
+    """Return the stream that a `random_state` parameter stands for.
+
+    Parameters
+    ----------
+    random_state : None, int or numpy.random.RandomState
+        None: operating-system entropy, unaffected by ``numpy.random.seed``. An int: a reproducible
+        stream. A RandomState: a reproducible stream whose seed is drawn from it.
+    """
+    if random_state is None:
+        return SecureStream()
+    if isinstance(random_state, np.random.RandomState):
+        words = random_state.randint(0, 2**32, size=8, dtype=np.uint32)
+        return SeededStream(np.random.SeedSequence(words.tolist()))
+    return SeededStream(np.random.SeedSequence(int(random_state)))

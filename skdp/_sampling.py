@@ -1,0 +1,68 @@
+"""Which rows take part in each step. Reads n and the rate, never the data."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_BLOCK = 16384
+
+
+@dataclass(frozen=True)
+class PoissonSampler:
+    """Poisson sampling: an independent coin of probability `rate` for every row and step.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows, public.
+    rate : float
+        Probability that a row takes part in a step, in (0, 1].
+    n_steps : int
+        Number of steps.
+    """
+
+    n_rows: int
+    rate: float
+    n_steps: int
+
+    def batches(self, stream):
+        """Yield the row indices of each step, in increasing order; a batch may be empty.
+
+        The coins of consecutive steps are laid end to end and the gaps between heads are drawn
+        (geometric, by inversion), so a step costs O(rate n) and not O(n).
+        """
+        if self.rate >= 1.0:
+            every_row = np.arange(self.n_rows)
+            for _ in range(self.n_steps):
+                yield every_row
+            return
+        steps_per_block = max(1, int(_BLOCK / (self.rate * self.n_rows)))
+        for first in range(0, self.n_steps, steps_per_block):
+            n_steps = min(steps_per_block, self.n_steps - first)
+            heads = _heads(stream, self.rate, n_steps * self.n_rows)
+            starts = np.arange(n_steps + 1, dtype=np.int64) * self.n_rows
+            bounds = np.searchsorted(heads, starts)
+            for step in range(n_steps):
+                yield heads[bounds[step] : bounds[step + 1]] - starts[step]
+
+
+def _heads(stream, rate, n_coins):
+    """Return the positions of the heads among `n_coins` independent coins of probability `rate`.
+
+    Gaps that reach past the last coin are thrown away: the geometric law has no memory, so the
+    coins after it can start afresh.
+    """
+    log_tail = np.log1p(-rate)
+    chunk = int(rate * n_coins + 6.0 * np.sqrt(rate * n_coins) + 16.0)
+    pieces = []
+    position = -1
+    while position < n_coins:
+        gaps = np.floor(np.log(stream.uniform(chunk)) / log_tail)
+        # Past the end is past the end: the cut keeps the running sum far from overflow.
+        gaps = np.minimum(gaps, n_coins).astype(np.int64)
+        positions = position + np.cumsum(gaps + 1)
+        pieces.append(positions)
+        position = positions[-1]
+        chunk = 16 + chunk // 8
+    heads = np.concatenate(pieces)
+    return heads[: np.searchsorted(heads, n_coins)]

@@ -1,0 +1,1 @@
+"""Solver loops: pure functions over arrays, told everything by keyword."""

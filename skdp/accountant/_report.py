@@ -1,0 +1,376 @@
+"""The guarantee of a fit, in one immutable object, and the sum of several."""
+
+import dataclasses
+import html
+import json
+import math
+import numbers
+import textwrap
+from importlib.metadata import version
+
+from skdp.accountant._calibration import resolve_accountant
+from skdp.accountant._profile import ADJACENCIES, build_profile, full_batch_mu, group_epsilon
+
+_WIDTH = 88
+_NEIGHBOURS = {
+    "zero_out": "one record is replaced by a null record, which contributes nothing",
+    "replace_one": "one record is replaced by any other record",
+    "replace_label": "the label of one record is replaced by any other label",
+}
+_ACCOUNTANTS = {
+    "analytic": "closed form of the Gaussian mechanism (exact)",
+    "pld": "privacy loss distributions (numerical, errs on the private side)",
+    "rdp": "Renyi divergences (an upper bound)",
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
+class PrivacyReport:
+    """The differential privacy of what was published.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The guarantee: on any two data sets that differ in one record, any set of outcomes has
+        probabilities ``p <= exp(epsilon) p' + delta``.
+    adjacency : {"zero_out", "replace_one", "replace_label"}
+        What "differ in one record" means.
+    events : tuple of GaussianEvent
+        The releases that were made.
+    clipping : float or None
+        Bound on one record's contribution to a release; None if releases have different bounds.
+    accountant : {"pld", "rdp", "analytic"}
+        How epsilon was computed. Stored as resolved: "pld" becomes "analytic" where there is a
+        closed form and "rdp" where the loss distribution is unreliable.
+    accountant_version : str, default=None
+        What computed it; found out if None.
+    unit : str, default="one row"
+        What is protected.
+    assumed_public, not_covered : tuple of str, default=()
+        What the guarantee takes as known to everybody, and what it says nothing about.
+    reproducible : bool, default=False
+        Whether the randomness came from a seed.
+    """
+
+    epsilon: float
+    delta: float
+    adjacency: str
+    events: tuple
+    clipping: float | None
+    accountant: str
+    accountant_version: str | None = None
+    unit: str = "one row"
+    assumed_public: tuple = ()
+    not_covered: tuple = ()
+    reproducible: bool = False
+
+    def __post_init__(self):
+        if self.adjacency not in ADJACENCIES:
+            raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {self.adjacency!r}.")
+        if self.accountant not in _ACCOUNTANTS:
+            raise ValueError(
+                f"accountant must be one of {tuple(_ACCOUNTANTS)}, got {self.accountant!r}."
+            )
+        for name in ("epsilon", "delta"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        for name in ("events", "assumed_public", "not_covered"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if not self.events:
+            raise ValueError("events must hold at least one event.")
+        if self.accountant == "pld":
+            rate = min(event.sampling_rate for event in self.events)
+            resolved = resolve_accountant("pld", self.delta, rate, self.n_steps, self.adjacency)
+            object.__setattr__(self, "accountant", resolved)
+        if self.accountant_version is None:
+            source = "closed form"
+            if self.accountant != "analytic":
+                source = f"dp-accounting {version('dp-accounting')}"
+            object.__setattr__(self, "accountant_version", source)
+
+    @property
+    def event(self):
+        """What was released, in words."""
+        return ", then ".join(str(event) for event in self.events)
+
+    @property
+    def n_steps(self):
+        """Total number of releases."""
+        return sum(event.n_steps for event in self.events)
+
+    @property
+    def sampling(self):
+        """How batches were drawn: "full batch", "poisson" or "mixed"."""
+        kinds = {event.sampling_rate < 1 for event in self.events}
+        if len(kinds) > 1:
+            return "mixed"
+        return "poisson" if kinds.pop() else "full batch"
+
+    @property
+    def sampling_rate(self):
+        """Probability that a record takes part in a step; None if it differs between events."""
+        return _common(event.sampling_rate for event in self.events)
+
+    @property
+    def noise_multiplier(self):
+        """Noise standard deviation over `clipping`; None if it differs between events."""
+        return _common(event.noise_multiplier for event in self.events)
+
+    @property
+    def mu(self):
+        """Parameter of Gaussian differential privacy; None unless all batches were full."""
+        return full_batch_mu(self.events, self.adjacency)
+
+    def epsilon_at(self, delta, group_size=1):
+        """Epsilon of the same releases at another delta, or for a group of records.
+
+        Parameters
+        ----------
+        delta : float
+            In [0, 1).
+        group_size : int, default=1
+            Number of records that may change together. The bound is exact for full batches. For
+            Poisson batches it is the smaller of two: the whole group takes part whenever one of
+            it does, or the triangle inequality over a chain of single changes.
+
+        Returns
+        -------
+        epsilon : float
+            An upper bound; ``inf`` if there is none.
+        """
+        delta = _in_range(delta, "delta", 0, 1, open_end=True)
+        is_integer = isinstance(group_size, numbers.Integral) and not isinstance(group_size, bool)
+        if not is_integer or group_size < 1:
+            raise ValueError(f"group_size must be an integer of at least 1, got {group_size!r}.")
+        if group_size == 1:
+            found = self._profile().epsilon(delta)
+            return min(found, self.epsilon) if delta >= self.delta else found
+        events = tuple(event.scaled_to_group(int(group_size)) for event in self.events)
+        found = build_profile(events, self.adjacency, self.accountant).epsilon(delta)
+        if self.mu is None:
+            found = min(found, group_epsilon(self._profile(), delta, int(group_size)))
+        return found
+
+    def delta_at(self, epsilon):
+        """Delta of the same releases at another epsilon.
+
+        Parameters
+        ----------
+        epsilon : float
+            Not negative.
+
+        Returns
+        -------
+        delta : float
+            An upper bound, in [0, 1].
+        """
+        epsilon = _in_range(epsilon, "epsilon", 0, math.inf)
+        if math.isinf(epsilon):
+            return 0.0
+        found = self._profile().delta(epsilon)
+        return min(found, self.delta) if epsilon >= self.epsilon else found
+
+    def tpr_at(self, fpr):
+        """Largest true positive rate of a membership attack that the guarantee allows.
+
+        Parameters
+        ----------
+        fpr : float
+            False positive rate of the attack, in [0, 1].
+
+        Returns
+        -------
+        tpr : float
+            An upper bound in [fpr, 1] on the true positive rate of any attack that tells a data
+            set from its neighbour, in the direction that is easier for the attacker. For full
+            batches it is exact: ``Phi(Phi^-1(fpr) + mu)``.
+        """
+        fpr = _in_range(fpr, "fpr", 0, 1)
+        bound = min(self._profile().tpr(fpr), 1.0)
+        if math.isfinite(self.epsilon):
+            odds = math.exp(min(self.epsilon, 700.0))
+            bound = min(bound, self.delta + odds * fpr, 1 - (1 - self.delta - fpr) / odds)
+        return max(bound, fpr)
+
+    def to_dict(self):
+        """Everything in the report, as types that JSON knows; infinity is the string "inf"."""
+        names = [field.name for field in dataclasses.fields(self)]
+        names += ["event", "sampling", "sampling_rate", "n_steps", "noise_multiplier", "mu"]
+        content = {name: getattr(self, name) for name in names}
+        content["events"] = [
+            {"type": type(event).__name__, **dataclasses.asdict(event)} for event in self.events
+        ]
+        return _json_safe(content)
+
+    def to_json(self):
+        """The content of `to_dict` as a JSON string."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
+
+    def to_text(self):
+        """The report in plain words, for a terminal (at most 88 columns)."""
+        lines = [f"Privacy report: {self!r}", ""]
+        for title, value in self._rows():
+            lines += textwrap.wrap(
+                value, _WIDTH, initial_indent=f"{title:<16}", subsequent_indent=" " * 16
+            )
+        lines += ["", *textwrap.wrap(self._meaning(), _WIDTH)]
+        for title, items in (
+            ("Assumed to be public:", self.assumed_public),
+            ("Not covered:", self.not_covered),
+        ):
+            if items:
+                lines += ["", title]
+                for item in items:
+                    lines += textwrap.wrap(
+                        item, _WIDTH, initial_indent="  - ", subsequent_indent="    "
+                    )
+        if self.reproducible and math.isfinite(self.epsilon):
+            lines += ["", *textwrap.wrap(_SEED_WARNING, _WIDTH)]
+        return "\n".join(lines)
+
+    def __repr__(self):
+        return f"({self.epsilon:g}, {self.delta:g})-DP"
+
+    def _repr_html_(self):
+        rows = list(self._rows())
+        if self.assumed_public:
+            rows.append(("Public", "; ".join(self.assumed_public)))
+        if self.not_covered:
+            rows.append(("Not covered", "; ".join(self.not_covered)))
+        if self.reproducible and math.isfinite(self.epsilon):
+            rows.append(("Seed", _SEED_WARNING))
+        # No colour but the notebook's own, so that light and dark themes both work.
+        cell = "text-align:left;vertical-align:top;padding:2px 8px;"
+        body = "".join(
+            f'<tr><th scope="row" style="{cell}">{html.escape(title)}</th>'
+            f'<td style="{cell}">{html.escape(value)}</td></tr>'
+            for title, value in rows
+        )
+        return (
+            '<table style="border:1px solid currentColor;border-collapse:collapse;'
+            'color:inherit;background:transparent;max-width:60em">'
+            f'<caption style="{cell}font-weight:bold">{html.escape(repr(self))}</caption>'
+            f"<tbody>{body}</tbody></table>"
+        )
+
+    def _profile(self):
+        return build_profile(self.events, self.adjacency, self.accountant)
+
+    def _rows(self):
+        yield (
+            "Protects",
+            f"{self.unit}: neighbouring data sets are those where " + _NEIGHBOURS[self.adjacency],
+        )
+        if math.isinf(self.epsilon):
+            yield "Guarantee", "no privacy: epsilon is infinite"
+        else:
+            yield "Guarantee", f"epsilon = {self.epsilon:g}, delta = {self.delta:g}"
+        yield "Released", self.event
+        if self.clipping is not None and math.isfinite(self.clipping):
+            yield "Contribution", f"at most {self.clipping:g} (L2 norm) per record and release"
+        yield "Accountant", f"{_ACCOUNTANTS[self.accountant]}; {self.accountant_version}"
+        if self.mu is not None and math.isfinite(self.mu):
+            yield "Gaussian DP", f"mu = {self.mu:.4g}"
+
+    def _meaning(self):
+        if math.isinf(self.epsilon):
+            return (
+                "No privacy: epsilon is infinite. No noise was added, and the published numbers "
+                "may reveal any record."
+            )
+        return (
+            "What it means: someone who sees everything that was published, and knows every "
+            "other record, tries to tell whether a given record was used. If they accept "
+            f"a false alarm in 1 % of the cases, they detect it in at most "
+            f"{100 * self.tpr_at(0.01):.3g} % of the cases in which it was. A smaller epsilon "
+            "protects better; delta bounds the probability that the bound on epsilon fails."
+        )
+
+
+_SEED_WARNING = (
+    "The noise came from a seed (random_state): anyone who learns the seed can remove the noise. "
+    "Use random_state=None for a model that is published."
+)
+
+
+def compose(reports):
+    """Joint guarantee of several fits on the same records.
+
+    Parameters
+    ----------
+    reports : iterable of PrivacyReport
+        All with the same adjacency and unit.
+
+    Returns
+    -------
+    report : PrivacyReport
+        Its delta is the sum of the deltas; its epsilon is that of all releases together at that
+        delta, and never more than the sum of the epsilons.
+
+    Raises
+    ------
+    ValueError
+        If there is no report, or the adjacencies or units differ.
+    """
+    reports = tuple(reports)
+    if not reports:
+        raise ValueError("reports must hold at least one report.")
+    for name in ("adjacency", "unit"):
+        if _common(getattr(report, name) for report in reports) is None:
+            raise ValueError(f"reports must all have the same {name}.")
+    first = reports[0]
+    delta = math.fsum(report.delta for report in reports)
+    if delta >= 1:
+        raise ValueError("the deltas of the reports add up to 1 or more: nothing is guaranteed.")
+    events = tuple(event for report in reports for event in report.events)
+    methods = {report.accountant for report in reports} - {"analytic"}
+    joint = dataclasses.replace(
+        first,
+        epsilon=math.fsum(report.epsilon for report in reports),
+        delta=delta,
+        events=_merged(events),
+        clipping=_common(report.clipping for report in reports),
+        accountant="rdp" if methods == {"rdp"} else "pld",
+        accountant_version=None,
+        assumed_public=_union(report.assumed_public for report in reports),
+        not_covered=_union(report.not_covered for report in reports),
+        reproducible=any(report.reproducible for report in reports),
+    )
+    return dataclasses.replace(joint, epsilon=joint.epsilon_at(delta))
+
+
+def _merged(events):
+    """Neighbouring equal events as one with more steps."""
+    merged = []
+    for event in events:
+        if merged and dataclasses.replace(merged[-1], n_steps=event.n_steps) == event:
+            event = dataclasses.replace(event, n_steps=merged.pop().n_steps + event.n_steps)
+        merged.append(event)
+    return tuple(merged)
+
+
+def _common(values):
+    """The one value that all are equal to, else None."""
+    values = set(values)
+    return values.pop() if len(values) == 1 else None
+
+
+def _union(groups):
+    return tuple(dict.fromkeys(item for group in groups for item in group))
+
+
+def _in_range(value, name, low, high, *, open_end=False):
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise ValueError(f"{name} must be a real number, got {value!r}.")
+    if not low <= value <= high or (open_end and value == high):
+        raise ValueError(f"{name} is out of range, got {value!r}.")
+    return float(value)
+
+
+def _json_safe(value):
+    if isinstance(value, float) and math.isinf(value):
+        return "inf"
+    if isinstance(value, dict):
+        return {key: _json_safe(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json_safe(item) for item in value]
+    return value

@@ -1,0 +1,142 @@
+"""What linear models share: predictions, labels, and the check of what is published."""
+
+import math
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.special import expit, softmax
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from skdp.utils._sklearn import no_values_in_errors, validate_data
+
+
+class LinearRegressorMixin:
+    """Predictions of a fitted linear regressor."""
+
+    def predict(self, X):
+        """Predict targets. Rows are not clipped.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Predicted targets, in the units of the training targets.
+        """
+        return _linear(self, X)
+
+
+class LinearClassifierMixin:
+    """Decision values and predictions of a fitted linear classifier."""
+
+    def decision_function(self, X):
+        """Compute the signed decision value of each class. Rows are not clipped.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            ``X @ coef_.T + intercept_``; with two classes, a positive value means ``classes_[1]``.
+        """
+        scores = _linear(self, X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X):
+        """Predict class labels. Rows are not clipped.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predicted labels.
+        """
+        scores = self.decision_function(X)
+        indices = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[indices]
+
+
+def probabilities(scores):
+    """Turn decision values into probabilities: a sigmoid, or for several classes a softmax."""
+    if scores.ndim == 1:
+        return np.column_stack([expit(-scores), expit(scores)])
+    return softmax(scores, axis=1)
+
+
+def _linear(estimator, X):
+    check_is_fitted(estimator)
+    X = validate_data(estimator, X, dtype=[np.float64, np.float32], reset=False)
+    return X @ estimator.coef_.T + estimator.intercept_
+
+
+def encode_labels(y, classes):
+    """Return the class set and targets in {-1, 1}: one column for two classes, else one a class.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+    classes : array-like or None
+        The declared class set; None reads it from `y`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two classes or a label isn't among those declared.
+    """
+    if classes is None:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if classes.size < 2:
+            raise ValueError("A classifier needs at least 2 classes; the data contains one class.")
+    else:
+        classes = np.unique(np.asarray(classes))
+        if classes.size < 2:
+            raise ValueError("The 'classes' parameter must name at least 2 classes.")
+        codes = _declared_codes(y, classes)
+    if classes.size == 2:
+        return classes, np.where(codes == 1, 1.0, -1.0)[:, np.newaxis]
+    targets = np.full((codes.size, classes.size), -1.0)
+    targets[np.arange(codes.size), codes] = 1.0
+    return classes, targets
+
+
+def _declared_codes(y, classes):
+    index = {label: code for code, label in enumerate(classes.tolist())}
+    codes = np.array([index.get(label, -1) for label in y.tolist()])
+    if (codes < 0).any():
+        raise ValueError("y contains labels that are not among the declared classes.")
+    return codes
+
+
+def as_targets(y):
+    """Return regression targets as float64 of shape (n_samples, n_outputs)."""
+    if issparse(y):
+        raise TypeError("Sparse y is not supported; pass a dense array.")
+    with no_values_in_errors():
+        y = np.asarray(y, dtype=np.float64)
+    return y.reshape(y.shape[0], -1)
+
+
+def is_private(estimator):
+    """Tell whether an estimator's epsilon is finite, whatever was set as its epsilon."""
+    try:
+        return math.isfinite(estimator.epsilon)
+    except (TypeError, OverflowError):
+        return True
+
+
+def check_finite(weights):
+    """Refuse to publish weights that overflowed; as released values they may be looked at."""
+    if not np.isfinite(weights).all():
+        raise ValueError("The fit overflowed: scale the features and targets to moderate size.")

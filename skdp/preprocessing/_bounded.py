@@ -1,0 +1,202 @@
+"""Transformers that learn nothing from the data."""
+
+import math
+from numbers import Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._bounds import check_bounds, check_feature_bounds, row_norms
+from skdp.utils._sklearn import Interval, _fit_context, validate_data
+
+_DTYPES = [np.float64, np.float32]
+
+
+class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Scale down rows that are longer than a public bound.
+
+    A row x becomes ``x * min(1, data_norm / ||x||)``; shorter rows stay as they are. Each row is
+    transformed on its own and nothing is learned, so this costs no privacy.
+
+    Parameters
+    ----------
+    data_norm : float, default=1.0
+        Public bound on the L2 norm of a row.
+
+    Attributes
+    ----------
+    norm_bound_ : float
+        L2 norm that no row of the output exceeds (up to rounding): `data_norm`.
+
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    BoundsScaler : Map features from public ranges to a common one.
+
+    Examples
+    --------
+    >>> from skdp.preprocessing import NormClipper
+    >>> NormClipper(data_norm=1.0).fit_transform([[3.0, 4.0], [0.3, 0.4]])
+    array([[0.6, 0.8],
+           [0.3, 0.4]])
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "data_norm": [Interval(Real, 1e-50, 1e50, closed="both")],
+    }
+
+    def __init__(self, data_norm=1.0):
+        self.data_norm = data_norm
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Check the input; nothing is learned from it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The transformer.
+        """
+        validate_data(self, X, dtype=_DTYPES)
+        self.norm_bound_ = float(self.data_norm)
+        return self
+
+    def transform(self, X):
+        """Scale down the rows that are too long.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        X_clipped : ndarray of shape (n_samples, n_features)
+            A new array, float32 if X is.
+        """
+        X = validate_data(self, X, dtype=_DTYPES, reset=False)
+        scale = self.data_norm / np.maximum(row_norms(X), self.data_norm)
+        return X * scale.astype(X.dtype)[:, np.newaxis]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Map features from public ranges to a common range; values outside are clipped.
+
+    The counterpart of scikit-learn's MinMaxScaler that takes the ranges from you and not from the
+    data, whose extremes are single records' values. Nothing is learned, so this costs no privacy.
+
+    Parameters
+    ----------
+    feature_bounds : pair (low, high), default=(-1.0, 1.0)
+        Public range of the features: two numbers for all features, or two array-likes of shape
+        (n_features,). Write them from what the features mean, never from the data.
+
+    feature_range : pair of floats (low, high), default=(-1.0, 1.0)
+        Range of the output.
+
+    Attributes
+    ----------
+    norm_bound_ : float
+        L2 norm that no row of the output exceeds: ``sqrt(n_features)`` times the larger absolute
+        end of `feature_range`. A good start for a private estimator's `data_norm`.
+
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    NormClipper : Scale down rows that are longer than a public bound.
+
+    Examples
+    --------
+    Ages in years and temperatures in degrees Celsius:
+
+    >>> from skdp.preprocessing import BoundsScaler
+    >>> scaler = BoundsScaler(feature_bounds=([0, 35], [100, 42]))
+    >>> scaler.fit_transform([[25.0, 38.5], [120.0, 42.0]])
+    array([[-0.5,  0. ],
+           [ 1. ,  1. ]])
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "feature_bounds": ["array-like"],
+        "feature_range": ["array-like"],
+    }
+
+    def __init__(self, feature_bounds=(-1.0, 1.0), *, feature_range=(-1.0, 1.0)):
+        self.feature_bounds = feature_bounds
+        self.feature_range = feature_range
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Check the input against the bounds' shapes; nothing is learned from it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The transformer.
+
+        Raises
+        ------
+        ValueError
+            If bounds are not finite, not increasing, or don't fit the number of features.
+        """
+        X = validate_data(self, X, dtype=_DTYPES)
+        check_feature_bounds(self.feature_bounds, X.shape[1])
+        low, high = check_bounds(self.feature_range, "feature_range")
+        self.norm_bound_ = math.sqrt(X.shape[1]) * max(abs(low), abs(high))
+        return self
+
+    def transform(self, X):
+        """Clip and scale the features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        X_scaled : ndarray of shape (n_samples, n_features)
+            A new array, float32 if X is.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=_DTYPES, reset=False)
+        low, high = check_feature_bounds(self.feature_bounds, X.shape[1])
+        start, stop = check_bounds(self.feature_range, "feature_range")
+        share = (np.clip(X, low, high) - low) / (high - low)
+        return np.clip(start + (stop - start) * share, start, stop).astype(X.dtype, copy=False)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

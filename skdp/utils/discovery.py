@@ -1,0 +1,44 @@
+"""Lists of the estimators of skdp."""
+
+from importlib import import_module
+
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+
+__all__ = ["all_estimators"]
+
+_PUBLIC_MODULES = ("skdp.linear_model", "skdp.preprocessing")
+_FILTERS = {
+    "classifier": is_classifier,
+    "regressor": is_regressor,
+    "transformer": lambda estimator: hasattr(estimator, "transform"),
+    "private": lambda estimator: "epsilon" in estimator.get_params(),
+}
+
+
+def all_estimators(type_filter=None):
+    """List the estimator classes of skdp.
+
+    Parameters
+    ----------
+    type_filter : {"classifier", "regressor", "transformer", "private"}, default=None
+        Which kind to list; "private" are those that spend a privacy budget. None lists all.
+
+    Returns
+    -------
+    estimators : list of (str, type)
+        Names and classes, sorted by name.
+
+    Raises
+    ------
+    ValueError
+        If `type_filter` is none of these.
+    """
+    if type_filter is not None and type_filter not in _FILTERS:
+        raise ValueError(f"type_filter must be one of {sorted(_FILTERS)}, got {type_filter!r}.")
+    found = []
+    for module in map(import_module, _PUBLIC_MODULES):
+        members = [(name, getattr(module, name)) for name in module.__all__]
+        found += [member for member in members if issubclass(member[1], BaseEstimator)]
+    if type_filter is not None:
+        found = [member for member in found if _FILTERS[type_filter](member[1]())]
+    return sorted(found)

@@ -1,0 +1,240 @@
+"""What every private estimator must satisfy, of this package or of yours."""
+
+import contextlib
+import math
+import pickle
+import warnings
+from unittest import mock
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from skdp import _mechanisms
+from skdp.exceptions import PrivacyWarning
+
+__all__ = ["check_private_estimator"]
+
+_N_ROWS, _N_FEATURES = 240, 3
+# A correlation of noise above this has a probability below 1e-9 under independence.
+_CORRELATION_SIGMAS = 6.5
+
+
+def check_private_estimator(estimator):
+    """Check that an estimator keeps the promises that every private estimator makes.
+
+    Run it beside scikit-learn's ``check_estimator``. The checks fit clones of the estimator on
+    small generated data with a few settings of `epsilon`, `n_jobs` and `random_state`; other
+    parameters stay as they are. Unseeded checks fail by chance with a probability below 1e-6.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        A private classifier or regressor: it has the parameters `epsilon` and `random_state` and
+        publishes ``privacy_report_``.
+
+    Raises
+    ------
+    AssertionError
+        If a promise is broken; the message tells which.
+
+    Examples
+    --------
+    >>> from skdp.linear_model import DPSCDClassifier
+    >>> from skdp.utils.estimator_checks import check_private_estimator
+    >>> check_private_estimator(DPSCDClassifier())
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        for check in _CHECKS:
+            check(estimator)
+
+
+def _data(estimator, n_outputs=1, n_features=_N_FEATURES):
+    """Rows of norm at most 1 and labels or targets in [-1, 1] that depend on them."""
+    generator = np.random.RandomState(0)
+    X = generator.standard_normal((_N_ROWS, n_features))
+    X /= np.linalg.norm(X, axis=1, keepdims=True).max()
+    scores = X @ generator.standard_normal((n_features, max(2, n_outputs)))
+    if not is_classifier(estimator):
+        return X, (scores / np.abs(scores).max())[:, :n_outputs].squeeze()
+    labels = scores[:, 0] > 0 if n_outputs == 1 else scores.argmax(axis=1)
+    return X, labels.astype(int)
+
+
+def _fit(estimator, X, y, **parameters):
+    return clone(estimator).set_params(**parameters).fit(X, y)
+
+
+def _weights(fitted):
+    return np.concatenate([np.ravel(fitted.coef_), np.ravel(fitted.intercept_)])
+
+
+def _public_state(fitted):
+    return {name: value for name, value in vars(fitted).items() if name.endswith("_")}
+
+
+@contextlib.contextmanager
+def _spied_releases():
+    """Give a list that grows by the mechanism of every release made meanwhile."""
+    made = []
+    originals = {
+        cls: cls.release
+        for cls in vars(_mechanisms).values()
+        if isinstance(cls, type) and hasattr(cls, "release")
+    }
+
+    def spy(cls):
+        def release(self, *args, **kwargs):
+            made.append(self)
+            return originals[cls](self, *args, **kwargs)
+
+        return release
+
+    with contextlib.ExitStack() as stack:
+        for cls in originals:
+            stack.enter_context(mock.patch.object(cls, "release", spy(cls)))
+        yield made
+
+
+def _check_report_never_exceeds_the_request(estimator):
+    X, y = _data(estimator)
+    for epsilon in (0.1, 1.0, 7.0):
+        fitted = _fit(estimator, X, y, epsilon=epsilon, random_state=0)
+        report = fitted.privacy_report_
+        assert report.epsilon <= epsilon, "the report's epsilon exceeds the request"
+        assert report.delta <= fitted.delta, "the report's delta exceeds the request"
+        spent = report.epsilon_at(fitted.delta)
+        assert spent <= epsilon, "the noise that was calibrated gives more than the request"
+        assert report.n_steps >= 1, "nothing was released"
+    report = _fit(estimator, X, y, epsilon=math.inf).privacy_report_
+    assert math.isinf(report.epsilon), "the report of a fit without noise promises privacy"
+
+
+def _check_releases_made_are_releases_reported(estimator):
+    X, y = _data(estimator)
+    with _spied_releases() as made:
+        report = _fit(estimator, X, y, random_state=0).privacy_report_
+    assert len(made) == report.n_steps, "the number of releases isn't the number in the report"
+    multipliers = {mechanism.noise_multiplier for mechanism in made}
+    reported = {event.noise_multiplier for event in report.events}
+    assert multipliers == reported, "the noise that was added isn't the noise in the report"
+    for mechanism in made:
+        enough = mechanism.noise_multiplier * mechanism.contribution_bound
+        assert mechanism.noise_std >= enough, "less noise than multiplier times bound was added"
+
+
+def _check_seeds(estimator):
+    X, y = _data(estimator)
+    unseeded = []
+    state = np.random.get_state()
+    for _ in range(2):
+        np.random.seed(0)
+        unseeded.append(_fit(estimator, X, y, random_state=None))
+    np.random.set_state(state)
+    assert not np.isin(unseeded[0].coef_, unseeded[1].coef_).any(), (
+        "unseeded fits agree, or follow numpy's global state"
+    )
+    assert not unseeded[0].privacy_report_.reproducible, "an unseeded fit says it is reproducible"
+    for make_seed in (lambda: 3, lambda: np.random.RandomState(3)):
+        first, second = (_fit(estimator, X, y, random_state=make_seed()) for _ in range(2))
+        assert np.array_equal(_weights(first), _weights(second)), "seeded fits differ"
+        assert first.privacy_report_.reproducible, "a seeded fit doesn't say it is reproducible"
+    state = np.random.RandomState(3)
+    first, second = (_fit(estimator, X, y, random_state=state) for _ in range(2))
+    assert not np.array_equal(_weights(first), _weights(second)), (
+        "two fits that draw from one RandomState share their noise"
+    )
+
+
+def _check_one_row_has_bounded_influence(estimator):
+    """A row far beyond the bounds counts as one on them, in whichever direction it left."""
+    X, y = _data(estimator)
+    fits = []
+    for size in (1e3, 1e9):
+        X_blown = X.copy()
+        X_blown[7] *= size / np.linalg.norm(X[7])
+        fits.append(_weights(_fit(estimator, X_blown, y, random_state=0)))
+    scale = np.abs(fits[0]).max()
+    assert np.allclose(*fits, rtol=1e-6, atol=1e-6 * scale), "a row's size shows beyond the clip"
+
+
+def _check_no_attribute_grows_with_rows(estimator):
+    X, y = _data(estimator)
+    fitted = _fit(estimator, X, y)
+    for name, value in vars(fitted).items():
+        assert _N_ROWS not in np.shape(value), f"{name} has a dimension of n_samples"
+    doubled = _fit(estimator, np.vstack([X, X]), np.concatenate([y, y]))
+    growth = len(pickle.dumps(doubled)) - len(pickle.dumps(fitted))
+    assert growth < _N_ROWS, "the pickle grows with n_samples"
+    public = _public_state(fitted)
+    for name in ("n_iter_", "privacy_report_"):
+        assert name in public, f"{name} is missing"
+
+
+def _check_nothing_but_weights_depends_on_the_data(estimator):
+    """Two unrelated data sets of one shape give the same attributes but for released values."""
+    X, y = _data(estimator)
+    other = _fit(estimator, 0.01 * X[::-1] ** 3, y, random_state=0)
+    fitted = _fit(estimator, X, y, random_state=0)
+    for name, value in _public_state(fitted).items():
+        if name not in ("coef_", "intercept_"):
+            same = np.array_equal(value, getattr(other, name))
+            assert same, f"{name} depends on the data without noise"
+    assert repr(fitted) == repr(other), "the repr depends on the data"
+
+
+def _check_same_bits_for_every_n_jobs(estimator):
+    if "n_jobs" not in estimator.get_params():
+        return
+    X, y = _data(estimator)
+    fits = [
+        pickle.dumps(_public_state(_fit(estimator, X, y, random_state=0, n_jobs=n_jobs)))
+        for n_jobs in (1, 2, 4)
+    ]
+    assert fits[0] == fits[1] == fits[2], "the result depends on n_jobs"
+
+
+def _check_noise_of_outputs_is_independent(estimator):
+    """With rows of zeros nothing but noise is left in the coefficients."""
+    if not is_classifier(estimator) and not estimator.__sklearn_tags__().target_tags.multi_output:
+        return
+    n_features = 400
+    X, y = _data(estimator, n_outputs=3, n_features=n_features)
+    coef = _fit(estimator, np.zeros_like(X), y, random_state=0).coef_
+    assert coef.shape == (3, n_features), "coef_ has the wrong shape for three outputs"
+    assert np.unique(coef).size == coef.size, "noise values occur twice"
+    correlations = np.corrcoef(coef)[np.triu_indices(3, 1)]
+    limit = _CORRELATION_SIGMAS / math.sqrt(n_features)
+    assert np.abs(correlations).max() < limit, "noise of different outputs is correlated"
+
+
+def _check_spread_shrinks_with_epsilon(estimator):
+    X, y = _data(estimator)
+    if "clipping_norm" in estimator.get_params():
+        # An automatic bound may grow with epsilon; at an equal bound only the noise differs.
+        bound = _fit(estimator, X, y).clipping_norm_
+        estimator = clone(estimator).set_params(clipping_norm=bound)
+    spreads = []
+    for epsilon in (0.1, 1.0, 10.0):
+        fits = [
+            _weights(_fit(estimator, X, y, epsilon=epsilon, random_state=seed))
+            for seed in range(12)
+        ]
+        spreads.append(np.std(fits, axis=0).mean())
+    assert spreads[0] > spreads[1] > spreads[2] > 0.0, "the spread doesn't shrink with epsilon"
+    with _spied_releases() as made:
+        _fit(estimator, X, y, epsilon=math.inf)
+    assert all(mechanism.noise_std == 0.0 for mechanism in made), "noise without privacy"
+
+
+_CHECKS = (
+    _check_report_never_exceeds_the_request,
+    _check_releases_made_are_releases_reported,
+    _check_seeds,
+    _check_one_row_has_bounded_influence,
+    _check_no_attribute_grows_with_rows,
+    _check_nothing_but_weights_depends_on_the_data,
+    _check_same_bits_for_every_n_jobs,
+    _check_noise_of_outputs_is_independent,
+    _check_spread_shrinks_with_epsilon,
+)

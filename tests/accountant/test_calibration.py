@@ -1,0 +1,339 @@
+import logging
+import math
+import warnings
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from skdp.accountant import calibrate, get_epsilon
+from skdp.accountant._calibration import resolve_accountant
+from skdp.accountant._divergences import gaussian_delta, gaussian_log_delta
+from skdp.accountant._profile import smallest_pld_delta
+
+# (adjacency, noise multiplier, sampling rate, steps, epsilon at delta = 1e-5), from dp-accounting
+# 0.6.0 alone: PrivacyLossDistribution.from_gaussian_mechanism on a grid of range / 1e5,
+# self-composed, and extrapolated from that grid step and its double (they differ by < 0.3 %).
+REFERENCE = [
+    ("zero_out", 1.945, 0.0001, 100, 0.000998547),
+    ("zero_out", 18.1, 0.01, 1, 0.00099856),
+    ("zero_out", 172.7, 0.01, 100, 0.000998659),
+    ("zero_out", 1726, 0.01, 10000, 0.00099881),
+    ("zero_out", 863.5, 0.5, 1, 0.000998676),
+    ("zero_out", 0.3923, 0.0001, 1, 0.0299387),
+    ("zero_out", 0.6228, 0.0001, 100, 0.0299504),
+    ("zero_out", 1.946, 0.01, 1, 0.0299917),
+    ("zero_out", 9.334, 0.01, 100, 0.029965),
+    ("zero_out", 46.54, 0.5, 1, 0.029964),
+    ("zero_out", 458.7, 0.5, 100, 0.0299644),
+    ("zero_out", 0.2861, 0.0001, 1, 0.996718),
+    ("zero_out", 0.4138, 0.0001, 100, 0.998785),
+    ("zero_out", 0.5112, 0.0001, 10000, 0.997835),
+    ("zero_out", 0.674, 0.01, 1, 0.998716),
+    ("zero_out", 0.9023, 0.01, 100, 0.998975),
+    ("zero_out", 3.816, 0.01, 10000, 0.999054),
+    ("zero_out", 2.498, 0.5, 1, 0.998375),
+    ("zero_out", 18.76, 0.5, 100, 0.99917),
+    ("zero_out", 186.7, 0.5, 10000, 0.999065),
+    ("zero_out", 590.5, 0.5, 100000, 0.998828),
+    ("zero_out", 0.1288, 0.0001, 1, 29.9573),
+    ("zero_out", 0.1608, 0.0001, 100, 29.9857),
+    ("zero_out", 0.2323, 0.0001, 10000, 29.9881),
+    ("zero_out", 0.2842, 0.0001, 100000, 29.9833),
+    ("zero_out", 0.1703, 0.01, 1, 29.9803),
+    ("zero_out", 0.2878, 0.01, 100, 29.9529),
+    ("zero_out", 0.5549, 0.01, 10000, 29.9496),
+    ("zero_out", 0.9305, 0.01, 100000, 29.9514),
+    ("zero_out", 0.2077, 0.5, 1, 29.9527),
+    ("zero_out", 1.2, 0.5, 100, 29.9516),
+    ("zero_out", 10.77, 0.5, 10000, 29.9311),
+    ("zero_out", 33.99, 0.5, 100000, 29.9586),
+    ("zero_out", 0.0229, 0.0001, 1, 999.22),
+    ("zero_out", 0.03191, 0.0001, 100, 999.841),
+    ("zero_out", 0.05987, 0.0001, 10000, 999.648),
+    ("zero_out", 0.1034, 0.0001, 100000, 998.732),
+    ("zero_out", 0.02391, 0.01, 1, 998.277),
+    ("zero_out", 0.06051, 0.01, 100, 997.429),
+    ("zero_out", 0.2096, 0.01, 10000, 995.066),
+    ("zero_out", 0.3528, 0.01, 100000, 994.836),
+    ("zero_out", 0.02451, 0.5, 1, 998.245),
+    ("zero_out", 0.1874, 0.5, 100, 996.118),
+    ("zero_out", 1.283, 0.5, 10000, 996.463),
+    ("zero_out", 3.91, 0.5, 100000, 998.001),
+    ("replace_one", 34.55, 0.01, 1, 0.000998005),
+    ("replace_one", 3452, 0.01, 10000, 0.000998798),
+    ("replace_one", 1727, 0.5, 1, 0.000998078),
+    ("replace_one", 0.2861, 0.0001, 1, 0.996818),
+    ("replace_one", 0.5119, 0.0001, 10000, 0.9976),
+    ("replace_one", 0.6755, 0.01, 1, 0.999519),
+    ("replace_one", 3.705, 0.5, 1, 0.998722),
+    ("replace_one", 373.6, 0.5, 10000, 0.998422),
+    ("replace_one", 0.0229, 0.0001, 1, 999.22),
+    ("replace_one", 0.0599, 0.0001, 10000, 999.594),
+    ("replace_one", 0.02391, 0.01, 1, 998.287),
+    ("replace_one", 0.2155, 0.01, 10000, 998.944),
+    ("replace_one", 0.0245, 0.5, 1, 999.686),
+    ("replace_one", 2.409, 0.5, 10000, 998.453),
+]
+
+
+def gaussian_delta_by_quadrature(epsilon, mu):
+    # The integrand is positive above this point.
+    start = epsilon / mu + mu / 2
+
+    def gap(x):
+        return norm.pdf(x - mu) - math.exp(epsilon) * norm.pdf(x)
+
+    return quad(gap, start, start + 40, epsabs=0, epsrel=1e-11, limit=400)[0]
+
+
+@pytest.mark.parametrize(
+    ("delta", "rate", "n_steps", "expected"),
+    [(1e-5, 0.01, 1000, 1.4146), (1e-3, 1000 / 347786, 17389, 1.1893)],
+)
+def test_known_values(delta, rate, n_steps, expected):
+    noise = calibrate(1.0, delta, sampling_rate=rate, n_steps=n_steps)
+    assert noise == pytest.approx(expected, rel=5e-3)
+    assert get_epsilon(noise, delta, sampling_rate=rate, n_steps=n_steps) <= 1.0
+
+
+def test_known_value_rdp():
+    noise = calibrate(1.0, 1e-5, sampling_rate=0.01, n_steps=1000, accountant="rdp")
+    assert noise == pytest.approx(1.513, rel=2e-3)
+
+
+@pytest.mark.parametrize(("adjacency", "noise", "rate", "n_steps", "epsilon"), REFERENCE)
+def test_against_dp_accounting(adjacency, noise, rate, n_steps, epsilon):
+    design = {"sampling_rate": rate, "n_steps": n_steps, "adjacency": adjacency}
+    ours = get_epsilon(noise, 1e-5, **design)
+    assert (1 - 1e-3) * epsilon <= ours <= (1 + 5e-3) * epsilon
+    found = calibrate(epsilon, 1e-5, **design)
+    assert get_epsilon(found, 1e-5, **design) <= epsilon
+    assert (1 - 1e-3) * noise <= found <= 1.01 * noise
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("rate", [0.003, 0.1, 0.999])
+def test_live_against_dp_accounting(adjacency, rate):
+    from dp_accounting import NeighboringRelation, dp_event
+    from dp_accounting.pld import pld_privacy_accountant
+
+    relation = {
+        "zero_out": NeighboringRelation.ADD_OR_REMOVE_ONE,
+        "replace_one": NeighboringRelation.REPLACE_ONE,
+    }[adjacency]
+    noise = calibrate(2.0, 1e-6, sampling_rate=rate, n_steps=50, adjacency=adjacency)
+    accountant = pld_privacy_accountant.PLDAccountant(relation, 1e-3)
+    event = dp_event.PoissonSampledDpEvent(rate, dp_event.GaussianDpEvent(noise))
+    accountant.compose(event, 50)
+    assert 0.99 * 2.0 <= accountant.get_epsilon(1e-6) <= 2.0 * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("noise", [0.6, 2.0])
+@pytest.mark.parametrize("rate", [0.05, 0.5, 1.0])
+def test_replace_one_doubles(noise, rate):
+    # One step, by quadrature: the record sits at +1 in one data set and at -1 in the other.
+    epsilon = get_epsilon(noise, 1e-4, sampling_rate=rate, adjacency="replace_one")
+
+    def gap(x):
+        null = (1 - rate) * norm.pdf(x / noise)
+        upper = null + rate * norm.pdf((x - 1) / noise)
+        lower = null + rate * norm.pdf((x + 1) / noise)
+        return max(upper - math.exp(epsilon) * lower, 0.0) / noise
+
+    x = np.linspace(-1, 1 + 12 * noise, 200001)
+    delta = np.trapezoid([gap(value) for value in x[::20]], x[::20])
+    assert delta == pytest.approx(1e-4, rel=0.02)
+    assert delta <= 1e-4 * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("mu", [0.01, 0.5, 3.0, 20.0])
+@pytest.mark.parametrize("scaled", [0.0, 0.1, 1.0, 4.0])
+def test_gaussian_delta_by_quadrature(mu, scaled):
+    epsilon = mu * scaled
+    expected = gaussian_delta_by_quadrature(epsilon, mu)
+    assert gaussian_delta(epsilon, mu) == pytest.approx(expected, rel=1e-8)
+
+
+def test_gaussian_delta_far_tail():
+    # Between the first two terms of the asymptotic series of the Mills ratio.
+    epsilon, mu = 30.0, 1.0
+    low, high = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    log_pdf = norm.logpdf(low)
+    upper = 1 / low - (1 / high - 1 / high**3)
+    lower = 1 / low - 1 / low**3 - 1 / high
+    value = float(gaussian_log_delta(epsilon, mu))
+    assert log_pdf + math.log(lower) < value < log_pdf + math.log(upper)
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 30.0, 1e3])
+@pytest.mark.parametrize("delta", [1e-300, 1e-30, 1e-6, 0.5, 1 - 1e-9])
+def test_full_batch_inverse(epsilon, delta):
+    for n_steps, adjacency, factor in ((1, "zero_out", 1), (1000, "replace_one", 2)):
+        noise = calibrate(epsilon, delta, n_steps=n_steps, adjacency=adjacency)
+        mu = factor * math.sqrt(n_steps) / noise
+        assert float(gaussian_log_delta(epsilon, mu)) <= math.log(delta)
+        assert float(gaussian_log_delta(epsilon, mu * (1 + 1e-6))) > math.log(delta)
+        found = get_epsilon(noise, delta, n_steps=n_steps, adjacency=adjacency)
+        assert found <= epsilon
+        assert found == pytest.approx(epsilon, rel=1e-4)
+
+
+def test_replace_label_does_not_double():
+    assert calibrate(1.0, 1e-5, adjacency="replace_label") == calibrate(1.0, 1e-5)
+    assert calibrate(1.0, 1e-5, adjacency="replace_one") == pytest.approx(
+        2 * calibrate(1.0, 1e-5), rel=1e-9
+    )
+    with pytest.raises(ValueError, match="replace_label"):
+        calibrate(1.0, 1e-5, sampling_rate=0.5, adjacency="replace_label")
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 10.0, 1e3])
+@pytest.mark.parametrize("delta", [1e-9, 0.03])
+@pytest.mark.parametrize(("rate", "n_steps"), [(1e-3, 1), (0.01, 100), (0.3, 7), (0.9, 3000)])
+def test_never_above_the_target(adjacency, epsilon, delta, rate, n_steps):
+    design = {"sampling_rate": rate, "n_steps": n_steps, "adjacency": adjacency}
+    noise = calibrate(epsilon, delta, **design)
+    assert 0.01 <= noise < math.inf
+    assert 0 <= get_epsilon(noise, delta, **design) <= epsilon
+    if get_epsilon(0.99 * noise, delta, **design) <= epsilon:
+        # Only where a record in the clear would do.
+        assert delta >= -math.expm1(n_steps * math.log1p(-rate)) or noise < 0.1
+
+
+@pytest.mark.parametrize("accountant", ["pld", "rdp"])
+def test_monotone(accountant):
+    base = {
+        "noise_multiplier": 1.0,
+        "delta": 1e-6,
+        "sampling_rate": 0.02,
+        "n_steps": 200,
+        "accountant": accountant,
+    }
+    sequences = {
+        "noise_multiplier": 1.0 * 1.003 ** np.arange(12),
+        "delta": 1e-6 * 1.01 ** np.arange(12),
+        "sampling_rate": 0.02 / 1.003 ** np.arange(12),
+        "n_steps": list(range(211, 199, -1)),
+    }
+    for name, values in sequences.items():
+        found = [get_epsilon(**(base | {name: value})) for value in values]
+        assert np.all(np.diff(found) < 0), name
+
+
+@pytest.mark.parametrize(("adjacency", "factor"), [("zero_out", 1), ("replace_one", 2)])
+@pytest.mark.parametrize(("rate", "n_steps"), [(0.1, 10**6), (0.99, 1000), (0.5, 10**5)])
+@pytest.mark.parametrize("mu", [3e-4, 0.03, 0.3])
+def test_much_noise_is_gaussian(adjacency, factor, rate, n_steps, mu):
+    # With much noise a mixture of near Gaussians is a Gaussian at the mean: a closed form that
+    # shows rounding errors, which are largest here, in either direction.
+    noise = rate * math.sqrt(n_steps) / mu
+    exact = get_epsilon(1 / (factor * mu), 1e-7)
+    design = {"sampling_rate": rate, "n_steps": n_steps, "adjacency": adjacency}
+    assert (1 - 2e-4) * exact <= get_epsilon(noise, 1e-7, **design) <= 1.008 * exact
+
+
+def test_sampling_helps_down_to_the_full_batch():
+    rates = [0.5, 0.9, 0.99, 0.9999, 1.0]
+    noises = [calibrate(1.0, 1e-5, sampling_rate=rate, n_steps=20) for rate in rates]
+    assert np.all(np.diff(noises[:4]) > 0)
+    assert noises[-2] == pytest.approx(noises[-1], rel=5e-3)
+
+
+@pytest.mark.parametrize("rate", [0.01, 1.0])
+def test_rdp_is_never_below_pld(rate):
+    for noise in (0.7, 2.0, 20.0):
+        for delta in (1e-10, 1e-3):
+            loose = get_epsilon(noise, delta, sampling_rate=rate, n_steps=30, accountant="rdp")
+            tight = get_epsilon(noise, delta, sampling_rate=rate, n_steps=30)
+            assert tight * (1 - 1e-3) <= loose < 2 * tight + 0.5
+
+
+def test_tiny_delta_uses_rdp_and_says_so():
+    design = {"sampling_rate": 0.01, "n_steps": 1000}
+    assert resolve_accountant("pld", 1e-5, 0.01, 1000) == "pld"
+    assert resolve_accountant("pld", 1e-13, 0.01, 1000) == "rdp"
+    assert resolve_accountant("pld", 1e-300) == "analytic"
+    assert resolve_accountant("rdp", 1e-5) == "rdp"
+    assert calibrate(1.0, 1e-13, **design) == calibrate(1.0, 1e-13, accountant="rdp", **design)
+    assert calibrate(1.0, 1e-300, **design) > calibrate(1.0, 1e-13, **design)
+    edge = smallest_pld_delta(1000)
+    assert get_epsilon(2.0, edge, **design) < get_epsilon(2.0, 0.999 * edge, **design)
+    with pytest.raises(ValueError, match="delta"):
+        calibrate(1.0, 1e-13, adjacency="replace_one", **design)
+    with pytest.raises(ValueError, match="cannot certify"):
+        calibrate(1e-3, 1e-300, **design)
+
+
+def test_extremes():
+    assert calibrate(math.inf, 0.0) == 0.0
+    assert calibrate(math.inf, 1e-5, sampling_rate=0.1, n_steps=10) == 0.0
+    assert get_epsilon(0.0, 1e-5) == get_epsilon(0.0, 1e-5, sampling_rate=0.1) == math.inf
+    assert get_epsilon(math.inf, 1e-5) == 0.0
+    assert get_epsilon(1.0, 0.0) == get_epsilon(1.0, 0.0, sampling_rate=0.1) == math.inf
+    assert get_epsilon(1e6, 1e-5, sampling_rate=0.01) == 0.0
+    # delta >= q allows a record to be published when it is sampled: any noise will do.
+    assert calibrate(1.0, 0.1, sampling_rate=0.01) == pytest.approx(0.01)
+    assert get_epsilon(1e-3, 1e-5, sampling_rate=0.01, n_steps=10) > 1e5
+
+
+def test_numpy_scalars():
+    expected = calibrate(1.0, 1e-5, sampling_rate=0.5, n_steps=3)
+    assert expected == calibrate(
+        np.float64(1), np.float64(1e-5), sampling_rate=np.float64(0.5), n_steps=np.int64(3)
+    )
+    assert type(expected) is float
+    assert type(calibrate(1, 1e-5)) is float
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, "1", None, True])
+def test_bad_epsilon(value):
+    with pytest.raises(ValueError, match="epsilon"):
+        calibrate(value, 1e-5)
+
+
+@pytest.mark.parametrize("value", [-1.0, math.nan, "1", None, True])
+def test_bad_noise_multiplier(value):
+    with pytest.raises(ValueError, match="noise_multiplier"):
+        get_epsilon(value, 1e-5)
+
+
+@pytest.mark.parametrize("function", [calibrate, get_epsilon])
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("delta", (-0.1, 1.0, 2.0, math.nan, math.inf, None)),
+        ("sampling_rate", (0.0, -0.5, 1.5, math.nan, "0.1")),
+        ("n_steps", (0, -3, 1.5, 10.0, math.inf, True, "4")),
+        ("adjacency", ("add_remove", None, 3)),
+        ("accountant", ("moments", None)),
+    ],
+)
+def test_bad_arguments(function, name, values):
+    for value in values:
+        arguments = {"delta": 1e-5} | {name: value}
+        with pytest.raises(ValueError, match=name):
+            function(1.0, **arguments)
+
+
+def test_delta_zero_is_refused():
+    with pytest.raises(ValueError, match="delta"):
+        calibrate(1.0, 0.0)
+
+
+@pytest.mark.parametrize("rate", [0.5, 1.0])
+def test_rdp_refuses_replace_one(rate):
+    with pytest.raises(ValueError, match="'pld'"):
+        calibrate(1.0, 1e-5, sampling_rate=rate, adjacency="replace_one", accountant="rdp")
+
+
+def test_no_log_lines_and_no_lasting_change(caplog):
+    logger = logging.getLogger("absl")
+    filters = list(logger.filters)
+    with caplog.at_level(logging.DEBUG), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        get_epsilon(0.05, 1e-5, sampling_rate=0.3, n_steps=5, accountant="rdp")
+    assert not caplog.records
+    assert logger.filters == filters

@@ -1,0 +1,353 @@
+import dataclasses
+import html.parser
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+from scipy.stats import binom, norm
+
+from skdp.accountant import GaussianEvent, PrivacyReport, calibrate, compose, get_epsilon
+from skdp.accountant._divergences import subsampled_delta
+
+
+def make_report(epsilon=1.0, delta=1e-5, rate=0.01, n_steps=1000, **changes):
+    adjacency = changes.pop("adjacency", "zero_out")
+    accountant = changes.pop("accountant", "pld")
+    noise = calibrate(
+        epsilon,
+        delta,
+        sampling_rate=rate,
+        n_steps=n_steps,
+        adjacency=adjacency,
+        accountant=accountant,
+    )
+    fields = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "adjacency": adjacency,
+        "events": (GaussianEvent(noise, rate, n_steps),),
+        "clipping": 1.0,
+        "accountant": accountant,
+        "assumed_public": ("n", "d"),
+        "not_covered": ("timing",),
+        "reproducible": False,
+    }
+    return PrivacyReport(**(fields | changes))
+
+
+def test_event_text():
+    assert str(GaussianEvent(1.4146, 0.01, 1000)) == "1000 x Poisson(0.01) Gaussian(1.4146)"
+    assert str(GaussianEvent(2.0, 1.0, 3)) == "3 x Gaussian(2)"
+
+
+def test_fields_and_properties():
+    report = make_report()
+    assert report.accountant == "pld"
+    assert report.accountant_version.startswith("dp-accounting ")
+    assert report.unit == "one row"
+    assert report.sampling == "poisson"
+    assert report.sampling_rate == 0.01
+    assert report.n_steps == 1000
+    assert report.noise_multiplier == report.events[0].noise_multiplier
+    assert report.mu is None
+    assert report.event == str(report.events[0])
+    assert repr(report) == str(report) == "(1, 1e-05)-DP"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        report.epsilon = 2.0
+
+
+def test_positional_arguments_are_refused():
+    with pytest.raises(TypeError):
+        PrivacyReport(1.0, 1e-5)
+
+
+@pytest.mark.parametrize(("adjacency", "factor"), [("zero_out", 1), ("replace_one", 2)])
+def test_full_batch_is_gaussian_dp(adjacency, factor):
+    report = make_report(rate=1.0, n_steps=9, adjacency=adjacency)
+    mu = factor * 3 / report.noise_multiplier
+    assert report.accountant == "analytic"
+    assert report.sampling == "full batch"
+    assert report.mu == pytest.approx(mu)
+    assert report.delta_at(1.0) <= 1e-5
+    for fpr in (1e-6, 0.01, 0.5, 0.99):
+        assert report.tpr_at(fpr) == pytest.approx(ndtr(ndtri(fpr) + mu), rel=1e-9)
+    # Group privacy is exact: k records are one record with k times the contribution.
+    for size in (2, 5):
+        exact = get_epsilon(report.noise_multiplier / size, 1e-6, n_steps=9, adjacency=adjacency)
+        assert report.epsilon_at(1e-6, group_size=size) == pytest.approx(exact, rel=1e-9)
+
+
+def test_small_delta_names_the_accountant_that_ran():
+    assert make_report(delta=1e-13).accountant == "rdp"
+    assert make_report(accountant="rdp").accountant == "rdp"
+    with pytest.raises(ValueError, match="accountant"):
+        dataclasses.replace(make_report(), accountant="moments")
+
+
+@pytest.mark.parametrize("changes", [{}, {"rate": 1.0}, {"accountant": "rdp"}, {"delta": 1e-14}])
+def test_profile_is_consistent_with_the_guarantee(changes):
+    report = make_report(**changes)
+    assert report.epsilon_at(report.delta) <= report.epsilon
+    assert report.delta_at(report.epsilon) <= report.delta
+    deltas = np.geomspace(1e-10, 0.5, 8)
+    epsilons = [report.epsilon_at(delta) for delta in deltas]
+    assert np.all(np.diff(epsilons) <= 0)
+    for delta, epsilon in zip(deltas, epsilons, strict=True):
+        assert report.delta_at(epsilon) <= delta * (1 + 1e-6) or epsilon == 0
+    rates = [0.0, 1e-8, 1e-4, 0.01, 0.1, 0.5, 0.9, 1.0]
+    powers = [report.tpr_at(rate) for rate in rates]
+    assert np.all(np.diff(powers) >= 0)
+    assert all(rate <= power <= 1 for rate, power in zip(rates, powers, strict=True))
+    assert report.epsilon_at(0.0) == math.inf
+    assert report.delta_at(math.inf) == 0.0
+
+
+def test_tpr_of_one_subsampled_step_is_the_better_direction():
+    noise, rate = 0.8, 0.2
+    event = GaussianEvent(noise, rate, 1)
+    report = PrivacyReport(
+        epsilon=get_epsilon(noise, 1e-6, sampling_rate=rate),
+        delta=1e-6,
+        adjacency="zero_out",
+        events=(event,),
+        clipping=1.0,
+        accountant="pld",
+    )
+    # Neyman-Pearson: the likelihood ratio is monotone, so tests are thresholds on the release.
+    cut = np.linspace(-8, 9, 200001)
+    null = norm.sf(cut / noise)
+    mixture = (1 - rate) * null + rate * norm.sf((cut - 1) / noise)
+    for fpr in (1e-4, 0.01, 0.1, 0.5, 0.9):
+        remove = np.interp(fpr, null[::-1], mixture[::-1])
+        add = 1 - np.interp(1 - fpr, mixture[::-1], null[::-1])
+        exact = max(remove, add)
+        assert exact - 1e-7 <= report.tpr_at(fpr) <= exact + 2e-3
+
+
+def test_tpr_of_two_subsampled_steps():
+    noise, rate = 1.0, 0.3
+    epsilon = get_epsilon(noise, 1e-6, sampling_rate=rate, n_steps=2)
+    report = PrivacyReport(
+        epsilon=epsilon,
+        delta=1e-6,
+        adjacency="zero_out",
+        events=(GaussianEvent(noise, rate, 2),),
+        clipping=1.0,
+        accountant="pld",
+    )
+    x = np.linspace(-7, 8, 1501)
+    null = norm.pdf(x / noise)
+    null /= null.sum()
+    mixture = (1 - rate) * norm.pdf(x / noise) + rate * norm.pdf((x - 1) / noise)
+    mixture /= mixture.sum()
+    two_null, two_mixture = np.outer(null, null).ravel(), np.outer(mixture, mixture).ravel()
+    order = np.argsort(-two_mixture / two_null)
+    null_mass, mixture_mass = np.cumsum(two_null[order]), np.cumsum(two_mixture[order])
+    for fpr in (1e-3, 0.05, 0.3, 0.8):
+        remove = np.interp(fpr, null_mass, mixture_mass)
+        add = 1 - np.interp(1 - fpr, mixture_mass, null_mass)
+        exact = max(remove, add)
+        assert exact - 1e-4 <= report.tpr_at(fpr) <= exact + 3e-3
+
+
+def test_group_privacy_of_poisson_batches():
+    report = make_report(epsilon=0.5)
+    noise, rate, n_steps = 1.0, 0.2, 1
+    one = PrivacyReport(
+        epsilon=get_epsilon(noise, 1e-3, sampling_rate=rate),
+        delta=1e-3,
+        adjacency="zero_out",
+        events=(GaussianEvent(noise, rate, n_steps),),
+        clipping=1.0,
+        accountant="pld",
+    )
+    # Three records, three coins: the release is a binomial mixture of Gaussians.
+    x = np.linspace(-9, 14, 400001)
+    null = norm.pdf(x)
+    weights = np.array([0.8**3, 3 * 0.8**2 * 0.2, 3 * 0.8 * 0.2**2, 0.2**3])
+    mixture = sum(weight * norm.pdf(x - j) for j, weight in enumerate(weights))
+    for delta in (1e-2, 1e-3):
+        epsilon = one.epsilon_at(delta, group_size=3)
+        exact = np.trapezoid(np.maximum(mixture - np.exp(epsilon) * null, 0), x)
+        assert exact <= delta
+        assert epsilon < 9 * one.epsilon_at(delta)
+    assert report.epsilon_at(1e-5, group_size=1) <= 0.5
+    sizes = [report.epsilon_at(1e-5, group_size=size) for size in (1, 2, 4)]
+    assert sizes[0] < sizes[1] < sizes[2] < math.inf
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_scaled_event_dominates_the_group(size):
+    noise, rate = 3.0, 0.3
+    scaled = GaussianEvent(noise, rate, 7).scaled_to_group(size)
+    assert scaled.n_steps == 7
+    x = np.linspace(-9 * noise, size + 9 * noise, 200001)
+    null = norm.pdf(x, scale=noise)
+    mixture = sum(
+        binom.pmf(hits, size, rate) * norm.pdf(x, hits, noise) for hits in range(size + 1)
+    )
+    for epsilon in (0.0, 0.1, 0.5, 1.0):
+        for upper, lower, direction in ((mixture, null, "remove"), (null, mixture, "add")):
+            exact = np.trapezoid(np.maximum(upper - np.exp(epsilon) * lower, 0), x)
+            bound = subsampled_delta(
+                np.array([epsilon]), scaled.noise_multiplier, scaled.sampling_rate, direction
+            )[0]
+            assert exact <= bound + 1e-9
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, True, "2"])
+def test_bad_group_size(size):
+    with pytest.raises(ValueError, match="group_size"):
+        make_report().epsilon_at(1e-5, group_size=size)
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "values"),
+    [
+        ("epsilon_at", "delta", (-0.1, 1.0, math.nan, None)),
+        ("delta_at", "epsilon", (-1.0, math.nan, "1")),
+        ("tpr_at", "fpr", (-0.1, 1.1, math.nan, True)),
+    ],
+)
+def test_bad_queries(method, name, values):
+    for value in values:
+        with pytest.raises(ValueError, match=name):
+            getattr(make_report(), method)(value)
+
+
+def test_infinite_epsilon():
+    report = make_report(epsilon=math.inf, delta=1e-5, reproducible=True)
+    assert report.noise_multiplier == 0
+    assert repr(report) == "(inf, 1e-05)-DP"
+    assert report.epsilon_at(1e-3) == math.inf
+    assert report.epsilon_at(1e-3, group_size=2) == math.inf
+    assert report.delta_at(5.0) == 1.0
+    assert report.tpr_at(0.0) == report.tpr_at(0.01) == 1.0
+    assert json.loads(report.to_json())["epsilon"] == "inf"
+    text = report.to_text()
+    assert "no privacy: epsilon is infinite" in text
+    assert "seed" not in text
+    full = make_report(epsilon=math.inf, rate=1.0)
+    assert full.mu == math.inf
+    assert full.tpr_at(0.0) == 1.0
+    assert "no privacy" in full._repr_html_()
+
+
+def test_pickles_small_and_compares():
+    report = make_report()
+    report.tpr_at(0.1)
+    pickled = pickle.dumps(report)
+    assert len(pickled) < 1500
+    assert pickle.loads(pickled) == report
+    assert hash(pickle.loads(pickled)) == hash(report)
+    assert dataclasses.replace(report, delta=1e-6) != report
+
+
+def test_dict_and_json():
+    report = make_report(rate=1.0)
+    content = report.to_dict()
+    assert json.loads(report.to_json()) == content
+    assert content["mu"] == report.mu
+    assert content["events"] == [
+        {
+            "type": "GaussianEvent",
+            "noise_multiplier": report.noise_multiplier,
+            "sampling_rate": 1.0,
+            "n_steps": 1000,
+        }
+    ]
+    assert set(content) >= {"epsilon", "delta", "adjacency", "accountant", "sampling", "unit"}
+
+
+class _Collector(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.text = [], ""
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        assert not {"src", "href"} & {name for name, _ in attrs}
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_html_is_escaped_and_self_contained():
+    report = make_report(assumed_public=("<script>alert(1)</script>",), reproducible=True)
+    collector = _Collector()
+    collector.feed(report._repr_html_())
+    assert set(collector.tags) == {"table", "caption", "tbody", "tr", "th", "td"}
+    assert "<script>alert(1)</script>" in collector.text
+    assert "(1, 1e-05)-DP" in collector.text
+    assert "seed" in collector.text
+
+
+def test_text():
+    long = "a very long remark about something that is public " * 4
+    text = make_report(assumed_public=(long,), reproducible=True).to_text()
+    assert max(map(len, text.splitlines())) <= 88
+    for words in ("one row", "null record", "Poisson", "timing", "seed", "false alarm"):
+        assert words in text
+    assert "seed" not in make_report().to_text()
+    assert "any other record" in make_report(adjacency="replace_one").to_text()
+
+
+def test_compose_of_two_equal_is_one_with_twice_the_steps():
+    report = make_report()
+    joint = compose([report, report])
+    noise = report.noise_multiplier
+    direct = get_epsilon(noise, 2e-5, sampling_rate=0.01, n_steps=2000)
+    assert joint.epsilon == pytest.approx(direct, rel=1e-9)
+    assert joint.epsilon < 1.5
+    assert joint.delta == 2e-5
+    assert joint.n_steps == 2000
+    assert joint.clipping == 1.0
+
+
+def test_compose_mixed():
+    one = make_report(assumed_public=("a", "b"))
+    other = make_report(
+        rate=1.0, n_steps=4, clipping=2.0, assumed_public=("b", "c"), reproducible=True
+    )
+    joint = compose(iter([one, other]))
+    assert joint.sampling == "mixed"
+    assert joint.sampling_rate is joint.noise_multiplier is joint.mu is joint.clipping is None
+    assert joint.assumed_public == ("a", "b", "c")
+    assert joint.reproducible
+    assert joint.accountant == "pld"
+    assert max(one.epsilon, other.epsilon) < joint.epsilon < 1.7
+    assert joint.epsilon == compose([other, one]).epsilon
+    assert compose([one]).epsilon <= one.epsilon
+
+
+def test_compose_full_batches_is_exact():
+    one = make_report(rate=1.0, n_steps=4)
+    other = make_report(rate=1.0, epsilon=0.5)
+    joint = compose([one, other])
+    assert joint.accountant == "analytic"
+    assert joint.mu == pytest.approx(math.hypot(one.mu, other.mu))
+
+
+def test_compose_with_no_privacy():
+    joint = compose([make_report(), make_report(epsilon=math.inf)])
+    assert joint.epsilon == math.inf
+
+
+def test_compose_replace_one_and_rdp():
+    for changes in ({"adjacency": "replace_one"}, {"accountant": "rdp"}):
+        report = make_report(**changes)
+        joint = compose([report, report])
+        assert joint.accountant == report.accountant
+        assert report.epsilon < joint.epsilon < 2 * report.epsilon
+
+
+def test_compose_errors():
+    with pytest.raises(ValueError, match="at least one"):
+        compose([])
+    with pytest.raises(ValueError, match="adjacency"):
+        compose([make_report(), make_report(adjacency="replace_one")])
+    with pytest.raises(ValueError, match="deltas"):
+        compose([make_report(delta=0.5, rate=1.0)] * 2)

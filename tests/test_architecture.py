@@ -1,0 +1,174 @@
+"""Which room may do what, read from the syntax trees."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import skdp
+
+ROOT = Path(skdp.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+
+# Rooms in the order of the data's way: a file imports skdp modules of earlier rooms only.
+ROOMS = [
+    {"_random", "exceptions", "utils._sklearn"},
+    {"_bounds", "_losses", "_penalties", "_sampling", "accountant"},
+    {"_mechanisms"},
+    {"_plan"},
+    {"_solvers"},
+    {"linear_model", "preprocessing"},
+    {"inspection", "audit", "plotting"},
+    {"utils", ""},
+]
+MAX_LINES = 400
+
+
+def module_of(path):
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def room_of(module):
+    """The room and its rank; the longest listed prefix decides."""
+    inside = module.removeprefix("skdp").removeprefix(".")
+    candidates = [
+        (name, rank)
+        for rank, room in enumerate(ROOMS)
+        for name in room
+        if name in ("", inside) or inside.startswith(name + ".")
+    ]
+    return max(candidates, key=lambda candidate: len(candidate[0]))
+
+
+def imports(tree):
+    """All modules that a file imports, at any depth, with the names taken from them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, None
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            for alias in node.names:
+                yield node.module, alias.name
+
+
+def trees():
+    return [pytest.param(module_of(path), path, id=module_of(path)) for path in FILES]
+
+
+@pytest.mark.parametrize(("module", "path"), trees())
+def test_imports_run_one_way(module, path):
+    room, rank = room_of(module)
+    for imported, name in imports(ast.parse(path.read_text())):
+        if imported != "skdp" and not imported.startswith("skdp."):
+            continue
+        target = (
+            imported if name is None or not _is_module(imported, name) else f"{imported}.{name}"
+        )
+        other_room, other_rank = room_of(target)
+        assert other_rank < rank or other_room == room, f"{module} imports {target}"
+
+
+def _is_module(package, name):
+    path = ROOT.parent.joinpath(*package.split("."), name)
+    return path.is_dir() or path.with_suffix(".py").exists()
+
+
+FORBIDDEN = {
+    "_solvers": ("sklearn", "dp_accounting", "skdp.accountant", "skdp.linear_model"),
+    "_losses": ("skdp",),
+    "_penalties": ("skdp",),
+    "accountant": ("skdp._", "sklearn"),
+}
+
+
+@pytest.mark.parametrize(("module", "path"), trees())
+def test_rooms_do_not_import_what_they_must_not_know(module, path):
+    forbidden = FORBIDDEN.get(room_of(module)[0], ())
+    for imported, _ in imports(ast.parse(path.read_text())):
+        assert not imported.startswith(forbidden or ("\0",)), f"{module} imports {imported}"
+
+
+@pytest.mark.parametrize(("module", "path"), trees())
+def test_private_scikit_learn_names_come_through_one_door(module, path):
+    if module == "skdp.utils._sklearn":
+        return
+    for imported, name in imports(ast.parse(path.read_text())):
+        if imported.startswith("sklearn"):
+            private = [part for part in [*imported.split("."), name or ""] if part.startswith("_")]
+            assert not private, f"{module} imports {imported}.{name}"
+            assert name != "validate_data", f"{module} bypasses the check of error messages"
+
+
+GENERATORS = {
+    "default_rng",
+    "Generator",
+    "PCG64",
+    "Philox",
+    "MT19937",
+    "SeedSequence",
+    "urandom",
+    "check_random_state",
+    "getrandbits",
+    "token_bytes",
+    "SystemRandom",
+}
+NOISE = {"normal", "standard_normal", "laplace", "gamma", "standard_gamma", "spherical"}
+
+
+@pytest.mark.parametrize(("module", "path"), trees())
+def test_generators_and_noise_have_one_room_each(module, path):
+    if module == "skdp.utils.estimator_checks":
+        pytest.skip("makes its own test data, and noise for nobody")
+    room = room_of(module)[0]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Attribute):
+            assert node.attr not in GENERATORS or room == "_random", f"{module}: {node.attr}"
+            assert node.attr not in NOISE or room in ("_random", "_mechanisms"), (
+                f"{module}: {node.attr}"
+            )
+            if node.attr == "random" and isinstance(node.value, ast.Name):
+                assert room == "_random", f"{module}: {node.value.id}.random"
+        if isinstance(node, ast.ImportFrom):
+            names = {alias.name for alias in node.names}
+            assert not names & GENERATORS or room == "_random", f"{module} imports {names}"
+
+
+@pytest.mark.parametrize("room", ["accountant", "_plan"])
+def test_accountant_and_plan_take_no_data(room):
+    """No parameter there has a name that arrays of rows go by."""
+    data_names = {"X", "y", "rows", "targets", "batch", "dual", "sample_weight"}
+    for path in FILES:
+        if room_of(module_of(path))[0] != room:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+                assert not data_names & {argument.arg for argument in arguments}, node.name
+
+
+@pytest.mark.parametrize(("module", "path"), trees())
+def test_files_stay_small(module, path):
+    tree = ast.parse(path.read_text())
+    lines = len(path.read_text().splitlines())
+    docstrings = sum(
+        len(ast.get_docstring(node, clean=False).splitlines())
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.Module) and ast.get_docstring(node)
+    )
+    if room_of(module)[0] == "linear_model":
+        lines -= docstrings
+    assert lines <= MAX_LINES
+
+
+def test_every_public_package_lists_its_names():
+    for path in ROOT.rglob("__init__.py"):
+        if path.parent.name.startswith("_") or path.parent.name == "utils":
+            continue
+        names = {
+            node.targets[0].id
+            for node in ast.parse(path.read_text()).body
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        }
+        assert "__all__" in names, path

@@ -1,0 +1,149 @@
+import math
+
+import numpy as np
+import pytest
+
+from skdp._bounds import (
+    augmented_norm,
+    check_bounds,
+    check_feature_bounds,
+    clip_contributions,
+    clip_rows,
+    clip_targets,
+    row_norms,
+    summation_slack,
+)
+
+EXTREME_ROWS = np.array(
+    [
+        [0.0, 0.0, 0.0],
+        [3.0, 4.0, 0.0],
+        [1e308, -1e308, 1e308],
+        [1e200, 0.0, 0.0],
+        [1e-200, 1e-200, 0.0],
+        [5e-324, 0.0, 0.0],
+        [1e-3, 0.0, 0.0],
+        [1e155, 1e155, 1.0],
+    ]
+)
+
+
+def certified(rows):
+    """The rows a solver works with, written out."""
+    X = rows.take(np.arange(len(rows.norm)), np.empty(rows.X.shape))
+    bias = np.full((len(X), 1 if rows.bias else 0), rows.bias)
+    return np.hstack([X, bias])
+
+
+def exact_norm(row):
+    largest = max(abs(row), default=0.0)
+    return math.sqrt(math.fsum((x / largest) ** 2 for x in row)) * largest if largest else 0.0
+
+
+@pytest.mark.parametrize("data_norm", [1e-40, 0.7, 1e40])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_no_certified_row_exceeds_the_public_bound(data_norm, fit_intercept, dtype, rng):
+    X = np.vstack([EXTREME_ROWS, rng.standard_normal((5000, 3)) * data_norm])
+    with np.errstate(over="ignore"):
+        X = X.astype(dtype)
+    X = np.where(np.isfinite(X), X, np.finfo(dtype).max)
+    before = X.copy()
+    rows = clip_rows(X, data_norm=data_norm, fit_intercept=fit_intercept)
+    X_certified = certified(rows)
+    bound = augmented_norm(data_norm, fit_intercept) * (1 + 1e-12)
+    assert np.isfinite(X_certified).all()
+    assert max(exact_norm(row) for row in X_certified[:200]) <= bound
+    assert (row_norms(X_certified) <= bound).all()
+    assert (rows.norm <= bound).all()
+    assert (row_norms(X_certified) <= rows.norm * (1 + 1e-12)).all()
+    np.testing.assert_array_equal(X, before)
+
+
+def test_short_rows_are_left_alone_and_long_ones_keep_their_direction():
+    X = np.array([[0.3, 0.4], [30.0, 40.0]])
+    rows = clip_rows(X, data_norm=1.0, fit_intercept=False)
+    np.testing.assert_allclose(certified(rows), [[0.3, 0.4], [0.6, 0.8]], rtol=1e-15)
+    assert clip_rows(X[:1], data_norm=1.0, fit_intercept=False).scale is None
+
+
+def test_the_intercept_column_counts_in_the_norm():
+    rows = clip_rows(np.array([[3.0, 4.0]]), data_norm=2.0, fit_intercept=True)
+    np.testing.assert_allclose(certified(rows), [[1.2, 1.6, 2.0]])
+    assert rows.norm[0] == pytest.approx(np.sqrt(8.0))
+    assert augmented_norm(2.0, True) == pytest.approx(np.sqrt(8.0))
+    assert rows.n_columns == 3
+
+
+def test_without_clipping_rows_and_targets_pass():
+    X = np.array([[3.0, 4.0]])
+    assert clip_rows(X, data_norm=1.0, fit_intercept=False, clip=False).scale is None
+    y, _, _ = clip_targets(np.array([[9.0]]), (0.0, 2.0), center=True, clip=False)
+    assert y[0, 0] == 8.0
+
+
+@pytest.mark.parametrize("scale", [1e-5, 1.0, 1e200])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_contributions_are_bounded_in_frobenius_norm(scale, n_outputs, rng):
+    X = rng.standard_normal((200, 4))
+    X[0] = 0.0
+    zeta = scale * rng.standard_normal((200, n_outputs))
+    zeta[1], zeta[2] = 0.0, 1e308
+    before = zeta.copy()
+    norms = row_norms(X)
+    with np.errstate(over="ignore"):
+        clipped = clip_contributions(zeta, norms, 0.5)
+    outer = np.einsum("ij,il->ijl", clipped, X).reshape(200, -1)
+    assert np.isfinite(clipped).all()
+    assert (np.linalg.norm(outer, axis=1) <= 0.5 * (1 + 1e-12)).all()
+    short = row_norms(before) < 0.5 / np.maximum(norms, 1e-300)
+    short[0] = False
+    np.testing.assert_array_equal(clipped[short], before[short])
+
+
+@pytest.mark.parametrize("bound", [0.5, math.inf])
+def test_a_record_of_norm_zero_contributes_nothing(bound):
+    zeta = np.array([[1e308, 1e308], [1.0, 0.0]])
+    with np.errstate(over="ignore"):
+        clipped = clip_contributions(zeta, np.array([0.0, 0.25]), bound)
+    np.testing.assert_array_equal(clipped, [[0.0, 0.0], [1.0, 0.0]])
+
+
+def test_targets_go_to_the_unit_interval_and_back():
+    y = np.array([[10.0], [15.0], [20.0], [1e9], [-1e9]])
+    scaled, midpoint, half_width = clip_targets(y, (10.0, 20.0), center=True)
+    np.testing.assert_allclose(scaled[:, 0], [-1.0, 0.0, 1.0, 1.0, -1.0])
+    assert (midpoint, half_width) == (15.0, 5.0)
+    scaled, midpoint, half_width = clip_targets(y, (-5.0, 20.0), center=False)
+    np.testing.assert_allclose(scaled[:, 0], [0.5, 0.75, 1.0, 1.0, -0.25])
+    assert (midpoint, half_width) == (0.0, 20.0)
+    assert clip_targets(y, None, center=True)[0] is y
+
+
+@pytest.mark.parametrize(
+    "bounds", [(1.0, 1.0), (2.0, 1.0), (0.0, np.inf), (np.nan, 1.0), (0.0, 1e101), (0.0,), 3, "ab"]
+)
+def test_bad_bounds_are_refused_by_name(bounds):
+    with pytest.raises(ValueError, match="target_bounds"):
+        check_bounds(bounds, "target_bounds")
+    with pytest.raises(ValueError, match="feature_bounds"):
+        check_feature_bounds(bounds, 2)
+
+
+def test_feature_bounds_must_fit_the_features():
+    low, high = check_feature_bounds((0.0, [1.0, 2.0]), 2)
+    np.testing.assert_array_equal(low, [0.0, 0.0])
+    np.testing.assert_array_equal(high, [1.0, 2.0])
+    with pytest.raises(ValueError, match="feature_bounds"):
+        check_feature_bounds((0.0, [1.0, 2.0]), 3)
+
+
+@pytest.mark.parametrize("n_rows", [10, 5000, 100_000])
+def test_summation_slack_covers_sums_in_any_order(n_rows, rng):
+    """The order of a sum moves it by far less than the slack, and the slack stays negligible."""
+    slack = summation_slack(n_rows, 10, 1, 2048)
+    terms = rng.standard_normal(n_rows)
+    terms /= np.abs(terms).max()
+    sums = [np.cumsum(rng.permutation(terms))[-1] for _ in range(20)]
+    assert max(sums) - min(sums) <= slack
+    assert slack < 1e-6

@@ -1,0 +1,105 @@
+"""scikit-learn's own checks, all of them, none expected to fail."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skdp.preprocessing import BoundsScaler
+from skdp.utils.discovery import all_estimators
+
+PRIVATE = [estimator for _, estimator in all_estimators("private")]
+EPSILONS = {"default": {}, "inf": {"epsilon": float("inf")}, "1e-3": {"epsilon": 1e-3}}
+INSTANCES = [
+    estimator(**parameters) for estimator in PRIVATE for parameters in EPSILONS.values()
+] + [estimator() for _, estimator in all_estimators("transformer")]
+
+# Checks that scikit-learn runs on its own estimators and `check_estimator` doesn't yield.
+UNYIELDED = [
+    "check_param_validation",
+    "check_dataframe_column_names_consistency",
+    "check_set_output_transform",
+    "check_set_output_transform_pandas",
+    "check_global_output_transform_pandas",
+]
+
+
+def name_of(value):
+    if inspect.isclass(value) or callable(value) or isinstance(value, str):
+        return getattr(value, "__name__", value)
+    epsilon = value.get_params().get("epsilon", "")
+    return f"{type(value).__name__}-{epsilon}"
+
+
+@parametrize_with_checks(INSTANCES)
+@pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
+def test_check_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
+@pytest.mark.parametrize("check", UNYIELDED)
+@pytest.mark.parametrize("estimator", INSTANCES, ids=name_of)
+def test_checks_that_check_estimator_does_not_yield(estimator, check):
+    if check.startswith(("check_set_output", "check_global")) and not hasattr(
+        estimator, "transform"
+    ):
+        pytest.skip("not a transformer")
+    getattr(estimator_checks, check)(type(estimator).__name__, clone(estimator))
+
+
+@pytest.mark.parametrize("estimator", PRIVATE)
+def test_nothing_is_relaxed_without_noise(estimator):
+    """With epsilon=inf scores are checked; with noise only scores are excused, nothing else."""
+    private, public = get_tags(estimator()), get_tags(estimator(epsilon=float("inf")))
+    for tags, poor in ((private, True), (public, False)):
+        kind = tags.classifier_tags or tags.regressor_tags
+        assert kind.poor_score is poor
+        assert not tags.non_deterministic
+        assert not tags.no_validation
+        assert not tags._skip_test
+        kind.poor_score = False
+    assert private == public
+
+
+@pytest.mark.parametrize("estimator", PRIVATE)
+@pytest.mark.parametrize(
+    "epsilon", ["one", None, [1], float("nan"), pytest.param(10**400, id="huge")]
+)
+def test_tags_survive_absurd_parameters(estimator, epsilon):
+    get_tags(estimator(epsilon=epsilon))
+
+
+@pytest.mark.parametrize("estimator", PRIVATE)
+def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
+    order = [
+        *("loss", "penalty", "alpha", "l1_ratio", "huber_threshold", "positive", "coef_bounds"),
+        *("fit_intercept", "classes"),
+        *("epsilon", "delta", "adjacency", "accountant", "mechanism", "noisy_dual"),
+        *("smoothness_budget", "data_norm", "feature_bounds", "target_bounds"),
+        *("max_iter", "batch_size", "clipping_norm", "average", "solver", "learning_rate", "eta0"),
+        *("power_t", "step_size", "smoothness", "average_every", "n_jobs", "random_state"),
+    ]
+    parameters = list(inspect.signature(estimator).parameters.values())
+    assert [p.name for p in parameters] == sorted((p.name for p in parameters), key=order.index)
+    assert [p.name for p in parameters if p.kind != p.KEYWORD_ONLY] in ([], ["alpha"])
+
+
+@pytest.mark.parametrize("estimator", PRIVATE)
+def test_pipelines_grid_search_and_frames(estimator, cancer):
+    X, y = cancer
+    frame = pd.DataFrame(X[:200], columns=[f"feature {j}" for j in range(X.shape[1])])
+    model = make_pipeline(BoundsScaler().set_output(transform="pandas"), estimator(random_state=0))
+    name = model.steps[-1][0]
+    search = GridSearchCV(model, {f"{name}__alpha": [1e-3, 1e-2]}, n_jobs=2, cv=3)
+    search.fit(frame, y[:200])
+    best = search.best_estimator_[-1]
+    assert list(best.feature_names_in_) == list(frame.columns)
+    assert best.privacy_report_.epsilon == 1.0
+    assert np.isfinite(cross_val_score(model, frame, y[:200], cv=3)).all()

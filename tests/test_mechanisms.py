@@ -1,0 +1,80 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdp._mechanisms import GaussianMechanism
+from skdp._random import make_stream
+
+
+def mechanism(**changes):
+    arguments = {
+        "contribution_bound": 0.3,
+        "noise_multiplier": 2.0,
+        "size": 6,
+        "n_records": 1000,
+        **changes,
+    }
+    return GaussianMechanism(**arguments)
+
+
+def test_noise_has_the_stated_law():
+    made = mechanism(size=200_000)
+    noise = made.release(np.zeros((2, 100_000)), make_stream(0)).ravel() / made.noise_std
+    assert stats.kstest(noise, "norm").pvalue > 1e-9
+    assert made.noise_std == pytest.approx(2.0 * 0.3, rel=1e-2)
+
+
+@pytest.mark.parametrize("bound", [1e-9, 0.3, 1e12])
+@pytest.mark.parametrize("multiplier", [1e-2, 1.0, 1e5])
+def test_releases_lie_on_a_grid_that_does_not_depend_on_the_value(bound, multiplier, rng):
+    made = mechanism(contribution_bound=bound, noise_multiplier=multiplier)
+    assert math.frexp(made.grid)[0] == 0.5
+    stream = make_stream(0)
+    for size in (0.0, 1e-6, 1.0, 1000.0):
+        value = size * bound * rng.standard_normal(6)
+        steps = made.release(value, stream) / made.grid
+        np.testing.assert_array_equal(steps, np.rint(steps))
+        assert np.abs(steps).max() < 2.0**53
+
+
+def test_the_value_is_rounded_and_the_noise_added_exactly(rng):
+    made = mechanism()
+    value = rng.standard_normal(6)
+    difference = made.release(value, make_stream(1)) - made.release(np.zeros(6), make_stream(1))
+    np.testing.assert_array_equal(difference, np.rint(value / made.grid) * made.grid)
+
+
+def test_rounding_is_part_of_the_sensitivity():
+    """Two values at distance C whose rounded values are further apart, in the worst direction."""
+    made = mechanism(size=10_000, contribution_bound=1.0)
+    low = np.full(10_000, 0.49 * made.grid)
+    high = low + 1.0 / 100.0
+    high = high + (0.51 * made.grid - np.mod(high, made.grid))
+    rounded = np.linalg.norm((np.rint(high / made.grid) - np.rint(low / made.grid)) * made.grid)
+    assert rounded > np.linalg.norm(high - low)
+    assert rounded - np.linalg.norm(high - low) <= made.sensitivity - 1.0
+    assert made.sensitivity - 1.0 == pytest.approx(100 * made.grid)
+    assert made.noise_std == 2.0 * made.sensitivity
+    assert mechanism(rounding_slack=0.1).sensitivity > 1.0999 * 0.3
+
+
+def test_the_grid_grows_with_the_bound_of_the_value():
+    small, large = mechanism(), mechanism(n_records=10**9)
+    assert large.grid > small.grid
+    assert large.n_records * large.contribution_bound / large.grid <= 2.0**40
+
+
+def test_release_leaves_the_value_alone(rng):
+    value = rng.standard_normal(6)
+    before = value.copy()
+    mechanism().release(value, make_stream(0))
+    np.testing.assert_array_equal(value, before)
+
+
+def test_without_noise_the_value_comes_back():
+    value = np.array([0.1, 1e9])
+    made = mechanism(contribution_bound=math.inf, noise_multiplier=0.0, size=2)
+    np.testing.assert_array_equal(made.release(value, make_stream(0)), value)
+    assert made.noise_std == 0.0

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdp._random import make_stream
+from skdp._sampling import PoissonSampler
+
+P_VALUE = 1e-9
+
+
+def coins(n_rows, rate, n_steps, random_state=0):
+    """Coins as a matrix of steps by rows, after checking the form of the batches."""
+    table = np.zeros((n_steps, n_rows), dtype=bool)
+    batches = list(PoissonSampler(n_rows, rate, n_steps).batches(make_stream(random_state)))
+    assert len(batches) == n_steps
+    for step, batch in enumerate(batches):
+        assert np.all(np.diff(batch) > 0)
+        assert batch.size == 0 or (batch[0] >= 0 and batch[-1] < n_rows)
+        table[step, batch] = True
+    return table
+
+
+@pytest.mark.parametrize("random_state", [0, None])
+@pytest.mark.parametrize(("n_rows", "rate"), [(1, 0.3), (7, 0.05), (50, 0.9), (400, 0.01)])
+def test_every_coin_has_its_rate_and_steps_and_rows_are_independent(n_rows, rate, random_state):
+    n_steps = 200_000 // n_rows
+    table = coins(n_rows, rate, n_steps, random_state)
+    total = stats.binomtest(int(table.sum()), table.size, rate)
+    assert total.pvalue > P_VALUE
+    # Sizes are binomial: as many rows as should be, with the variance n q (1 - q).
+    sizes = table.sum(axis=1)
+    expected = stats.binom.pmf(np.arange(n_rows + 1), n_rows, rate) * n_steps
+    kept = expected >= 5.0
+    observed = np.bincount(sizes, minlength=n_rows + 1)
+    counts = np.append(observed[kept], observed[~kept].sum())
+    expected = np.append(expected[kept], expected[~kept].sum())
+    if expected[-1] < 5.0:
+        counts, expected = counts[:-1], expected[:-1]
+    assert stats.chisquare(counts, expected * counts.sum() / expected.sum()).pvalue > P_VALUE
+    # Neighbouring coins, within a step and from step to step.
+    for pairs in (table[:, :-1] & table[:, 1:], table[:-1] & table[1:]):
+        if pairs.size:
+            both = stats.binomtest(int(pairs[::2, ::2].sum()), pairs[::2, ::2].size, rate**2)
+            assert both.pvalue > P_VALUE
+
+
+def test_marginals_of_first_and_last_row_across_blocks():
+    table = coins(3000, 0.2, 2000)
+    for row in (0, 1, 2998, 2999):
+        assert stats.binomtest(int(table[:, row].sum()), 2000, 0.2).pvalue > P_VALUE
+    for step in (0, 1999):
+        assert stats.binomtest(int(table[step].sum()), 3000, 0.2).pvalue > P_VALUE
+
+
+def test_rate_one_takes_every_row():
+    assert coins(5, 1.0, 4).all()
+
+
+def test_tiny_rates_give_empty_batches():
+    table = coins(1000, 1e-9, 50)
+    assert table.sum() == 0
+
+
+def test_cost_follows_the_batch_and_not_the_rows():
+    """Fifty rows a step of ten thousand million: a mask over the rows wouldn't fit in memory."""
+    n_rows = 10**10
+    batches = list(PoissonSampler(n_rows, 50 / n_rows, 100).batches(make_stream(0)))
+    assert stats.poisson.cdf(sum(batch.size for batch in batches), 5000) > P_VALUE
+    assert max(batch.max() for batch in batches) > 0.9 * n_rows
+
+
+def test_sampling_reads_no_data_and_is_reproducible():
+    np.testing.assert_array_equal(coins(20, 0.3, 30, 5), coins(20, 0.3, 30, 5))
+    assert not np.array_equal(coins(20, 0.3, 30, 5), coins(20, 0.3, 30, 6))
