@@ -35,9 +35,8 @@ def calibrate(
 
     With full batches the answer is the analytic Gaussian mechanism [1]_, exact. With Poisson
     batches it comes from privacy loss distributions [2]_ and is 0.1 to 0.3 % above the smallest
-    noise that would do (1 % where 1e6 steps or a tiny epsilon leave rounding errors).
-    It is never below: ``get_epsilon`` of the result, with the same
-    other arguments, is at most ``epsilon``.
+    noise that would do (1 % where 1e6 steps or a tiny epsilon leave rounding errors). It is never
+    below: ``get_epsilon`` of the result, with the same other arguments, is at most ``epsilon``.
 
     Parameters
     ----------
@@ -120,8 +119,14 @@ def get_epsilon(
         0 gives ``inf``, ``inf`` gives 0.
     delta : float
         In [0, 1). 0 gives ``inf``.
-    sampling_rate, n_steps, adjacency, accountant
-        See :func:`calibrate`.
+    sampling_rate : float, default=1.0
+        Probability that a record takes part in a step, in (0, 1].
+    n_steps : int, default=1
+        Number of releases.
+    adjacency : {"zero_out", "replace_one", "replace_label"}, default="zero_out"
+        What may change between two data sets, see :func:`calibrate`.
+    accountant : {"pld", "rdp"}, default="pld"
+        How steps are added up, see :func:`calibrate`.
 
     Returns
     -------

@@ -77,6 +77,16 @@ class GaussianEvent:
         sensitivity at most ``k``; hockey-stick divergences are jointly convex, so the worst such
         pair dominates, and dominating pairs compose adaptively (Zhu, Dong and Wang 2022,
         theorem 10). It is exact at ``q = 1``.
+
+        Parameters
+        ----------
+        group_size : int
+            Number of records that may change together.
+
+        Returns
+        -------
+        event : GaussianEvent
+            With noise and sampling rate of the group.
         """
         rate = self.sampling_rate
         if rate < 1:

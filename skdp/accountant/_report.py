@@ -192,7 +192,13 @@ class PrivacyReport:
         return max(bound, fpr)
 
     def to_dict(self):
-        """Everything in the report, as types that JSON knows; infinity is the string "inf"."""
+        """Give everything in the report as types that JSON knows.
+
+        Returns
+        -------
+        content : dict
+            Fields and what is derived from them; infinity is the string "inf".
+        """
         names = [field.name for field in dataclasses.fields(self)]
         names += ["event", "sampling", "sampling_rate", "n_steps", "noise_multiplier", "mu"]
         content = {name: getattr(self, name) for name in names}
@@ -202,17 +208,27 @@ class PrivacyReport:
         return _json_safe(content)
 
     def to_json(self):
-        """The content of `to_dict` as a JSON string."""
+        """Give the content of `to_dict` as JSON.
+
+        Returns
+        -------
+        text : str
+            Strict JSON, indented.
+        """
         return json.dumps(self.to_dict(), indent=2, allow_nan=False)
 
     def to_text(self):
-        """The report in plain words, for a terminal (at most 88 columns)."""
+        """Give the report in plain words, for a terminal.
+
+        Returns
+        -------
+        text : str
+            Lines of at most 88 columns.
+        """
         lines = [f"Privacy report: {self!r}", ""]
         for title, value in self._rows():
-            lines += textwrap.wrap(
-                value, _WIDTH, initial_indent=f"{title:<16}", subsequent_indent=" " * 16
-            )
-        lines += ["", *textwrap.wrap(self._meaning(), _WIDTH)]
+            lines += _wrap(value, _WIDTH, initial_indent=f"{title:<16}", subsequent_indent=" " * 16)
+        lines += ["", *_wrap(self._meaning(), _WIDTH)]
         for title, items in (
             ("Assumed to be public:", self.assumed_public),
             ("Not covered:", self.not_covered),
@@ -220,11 +236,9 @@ class PrivacyReport:
             if items:
                 lines += ["", title]
                 for item in items:
-                    lines += textwrap.wrap(
-                        item, _WIDTH, initial_indent="  - ", subsequent_indent="    "
-                    )
+                    lines += _wrap(item, _WIDTH, initial_indent="  - ", subsequent_indent="    ")
         if self.reproducible and math.isfinite(self.epsilon):
-            lines += ["", *textwrap.wrap(_SEED_WARNING, _WIDTH)]
+            lines += ["", *_wrap(_SEED_WARNING, _WIDTH)]
         return "\n".join(lines)
 
     def __repr__(self):
@@ -336,6 +350,10 @@ def compose(reports):
         reproducible=any(report.reproducible for report in reports),
     )
     return dataclasses.replace(joint, epsilon=joint.epsilon_at(delta))
+
+
+def _wrap(text, width, **indents):
+    return textwrap.wrap(text, width, break_on_hyphens=False, **indents)
 
 
 def _merged(events):

@@ -95,8 +95,9 @@ def encode_labels(y, classes):
         If there are fewer than two classes or a label isn't among those declared.
     """
     if classes is None:
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
+        with no_values_in_errors():
+            check_classification_targets(y)
+            classes, codes = np.unique(y, return_inverse=True)
         if classes.size < 2:
             raise ValueError("A classifier needs at least 2 classes; the data contains one class.")
     else:

@@ -1,5 +1,6 @@
 """The single door to scikit-learn's private names, and to its input validation."""
 
+import re
 from contextlib import contextmanager
 
 import numpy as np
@@ -9,25 +10,57 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 __all__ = ["Interval", "StrOptions", "_fit_context", "no_values_in_errors", "validate_data"]
 
-_QUOTING = ("could not convert", "unable to parse", "invalid literal")
+# Messages of input validation that tell of shapes, types and names only. One that isn't known is
+# withheld: numpy, pandas and scikit-learn quote entries in several, and may in more tomorrow.
+_TELL_NO_VALUE = re.compile(
+    r"Input \w+ contains (NaN|infinity)"
+    r"|Input contains (NaN|infinity)"
+    r"|Found array with "
+    r"|Found input variables with inconsistent numbers of samples"
+    r"|X has \d+ features, but "
+    r"|The feature names should match"
+    r"|Feature names "
+    r"|y should be a 1d array, got an array of shape "
+    r"|(This )?[\w()=., ']+ requires y to be passed"
+    r"|[\w()=., ']+ expected <= 2"
+    r"|Unknown label type: "
+    r"|Sparse data was passed for "
+    r"|A sparse (matrix|container|array) was passed"
+    r"|Singleton array "
+    r"|Expected sequence or array-like, got <class "
+    r"|setting an array element with a sequence"
+    r"|dtype='numeric' is not compatible with "
+    r"|(float\(\) )?argument must be a string or a (real )?number, not "
+    r"|'<' not supported between instances of "
+)
+_WITHHELD = "X or y can't be read as numbers (the message is withheld, it may quote an entry)."
+_REPLACED = {
+    "Complex data not supported": "Complex data not supported.",
+    "Expected 2D array, got 1D array instead": "Expected 2D array, got 1D array instead. Reshape "
+    "your data with reshape(-1, 1) for a single feature or reshape(1, -1) for a single row.",
+    "Expected 2D array, got scalar array instead": "Expected 2D array, got scalar array instead.",
+    "could not convert string to float": "could not convert string to float: X and y must be "
+    "numeric (the entry is withheld).",
+}
 
 
 @contextmanager
 def no_values_in_errors():
-    """Re-raise, without its cause, any ValueError whose text would quote an entry of the data."""
+    """Re-raise, from None, any error of input validation that may quote an entry of the data."""
     try:
         yield
-    except ValueError as error:
+    except (ValueError, TypeError, OverflowError) as error:
         message = str(error)
-        if message.lower().startswith(_QUOTING):
-            message = "could not convert string to float: X and y must be numeric."
-        elif message.startswith("Complex data not supported"):
-            message = "Complex data not supported."
-        else:
+        if _TELL_NO_VALUE.match(message):
             raise
-    else:
-        return
-    raise ValueError(message)
+        for start, replacement in _REPLACED.items():
+            if message.startswith(start):
+                message = replacement
+                break
+        else:
+            message = _WITHHELD
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(message) from None
 
 
 def validate_data(estimator, *args, **kwargs):

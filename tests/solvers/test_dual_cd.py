@@ -1,0 +1,132 @@
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from skdp._bounds import clip_rows
+from skdp._losses import LOSSES
+from skdp._mechanisms import GaussianMechanism
+from skdp._random import make_stream
+from skdp._sampling import PoissonSampler
+from skdp._solvers import _parallel
+from skdp._solvers._dual_cd import solve_dual_cd
+
+
+@dataclass(frozen=True)
+class FixedBatches:
+    """A sampler that gives the batches it is told."""
+
+    rate: float
+    given: tuple
+
+    @property
+    def n_steps(self):
+        return len(self.given)
+
+    def batches(self, stream):
+        return (np.array(batch, dtype=np.int64) for batch in self.given)
+
+
+def plain_dual_cd(X, Y, loss, alpha, rate, batches, bound, average):
+    """Algorithm 1 with an exact dual variable, written out row by row, without noise."""
+    n_rows, n_outputs = Y.shape
+    dual, shared = np.zeros((n_rows, n_outputs)), np.zeros((n_outputs, X.shape[1]))
+    iterates = []
+    for batch in batches:
+        old = shared.copy()
+        for i in batch:
+            size = np.linalg.norm(X[i])
+            if size == 0.0:
+                continue
+            margin = old @ X[i] / (alpha * n_rows)
+            curvature = rate * n_rows * size**2 / (alpha * n_rows)
+            zeta = loss.dual_step(Y[i], margin, dual[i], np.full(n_outputs, curvature))
+            zeta = zeta * bound / max(bound, np.linalg.norm(zeta) * size)
+            shared += np.outer(zeta, X[i])
+            dual[i] += zeta
+        iterates.append(shared / (alpha * n_rows))
+    return np.mean(iterates[len(iterates) // 2 :], axis=0) if average else iterates[-1]
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, average, rng):
+    n_rows, n_features = 23, 4
+    X = rng.standard_normal((n_rows, n_features))
+    X[5] = 0.0
+    Y = np.sign(rng.standard_normal((n_rows, n_outputs)))
+    sampler = FixedBatches(0.3, ([1, 5, 7], [], range(23), [0], [2, 7, 22]))
+    rows = clip_rows(X, data_norm=1.2, fit_intercept=fit_intercept)
+    mechanism = GaussianMechanism(0.05, 0.0, n_outputs * rows.n_columns, n_rows)
+    found = solve_dual_cd(
+        rows,
+        Y,
+        loss=LOSSES[name],
+        alpha=0.02,
+        sampler=sampler,
+        mechanism=mechanism,
+        average=average,
+        n_jobs=None,
+        coins=None,
+        noise=None,
+    )
+    clipped = X * np.minimum(1.0, 1.2 / np.maximum(np.linalg.norm(X, axis=1), 1e-9))[:, np.newaxis]
+    if fit_intercept:
+        clipped = np.hstack([clipped, np.full((n_rows, 1), 1.2)])
+    expected = plain_dual_cd(clipped, Y, LOSSES[name], 0.02, 0.3, sampler.given, 0.05, average)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_blocks_change_rounding_only(rng, monkeypatch):
+    """Batches larger than a block give the same sums, in a fixed order."""
+    n_rows = 500
+    X, Y = rng.standard_normal((n_rows, 3)), rng.standard_normal((n_rows, 1))
+    found = []
+    for block in (7, 64, 10_000):
+        monkeypatch.setattr("skdp._solvers._dual_cd.BLOCK_ROWS", block)
+        monkeypatch.setattr(_parallel, "BLOCK_ROWS", block)
+        coins, noise = make_stream(0).spawn(2)
+        found.append(
+            solve_dual_cd(
+                clip_rows(X, data_norm=1.0, fit_intercept=True),
+                Y,
+                loss=LOSSES["squared_error"],
+                alpha=1e-2,
+                sampler=PoissonSampler(n_rows, 0.3, 20),
+                mechanism=GaussianMechanism(math.inf, 0.0, 4, n_rows),
+                average=True,
+                n_jobs=None,
+                coins=coins,
+                noise=noise,
+            )
+        )
+    np.testing.assert_allclose(found[0], found[2], rtol=1e-10)
+    np.testing.assert_allclose(found[1], found[2], rtol=1e-10)
+
+
+def test_blas_is_held_to_one_thread_and_let_go():
+    from threadpoolctl import threadpool_info
+
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    before = threads()
+    with _parallel.single_threaded_blas:
+        assert set(threads()) == {1}
+        with _parallel.single_threaded_blas:
+            pass
+        assert set(threads()) == {1}
+    assert threads() == before
+
+
+@pytest.mark.parametrize("n_items", [0, 1, 2048, 2049, 10_000])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_blocks_come_back_in_order(n_items, n_jobs):
+    with _parallel.block_mapper(n_jobs, math.inf) as (map_blocks, n_workers):
+        assert n_workers == n_jobs
+        blocks = map_blocks(lambda start, stop, worker: (start, stop), n_items)
+    assert [start for start, _ in blocks] == list(range(0, n_items, 2048))
+    assert sum(stop - start for start, stop in blocks) == n_items

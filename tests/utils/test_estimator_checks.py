@@ -1,0 +1,107 @@
+"""Planted faults: each is convicted by the check that is there for it."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
+from skdp.utils.estimator_checks import check_private_estimator
+
+
+class Honest(DPSCDClassifier):
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.tamper(np.asarray(X), np.asarray(y))
+        return self
+
+    def tamper(self, X, y):
+        pass
+
+
+class KeepsTheDual(Honest):
+    def tamper(self, X, y):
+        self.dual_coef_ = np.zeros(len(X))
+
+
+class CountsPositives(Honest):
+    def tamper(self, X, y):
+        self.largest_ = float(np.abs(X).max())
+
+
+class ScalesByTheData(Honest):
+    def tamper(self, X, y):
+        self.coef_ = self.coef_ * np.linalg.norm(X, axis=1).max()
+
+
+class SharesNoise(Honest):
+    def tamper(self, X, y):
+        self.coef_ = np.tile(self.coef_[:1], (len(self.coef_), 1))
+
+
+class SmallerEpsilonInReport(Honest):
+    def tamper(self, X, y):
+        import dataclasses
+
+        event = dataclasses.replace(self.privacy_report_.events[0], noise_multiplier=50.0)
+        self.privacy_report_ = dataclasses.replace(self.privacy_report_, events=(event,))
+
+
+class ForgetsTheSeed(Honest):
+    def tamper(self, X, y):
+        import dataclasses
+
+        self.privacy_report_ = dataclasses.replace(self.privacy_report_, reproducible=False)
+
+
+class FollowsTheGlobalState(DPSCDClassifier):
+    def fit(self, X, y):
+        seed, self.random_state = self.random_state, np.random.randint(2**31)
+        super().fit(X, y)
+        self.random_state = seed
+        return self
+
+
+class SpendsTwice(DPSCDClassifier):
+    def fit(self, X, y):
+        super().fit(X, y)
+        return super().fit(X, y)
+
+
+class IgnoresEpsilon(DPSCDClassifier):
+    def fit(self, X, y):
+        epsilon, self.epsilon = self.epsilon, 1.0 if math.isfinite(self.epsilon) else math.inf
+        super().fit(X, y)
+        self.epsilon = epsilon
+        return self
+
+
+FAULTS = {
+    KeepsTheDual: "dimension of n_samples|pickle",
+    CountsPositives: "largest_ depends on the data",
+    ScalesByTheData: "beyond the clip",
+    SharesNoise: "occur twice",
+    SmallerEpsilonInReport: "isn't the noise in the report",
+    ForgetsTheSeed: "doesn't say it is reproducible",
+    FollowsTheGlobalState: "unseeded fits agree",
+    SpendsTwice: "number of releases",
+    IgnoresEpsilon: "exceeds the request",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_a_planted_fault_is_convicted(fault):
+    with pytest.raises(AssertionError, match=FAULTS[fault]):
+        check_private_estimator(fault())
+
+
+@pytest.mark.parametrize("estimator", [Honest(), DPSCDRegressor()], ids=str)
+def test_honest_estimators_pass_and_numpys_state_is_left_alone(estimator):
+    np.random.seed(5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_private_estimator(estimator)
+    drawn = np.random.random()
+    np.random.seed(5)
+    assert drawn == np.random.random()
