@@ -144,7 +144,7 @@ def plot(scores, baseline):
     )
     axes.minorticks_off()
     axes.grid(alpha=0.3)
-    axes.legend(loc="lower right", frameon=False)
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.13), frameon=False)
     return figure
 
 

@@ -6,6 +6,10 @@ to it. All are arrays that broadcast. The dual problem is that of Damaskinos et 
 with :math:`\ell^*` the convex conjugate, a dual step minimises their eq. 8 over z,
 
 .. math:: \ell^*(-a - z) + m z + c z^2 / 2.
+
+`smoothness` and `lipschitz` bound the derivative's slope and size (`inf`: no bound). `margin` is
+the size of a good prediction: 1 where predictions approach targets in [-1, 1] or the hinge's
+corner, 4 for the logistic loss, whose slope has fallen to 2 % there.
 """
 
 from dataclasses import dataclass
@@ -26,6 +30,7 @@ class SquaredError:
     name: str = "squared_error"
     smoothness: float = 1.0
     lipschitz: float = inf
+    margin: float = 1.0
 
     def value(self, y, m):
         """Return the loss."""
@@ -51,6 +56,7 @@ class Hinge:
     name: str = "hinge"
     smoothness: float = inf
     lipschitz: float = 1.0
+    margin: float = 1.0
 
     def value(self, y, m):
         """Return the loss."""
@@ -78,6 +84,7 @@ class LogLoss:
     name: str = "log_loss"
     smoothness: float = 0.25
     lipschitz: float = 1.0
+    margin: float = 4.0
 
     def value(self, y, m):
         """Return the loss."""

@@ -28,9 +28,9 @@ NOT_COVERED = (
 # Frames from a warning here to the caller of `fit`.
 _USER = 6
 
-# Standard deviation, in units of a label's margin, that the noise of a whole fit may add to a
-# prediction before averaging.
-_PREDICTION_NOISE = 6.0
+# Standard deviation, in units of the loss's margin, that the noise of a whole fit may add to a
+# prediction before contraction and averaging, which take most of it away.
+_PREDICTION_NOISE = 2.0
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,7 @@ def plan_dual_cd(
     n_outputs,
     row_norm,
     rounding_slack,
+    margin,
     alpha,
     epsilon,
     delta,
@@ -112,6 +113,8 @@ def plan_dual_cd(
         Public bound on the norm of a certified row.
     rounding_slack : float
         See `GaussianMechanism`.
+    margin : float
+        Size of a good prediction under the loss.
     alpha, epsilon, delta, adjacency, accountant, max_iter, batch_size, clipping_norm
         Parameters of the estimator.
 
@@ -143,6 +146,7 @@ def plan_dual_cd(
             theta_unit=alpha * n_rows,
             row_norm=row_norm,
             accumulated_noise=noise_multiplier * math.sqrt(n_steps),
+            margin=margin,
         )
     return Plan(
         batch_size=batch_size,
@@ -193,14 +197,15 @@ def resolve_batch_size(batch_size, n_rows):
     return int(batch_size)
 
 
-def resolve_dual_clipping_norm(clipping_norm, *, theta_unit, row_norm, accumulated_noise):
+def resolve_dual_clipping_norm(clipping_norm, *, theta_unit, row_norm, accumulated_noise, margin):
     """Return the bound on one row's contribution that DP-SCD's `clipping_norm` stands for.
 
     A release moves theta by itself over `theta_unit`, so noise of standard deviation
     `accumulated_noise` times the bound C moves a prediction by up to
-    ``C * row_norm * accumulated_noise / theta_unit``. "auto" makes that `_PREDICTION_NOISE`: more
-    drowns the model, less and the rows can't move it far enough in the passes that they have. No
-    row needs more than the range of its dual variable, 1 for labels and for targets in [-1, 1].
+    ``C * row_norm * accumulated_noise / theta_unit``. "auto" makes that `_PREDICTION_NOISE` times
+    the margin: more drowns the model, less and the rows can't move it far enough in the passes that
+    they have. No row needs more than the range of its dual variable, 1 for labels and for targets
+    in [-1, 1].
 
     Parameters
     ----------
@@ -211,7 +216,10 @@ def resolve_dual_clipping_norm(clipping_norm, *, theta_unit, row_norm, accumulat
         Public bound on the norm of a certified row.
     accumulated_noise : float
         Noise multiplier times the square root of the number of steps.
+    margin : float
+        Size of a good prediction under the loss.
     """
     if clipping_norm != "auto":
         return float(clipping_norm)
-    return min(_PREDICTION_NOISE * theta_unit / (row_norm * accumulated_noise), row_norm)
+    noise = _PREDICTION_NOISE * margin
+    return min(noise * theta_unit / (row_norm * accumulated_noise), row_norm)

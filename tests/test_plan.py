@@ -13,6 +13,7 @@ def plan(**changes):
         "n_outputs": 2,
         "row_norm": 1.5,
         "rounding_slack": 0.0,
+        "margin": 1.0,
         "alpha": 1e-3,
         "epsilon": 1.0,
         "delta": 1e-5,

@@ -43,13 +43,14 @@ _CONSTRAINTS = {
 }
 
 
-def _plan(estimator, n_rows, n_columns, n_outputs):
+def _plan(estimator, loss, n_rows, n_columns, n_outputs):
     return plan_dual_cd(
         n_rows=n_rows,
         n_columns=n_columns,
         n_outputs=n_outputs,
         row_norm=augmented_norm(estimator.data_norm, estimator.fit_intercept),
         rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
+        margin=loss.margin,
         alpha=estimator.alpha,
         epsilon=estimator.epsilon,
         delta=estimator.delta,
@@ -258,7 +259,8 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         )
 
         # 3. plan from public numbers
-        plan = _plan(self, X.shape[0], rows.n_columns, targets.shape[1])
+        loss = LOSSES["squared_error"]
+        plan = _plan(self, loss, X.shape[0], rows.n_columns, targets.shape[1])
         stream = make_stream(self.random_state)
         coins, noise = stream.spawn(2)
 
@@ -266,7 +268,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         weights = solve_dual_cd(
             rows,
             targets,
-            loss=LOSSES["squared_error"],
+            loss=loss,
             alpha=self.alpha,
             sampler=plan.sampler,
             mechanism=plan.mechanism,
@@ -513,7 +515,8 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
         )
 
         # 3. plan from public numbers
-        plan = _plan(self, X.shape[0], rows.n_columns, targets.shape[1])
+        loss = LOSSES[self.loss]
+        plan = _plan(self, loss, X.shape[0], rows.n_columns, targets.shape[1])
         stream = make_stream(self.random_state)
         coins, noise = stream.spawn(2)
 
@@ -521,7 +524,7 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
         weights = solve_dual_cd(
             rows,
             targets,
-            loss=LOSSES[self.loss],
+            loss=loss,
             alpha=self.alpha,
             sampler=plan.sampler,
             mechanism=plan.mechanism,

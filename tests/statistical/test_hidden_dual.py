@@ -93,6 +93,7 @@ def make_process(loss, alpha, bound, *, adjacency="zero_out", design=QUARTER):
         n_outputs=1,
         row_norm=1.0,
         rounding_slack=0.0,
+        margin=1.0,
         alpha=alpha,
         max_iter=max_iter,
         batch_size=batch_size,
