@@ -4,6 +4,7 @@ Nothing is changed in place and no copy of the data is made: a row's clipping fa
 it and applied to the rows of a batch as they are gathered.
 """
 
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +12,8 @@ import numpy as np
 _UNIT_ROUNDOFF = 2.0**-53
 _NORM_BLOCK = 4096
 _LARGEST_BOUND = 1e100
-# Outside this range of squares the plain sum of squares may have lost a row's true norm.
-_SAFE_SQUARES = (1e-280, 1e280)
+# Squares of smaller numbers and factors below this lose digits to underflow.
+_SMALLEST_NORM = 1e-150
 
 
 class BoundedRows(NamedTuple):
@@ -54,27 +55,66 @@ class BoundedRows(NamedTuple):
             out *= self.scale.take(indices)[:, np.newaxis]
         return out
 
+    def augmented(self, indices):
+        """Return the chosen certified rows in full, a new array; null records are rows of 0."""
+        out = np.empty((len(indices), self.n_columns))
+        out[:, -1] = self.bias
+        n_features = self.X.shape[1]
+        out[:, :n_features] = self.take(indices, np.empty((len(indices), n_features)))
+        out[self.norm[indices] == 0.0] = 0.0
+        return out
+
+
+class BoundedColumns(NamedTuple):
+    """Columns divided by public bounds of their norms.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d), float64, Fortran-contiguous
+        Columns of norm at most 1, the intercept's last.
+    norm : ndarray of shape (d,)
+        What each column was divided by.
+    """
+
+    X: np.ndarray
+    norm: np.ndarray
+
+
+def bound_columns(rows, *, low, high, clip=True):
+    """Clip the values of certified rows to public ranges and divide columns by their norm bounds.
+
+    Parameters
+    ----------
+    rows : BoundedRows
+    low, high : ndarray of shape (d,)
+        Public ranges of the features. The norm of a column is at most sqrt(n) times the larger
+        absolute end.
+    clip : bool, default=True
+        False leaves values as they are, for fits without privacy.
+
+    Returns
+    -------
+    BoundedColumns
+    """
+    n_rows = rows.norm.size
+    X = rows.augmented(np.arange(n_rows))
+    reach = np.full(X.shape[1], rows.bias)
+    reach[: low.size] = np.maximum(np.abs(low), np.abs(high))
+    if clip:
+        np.clip(X[:, : low.size], low, high, out=X[:, : low.size])
+        X[rows.norm == 0.0] = 0.0
+    norm = np.sqrt(n_rows) * reach
+    return BoundedColumns(np.asfortranarray(X / norm), norm)
+
 
 def row_norms(X):
-    """Return the L2 norm of each row in float64, also where squares would over- or underflow."""
+    """Return the L2 norm of each row in float64; infinite where squares overflow."""
     norms = np.empty(X.shape[0])
     for start in range(0, X.shape[0], _NORM_BLOCK):
         block = X[start : start + _NORM_BLOCK].astype(np.float64, copy=False)
         with np.errstate(over="ignore", under="ignore"):
-            squares = np.einsum("ij,ij->i", block, block)
-        norm = np.sqrt(squares)
-        extreme = np.flatnonzero(~((squares > _SAFE_SQUARES[0]) & (squares < _SAFE_SQUARES[1])))
-        if extreme.size:
-            norm[extreme] = _extreme_norms(block[extreme])
-        norms[start : start + _NORM_BLOCK] = norm
+            norms[start : start + _NORM_BLOCK] = np.sqrt(np.einsum("ij,ij->i", block, block))
     return norms
-
-
-def _extreme_norms(rows):
-    largest = np.abs(rows).max(axis=1, initial=0.0)
-    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-        unit = np.where(largest[:, np.newaxis] > 0.0, rows / largest[:, np.newaxis], 0.0)
-        return largest * np.sqrt(np.einsum("ij,ij->i", unit, unit))
 
 
 def clip_rows(X, *, data_norm, fit_intercept, clip=True):
@@ -82,6 +122,8 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True):
 
     A row x becomes ``x * min(1, data_norm / ||x||)``; with an intercept, a column equal to
     `data_norm` follows, so that the norm is at most ``augmented_norm(data_norm, fit_intercept)``.
+    Rows so long or short (1e150 times the bound, 1e-150) that double precision couldn't certify
+    the result become zeros.
 
     Parameters
     ----------
@@ -96,15 +138,18 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True):
     -------
     BoundedRows
     """
+    data_norm = float(data_norm)
     norm = row_norms(X)
     scale = None
     if clip:
         over = norm > data_norm
-        if over.any():
+        lost = (norm < _SMALLEST_NORM) | (norm * _SMALLEST_NORM > data_norm)
+        if over.any() or lost.any():
             scale = np.ones(norm.shape)
             scale[over] = data_norm / norm[over]
-            norm = np.where(over, data_norm, norm)
-    bias = float(data_norm) if fit_intercept else 0.0
+            scale[lost] = 0.0
+            norm = np.where(lost, 0.0, np.minimum(norm, data_norm))
+    bias = data_norm if fit_intercept else 0.0
     if fit_intercept:
         norm = np.hypot(norm, bias)
     return BoundedRows(X, scale, bias, norm)
@@ -150,7 +195,7 @@ def clip_targets(y, target_bounds, *, center, clip=True):
     ----------
     y : ndarray of shape (n, k)
     target_bounds : tuple of two floats, or None
-        None returns `y` as it is.
+        None leaves `y` as it is, within +-1e100.
     center : bool
         Whether the midpoint of the bounds goes to 0. Without it (a model with no intercept) the
         targets are divided by the larger absolute bound.
@@ -164,7 +209,7 @@ def clip_targets(y, target_bounds, *, center, clip=True):
         ``y = midpoint + half_width * scaled`` wherever y was within the bounds.
     """
     if target_bounds is None:
-        return y, 0.0, 1.0
+        return (np.clip(y, -_LARGEST_BOUND, _LARGEST_BOUND) if clip else y), 0.0, 1.0
     low, high = target_bounds
     if center:
         midpoint, half_width = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
@@ -194,6 +239,19 @@ def check_bounds(bounds, name):
     return low, high
 
 
+def check_data_norm(data_norm):
+    """Return `data_norm` as a float.
+
+    Raises
+    ------
+    ValueError
+        If it isn't a number within 1e-30 and 1e30.
+    """
+    if not isinstance(data_norm, Real) or not 1e-30 <= data_norm <= 1e30:
+        raise ValueError(f"data_norm must be a float in the range [1e-30, 1e30], got {data_norm}.")
+    return float(data_norm)
+
+
 def check_feature_bounds(feature_bounds, n_features):
     """Return float64 arrays (low, high) of shape (n_features,).
 
@@ -207,13 +265,15 @@ def check_feature_bounds(feature_bounds, n_features):
         low, high = np.broadcast_to(low, n_features), np.broadcast_to(high, n_features)
     except (TypeError, ValueError):
         raise ValueError(
-            "feature_bounds must be a pair (low, high) of numbers or of arrays of shape "
-            f"(n_features,) = ({n_features},)."
+            "feature_bounds must be a pair (lows, highs) of numbers or of arrays of shape "
+            f"(n_features,) = ({n_features},), not one pair for each feature."
         ) from None
     if not ((np.abs(low) <= _LARGEST_BOUND) & (np.abs(high) <= _LARGEST_BOUND)).all():
         raise ValueError("feature_bounds must be finite and at most 1e100 in size.")
     if not (low < high).all():
-        raise ValueError("feature_bounds must have low < high for every feature.")
+        raise ValueError(
+            "feature_bounds must be a pair (lows, highs) with low < high for every feature."
+        )
     return low, high
 
 

@@ -23,6 +23,14 @@ from scipy.special import expit, xlogy
 _NEWTON_STEPS = 5
 
 
+class _UnitInterval:
+    """Losses whose dual variables satisfy ``0 <= y a <= 1``."""
+
+    def feasible(self, y, a):
+        """Return the nearest dual variable of finite conjugate."""
+        return y * np.clip(y * a, 0.0, 1.0)
+
+
 @dataclass(frozen=True)
 class SquaredError:
     """Half the squared error, ``(m - y)^2 / 2``."""
@@ -44,13 +52,17 @@ class SquaredError:
         """Return the conjugate at `-a`."""
         return 0.5 * a**2 - a * y
 
+    def feasible(self, y, a):
+        """Return `a`: every dual variable has a finite conjugate."""
+        return a
+
     def dual_step(self, y, m, a, c):
         """Return the minimising z, exact."""
         return (y - m - a) / (1.0 + c)
 
 
 @dataclass(frozen=True)
-class Hinge:
+class Hinge(_UnitInterval):
     """The hinge loss, ``max(0, 1 - y m)``."""
 
     name: str = "hinge"
@@ -78,7 +90,7 @@ class Hinge:
 
 
 @dataclass(frozen=True)
-class LogLoss:
+class LogLoss(_UnitInterval):
     """The logistic loss, ``log(1 + exp(-y m))``."""
 
     name: str = "log_loss"

@@ -9,7 +9,7 @@ import numpy as np
 # A release is a whole number of grid steps. The step is this fraction of the smaller of the noise
 # and the sensitivity, so that rounding changes neither visibly.
 _GRID_BITS = 20
-# Sums of fewer grid steps than this, with the noise added, are exact in double precision.
+# Values and noise of about this many grid steps add up exactly in double precision.
 _EXACT_STEPS = 2.0**40
 
 
@@ -48,8 +48,9 @@ class GaussianMechanism:
         if self.noise_multiplier == 0.0:
             return 0.0
         finest = min(1.0, self.noise_multiplier) * self.contribution_bound * 2.0**-_GRID_BITS
-        coarsest_needed = self.n_records * self.contribution_bound / _EXACT_STEPS
-        return 2.0 ** max(math.floor(math.log2(finest)), math.ceil(math.log2(coarsest_needed)))
+        largest = max(self.n_records, self.noise_multiplier) * self.contribution_bound
+        needed = largest / _EXACT_STEPS
+        return 2.0 ** max(math.floor(math.log2(finest)), math.ceil(math.log2(needed)))
 
     @cached_property
     def sensitivity(self):

@@ -8,7 +8,7 @@ import warnings
 from dataclasses import dataclass
 
 from skdp._mechanisms import GaussianMechanism
-from skdp._sampling import PoissonSampler
+from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
 from skdp.accountant import GaussianEvent, PrivacyReport, calibrate
 from skdp.exceptions import PrivacyWarning
 
@@ -21,16 +21,58 @@ CLASSES_READ = "the set of classes, which was read from y (declare it with class
 NOT_COVERED = (
     "running time and memory use",
     "preprocessing fitted on the same records, and parameters chosen by looking at them",
-    "other fits on the same records, cross-validation included: add them up with "
-    "skdp.accountant.compose",
+    "scores on private records, cross-validation's included: they carry no noise",
+    "other fits on the same records: add them up with skdp.accountant.compose",
 )
 
 # Frames from a warning here to the caller of `fit`.
 _USER = 6
 
+_LARGE_DELTA = (
+    "delta is larger than 1 / n_samples: the guarantee would allow some records to be published "
+    "outright. Choose a delta well below 1 / n_samples."
+)
+
 # Standard deviation, in units of the loss's margin, that the noise of a whole fit may add to a
 # prediction before contraction and averaging, which take most of it away.
 _PREDICTION_NOISE = 2.0
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be spent, and how it is counted: parameters of the same names."""
+
+    epsilon: float
+    delta: float
+    adjacency: str
+    accountant: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Public numbers of a training problem.
+
+    Parameters
+    ----------
+    n_rows, n_columns, n_outputs : int
+        Sizes, the intercept's column included.
+    row_norm : float
+        Public bound on the norm of a certified row.
+    rounding_slack : float
+        See `GaussianMechanism`.
+    alpha : float
+        Regularisation.
+    margin : float
+        Size of a good prediction under the loss.
+    """
+
+    n_rows: int
+    n_columns: int
+    n_outputs: int
+    row_norm: float
+    rounding_slack: float
+    alpha: float
+    margin: float
 
 
 @dataclass(frozen=True)
@@ -40,22 +82,24 @@ class Plan:
     Parameters
     ----------
     batch_size : int
-        Expected rows a step.
-    sampler : PoissonSampler
+        Expected rows (or columns) a step.
+    clipping_norm : float
+        What one update is clipped to.
+    sampler : object of `skdp._sampling`
     mechanism : GaussianMechanism
-    epsilon, delta : float
+    budget : Budget
         The guarantee, which the mechanism's noise multiplier was calibrated for.
-    adjacency : {"zero_out", "replace_one"}
-    accountant : {"pld", "rdp"}
+    pairwise : bool
+        Whether the mechanism's bound is the distance between the values of two neighbouring data
+        sets and not one record's contribution.
     """
 
     batch_size: int
-    sampler: PoissonSampler
+    clipping_norm: float
+    sampler: PoissonSampler | PartitionSampler | CoordinateSampler
     mechanism: GaussianMechanism
-    epsilon: float
-    delta: float
-    adjacency: str
-    accountant: str
+    budget: Budget
+    pairwise: bool
 
     def report(self, *, reproducible, also_public=()):
         """Return the privacy report of a run of this plan.
@@ -68,158 +112,164 @@ class Plan:
             What this fit assumes public besides `ASSUMED_PUBLIC`.
         """
         event = GaussianEvent(
-            self.mechanism.noise_multiplier, self.sampler.rate, self.sampler.n_steps
+            self.mechanism.noise_multiplier, pairwise=self.pairwise, **self.sampler.design
         )
         return PrivacyReport(
-            epsilon=self.epsilon,
-            delta=self.delta,
-            adjacency=self.adjacency,
+            epsilon=float(self.budget.epsilon),
+            delta=float(self.budget.delta),
+            adjacency=self.budget.adjacency,
             events=(event,),
             clipping=self.mechanism.contribution_bound,
-            accountant=self.accountant,
+            accountant=self.budget.accountant,
             assumed_public=ASSUMED_PUBLIC + tuple(also_public),
             not_covered=NOT_COVERED,
             reproducible=reproducible,
         )
 
 
-def plan_dual_cd(
-    *,
-    n_rows,
-    n_columns,
-    n_outputs,
-    row_norm,
-    rounding_slack,
-    margin,
-    alpha,
-    epsilon,
-    delta,
-    adjacency,
-    accountant,
-    max_iter,
-    batch_size,
-    clipping_norm,
-):
-    """Plan DP-SCD: one Gaussian release of a bounded sum over a Poisson batch per step.
+def plan_dual_cd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_dual):
+    """Plan DP-SCD: one release of a bounded sum over a Poisson batch per step.
 
     There are ``ceil(max_iter * n_rows / batch_size)`` steps at the sampling rate
-    ``batch_size / n_rows``.
-
-    Parameters
-    ----------
-    n_rows, n_columns, n_outputs : int
-        Sizes of the problem, the intercept's column included.
-    row_norm : float
-        Public bound on the norm of a certified row.
-    rounding_slack : float
-        See `GaussianMechanism`.
-    margin : float
-        Size of a good prediction under the loss.
-    alpha, epsilon, delta, adjacency, accountant, max_iter, batch_size, clipping_norm
-        Parameters of the estimator.
-
-    Returns
-    -------
-    Plan
-
-    Warns
-    -----
-    PrivacyWarning
-        If `delta` is above ``1 / n_rows``.
+    ``batch_size / n_rows``. The bound of a release is the clipping norm; sqrt(2) times that if the
+    dual variable is released with it (Damaskinos et al. 2021, Lemma 1).
     """
-    batch_size = resolve_batch_size(batch_size, n_rows)
-    rate = batch_size / n_rows
-    n_steps = math.ceil(max_iter * n_rows / batch_size)
-    noise_multiplier = calibrate(
-        epsilon,
-        delta,
-        sampling_rate=rate,
-        n_steps=n_steps,
-        adjacency=adjacency,
-        accountant=accountant,
-    )
-    bound = math.inf
-    if noise_multiplier > 0.0:
-        _warn_of_large_delta(delta, n_rows)
-        bound = resolve_dual_clipping_norm(
-            clipping_norm,
-            theta_unit=alpha * n_rows,
-            row_norm=row_norm,
-            accumulated_noise=noise_multiplier * math.sqrt(n_steps),
-            margin=margin,
-        )
-    return Plan(
+    batch_size = _resolve_batch_size(batch_size, problem.n_rows, _auto_batch_size(problem.n_rows))
+    n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
+    return _plan(
+        PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps),
+        problem,
+        budget,
         batch_size=batch_size,
-        sampler=PoissonSampler(n_rows, rate, n_steps),
-        mechanism=GaussianMechanism(
-            contribution_bound=bound,
-            noise_multiplier=noise_multiplier,
-            size=n_columns * n_outputs,
-            n_records=n_rows,
-            rounding_slack=rounding_slack,
-        ),
-        epsilon=float(epsilon),
-        delta=float(delta),
-        adjacency=adjacency,
-        accountant=accountant,
+        clipping_norm=clipping_norm,
+        bound_per_clip=math.sqrt(2.0) if noisy_dual else 1.0,
+        size=problem.n_columns + (problem.n_rows if noisy_dual else 0),
+        prediction_per_release=problem.row_norm / (problem.alpha * problem.n_rows),
+        pairwise=False,
     )
 
 
-def _warn_of_large_delta(delta, n_rows):
-    if delta > 1.0 / n_rows:
-        warnings.warn(
-            "delta is larger than 1 / n_samples: the guarantee would allow some records to be "
-            "published outright. Choose a delta well below 1 / n_samples.",
-            PrivacyWarning,
-            stacklevel=_USER,
+def plan_sequential_cd(problem, budget, *, max_iter, batch_size, clipping_norm):
+    """Plan seqDP-SCD: one joint release of v and the dual variable per batch of a partition.
+
+    Two neighbouring data sets give values at most ``2 C sqrt(L (L + 1))`` apart, whether a record
+    is nulled or replaced (Damaskinos et al. 2021, Lemma 5). All state is released, so a record
+    matters in one release a pass: `max_iter` Gaussians, without amplification.
+    """
+    batch_size = _resolve_batch_size(batch_size, problem.n_rows, _auto_batch_size(problem.n_rows))
+    return _plan(
+        PartitionSampler(problem.n_rows, batch_size, max_iter),
+        problem,
+        budget,
+        batch_size=batch_size,
+        clipping_norm=clipping_norm,
+        bound_per_clip=2.0 * math.sqrt(batch_size * (batch_size + 1)),
+        size=problem.n_columns + batch_size,
+        prediction_per_release=problem.row_norm / (problem.alpha * problem.n_rows),
+        pairwise=True,
+    )
+
+
+def plan_primal_cd(problem, budget, *, max_iter, batch_size, clipping_norm):
+    """Plan primalDP-SCD: one joint release of the predictions and a batch of coordinates per step.
+
+    With columns of norm at most 1, two neighbouring data sets give values at most
+    ``2 C sqrt(L (L + 1))`` apart (Damaskinos et al. 2021, Lemma 4). Every row takes part in each of
+    the ``ceil(max_iter * n_columns / batch_size)`` steps.
+    """
+    batch_size = _resolve_batch_size(batch_size, problem.n_columns, 1, of="columns")
+    n_steps = math.ceil(max_iter * problem.n_columns / batch_size)
+    return _plan(
+        CoordinateSampler(problem.n_columns, batch_size, n_steps),
+        problem,
+        budget,
+        batch_size=batch_size,
+        clipping_norm=clipping_norm,
+        bound_per_clip=2.0 * math.sqrt(batch_size * (batch_size + 1)),
+        size=problem.n_rows + batch_size,
+        prediction_per_release=1.0,
+        pairwise=True,
+    )
+
+
+def _plan(
+    sampler,
+    problem,
+    budget,
+    *,
+    batch_size,
+    clipping_norm,
+    bound_per_clip,
+    size,
+    prediction_per_release,
+    pairwise,
+):
+    design = sampler.design
+    noise_multiplier = calibrate(
+        budget.epsilon,
+        budget.delta,
+        sampling_rate=design["sampling_rate"],
+        n_steps=design["n_steps"],
+        # A pairwise bound holds for any neighbour: nothing is left to double.
+        adjacency="replace_label" if pairwise else budget.adjacency,
+        accountant=budget.accountant,
+    )
+    clip = math.inf
+    if noise_multiplier > 0.0:
+        if budget.delta > 1.0 / problem.n_rows:
+            warnings.warn(_LARGE_DELTA, PrivacyWarning, stacklevel=_USER)
+        clip = _resolve_clipping_norm(
+            clipping_norm,
+            noise_per_clip=noise_multiplier * bound_per_clip * math.sqrt(sampler.n_steps),
+            prediction_per_release=prediction_per_release,
+            problem=problem,
         )
+    mechanism = GaussianMechanism(
+        contribution_bound=bound_per_clip * clip,
+        noise_multiplier=noise_multiplier,
+        size=size * problem.n_outputs,
+        n_records=problem.n_rows,
+        rounding_slack=problem.rounding_slack,
+    )
+    return Plan(batch_size, clip, sampler, mechanism, budget, pairwise)
 
 
-def resolve_batch_size(batch_size, n_rows):
-    """Return the expected batch size that a `batch_size` parameter stands for.
+def _auto_batch_size(n_rows):
+    """Return a quarter of the square root of n, at least 8."""
+    return min(n_rows, max(8, round(math.sqrt(n_rows) / 4.0)))
 
-    "auto" is a quarter of the square root of n, at least 8. A number above n becomes n.
+
+def _resolve_batch_size(batch_size, available, auto, of="samples"):
+    """Return what a `batch_size` parameter stands for; a number above what there is becomes that.
 
     Warns
     -----
     UserWarning
-        If the number given is above n, which is public.
+        If the number given is above `available`, which is public.
     """
     if batch_size == "auto":
-        return min(n_rows, max(8, round(math.sqrt(n_rows) / 4.0)))
-    if batch_size > n_rows:
+        return auto
+    batch_size = int(batch_size)
+    if batch_size > available:
         warnings.warn(
-            f"batch_size={batch_size} is larger than n_samples={n_rows}; n_samples is used.",
+            f"batch_size={batch_size} is larger than n_{of}={available}; n_{of} is used.",
             UserWarning,
             stacklevel=_USER,
         )
-        return n_rows
-    return int(batch_size)
+        return available
+    return batch_size
 
 
-def resolve_dual_clipping_norm(clipping_norm, *, theta_unit, row_norm, accumulated_noise, margin):
-    """Return the bound on one row's contribution that DP-SCD's `clipping_norm` stands for.
+def _resolve_clipping_norm(clipping_norm, *, noise_per_clip, prediction_per_release, problem):
+    """Return what an update is clipped to, C, for a `clipping_norm` parameter.
 
-    A release moves theta by itself over `theta_unit`, so noise of standard deviation
-    `accumulated_noise` times the bound C moves a prediction by up to
-    ``C * row_norm * accumulated_noise / theta_unit``. "auto" makes that `_PREDICTION_NOISE` times
-    the margin: more drowns the model, less and the rows can't move it far enough in the passes that
-    they have. No row needs more than the range of its dual variable, 1 for labels and for targets
-    in [-1, 1].
-
-    Parameters
-    ----------
-    clipping_norm : float or "auto"
-    theta_unit : float
-        Regularisation times rows, ``alpha * n``.
-    row_norm : float
-        Public bound on the norm of a certified row.
-    accumulated_noise : float
-        Noise multiplier times the square root of the number of steps.
-    margin : float
-        Size of a good prediction under the loss.
+    The noise of a whole fit, ``C * noise_per_clip`` before contraction and averaging, moves a
+    prediction by up to `prediction_per_release` times that. "auto" makes it `_PREDICTION_NOISE`
+    times the margin: more drowns the model, less and the rows can't move it far enough in the
+    passes that they have. No row needs more than the range of its dual variable, 1 for labels and
+    for targets in [-1, 1].
     """
     if clipping_norm != "auto":
         return float(clipping_norm)
-    noise = _PREDICTION_NOISE * margin
-    return min(noise * theta_unit / (row_norm * accumulated_noise), row_norm)
+    noise = _PREDICTION_NOISE * problem.margin
+    return min(noise / (prediction_per_release * noise_per_clip), problem.row_norm)

@@ -1,4 +1,4 @@
-"""Which rows take part in each step. Reads n and the rate, never the data."""
+"""Which rows or columns take part in each step. Reads their numbers, never the data."""
 
 from dataclasses import dataclass
 
@@ -25,6 +25,11 @@ class PoissonSampler:
     rate: float
     n_steps: int
 
+    @property
+    def design(self):
+        """What the accountant needs to know."""
+        return {"sampling_rate": self.rate, "n_steps": self.n_steps}
+
     def batches(self, stream):
         """Yield the row indices of each step, in increasing order; a batch may be empty.
 
@@ -44,6 +49,76 @@ class PoissonSampler:
             bounds = np.searchsorted(heads, starts)
             for step in range(n_steps):
                 yield heads[bounds[step] : bounds[step + 1]] - starts[step]
+
+
+@dataclass(frozen=True)
+class PartitionSampler:
+    """Every row once a pass: each pass is cut into disjoint batches, without reading the data.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows, public.
+    batch_size : int
+        Rows of a batch; the last of a pass may have fewer.
+    n_passes : int
+        Number of passes.
+    """
+
+    n_rows: int
+    batch_size: int
+    n_passes: int
+
+    @property
+    def design(self):
+        """What the accountant needs to know: a record takes part in one batch of each pass."""
+        return {"sampling_rate": 1.0, "n_steps": self.n_passes, "n_parts": self.n_parts}
+
+    @property
+    def n_parts(self):
+        """Batches of a pass."""
+        return -(-self.n_rows // self.batch_size)
+
+    @property
+    def n_steps(self):
+        """Total number of batches."""
+        return self.n_passes * self.n_parts
+
+    def batches(self, stream):
+        """Yield the row indices of each step, in random order."""
+        for _ in range(self.n_passes):
+            order = np.argsort(stream.uniform(self.n_rows))
+            for first in range(0, self.n_rows, self.batch_size):
+                yield order[first : first + self.batch_size]
+
+
+@dataclass(frozen=True)
+class CoordinateSampler:
+    """Columns, a few at each step, uniformly without replacement; every row takes part.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of columns.
+    batch_size : int
+        Columns of a step.
+    n_steps : int
+        Number of steps.
+    """
+
+    n_columns: int
+    batch_size: int
+    n_steps: int
+
+    @property
+    def design(self):
+        """What the accountant needs to know."""
+        return {"sampling_rate": 1.0, "n_steps": self.n_steps}
+
+    def batches(self, stream):
+        """Yield the column indices of each step."""
+        for _ in range(self.n_steps):
+            yield np.argsort(stream.uniform(self.n_columns))[: self.batch_size]
 
 
 def _heads(stream, rate, n_coins):

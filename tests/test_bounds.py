@@ -24,6 +24,10 @@ EXTREME_ROWS = np.array(
         [5e-324, 0.0, 0.0],
         [1e-3, 0.0, 0.0],
         [1e155, 1e155, 1.0],
+        [3e307, 0.0, 1e300],
+        [5e-324, 5e-324, 0.0],
+        [1e-161, 1e-162, 1e-160],
+        [1e-149, 1e-149, 1e-150],
     ]
 )
 
@@ -40,7 +44,7 @@ def exact_norm(row):
     return math.sqrt(math.fsum((x / largest) ** 2 for x in row)) * largest if largest else 0.0
 
 
-@pytest.mark.parametrize("data_norm", [1e-40, 0.7, 1e40])
+@pytest.mark.parametrize("data_norm", [1e-50, 2.3e-16, 0.7, 1e40])
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_no_certified_row_exceeds_the_public_bound(data_norm, fit_intercept, dtype, rng):
@@ -101,6 +105,20 @@ def test_contributions_are_bounded_in_frobenius_norm(scale, n_outputs, rng):
     np.testing.assert_array_equal(clipped[short], before[short])
 
 
+@pytest.mark.parametrize("data_norm", [1e-50, 2.3e-16, 1.0, 1e50])
+@pytest.mark.parametrize("bound", [1e-50, 1e-16, 1.0, 1e50])
+def test_the_bound_holds_to_a_few_units_at_any_scale(data_norm, bound, rng):
+    """From raw rows and targets to contributions: no digits are lost to underflow on the way."""
+    X = np.vstack([EXTREME_ROWS, data_norm * 10.0 ** rng.uniform(-20, 20, (500, 3))])
+    rows = clip_rows(X, data_norm=data_norm, fit_intercept=False)
+    y, _, _ = clip_targets(10.0 ** rng.uniform(-300, 308, (len(X), 2)), None, center=True)
+    with np.errstate(all="ignore"):
+        zeta = clip_contributions(y, rows.norm, bound)
+        outer = np.einsum("ij,il->ijl", zeta, certified(rows)).reshape(len(X), -1)
+    assert np.isfinite(outer).all()
+    assert max(exact_norm(row) for row in outer) <= bound * (1 + 1e-13)
+
+
 @pytest.mark.parametrize("bound", [0.5, math.inf])
 def test_a_record_of_norm_zero_contributes_nothing(bound):
     zeta = np.array([[1e308, 1e308], [1.0, 0.0]])
@@ -117,7 +135,9 @@ def test_targets_go_to_the_unit_interval_and_back():
     scaled, midpoint, half_width = clip_targets(y, (-5.0, 20.0), center=False)
     np.testing.assert_allclose(scaled[:, 0], [0.5, 0.75, 1.0, 1.0, -0.25])
     assert (midpoint, half_width) == (0.0, 20.0)
-    assert clip_targets(y, None, center=True)[0] is y
+    assert clip_targets(y, None, center=True, clip=False)[0] is y
+    np.testing.assert_array_equal(clip_targets(y, None, center=True)[0], y)
+    assert clip_targets(np.array([[1e308]]), None, center=True)[0][0, 0] == 1e100
 
 
 @pytest.mark.parametrize(

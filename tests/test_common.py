@@ -16,9 +16,12 @@ from skdp.utils.discovery import all_estimators
 
 PRIVATE = [estimator for _, estimator in all_estimators("private")]
 EPSILONS = {"default": {}, "inf": {"epsilon": float("inf")}, "1e-3": {"epsilon": 1e-3}}
+OPTIONS = [{"noisy_dual": True}, {"solver": "sequential"}, {"solver": "primal"}]
 INSTANCES = [
-    estimator(**parameters) for estimator in PRIVATE for parameters in EPSILONS.values()
-] + [estimator() for _, estimator in all_estimators("transformer")]
+    *(estimator(**parameters) for estimator in PRIVATE for parameters in EPSILONS.values()),
+    *(estimator(**options) for estimator in PRIVATE for options in OPTIONS),
+    *(estimator() for _, estimator in all_estimators("transformer")),
+]
 
 # Checks that scikit-learn runs on its own estimators and `check_estimator` doesn't yield.
 UNYIELDED = [
@@ -33,8 +36,7 @@ UNYIELDED = [
 def name_of(value):
     if inspect.isclass(value) or callable(value) or isinstance(value, str):
         return getattr(value, "__name__", value)
-    epsilon = value.get_params().get("epsilon", "")
-    return f"{type(value).__name__}-{epsilon}"
+    return str(value)
 
 
 @parametrize_with_checks(INSTANCES)

@@ -66,6 +66,15 @@ def test_the_grid_grows_with_the_bound_of_the_value():
     assert large.n_records * large.contribution_bound / large.grid <= 2.0**40
 
 
+@pytest.mark.parametrize("multiplier", [1.0, 1e5, 1e9])
+def test_value_and_noise_add_up_exactly_however_large_the_noise(multiplier):
+    made = mechanism(noise_multiplier=multiplier, size=1000)
+    assert made.noise_std / made.grid <= 2.0**42
+    released = made.release(np.full(1000, 0.3), make_stream(0)) / made.grid
+    noise = made.release(np.zeros(1000), make_stream(0)) / made.grid
+    np.testing.assert_array_equal(released - noise, np.rint(0.3 / made.grid))
+
+
 def test_release_leaves_the_value_alone(rng):
     value = rng.standard_normal(6)
     before = value.copy()

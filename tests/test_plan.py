@@ -1,20 +1,23 @@
 import math
+from dataclasses import fields
 
 import pytest
 
-from skdp._plan import plan_dual_cd, resolve_batch_size
-from skdp.accountant import get_epsilon
+from skdp._plan import Budget, Problem, plan_dual_cd, plan_primal_cd, plan_sequential_cd
+from skdp.accountant import calibrate, get_epsilon
+
+PLANS = {"dual": plan_dual_cd, "sequential": plan_sequential_cd, "primal": plan_primal_cd}
 
 
-def plan(**changes):
+def plan(solver="dual", **changes):
     arguments = {
         "n_rows": 1000,
         "n_columns": 5,
         "n_outputs": 2,
         "row_norm": 1.5,
         "rounding_slack": 0.0,
-        "margin": 1.0,
         "alpha": 1e-3,
+        "margin": 1.0,
         "epsilon": 1.0,
         "delta": 1e-5,
         "adjacency": "zero_out",
@@ -22,9 +25,14 @@ def plan(**changes):
         "max_iter": 10,
         "batch_size": 30,
         "clipping_norm": 0.1,
+        **({"noisy_dual": False} if solver == "dual" else {}),
         **changes,
     }
-    return plan_dual_cd(**arguments)
+    problem, budget = (
+        cls(**{field.name: arguments.pop(field.name) for field in fields(cls)})
+        for cls in (Problem, Budget)
+    )
+    return PLANS[solver](problem, budget, **arguments)
 
 
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
@@ -87,5 +95,33 @@ def test_auto_clipping_is_positive_scales_with_alpha_and_is_capped(epsilon, n_ro
 
 
 def test_auto_batch_size():
-    assert [resolve_batch_size("auto", n) for n in (3, 200, 10_000, 10**6)] == [3, 8, 25, 250]
-    assert resolve_batch_size(7, 10) == 7
+    sizes = [plan(n_rows=n, batch_size="auto").batch_size for n in (3, 200, 10_000, 90_000)]
+    assert sizes == [3, 8, 25, 75]
+
+
+def test_a_noisy_dual_costs_a_factor_of_root_two():
+    noisy, exact = plan(noisy_dual=True), plan()
+    assert noisy.mechanism.noise_multiplier == exact.mechanism.noise_multiplier
+    ratio = noisy.mechanism.contribution_bound / exact.mechanism.contribution_bound
+    assert ratio == pytest.approx(math.sqrt(2.0))
+    assert noisy.clipping_norm == exact.clipping_norm == 0.1
+
+
+@pytest.mark.parametrize("solver", ["sequential", "primal"])
+@pytest.mark.parametrize("batch_size", [1, 4])
+def test_pairwise_bounds_are_never_doubled_and_nothing_is_amplified(solver, batch_size):
+    """Lemmas 4 and 5: 2 C sqrt(L (L + 1)), under either adjacency, in full-batch Gaussians."""
+    made = plan(solver, batch_size=batch_size)
+    doubled = plan(solver, batch_size=batch_size, adjacency="replace_one")
+    bound = 2.0 * 0.1 * math.sqrt(batch_size * (batch_size + 1))
+    assert made.mechanism.contribution_bound == pytest.approx(bound)
+    assert made.mechanism == doubled.mechanism
+    n_steps = 10 if solver == "sequential" else math.ceil(10 * 5 / batch_size)
+    multiplier = calibrate(1.0, 1e-5, n_steps=n_steps)
+    assert made.mechanism.noise_multiplier == pytest.approx(multiplier)
+    for one in (made, doubled):
+        report = one.report(reproducible=False)
+        assert report.mu == pytest.approx(math.sqrt(n_steps) / multiplier)
+        assert 0.999 < report.epsilon_at(1e-5) <= 1.0
+        n_parts = math.ceil(1000 / batch_size) if solver == "sequential" else 1
+        assert report.n_releases == n_steps * n_parts == one.sampler.n_steps

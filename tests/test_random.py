@@ -28,6 +28,11 @@ def test_a_random_state_gives_a_seed_and_moves_on():
     assert not np.array_equal(values, second.normal(4))
 
 
+def test_a_random_state_gives_all_its_seed_bits():
+    words = make_stream(np.random.RandomState(3))._seed_sequence.entropy
+    assert len(set(words)) == 8
+
+
 def test_none_ignores_numpys_global_state():
     draws = []
     for _ in range(2):

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from skdp._random import make_stream
-from skdp._sampling import PoissonSampler
+from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
 
 P_VALUE = 1e-9
 
@@ -50,6 +50,25 @@ def test_marginals_of_first_and_last_row_across_blocks():
         assert stats.binomtest(int(table[:, row].sum()), 2000, 0.2).pvalue > P_VALUE
     for step in (0, 1999):
         assert stats.binomtest(int(table[step].sum()), 3000, 0.2).pvalue > P_VALUE
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 20, 23])
+def test_a_partition_takes_every_row_once_a_pass(batch_size):
+    sampler = PartitionSampler(23, batch_size, 3)
+    batches = list(sampler.batches(make_stream(0)))
+    assert len(batches) == sampler.n_steps == 3 * sampler.n_parts
+    passes = [batches[i * sampler.n_parts : (i + 1) * sampler.n_parts] for i in range(3)]
+    orders = [np.concatenate(one) for one in passes]
+    for order in orders:
+        np.testing.assert_array_equal(np.sort(order), np.arange(23))
+    assert not np.array_equal(orders[0], orders[1])
+    assert max(batch.size for batch in batches) == batch_size
+
+
+def test_coordinates_are_uniform_without_replacement():
+    batches = np.array(list(CoordinateSampler(6, 2, 30_000).batches(make_stream(0))))
+    assert (batches[:, 0] != batches[:, 1]).all()
+    assert stats.chisquare(np.bincount(batches.ravel(), minlength=6)).pvalue > P_VALUE
 
 
 def test_rate_one_takes_every_row():

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 from skdp.accountant._divergences import gaussian_log_delta, unamplified_epsilon
+from skdp.accountant._events import GaussianEvent
 from skdp.accountant._profile import (
     ADJACENCIES,
-    GaussianEvent,
     build_profile,
     smallest_pld_delta,
 )
@@ -20,6 +20,7 @@ _TOLERANCE = 1e-3
 # delta no noise is needed, and this much is returned.
 _SMALLEST_NOISE = 0.01
 _LARGEST_NOISE = 1e9
+_LARGEST_EPSILON = 1e6
 
 
 def calibrate(
@@ -89,6 +90,10 @@ def calibrate(
     epsilon = _check_real(epsilon, "epsilon")
     if not epsilon > 0:
         raise ValueError(f"epsilon must be positive, got {epsilon!r}.")
+    if _LARGEST_EPSILON < epsilon < math.inf:
+        raise ValueError(
+            f"epsilon must be at most {_LARGEST_EPSILON:g}, or infinite for no privacy."
+        )
     arguments = _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant)
     if math.isinf(epsilon):
         return 0.0
@@ -189,7 +194,8 @@ def resolve_accountant(accountant, delta, sampling_rate=1.0, n_steps=1, adjacenc
             raise ValueError(
                 f"delta={delta!r} is too small for adjacency='replace_one' with Poisson batches: "
                 f"with n_steps={n_steps} the privacy loss distribution is reliable from "
-                f"{smallest_pld_delta(n_steps):.2g} only. Use a larger delta or sampling_rate=1."
+                f"{smallest_pld_delta(n_steps):.2g} only. Use a larger delta, or full batches "
+                "(sampling_rate=1; in an estimator, batch_size=n_samples)."
             )
         return "rdp"
     return "pld"
@@ -253,6 +259,11 @@ def _calibrate(epsilon, delta, *design):
         noise, nudge = full_batch, 1e-9
     else:
         noise, nudge = _search(epsilon, delta, design, full_batch), _TOLERANCE / 10
+    if noise > _LARGEST_NOISE:
+        raise ValueError(
+            f"epsilon={epsilon:g} at delta={delta:g} needs noise of more than {_LARGEST_NOISE:g} "
+            "times a record's contribution; use a larger epsilon or delta."
+        )
     while _get_epsilon(noise, delta, *design) > epsilon:
         noise *= 1 + nudge
         nudge *= 2

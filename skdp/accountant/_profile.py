@@ -8,7 +8,6 @@ import contextlib
 import functools
 import logging
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -22,6 +21,7 @@ from skdp.accountant._divergences import (
     subsampled_delta,
     subsampled_log_moments,
 )
+from skdp.accountant._events import GaussianEvent
 
 ADJACENCIES = ("zero_out", "replace_one", "replace_label")
 
@@ -41,57 +41,6 @@ _FRACTIONAL_ORDERS = np.array([1 + x / 10 for x in range(1, 100) if x % 10])
 _INTEGER_ORDERS = np.unique(
     np.concatenate([np.arange(2, 65), np.geomspace(65, 1e5, 80).astype(int)])
 )
-
-
-@dataclass(frozen=True)
-class GaussianEvent:
-    """Gaussian noise added to sums over Poisson batches, several times.
-
-    Parameters
-    ----------
-    noise_multiplier : float
-        Standard deviation of the noise divided by the bound on one record's contribution.
-    sampling_rate : float
-        Probability that a record takes part in a step; 1 means full batches.
-    n_steps : int
-        Number of releases.
-    """
-
-    noise_multiplier: float
-    sampling_rate: float = 1.0
-    n_steps: int = 1
-
-    def __str__(self):
-        gaussian = f"Gaussian({self.noise_multiplier:.5g})"
-        if self.sampling_rate < 1:
-            gaussian = f"Poisson({self.sampling_rate:.5g}) {gaussian}"
-        return f"{self.n_steps} x {gaussian}"
-
-    def scaled_to_group(self, group_size):
-        """Event of one record that dominates this event seen by a group of records.
-
-        The group's sum differs from its null sum by a vector of norm at most ``k`` (in units of
-        the bound) when at least one of its ``k`` coins shows, which has probability
-        ``1 - (1 - q)^k``, and by nothing otherwise. Given the past, a release is therefore a
-        mixture over the coins of pairs of the subsampled Gaussian with that probability and
-        sensitivity at most ``k``; hockey-stick divergences are jointly convex, so the worst such
-        pair dominates, and dominating pairs compose adaptively (Zhu, Dong and Wang 2022,
-        theorem 10). It is exact at ``q = 1``.
-
-        Parameters
-        ----------
-        group_size : int
-            Number of records that may change together.
-
-        Returns
-        -------
-        event : GaussianEvent
-            With noise and sampling rate of the group.
-        """
-        rate = self.sampling_rate
-        if rate < 1:
-            rate = -math.expm1(group_size * math.log1p(-rate))
-        return GaussianEvent(self.noise_multiplier / group_size, rate, self.n_steps)
 
 
 class GaussianProfile:
@@ -225,6 +174,8 @@ def group_epsilon(profile, delta, group_size):
 
     if delta == 0:
         return math.inf
+    if group_size * profile.delta(0.0) <= delta:
+        return 0.0
     below = 0.0
     for above in np.geomspace(1e-4, 1e4, 161):
         if excess(float(above)) <= 0:
@@ -233,7 +184,7 @@ def group_epsilon(profile, delta, group_size):
     else:
         return math.inf
     above = float(above)
-    while above - below > 1e-4 * above:
+    while above - below > max(1e-4 * above, 1e-12):
         middle = (above + below) / 2
         if excess(middle) <= 0:
             above = middle
@@ -266,10 +217,7 @@ def full_batch_mu(events, adjacency):
     """Parameter of Gaussian differential privacy of full-batch events, None if not all are."""
     if any(event.sampling_rate < 1 for event in events):
         return None
-    if any(event.noise_multiplier == 0 for event in events):
-        return math.inf
-    factor = 2.0 if adjacency == "replace_one" else 1.0
-    return factor * math.sqrt(sum(e.n_steps / e.noise_multiplier**2 for e in events))
+    return math.hypot(*(event.mu(adjacency) for event in events))
 
 
 @functools.lru_cache(maxsize=16)
@@ -324,7 +272,8 @@ def _pld_profile(events, adjacency):
     subsampled = [event for event in events if event.sampling_rate < 1]
     full = tuple(event for event in events if event.sampling_rate == 1)
     if full:
-        subsampled.append(GaussianEvent(1 / full_batch_mu(full, "zero_out")))
+        factor = 2.0 if adjacency == "replace_one" else 1.0
+        subsampled.append(GaussianEvent(factor / full_batch_mu(full, adjacency)))
     n_steps = sum(event.n_steps for event in subsampled)
     directions = ("replace",) if adjacency == "replace_one" else ("remove", "add")
     variance = sum(

@@ -93,27 +93,29 @@ class PrivacyReport:
         return ", then ".join(str(event) for event in self.events)
 
     @property
+    def n_releases(self):
+        """Total number of releases made; a record takes part in at most `n_steps` of them."""
+        return sum(event.n_releases for event in self.events)
+
+    @property
     def n_steps(self):
-        """Total number of releases."""
+        """Total number of releases that a record may take part in."""
         return sum(event.n_steps for event in self.events)
 
     @property
     def sampling(self):
-        """How batches were drawn: "full batch", "poisson" or "mixed"."""
-        kinds = {event.sampling_rate < 1 for event in self.events}
-        if len(kinds) > 1:
-            return "mixed"
-        return "poisson" if kinds.pop() else "full batch"
+        """How batches were drawn: "full batch", "poisson", "partition" or "mixed"."""
+        return common_value(event.sampling for event in self.events) or "mixed"
 
     @property
     def sampling_rate(self):
         """Probability that a record takes part in a step; None if it differs between events."""
-        return _common(event.sampling_rate for event in self.events)
+        return common_value(event.sampling_rate for event in self.events)
 
     @property
     def noise_multiplier(self):
         """Noise standard deviation over `clipping`; None if it differs between events."""
-        return _common(event.noise_multiplier for event in self.events)
+        return common_value(event.noise_multiplier for event in self.events)
 
     @property
     def mu(self):
@@ -200,7 +202,8 @@ class PrivacyReport:
             Fields and what is derived from them; infinity is the string "inf".
         """
         names = [field.name for field in dataclasses.fields(self)]
-        names += ["event", "sampling", "sampling_rate", "n_steps", "noise_multiplier", "mu"]
+        names += ["event", "sampling", "sampling_rate", "n_steps", "n_releases"]
+        names += ["noise_multiplier", "mu"]
         content = {name: getattr(self, name) for name in names}
         content["events"] = [
             {"type": type(event).__name__, **dataclasses.asdict(event)} for event in self.events
@@ -281,7 +284,8 @@ class PrivacyReport:
         yield "Released", self.event
         if self.clipping is not None and math.isfinite(self.clipping):
             yield "Contribution", f"at most {self.clipping:g} (L2 norm) per record and release"
-        yield "Accountant", f"{_ACCOUNTANTS[self.accountant]}; {self.accountant_version}"
+        if math.isfinite(self.epsilon):
+            yield "Accountant", f"{_ACCOUNTANTS[self.accountant]}; {self.accountant_version}"
         if self.mu is not None and math.isfinite(self.mu):
             yield "Gaussian DP", f"mu = {self.mu:.4g}"
 
@@ -301,79 +305,20 @@ class PrivacyReport:
 
 
 _SEED_WARNING = (
-    "The noise came from a seed (random_state): anyone who learns the seed can remove the noise. "
+    "The noise came from a seed (random_state): anyone who learns the seed can remove it, and two "
+    "fits with an equal seed share their noise, so that together they may reveal what each hides. "
     "Use random_state=None for a model that is published."
 )
-
-
-def compose(reports):
-    """Joint guarantee of several fits on the same records.
-
-    Parameters
-    ----------
-    reports : iterable of PrivacyReport
-        All with the same adjacency and unit.
-
-    Returns
-    -------
-    report : PrivacyReport
-        Its delta is the sum of the deltas; its epsilon is that of all releases together at that
-        delta, and never more than the sum of the epsilons.
-
-    Raises
-    ------
-    ValueError
-        If there is no report, or the adjacencies or units differ.
-    """
-    reports = tuple(reports)
-    if not reports:
-        raise ValueError("reports must hold at least one report.")
-    for name in ("adjacency", "unit"):
-        if _common(getattr(report, name) for report in reports) is None:
-            raise ValueError(f"reports must all have the same {name}.")
-    first = reports[0]
-    delta = math.fsum(report.delta for report in reports)
-    if delta >= 1:
-        raise ValueError("the deltas of the reports add up to 1 or more: nothing is guaranteed.")
-    events = tuple(event for report in reports for event in report.events)
-    methods = {report.accountant for report in reports} - {"analytic"}
-    joint = dataclasses.replace(
-        first,
-        epsilon=math.fsum(report.epsilon for report in reports),
-        delta=delta,
-        events=_merged(events),
-        clipping=_common(report.clipping for report in reports),
-        accountant="rdp" if methods == {"rdp"} else "pld",
-        accountant_version=None,
-        assumed_public=_union(report.assumed_public for report in reports),
-        not_covered=_union(report.not_covered for report in reports),
-        reproducible=any(report.reproducible for report in reports),
-    )
-    return dataclasses.replace(joint, epsilon=joint.epsilon_at(delta))
 
 
 def _wrap(text, width, **indents):
     return textwrap.wrap(text, width, break_on_hyphens=False, **indents)
 
 
-def _merged(events):
-    """Neighbouring equal events as one with more steps."""
-    merged = []
-    for event in events:
-        if merged and dataclasses.replace(merged[-1], n_steps=event.n_steps) == event:
-            event = dataclasses.replace(event, n_steps=merged.pop().n_steps + event.n_steps)
-        merged.append(event)
-    return tuple(merged)
-
-
-def _common(values):
+def common_value(values):
     """The one value that all are equal to, else None."""
     values = set(values)
     return values.pop() if len(values) == 1 else None
-
-
-def _union(groups):
-    return tuple(dict.fromkeys(item for group in groups for item in group))
 
 
 def _in_range(value, name, low, high, *, open_end=False):

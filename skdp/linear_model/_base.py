@@ -8,7 +8,7 @@ from scipy.special import expit, softmax
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from skdp.utils._sklearn import no_values_in_errors, validate_data
+from skdp.utils._sklearn import quietly, validate_data
 
 
 class LinearRegressorMixin:
@@ -77,7 +77,8 @@ def probabilities(scores):
 def _linear(estimator, X):
     check_is_fitted(estimator)
     X = validate_data(estimator, X, dtype=[np.float64, np.float32], reset=False)
-    return X @ estimator.coef_.T + estimator.intercept_
+    with np.errstate(all="ignore"):
+        return X @ estimator.coef_.T + estimator.intercept_
 
 
 def encode_labels(y, classes):
@@ -95,15 +96,12 @@ def encode_labels(y, classes):
         If there are fewer than two classes or a label isn't among those declared.
     """
     if classes is None:
-        with no_values_in_errors():
-            check_classification_targets(y)
-            classes, codes = np.unique(y, return_inverse=True)
+        quietly(check_classification_targets, y)
+        classes, codes = quietly(np.unique, y, return_inverse=True)
         if classes.size < 2:
             raise ValueError("A classifier needs at least 2 classes; the data contains one class.")
     else:
-        classes = np.unique(np.asarray(classes))
-        if classes.size < 2:
-            raise ValueError("The 'classes' parameter must name at least 2 classes.")
+        classes = _check_classes(classes)
         codes = _declared_codes(y, classes)
     if classes.size == 2:
         return classes, np.where(codes == 1, 1.0, -1.0)[:, np.newaxis]
@@ -112,8 +110,26 @@ def encode_labels(y, classes):
     return classes, targets
 
 
+def _check_classes(classes):
+    listed = np.asarray(classes, dtype=object)
+    if listed.ndim != 1:
+        raise ValueError("The 'classes' parameter must be a flat list of labels.")
+    if len({isinstance(label, str) for label in listed}) > 1:
+        raise ValueError("The 'classes' parameter must not mix strings with other labels.")
+    if any(label is None or label != label for label in listed):
+        raise ValueError("The 'classes' parameter must not contain missing values.")
+    classes = np.unique(np.asarray(classes))
+    if classes.size < 2:
+        raise ValueError("The 'classes' parameter must name at least 2 classes.")
+    return classes
+
+
 def _declared_codes(y, classes):
-    index = {label: code for code, label in enumerate(classes.tolist())}
+    known = classes
+    if y.dtype.kind == classes.dtype.kind and y.dtype.kind in "fM":
+        # The same label may be stored with fewer digits or in another unit of time.
+        known = classes.astype(y.dtype)
+    index = {label: code for code, label in enumerate(known.tolist())}
     codes = np.array([index.get(label, -1) for label in y.tolist()])
     if (codes < 0).any():
         raise ValueError("y contains labels that are not among the declared classes.")
@@ -124,8 +140,7 @@ def as_targets(y):
     """Return regression targets as float64 of shape (n_samples, n_outputs)."""
     if issparse(y):
         raise TypeError("Sparse y is not supported; pass a dense array.")
-    with no_values_in_errors():
-        y = np.asarray(y, dtype=np.float64)
+    y = quietly(np.asarray, y, dtype=np.float64)
     return y.reshape(y.shape[0], -1)
 
 

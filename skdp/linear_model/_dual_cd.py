@@ -6,12 +6,28 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from skdp._bounds import augmented_norm, check_bounds, clip_rows, clip_targets, summation_slack
+from skdp._bounds import (
+    augmented_norm,
+    bound_columns,
+    check_bounds,
+    check_feature_bounds,
+    clip_rows,
+    clip_targets,
+    summation_slack,
+)
 from skdp._losses import LOSSES
-from skdp._plan import CLASSES_READ, plan_dual_cd
+from skdp._plan import (
+    CLASSES_READ,
+    Budget,
+    Problem,
+    plan_dual_cd,
+    plan_primal_cd,
+    plan_sequential_cd,
+)
 from skdp._random import make_stream
-from skdp._solvers._dual_cd import solve_dual_cd
+from skdp._solvers._dual_cd import solve_dual_cd, solve_sequential_cd
 from skdp._solvers._parallel import BLOCK_ROWS
+from skdp._solvers._primal_cd import solve_primal_cd
 from skdp.linear_model._base import (
     LinearClassifierMixin,
     LinearRegressorMixin,
@@ -24,7 +40,7 @@ from skdp.linear_model._base import (
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
 
 # Numbers whose squares and products stay far from the ends of double precision.
-_POSITIVE = Interval(Real, 1e-50, 1e50, closed="both")
+_POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
 
 _CONSTRAINTS = {
     "alpha": [_POSITIVE],
@@ -33,32 +49,77 @@ _CONSTRAINTS = {
     "delta": [Interval(Real, 0, 1, closed="left")],
     "adjacency": [StrOptions({"zero_out", "replace_one"})],
     "accountant": [StrOptions({"pld", "rdp"})],
+    "noisy_dual": ["boolean"],
     "data_norm": [_POSITIVE],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "feature_bounds": ["array-like", None],
+    "max_iter": [Interval(Integral, 1, 10**9, closed="both")],
     "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "clipping_norm": [_POSITIVE, StrOptions({"auto"})],
     "average": ["boolean"],
+    "solver": [StrOptions({"dual", "sequential", "primal"})],
     "n_jobs": [Integral, None],
     "random_state": ["random_state"],
 }
 
 
+_PLANS = {"dual": plan_dual_cd, "sequential": plan_sequential_cd, "primal": plan_primal_cd}
+
+
+def _check_options(estimator, loss):
+    if estimator.n_jobs == 0:
+        raise ValueError("The 'n_jobs' parameter must not be 0.")
+    if estimator.solver != "dual" and estimator.noisy_dual:
+        raise ValueError("noisy_dual=True needs solver='dual'; the others release what they keep.")
+    if estimator.solver != "primal" and estimator.feature_bounds is not None:
+        raise ValueError("feature_bounds is for solver='primal'; clip features beforehand.")
+    if estimator.solver == "primal" and not np.isfinite(loss.smoothness):
+        raise ValueError(f"solver='primal' needs a smooth loss, and loss={loss.name!r} isn't.")
+
+
 def _plan(estimator, loss, n_rows, n_columns, n_outputs):
-    return plan_dual_cd(
+    problem = Problem(
         n_rows=n_rows,
         n_columns=n_columns,
         n_outputs=n_outputs,
-        row_norm=augmented_norm(estimator.data_norm, estimator.fit_intercept),
+        row_norm=augmented_norm(float(estimator.data_norm), estimator.fit_intercept),
         rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
+        alpha=float(estimator.alpha),
         margin=loss.margin,
-        alpha=estimator.alpha,
-        epsilon=estimator.epsilon,
-        delta=estimator.delta,
-        adjacency=estimator.adjacency,
-        accountant=estimator.accountant,
-        max_iter=estimator.max_iter,
+    )
+    budget = Budget(estimator.epsilon, estimator.delta, estimator.adjacency, estimator.accountant)
+    return _PLANS[estimator.solver](
+        problem,
+        budget,
+        max_iter=int(estimator.max_iter),
         batch_size=estimator.batch_size,
         clipping_norm=estimator.clipping_norm,
+        **({"noisy_dual": estimator.noisy_dual} if estimator.solver == "dual" else {}),
+    )
+
+
+def _solve(estimator, plan, rows, targets, loss, stream):
+    coins, noise = stream.spawn(2)
+    common = {
+        "loss": loss,
+        "alpha": float(estimator.alpha),
+        "sampler": plan.sampler,
+        "mechanism": plan.mechanism,
+        "clipping_norm": plan.clipping_norm,
+        "average": estimator.average,
+        "coins": coins,
+        "noise": noise,
+    }
+    if estimator.solver == "sequential":
+        return solve_sequential_cd(rows, targets, **common)
+    if estimator.solver == "primal":
+        bounds = estimator.feature_bounds
+        if bounds is None:
+            bounds = (-estimator.data_norm, estimator.data_norm)
+        low, high = check_feature_bounds(bounds, rows.X.shape[1])
+        columns = bound_columns(rows, low=low, high=high, clip=is_private(estimator))
+        return solve_primal_cd(columns, targets, **common)
+    return solve_dual_cd(
+        rows, targets, noisy_dual=estimator.noisy_dual, n_jobs=estimator.n_jobs, **common
     )
 
 
@@ -97,10 +158,20 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         How the privacy of many steps is added up: privacy loss distributions (tight) or Renyi
         differential privacy (for comparison; zero_out only).
 
+    noisy_dual : bool, default=False
+        Whether the dual variable is treated as released too, with noise of its own, as in the
+        paper's Algorithm 1. For comparison: the guarantee is the same and the noise sqrt(2) times
+        larger.
+
     data_norm : float, default=1.0
         Public bound on the L2 norm of a row; longer rows are scaled down to it. Scale features so
         that typical rows have about this norm, with public numbers, see
         `skdp.preprocessing.BoundsScaler`.
+
+    feature_bounds : pair (low, high), default=None
+        Public range of the features, two numbers or two array-likes of shape (n_features,), for
+        ``solver="primal"`` only, which clips values to it. None means
+        ``(-data_norm, data_norm)``.
 
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
@@ -121,13 +192,23 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
     average : bool, default=True
         Whether to return the mean of the second half of the iterates. It costs no privacy.
 
+    solver : {"dual", "sequential", "primal"}, default="dual"
+        The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
+        "sequential" (Algorithm 3, updates see those before them in a batch) and "primal"
+        (Algorithm 2, coordinates of the model; smooth losses only; `batch_size` then counts
+        columns, "auto" being 1). Both are accounted without amplification by sampling, and every
+        release has the pairwise sensitivity ``2 C sqrt(L (L + 1))`` with C the clipping norm and L
+        the batch size, under either adjacency.
+
     n_jobs : int, default=None
         Threads that share a step, as in joblib. They are used only where a step has enough work to
         pay for them; the result is the same to the last bit for every value.
 
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise; the report then says so.
+        for whoever learns it and subtracts the noise, and fits with an equal seed share their
+        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
+        don't add up. The report says that there was one.
 
     Attributes
     ----------
@@ -195,12 +276,15 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         delta=1e-5,
         adjacency="zero_out",
         accountant="pld",
+        noisy_dual=False,
         data_norm=1.0,
+        feature_bounds=None,
         target_bounds=None,
         max_iter=10,
         batch_size="auto",
         clipping_norm="auto",
         average=True,
+        solver="dual",
         n_jobs=None,
         random_state=None,
     ):
@@ -210,12 +294,15 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         self.delta = delta
         self.adjacency = adjacency
         self.accountant = accountant
+        self.noisy_dual = noisy_dual
         self.data_norm = data_norm
+        self.feature_bounds = feature_bounds
         self.target_bounds = target_bounds
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.clipping_norm = clipping_norm
         self.average = average
+        self.solver = solver
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -251,6 +338,9 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         if bounds is not None:
             bounds = check_bounds(bounds, "target_bounds")
 
+        loss = LOSSES["squared_error"]
+        _check_options(self, loss)
+
         # 2. bound the data
         clip = is_private(self)
         rows = clip_rows(X, data_norm=self.data_norm, fit_intercept=self.fit_intercept, clip=clip)
@@ -259,24 +349,11 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         )
 
         # 3. plan from public numbers
-        loss = LOSSES["squared_error"]
         plan = _plan(self, loss, X.shape[0], rows.n_columns, targets.shape[1])
         stream = make_stream(self.random_state)
-        coins, noise = stream.spawn(2)
 
         # 4. solve
-        weights = solve_dual_cd(
-            rows,
-            targets,
-            loss=loss,
-            alpha=self.alpha,
-            sampler=plan.sampler,
-            mechanism=plan.mechanism,
-            average=self.average,
-            n_jobs=self.n_jobs,
-            coins=coins,
-            noise=noise,
-        )
+        weights = _solve(self, plan, rows, targets, loss, stream)
 
         # 5. publish
         check_finite(weights)
@@ -288,7 +365,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
             self.intercept_ = float(intercept[0]) if y.ndim == 1 else intercept
         self.n_iter_ = self.max_iter
         self.batch_size_ = plan.batch_size
-        self.clipping_norm_ = plan.mechanism.contribution_bound
+        self.clipping_norm_ = plan.clipping_norm
         self.privacy_report_ = plan.report(reproducible=stream.reproducible)
         return self
 
@@ -353,10 +430,20 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
         How the privacy of many steps is added up: privacy loss distributions (tight) or Renyi
         differential privacy (for comparison; zero_out only).
 
+    noisy_dual : bool, default=False
+        Whether the dual variable is treated as released too, with noise of its own, as in the
+        paper's Algorithm 1. For comparison: the guarantee is the same and the noise sqrt(2) times
+        larger.
+
     data_norm : float, default=1.0
         Public bound on the L2 norm of a row; longer rows are scaled down to it. Scale features so
         that typical rows have about this norm, with public numbers, see
         `skdp.preprocessing.BoundsScaler`.
+
+    feature_bounds : pair (low, high), default=None
+        Public range of the features, two numbers or two array-likes of shape (n_features,), for
+        ``solver="primal"`` only, which clips values to it. None means
+        ``(-data_norm, data_norm)``.
 
     max_iter : int, default=10
         Passes over the data, all of which are taken.
@@ -372,13 +459,23 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
     average : bool, default=True
         Whether to return the mean of the second half of the iterates. It costs no privacy.
 
+    solver : {"dual", "sequential", "primal"}, default="dual"
+        The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
+        "sequential" (Algorithm 3, updates see those before them in a batch) and "primal"
+        (Algorithm 2, coordinates of the model; smooth losses only; `batch_size` then counts
+        columns, "auto" being 1). Both are accounted without amplification by sampling, and every
+        release has the pairwise sensitivity ``2 C sqrt(L (L + 1))`` with C the clipping norm and L
+        the batch size, under either adjacency.
+
     n_jobs : int, default=None
         Threads that share a step, as in joblib. They are used only where a step has enough work to
         pay for them; the result is the same to the last bit for every value.
 
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise; the report then says so.
+        for whoever learns it and subtracts the noise, and fits with an equal seed share their
+        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
+        don't add up. The report says that there was one.
 
     Attributes
     ----------
@@ -454,11 +551,14 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
         delta=1e-5,
         adjacency="zero_out",
         accountant="pld",
+        noisy_dual=False,
         data_norm=1.0,
+        feature_bounds=None,
         max_iter=10,
         batch_size="auto",
         clipping_norm="auto",
         average=True,
+        solver="dual",
         n_jobs=None,
         random_state=None,
     ):
@@ -470,11 +570,14 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
         self.delta = delta
         self.adjacency = adjacency
         self.accountant = accountant
+        self.noisy_dual = noisy_dual
         self.data_norm = data_norm
+        self.feature_bounds = feature_bounds
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.clipping_norm = clipping_norm
         self.average = average
+        self.solver = solver
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -505,6 +608,8 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
         classes, targets = encode_labels(y, self.classes)
+        loss = LOSSES[self.loss]
+        _check_options(self, loss)
 
         # 2. bound the data
         rows = clip_rows(
@@ -515,24 +620,11 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
         )
 
         # 3. plan from public numbers
-        loss = LOSSES[self.loss]
         plan = _plan(self, loss, X.shape[0], rows.n_columns, targets.shape[1])
         stream = make_stream(self.random_state)
-        coins, noise = stream.spawn(2)
 
         # 4. solve
-        weights = solve_dual_cd(
-            rows,
-            targets,
-            loss=loss,
-            alpha=self.alpha,
-            sampler=plan.sampler,
-            mechanism=plan.mechanism,
-            average=self.average,
-            n_jobs=self.n_jobs,
-            coins=coins,
-            noise=noise,
-        )
+        weights = _solve(self, plan, rows, targets, loss, stream)
 
         # 5. publish
         check_finite(weights)
@@ -543,7 +635,7 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
             self.intercept_ = rows.bias * weights[:, -1]
         self.n_iter_ = self.max_iter
         self.batch_size_ = plan.batch_size
-        self.clipping_norm_ = plan.mechanism.contribution_bound
+        self.clipping_norm_ = plan.clipping_norm
         self.privacy_report_ = plan.report(
             reproducible=stream.reproducible,
             also_public=(CLASSES_READ,) if self.classes is None else (),

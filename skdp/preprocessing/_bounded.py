@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import check_bounds, check_feature_bounds, row_norms
+from skdp._bounds import check_bounds, check_data_norm, check_feature_bounds, row_norms
 from skdp.utils._sklearn import Interval, _fit_context, validate_data
 
 _DTYPES = [np.float64, np.float32]
@@ -48,7 +48,7 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints = {  # noqa: RUF012
-        "data_norm": [Interval(Real, 1e-50, 1e50, closed="both")],
+        "data_norm": [Interval(Real, 1e-30, 1e30, closed="both")],
     }
 
     def __init__(self, data_norm=1.0):
@@ -88,7 +88,8 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             A new array, float32 if X is.
         """
         X = validate_data(self, X, dtype=_DTYPES, reset=False)
-        scale = self.data_norm / np.maximum(row_norms(X), self.data_norm)
+        data_norm = check_data_norm(self.data_norm)
+        scale = data_norm / np.maximum(row_norms(X), data_norm)
         return X * scale.astype(X.dtype)[:, np.newaxis]
 
     def __sklearn_tags__(self):

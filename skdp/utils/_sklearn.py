@@ -1,14 +1,13 @@
 """The single door to scikit-learn's private names, and to its input validation."""
 
 import re
-from contextlib import contextmanager
 
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils import validation
 from sklearn.utils._param_validation import Interval, StrOptions
 
-__all__ = ["Interval", "StrOptions", "_fit_context", "no_values_in_errors", "validate_data"]
+__all__ = ["Interval", "StrOptions", "_fit_context", "quietly", "validate_data"]
 
 # Messages of input validation that tell of shapes, types and names only. One that isn't known is
 # withheld: numpy, pandas and scikit-learn quote entries in several, and may in more tomorrow.
@@ -26,7 +25,7 @@ _TELL_NO_VALUE = re.compile(
     r"|Unknown label type: "
     r"|Sparse data was passed for "
     r"|A sparse (matrix|container|array) was passed"
-    r"|Singleton array "
+    r"|Expected a 2-dimensional container "
     r"|Expected sequence or array-like, got <class "
     r"|setting an array element with a sequence"
     r"|dtype='numeric' is not compatible with "
@@ -44,26 +43,23 @@ _REPLACED = {
 }
 
 
-@contextmanager
-def no_values_in_errors():
-    """Re-raise, from None, any error of input validation that may quote an entry of the data."""
+def quietly(function, *args, **kwargs):
+    """Call a function that reads the data; no error or warning of arithmetic tells of an entry.
+
+    An error that may quote one is raised anew, with nothing of it in its context.
+    """
     try:
-        yield
+        with np.errstate(all="ignore"):
+            return function(*args, **kwargs)
     except (ValueError, TypeError, OverflowError) as error:
         message = str(error)
         if _TELL_NO_VALUE.match(message):
             raise
-        for start, replacement in _REPLACED.items():
-            if message.startswith(start):
-                message = replacement
-                break
-        else:
-            message = _WITHHELD
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(message) from None
+    known = [text for start, text in _REPLACED.items() if message.startswith(start)]
+    raise kind(known[0] if known else _WITHHELD)
 
 
 def validate_data(estimator, *args, **kwargs):
-    """Call `sklearn.utils.validation.validate_data`; no error or warning tells of an entry."""
-    with no_values_in_errors(), np.errstate(all="ignore"):
-        return validation.validate_data(estimator, *args, **kwargs)
+    """Call `sklearn.utils.validation.validate_data` quietly."""
+    return quietly(validation.validate_data, estimator, *args, **kwargs)

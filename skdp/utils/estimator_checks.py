@@ -114,7 +114,7 @@ def _check_releases_made_are_releases_reported(estimator):
     X, y = _data(estimator)
     with _spied_releases() as made:
         report = _fit(estimator, X, y, random_state=0).privacy_report_
-    assert len(made) == report.n_steps, "the number of releases isn't the number in the report"
+    assert len(made) == report.n_releases, "the number of releases isn't the number in the report"
     multipliers = {mechanism.noise_multiplier for mechanism in made}
     reported = {event.noise_multiplier for event in report.events}
     assert multipliers == reported, "the noise that was added isn't the noise in the report"

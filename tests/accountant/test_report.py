@@ -257,6 +257,8 @@ def test_dict_and_json():
             "noise_multiplier": report.noise_multiplier,
             "sampling_rate": 1.0,
             "n_steps": 1000,
+            "n_parts": 1,
+            "pairwise": False,
         }
     ]
     assert set(content) >= {"epsilon", "delta", "adjacency", "accountant", "sampling", "unit"}
@@ -305,6 +307,52 @@ def test_compose_of_two_equal_is_one_with_twice_the_steps():
     assert joint.delta == 2e-5
     assert joint.n_steps == 2000
     assert joint.clipping == 1.0
+
+
+def test_seeded_fits_do_not_compose():
+    seeded, fresh = make_report(reproducible=True), make_report()
+    with pytest.raises(ValueError, match="share their noise"):
+        compose([seeded, fresh, seeded])
+    assert compose([seeded, fresh]).reproducible
+
+
+def test_a_group_whose_epsilon_is_zero():
+    for adjacency in ("zero_out", "replace_one"):
+        report = make_report(rate=0.01, n_steps=1, delta=1e-5, epsilon=0.01, adjacency=adjacency)
+        assert report.epsilon_at(0.3, group_size=5) == 0.0
+
+
+def test_disjoint_parts_and_pairwise_bounds():
+    event = GaussianEvent(4.0, 1.0, 9, n_parts=20, pairwise=True)
+    assert str(event) == "9 x 20 disjoint Gaussian(4)"
+    assert event.n_releases == 180
+    reports = [
+        make_report(events=(event,), adjacency=adjacency)
+        for adjacency in ("zero_out", "replace_one")
+    ]
+    for report in reports:
+        assert report.mu == pytest.approx(3.0 / 4.0)
+        assert (report.n_steps, report.n_releases) == (9, 180)
+        assert report.sampling == "partition"
+    assert reports[0].epsilon_at(1e-6) == reports[1].epsilon_at(1e-6)
+    record = GaussianEvent(4.0, 1.0, 9)
+    assert make_report(events=(record,), adjacency="replace_one").mu == pytest.approx(1.5)
+    with pytest.raises(ValueError, match="sampling_rate"):
+        GaussianEvent(4.0, 0.5, 9, pairwise=True)
+
+
+def test_a_pairwise_event_among_poisson_batches_is_not_doubled():
+    """Full batches beside Poisson ones, under replace_one: twice the multiplier if per record."""
+    poisson = GaussianEvent(2.0, 0.05, 50)
+    joint = [
+        make_report(
+            events=(poisson, GaussianEvent(noise, 1.0, 3, pairwise=pairwise)),
+            adjacency="replace_one",
+            epsilon=50.0,
+        ).epsilon_at(1e-6)
+        for noise, pairwise in ((4.0, True), (8.0, False))
+    ]
+    assert joint[0] == pytest.approx(joint[1], rel=1e-9)
 
 
 def test_compose_mixed():

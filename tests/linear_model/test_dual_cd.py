@@ -295,6 +295,10 @@ BAD_PARAMETERS = [
     {"data_norm": math.nan},
     {"max_iter": 0},
     {"max_iter": 1.5},
+    {"max_iter": 10**400},
+    {"epsilon": 1.7e308},
+    {"epsilon": 1e-60, "delta": 1e-70, "batch_size": 569},
+    {"n_jobs": 0},
     {"batch_size": 0},
     {"batch_size": "big"},
     {"clipping_norm": 0.0},
@@ -345,6 +349,59 @@ def test_a_large_delta_is_flagged(cancer):
         DPSCDClassifier(delta=0.01, epsilon=INF).fit(X, y)
 
 
+def test_parameters_of_few_digits_do_not_weaken_the_noise(cancer, monkeypatch):
+    import skdp.linear_model._dual_cd as module
+
+    made = []
+    original = module.solve_dual_cd
+
+    def spy(*args, **options):
+        made.append(options["mechanism"])
+        return original(*args, **options)
+
+    monkeypatch.setattr(module, "solve_dual_cd", spy)
+    DPSCDClassifier(
+        alpha=np.float32(0.01), data_norm=np.float32(0.3), fit_intercept=False, batch_size=569
+    ).fit(*cancer)
+    for value in (made[0].contribution_bound, made[0].sensitivity, made[0].noise_std):
+        assert type(value) in (float, np.float64)
+    assert made[0].noise_std >= made[0].noise_multiplier * made[0].sensitivity * (1 - 1e-15)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.uint8])
+def test_narrow_integers_count_as_well(kind, cancer):
+    X, y = cancer
+    model = DPSCDClassifier(max_iter=kind(100), batch_size=kind(20)).fit(X, y)
+    assert model.privacy_report_.n_steps == math.ceil(569 * 100 / 20)
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["2020-01-01", "2021-01-01"], np.array(["2020-01-01", "2021-01-01"], dtype="M8[D]")),
+        (np.array([0.1, 0.2], dtype=np.float32), [0.1, 0.2]),
+        ([True, False], [False, True]),
+        ([1, 2], [1.0, 2.0]),
+        (["no", "yes"], ["no", "yes", "perhaps"]),
+    ],
+)
+def test_declared_classes_of_any_type(labels, classes, cancer):
+    X, y = cancer
+    labels = np.asarray(labels)
+    if np.asarray(classes).dtype.kind == "M":
+        labels = labels.astype("M8[ns]")
+    model = DPSCDClassifier(classes=classes).fit(X, labels[y])
+    assert len(model.classes_) == len(classes)
+
+
+@pytest.mark.parametrize(
+    "classes", [[0], [[0, 1]], [1, "a"], [0.0, math.nan], [None, 1], "ab", ["x", "x"]]
+)
+def test_bad_classes_are_refused_by_name(classes, cancer):
+    with pytest.raises(ValueError, match="classes"):
+        DPSCDClassifier(classes=classes).fit(*cancer)
+
+
 def test_positional_alpha_as_in_ridge():
     assert DPSCDRegressor(0.5).alpha == 0.5
 
@@ -368,9 +425,73 @@ def test_private_fits_stay_finite_on_any_finite_input(estimator, size, cancer):
     assert np.isfinite(regressor.coef_).all()
 
 
+@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_error"])
+@pytest.mark.parametrize("options", [{"noisy_dual": True}, {"solver": "sequential"}])
+def test_the_papers_forms_reach_the_same_optimum_without_privacy(options, loss, cancer, diabetes):
+    X, y = diabetes if loss == "squared_error" else cancer
+    common = {"alpha": 1e-2, "epsilon": INF, "max_iter": 60, "random_state": 0, "batch_size": 8}
+    make = DPSCDRegressor if loss == "squared_error" else DPSCDClassifier
+    chosen = {} if loss == "squared_error" else {"loss": loss}
+    paper = make(**common, **chosen, **options).fit(X, y)
+    exact = make(**common, **chosen).set_params(max_iter=2000).fit(X, y)
+    np.testing.assert_allclose(paper.coef_, exact.coef_, atol=0.05 * np.abs(exact.coef_).max())
+
+
+def test_the_primal_form_reaches_the_optimum_without_privacy(cancer):
+    X, y = cancer
+    options = {"alpha": 1e-2, "epsilon": INF, "random_state": 0}
+    primal = DPSCDClassifier(solver="primal", max_iter=300, **options).fit(X, y)
+    dual = DPSCDClassifier(max_iter=300, **options).fit(X, y)
+    np.testing.assert_allclose(primal.coef_, dual.coef_, atol=1e-3 * np.abs(dual.coef_).max())
+
+
+def test_algorithm_1_as_published_and_the_exact_dual_agree_as_epsilon_grows(cancer):
+    """Same coins: the models differ by noise alone, which vanishes with growing epsilon."""
+    X, y = cancer
+    differences = []
+    for epsilon in (1.0, 100.0, 1e6, INF):
+        published, exact = (
+            DPSCDClassifier(
+                epsilon=epsilon, noisy_dual=noisy, clipping_norm=0.05, random_state=0
+            ).fit(X, y)
+            for noisy in (True, False)
+        )
+        differences.append(np.linalg.norm(published.coef_ - exact.coef_))
+    assert differences[0] > 3.0 * differences[1] > 9.0 * differences[2]
+    assert differences[3] == 0.0
+
+
+def test_algorithm_1_as_published_adds_more_noise(cancer):
+    """The noise on v at the paper's MSD setting, relative to the moments accountant's 1.62."""
+    from skdp.accountant import calibrate
+
+    sigma = calibrate(1.0, 1e-3, sampling_rate=1000 / 347_786, n_steps=17_389)
+    assert sigma <= 0.53 * 1.62 * math.sqrt(2.0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"solver": "sequential", "noisy_dual": True}, "noisy_dual"),
+        ({"feature_bounds": (0.0, 1.0)}, "feature_bounds"),
+        ({"solver": "primal", "feature_bounds": (1.0, 0.0)}, "feature_bounds"),
+        ({"solver": "primal", "loss": "hinge"}, "loss"),
+        ({"solver": "newton"}, "solver"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(parameters, message, cancer):
+    with pytest.raises(ValueError, match=message):
+        DPSCDClassifier(**parameters).fit(*cancer)
+
+
 @pytest.mark.parametrize(
     "estimator",
     [
+        DPSCDClassifier(noisy_dual=True),
+        DPSCDClassifier(solver="sequential", loss="hinge", adjacency="replace_one"),
+        DPSCDRegressor(solver="sequential", batch_size=7),
+        DPSCDClassifier(solver="primal", feature_bounds=(-0.3, 0.4)),
+        DPSCDRegressor(solver="primal", batch_size=2, target_bounds=(-1.0, 1.0)),
         DPSCDClassifier(),
         DPSCDClassifier(loss="hinge", fit_intercept=False, average=False),
         DPSCDClassifier(adjacency="replace_one", batch_size=240, accountant="pld"),

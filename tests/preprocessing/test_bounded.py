@@ -47,6 +47,18 @@ def test_stateless_clipping_needs_no_fit():
     np.testing.assert_allclose(NormClipper().transform([[3.0, 4.0]]), [[0.6, 0.8]])
 
 
+@pytest.mark.parametrize("norm", [-1.0, 0.0, np.nan, np.inf, "a"])
+def test_a_bad_norm_is_refused_with_and_without_fit(norm):
+    for method in ("fit", "transform"):
+        with pytest.raises(ValueError, match="data_norm"):
+            getattr(NormClipper(norm), method)([[3.0, 4.0]])
+
+
+def test_one_pair_for_each_feature_is_explained():
+    with pytest.raises(ValueError, match=r"pair \(lows, highs\)"):
+        BoundsScaler([(0, 100), (35, 42), (0, 1)]).fit(np.zeros((2, 3)))
+
+
 def test_frames_keep_their_columns():
     frame = pd.DataFrame({"age": [30.0, 200.0], "weight": [70.0, 0.0]})
     for transformer in (BoundsScaler(([0, 0], [120, 250])), NormClipper()):

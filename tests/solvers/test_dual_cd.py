@@ -4,13 +4,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from skdp._bounds import clip_rows
+from skdp._bounds import bound_columns, clip_rows
 from skdp._losses import LOSSES
 from skdp._mechanisms import GaussianMechanism
 from skdp._random import make_stream
 from skdp._sampling import PoissonSampler
 from skdp._solvers import _parallel
-from skdp._solvers._dual_cd import solve_dual_cd
+from skdp._solvers._dual_cd import solve_dual_cd, solve_sequential_cd
+from skdp._solvers._primal_cd import solve_primal_cd
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, average, rng)
     Y = np.sign(rng.standard_normal((n_rows, n_outputs)))
     sampler = FixedBatches(0.3, ([1, 5, 7], [], range(23), [0], [2, 7, 22]))
     rows = clip_rows(X, data_norm=1.2, fit_intercept=fit_intercept)
-    mechanism = GaussianMechanism(0.05, 0.0, n_outputs * rows.n_columns, n_rows)
+    mechanism = GaussianMechanism(math.inf, 0.0, n_outputs * rows.n_columns, n_rows)
     found = solve_dual_cd(
         rows,
         Y,
@@ -68,6 +69,8 @@ def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, average, rng)
         alpha=0.02,
         sampler=sampler,
         mechanism=mechanism,
+        clipping_norm=0.05,
+        noisy_dual=False,
         average=average,
         n_jobs=None,
         coins=None,
@@ -97,6 +100,8 @@ def test_blocks_change_rounding_only(rng, monkeypatch):
                 alpha=1e-2,
                 sampler=PoissonSampler(n_rows, 0.3, 20),
                 mechanism=GaussianMechanism(math.inf, 0.0, 4, n_rows),
+                clipping_norm=math.inf,
+                noisy_dual=False,
                 average=True,
                 n_jobs=None,
                 coins=coins,
@@ -130,3 +135,94 @@ def test_blocks_come_back_in_order(n_items, n_jobs):
         blocks = map_blocks(lambda start, stop, worker: (start, stop), n_items)
     assert [start for start, _ in blocks] == list(range(0, n_items, 2048))
     assert sum(stop - start for start, stop in blocks) == n_items
+
+
+def plain_sequential_cd(X, Y, loss, alpha, batches, bound):
+    """Algorithm 3, written out, without noise; returns the last iterate."""
+    n_rows, n_outputs = Y.shape
+    dual, shared = np.zeros((n_rows, n_outputs)), np.zeros((n_outputs, X.shape[1]))
+    for batch in batches:
+        for i in batch:
+            size = np.linalg.norm(X[i])
+            if size == 0.0:
+                continue
+            margin = shared @ X[i] / (alpha * n_rows)
+            curvature = np.full(n_outputs, size**2 / (alpha * n_rows))
+            zeta = loss.dual_step(Y[i], margin, dual[i], curvature)
+            zeta = zeta * bound / max(bound, np.linalg.norm(zeta) * max(1.0, size))
+            shared += np.outer(zeta, X[i])
+            dual[i] += zeta
+    return shared / (alpha * n_rows)
+
+
+@pytest.mark.parametrize("bound", [0.05, 1e6])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_the_sequential_loop_is_the_algorithm(name, n_outputs, bound, rng):
+    X = rng.standard_normal((23, 4))
+    X[5] = 0.0
+    Y = np.sign(rng.standard_normal((23, n_outputs)))
+    batches = ([1, 5, 7, 3], range(8, 23), [0, 2, 4, 6], [7, 1, 0])
+    found = solve_sequential_cd(
+        clip_rows(X, data_norm=9.0, fit_intercept=False),
+        Y,
+        loss=LOSSES[name],
+        alpha=0.02,
+        sampler=FixedBatches(1.0, batches),
+        mechanism=GaussianMechanism(math.inf, 0.0, 1, 23),
+        clipping_norm=bound,
+        average=False,
+        coins=None,
+        noise=None,
+    )
+    expected = plain_sequential_cd(X, Y, LOSSES[name], 0.02, batches, bound)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["log_loss", "squared_error"])
+def test_primal_updates_minimise_along_a_coordinate(name, rng):
+    """One coordinate at a time and the squared loss: each update is the exact minimum."""
+    n_rows, alpha = 40, 0.1
+    X = rng.uniform(-1.0, 1.0, (n_rows, 3))
+    y = np.sign(rng.standard_normal((n_rows, 1)))
+    rows = clip_rows(X, data_norm=2.0, fit_intercept=False)
+    columns = bound_columns(rows, low=np.full(3, -1.0), high=np.full(3, 1.0))
+    assert np.linalg.norm(columns.X, axis=0).max() <= 1.0
+
+    def solve(batches):
+        return solve_primal_cd(
+            columns,
+            y,
+            loss=LOSSES[name],
+            alpha=alpha,
+            sampler=_Coordinates(batches),
+            mechanism=GaussianMechanism(math.inf, 0.0, 1, n_rows),
+            clipping_norm=math.inf,
+            average=False,
+            coins=None,
+            noise=None,
+        )[0]
+
+    def objective(w):
+        return LOSSES[name].value(y[:, 0], X @ w).mean() + 0.5 * alpha * w @ w
+
+    first = solve([[1]])
+    assert np.flatnonzero(first).tolist() == [1]
+    assert objective(first) < objective(np.zeros(3))
+    if name == "squared_error":
+        for step in (-1e-3, 1e-3):
+            assert objective(first) <= objective(first + step * np.eye(3)[1])
+    both = solve([[0, 1, 2]] * 400)
+    gradient = X.T @ LOSSES[name].gradient(y[:, 0], X @ both) / n_rows + alpha * both
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-6)
+
+
+class _Coordinates(FixedBatches):
+    """A coordinate sampler that gives the batches it is told."""
+
+    def __init__(self, given):
+        super().__init__(1.0, tuple(given))
+
+    @property
+    def batch_size(self):
+        return len(self.given[0])

@@ -34,7 +34,7 @@ from scipy.special import logsumexp
 
 from skdp._bounds import clip_contributions, clip_rows
 from skdp._losses import LOSSES
-from skdp._plan import plan_dual_cd
+from skdp._plan import Budget, Problem, plan_dual_cd
 from skdp._solvers._dual_cd import solve_dual_cd
 
 EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0)
@@ -87,21 +87,22 @@ QUARTER, FIFTH, HALF = (8, 2, 2), (10, 2, 2), (8, 4, 4)
 
 def make_process(loss, alpha, bound, *, adjacency="zero_out", design=QUARTER):
     n_rows, batch_size, max_iter = design
-    plan = plan_dual_cd(
+    problem = Problem(
         n_rows=n_rows,
         n_columns=1,
         n_outputs=1,
         row_norm=1.0,
         rounding_slack=0.0,
-        margin=1.0,
         alpha=alpha,
+        margin=1.0,
+    )
+    plan = plan_dual_cd(
+        problem,
+        Budget(epsilon=1.0, delta=0.05, adjacency=adjacency, accountant="pld"),
         max_iter=max_iter,
         batch_size=batch_size,
         clipping_norm=bound,
-        epsilon=1.0,
-        delta=0.05,
-        adjacency=adjacency,
-        accountant="pld",
+        noisy_dual=False,
     )
     return Process(loss, alpha, plan)
 
@@ -358,6 +359,8 @@ def test_the_solver_is_the_process(loss, bound, rng):
         alpha=process.alpha,
         sampler=_GivenBatches(process.plan.sampler, coins),
         mechanism=spy,
+        clipping_norm=process.plan.clipping_norm,
+        noisy_dual=False,
         average=True,
         n_jobs=None,
         coins=None,

@@ -1,0 +1,33 @@
+"""Averaging of iterates: post-processing, so it costs no privacy."""
+
+import numpy as np
+
+
+class TailAverage:
+    """The mean of the second half of the iterates, or the last one.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of an iterate.
+    n_steps : int
+        Number of iterates to come.
+    average : bool
+        False: only the last counts.
+    """
+
+    def __init__(self, shape, n_steps, average):
+        self._skipped = n_steps // 2 if average else n_steps - 1
+        self._n_steps = n_steps
+        self._seen = 0
+        self._total = np.zeros(shape)
+
+    def add(self, iterate):
+        """Take in the next iterate."""
+        if self._seen >= self._skipped:
+            self._total += iterate
+        self._seen += 1
+
+    def value(self):
+        """Return the mean of those that count."""
+        return self._total / (self._n_steps - self._skipped)

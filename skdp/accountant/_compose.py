@@ -1,0 +1,72 @@
+"""The joint guarantee of several fits."""
+
+import dataclasses
+import math
+
+from skdp.accountant._report import common_value
+
+
+def compose(reports):
+    """Joint guarantee of several fits on the same records.
+
+    Parameters
+    ----------
+    reports : iterable of PrivacyReport
+        All with the same adjacency and unit.
+
+    Returns
+    -------
+    report : PrivacyReport
+        Its delta is the sum of the deltas; its epsilon is that of all releases together at that
+        delta, and never more than the sum of the epsilons.
+
+    Raises
+    ------
+    ValueError
+        If there is no report, the adjacencies or units differ, or more than one fit was made with
+        a seed: composition needs independent noise, and equal seeds give equal noise.
+    """
+    reports = tuple(reports)
+    if not reports:
+        raise ValueError("reports must hold at least one report.")
+    for name in ("adjacency", "unit"):
+        if common_value(getattr(report, name) for report in reports) is None:
+            raise ValueError(f"reports must all have the same {name}.")
+    if sum(report.reproducible for report in reports) > 1:
+        raise ValueError(
+            "fits made with a seed may share their noise, and then nothing is guaranteed for them "
+            "together; fit with random_state=None."
+        )
+    first = reports[0]
+    delta = math.fsum(report.delta for report in reports)
+    if delta >= 1:
+        raise ValueError("the deltas of the reports add up to 1 or more: nothing is guaranteed.")
+    events = tuple(event for report in reports for event in report.events)
+    methods = {report.accountant for report in reports} - {"analytic"}
+    joint = dataclasses.replace(
+        first,
+        epsilon=math.fsum(report.epsilon for report in reports),
+        delta=delta,
+        events=_merged(events),
+        clipping=common_value(report.clipping for report in reports),
+        accountant="rdp" if methods == {"rdp"} else "pld",
+        accountant_version=None,
+        assumed_public=_union(report.assumed_public for report in reports),
+        not_covered=_union(report.not_covered for report in reports),
+        reproducible=any(report.reproducible for report in reports),
+    )
+    return dataclasses.replace(joint, epsilon=joint.epsilon_at(delta))
+
+
+def _merged(events):
+    """Neighbouring equal events as one with more steps."""
+    merged = []
+    for event in events:
+        if merged and dataclasses.replace(merged[-1], n_steps=event.n_steps) == event:
+            event = dataclasses.replace(event, n_steps=merged.pop().n_steps + event.n_steps)
+        merged.append(event)
+    return tuple(merged)
+
+
+def _union(groups):
+    return tuple(dict.fromkeys(item for group in groups for item in group))

@@ -1,0 +1,102 @@
+"""What algorithms release, told to the accountant."""
+
+import math
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class GaussianEvent:
+    """Gaussian noise added to sums over Poisson batches, several times.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        Standard deviation of the noise divided by the bound on one record's contribution.
+    sampling_rate : float
+        Probability that a record takes part in a step; 1 means full batches.
+    n_steps : int
+        Number of releases that a record may take part in.
+    n_parts : int, default=1
+        Number of releases that a step consists of, made on disjoint sets of records that were
+        chosen without looking at them. A record takes part in one of them.
+    pairwise : bool, default=False
+        Whether the noise multiplier is relative to the distance between the values of two
+        neighbouring data sets, whatever the adjacency, and not to one record's contribution.
+    """
+
+    noise_multiplier: float
+    sampling_rate: float = 1.0
+    n_steps: int = 1
+    n_parts: int = 1
+    pairwise: bool = False
+
+    def __post_init__(self):
+        if self.sampling_rate < 1 and (self.n_parts > 1 or self.pairwise):
+            raise ValueError("n_parts and pairwise need sampling_rate=1.")
+
+    def __str__(self):
+        gaussian = f"Gaussian({self.noise_multiplier:.5g})"
+        if self.sampling_rate < 1:
+            gaussian = f"Poisson({self.sampling_rate:.5g}) {gaussian}"
+        if self.n_parts > 1:
+            gaussian = f"{self.n_parts} disjoint {gaussian}"
+        return f"{self.n_steps} x {gaussian}"
+
+    @property
+    def sampling(self):
+        """How batches are drawn: "poisson", "partition" or "full batch"."""
+        if self.sampling_rate < 1:
+            return "poisson"
+        return "partition" if self.n_parts > 1 else "full batch"
+
+    @property
+    def n_releases(self):
+        """Number of releases that were made."""
+        return self.n_steps * self.n_parts
+
+    def mu(self, adjacency):
+        """Parameter of Gaussian differential privacy without sampling.
+
+        Parameters
+        ----------
+        adjacency : str
+            Replacing a record moves a sum by up to twice its bound; a pairwise multiplier has that
+            inside.
+
+        Returns
+        -------
+        mu : float
+            Infinite without noise.
+        """
+        if self.noise_multiplier == 0:
+            return math.inf
+        factor = 2.0 if adjacency == "replace_one" and not self.pairwise else 1.0
+        return factor * math.sqrt(self.n_steps) / self.noise_multiplier
+
+    def scaled_to_group(self, group_size):
+        """Event of one record that dominates this event seen by a group of records.
+
+        The group's sum differs from its null sum by a vector of norm at most ``k`` (in units of
+        the bound) when at least one of its ``k`` coins shows, which has probability
+        ``1 - (1 - q)^k``, and by nothing otherwise. Given the past, a release is therefore a
+        mixture over the coins of pairs of the subsampled Gaussian with that probability and
+        sensitivity at most ``k``; hockey-stick divergences are jointly convex, so the worst such
+        pair dominates, and dominating pairs compose adaptively (Zhu, Dong and Wang 2022,
+        theorem 10). It is exact at ``q = 1``.
+
+        Parameters
+        ----------
+        group_size : int
+            Number of records that may change together.
+
+        Returns
+        -------
+        event : GaussianEvent
+            With noise and sampling rate of the group.
+        """
+        rate = self.sampling_rate
+        if rate < 1:
+            rate = -math.expm1(group_size * math.log1p(-rate))
+        return replace(
+            self, noise_multiplier=self.noise_multiplier / group_size, sampling_rate=rate
+        )
