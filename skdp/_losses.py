@@ -8,8 +8,8 @@ with :math:`\ell^*` the convex conjugate, a dual step minimises their eq. 8 over
 .. math:: \ell^*(-a - z) + m z + c z^2 / 2.
 
 `smoothness` and `lipschitz` bound the derivative's slope and size (`inf`: no bound). `margin` is
-the size of a good prediction: 1 where predictions approach targets in [-1, 1] or the hinge's
-corner, 4 for the logistic loss, whose slope has fallen to 2 % there.
+the size of the predictions that training aims at: 1 for targets in [-1, 1]; some way beyond the
+hinge's corner; for the logistic loss, where its slope has fallen to 1 %.
 """
 
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ class Hinge(_UnitInterval):
     name: str = "hinge"
     smoothness: float = inf
     lipschitz: float = 1.0
-    margin: float = 1.0
+    margin: float = 2.5
 
     def value(self, y, m):
         """Return the loss."""
@@ -96,7 +96,7 @@ class LogLoss(_UnitInterval):
     name: str = "log_loss"
     smoothness: float = 0.25
     lipschitz: float = 1.0
-    margin: float = 4.0
+    margin: float = 5.0
 
     def value(self, y, m):
         """Return the loss."""

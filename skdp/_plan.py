@@ -33,10 +33,6 @@ _LARGE_DELTA = (
     "outright. Choose a delta well below 1 / n_samples."
 )
 
-# Standard deviation, in units of the loss's margin, that the noise of a whole fit may add to a
-# prediction before contraction and averaging, which take most of it away.
-_PREDICTION_NOISE = 2.0
-
 
 @dataclass(frozen=True)
 class Budget:
@@ -264,12 +260,11 @@ def _resolve_clipping_norm(clipping_norm, *, noise_per_clip, prediction_per_rele
     """Return what an update is clipped to, C, for a `clipping_norm` parameter.
 
     The noise of a whole fit, ``C * noise_per_clip`` before contraction and averaging, moves a
-    prediction by up to `prediction_per_release` times that. "auto" makes it `_PREDICTION_NOISE`
-    times the margin: more drowns the model, less and the rows can't move it far enough in the
-    passes that they have. No row needs more than the range of its dual variable, 1 for labels and
-    for targets in [-1, 1].
+    prediction by up to `prediction_per_release` times that. "auto" makes it as large as a good
+    prediction: more drowns the model (contraction and averaging take most of the noise away, not
+    all), less and the rows can't move it far enough in the passes that they have. No row needs
+    more than the range of its dual variable, 1 for labels and for targets in [-1, 1].
     """
     if clipping_norm != "auto":
         return float(clipping_norm)
-    noise = _PREDICTION_NOISE * problem.margin
-    return min(noise / (prediction_per_release * noise_per_clip), problem.row_norm)
+    return min(problem.margin / (prediction_per_release * noise_per_clip), problem.row_norm)

@@ -13,6 +13,7 @@ import skdp
 PUBLIC = [
     "skdp.accountant",
     "skdp.exceptions",
+    "skdp.inspection",
     "skdp.linear_model",
     "skdp.preprocessing",
     "skdp.utils.discovery",
