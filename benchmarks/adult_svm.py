@@ -15,11 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from _data import load_adult
-from sklearn.compose import make_column_transformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, Normalizer, OneHotEncoder
+from _data import NOT_PRIVATE, load_prepared, write_table
 from tqdm import tqdm
 
 from skdp.exceptions import PrivacyWarning
@@ -36,36 +32,7 @@ SETTINGS = {
     "batch_size": 50,
     "clipping_norm": 0.006,
 }
-NOT_PRIVATE = "Scaling is the paper's and not private: the guarantee covers the fit alone."
-DROPPED = ["education", "native_country", "income", "split"]
 RESULTS = Path(__file__).parent / "results" / "adult_svm.csv"
-
-
-def prepare(frame):
-    """Return X_train, y_train, X_test, y_test, prepared as in the paper (not privately)."""
-    is_train = frame["split"] == "train"
-    features = frame.drop(columns=DROPPED)
-    numbers = list(features.select_dtypes("number"))
-    words = [name for name in features if name not in numbers]
-    features = features.astype(dict.fromkeys(words, object))
-    prepared = make_pipeline(
-        make_column_transformer(
-            ("passthrough", numbers),
-            (
-                make_pipeline(
-                    SimpleImputer(missing_values="?", strategy="most_frequent"),
-                    OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-                ),
-                words,
-            ),
-        ),
-        MaxAbsScaler(),
-        Normalizer(),
-    )
-    X_train = prepared.fit_transform(features[is_train])
-    X_test = prepared.transform(features[~is_train])
-    y = frame["income"].to_numpy(dtype=object)
-    return X_train, y[is_train], X_test, y[~is_train]
 
 
 def fit_and_score(epsilon, seed, X_train, y_train, X_test, y_test):
@@ -103,13 +70,6 @@ def measure(data, seeds):
     return pd.DataFrame(rows)
 
 
-def write(table, path, command):
-    """Write a table as CSV below a comment with the command that made it."""
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.write(f"# {command}\n# {NOT_PRIVATE}\n")
-        table.round(4).to_csv(file, index=False, lineterminator="\n")
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", help="folder with adult.csv.gz (default: SKDP_DATA, or OpenML)")
@@ -117,12 +77,12 @@ def main(arguments=None):
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
 
-    table = measure(prepare(load_adult(options.data)), options.seeds)
+    table = measure(load_prepared("adult", options.data), options.seeds).round(4)
     # Folders are left out: they are the machine's.
     seeds = " ".join(map(str, options.seeds))
-    write(table, options.output, f"python benchmarks/adult_svm.py --seeds {seeds}")
+    write_table(table, options.output, f"python benchmarks/adult_svm.py --seeds {seeds}")
     print(NOT_PRIVATE)
-    print(table.round(4).to_string(index=False))
+    print(table.to_string(index=False))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,9 @@ ESTIMATORS = [
     DPSCDRegressor(target_bounds=(-1, 1), random_state=0),
     DPSCDRegressor(fit_intercept=False, adjacency="replace_one", batch_size=60, random_state=0),
     DPSCDClassifier(classes=[0, 1], noisy_dual=True, random_state=0),
+    DPSCDClassifier(
+        classes=[0, 1], noisy_dual=True, fit_intercept=False, data_norm=0.05, random_state=0
+    ).set_params(clipping_norm=0.01, batch_size=60),
     DPSCDClassifier(classes=[0, 1, 2], solver="sequential", random_state=0),
     DPSCDRegressor(solver="sequential", adjacency="replace_one", batch_size=5, random_state=0),
     DPSCDClassifier(classes=[0, 1], solver="primal", feature_bounds=(-0.5, 2.0), random_state=0),
@@ -186,7 +189,7 @@ def test_no_error_quotes_an_entry(estimator, spoil, planted, records):
         assert planted is None
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e160, 1.7e308])
+@pytest.mark.parametrize("size", [1e-300, 1e153, 1e160, 1.7e308])
 @pytest.mark.parametrize("epsilon", [1.0, np.inf])
 def test_no_warning_of_arithmetic_tells_of_the_data(size, epsilon, records):
     """Warnings are errors in this suite; a fit without privacy may refuse what overflows."""

@@ -355,6 +355,16 @@ def test_a_pairwise_event_among_poisson_batches_is_not_doubled():
     assert joint[0] == pytest.approx(joint[1], rel=1e-9)
 
 
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_full_batches_beside_poisson_ones_that_cost_nothing(adjacency):
+    full, idle = GaussianEvent(8.0, 1.0, 3), GaussianEvent(1e4, 0.01, 1)
+    alone, beside = (
+        make_report(events=events, adjacency=adjacency, epsilon=50.0).epsilon_at(1e-6)
+        for events in ((full,), (full, idle))
+    )
+    assert beside == pytest.approx(alone, rel=2e-2)
+
+
 def test_compose_mixed():
     one = make_report(assumed_public=("a", "b"))
     other = make_report(

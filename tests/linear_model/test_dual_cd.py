@@ -361,7 +361,7 @@ def test_parameters_of_few_digits_do_not_weaken_the_noise(cancer, monkeypatch):
 
     monkeypatch.setattr(module, "solve_dual_cd", spy)
     DPSCDClassifier(
-        alpha=np.float32(0.01), data_norm=np.float32(0.3), fit_intercept=False, batch_size=569
+        alpha=np.float32(1e-5), data_norm=np.float32(0.3), fit_intercept=False, batch_size=569
     ).fit(*cancer)
     for value in (made[0].contribution_bound, made[0].sensitivity, made[0].noise_std):
         assert type(value) in (float, np.float64)
