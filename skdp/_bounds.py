@@ -12,6 +12,7 @@ import numpy as np
 _UNIT_ROUNDOFF = 2.0**-53
 _NORM_BLOCK = 4096
 _LARGEST_BOUND = 1e100
+_SMALLEST_REACH = 1e-30
 # Squares of smaller numbers and factors below this lose digits to underflow.
 _SMALLEST_NORM = 1e-150
 
@@ -99,7 +100,7 @@ def bound_columns(rows, *, low, high, clip=True):
     n_rows = rows.norm.size
     X = rows.augmented(np.arange(n_rows))
     reach = np.full(X.shape[1], rows.bias)
-    reach[: low.size] = np.maximum(np.abs(low), np.abs(high))
+    reach[: low.size] = np.maximum(np.maximum(np.abs(low), np.abs(high)), _SMALLEST_REACH)
     if clip:
         np.clip(X[:, : low.size], low, high, out=X[:, : low.size])
         X[rows.norm == 0.0] = 0.0

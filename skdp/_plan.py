@@ -141,6 +141,7 @@ def plan_dual_cd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_
         bound_per_clip=math.sqrt(2.0) if noisy_dual else 1.0,
         size=problem.n_columns + (problem.n_rows if noisy_dual else 0),
         prediction_per_release=problem.row_norm / (problem.alpha * problem.n_rows),
+        largest_clip=_dual_range(problem, joint=noisy_dual),
         pairwise=False,
     )
 
@@ -162,6 +163,7 @@ def plan_sequential_cd(problem, budget, *, max_iter, batch_size, clipping_norm):
         bound_per_clip=2.0 * math.sqrt(batch_size * (batch_size + 1)),
         size=problem.n_columns + batch_size,
         prediction_per_release=problem.row_norm / (problem.alpha * problem.n_rows),
+        largest_clip=_dual_range(problem, joint=True),
         pairwise=True,
     )
 
@@ -184,6 +186,7 @@ def plan_primal_cd(problem, budget, *, max_iter, batch_size, clipping_norm):
         bound_per_clip=2.0 * math.sqrt(batch_size * (batch_size + 1)),
         size=problem.n_rows + batch_size,
         prediction_per_release=1.0,
+        largest_clip=math.inf,
         pairwise=True,
     )
 
@@ -198,6 +201,7 @@ def _plan(
     bound_per_clip,
     size,
     prediction_per_release,
+    largest_clip,
     pairwise,
 ):
     design = sampler.design
@@ -206,9 +210,9 @@ def _plan(
         budget.delta,
         sampling_rate=design["sampling_rate"],
         n_steps=design["n_steps"],
-        # A pairwise bound holds for any neighbour: nothing is left to double.
-        adjacency="replace_label" if pairwise else budget.adjacency,
+        adjacency=budget.adjacency,
         accountant=budget.accountant,
+        pairwise=pairwise,
     )
     clip = math.inf
     if noise_multiplier > 0.0:
@@ -218,7 +222,8 @@ def _plan(
             clipping_norm,
             noise_per_clip=noise_multiplier * bound_per_clip * math.sqrt(sampler.n_steps),
             prediction_per_release=prediction_per_release,
-            problem=problem,
+            margin=problem.margin,
+            largest=largest_clip,
         )
     mechanism = GaussianMechanism(
         contribution_bound=bound_per_clip * clip,
@@ -228,6 +233,15 @@ def _plan(
         rounding_slack=problem.rounding_slack,
     )
     return Plan(batch_size, clip, sampler, mechanism, budget, pairwise)
+
+
+def _dual_range(problem, *, joint):
+    """Return the largest update of a row that a dual variable of range 1 asks for.
+
+    That is its range for labels, and about that for targets in [-1, 1]. A joint clip bounds the
+    dual update as well as what it adds to v.
+    """
+    return max(1.0, problem.row_norm) if joint else problem.row_norm
 
 
 def _auto_batch_size(n_rows):
@@ -256,15 +270,17 @@ def _resolve_batch_size(batch_size, available, auto, of="samples"):
     return batch_size
 
 
-def _resolve_clipping_norm(clipping_norm, *, noise_per_clip, prediction_per_release, problem):
+def _resolve_clipping_norm(
+    clipping_norm, *, noise_per_clip, prediction_per_release, margin, largest
+):
     """Return what an update is clipped to, C, for a `clipping_norm` parameter.
 
     The noise of a whole fit, ``C * noise_per_clip`` before contraction and averaging, moves a
     prediction by up to `prediction_per_release` times that. "auto" makes it as large as a good
     prediction: more drowns the model (contraction and averaging take most of the noise away, not
-    all), less and the rows can't move it far enough in the passes that they have. No row needs
-    more than the range of its dual variable, 1 for labels and for targets in [-1, 1].
+    all), less and the rows can't move it far enough in the passes that they have. No update needs
+    more than `largest`.
     """
     if clipping_norm != "auto":
         return float(clipping_norm)
-    return min(problem.margin / (prediction_per_release * noise_per_clip), problem.row_norm)
+    return min(margin / (prediction_per_release * noise_per_clip), largest)

@@ -122,6 +122,7 @@ def test_pairwise_bounds_are_never_doubled_and_nothing_is_amplified(solver, batc
     for one in (made, doubled):
         report = one.report(reproducible=False)
         assert report.mu == pytest.approx(math.sqrt(n_steps) / multiplier)
+        assert "Distance" in report.to_text()
         assert 0.999 < report.epsilon_at(1e-5) <= 1.0
         n_parts = math.ceil(1000 / batch_size) if solver == "sequential" else 1
         assert report.n_releases == n_steps * n_parts == one.sampler.n_steps

@@ -218,6 +218,11 @@ def test_missing_and_infinite_values_are_refused(estimator, value, records):
     if not is_classifier(estimator):
         with pytest.raises(ValueError, match=r"NaN|infinity"):
             estimator.fit(X, np.where(np.arange(N_ROWS) == 5, value, y))
+        for missing in (None, value):
+            objects = y.astype(object)
+            objects[5] = missing
+            with pytest.raises(ValueError, match=r"NaN|infinity"):
+                estimator.fit(X, objects)
 
 
 def test_one_class_is_refused(records):
@@ -234,6 +239,17 @@ def test_sparse_input_is_refused(records):
         DPSCDClassifier().fit(csr_array(X), y)
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         DPSCDRegressor().fit(X, csr_array(y.reshape(-1, 1)))
+
+
+def test_no_score_quotes_an_entry(records):
+    X, y = records
+    spoilt = y.astype(str).astype(object)
+    spoilt[5] = f"w{SECRET}"
+    for estimator in (DPSCDRegressor(), DPSCDClassifier()):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            estimator.fit(X, y).score(X, spoilt)
+        assert "4711" not in repr(caught.value)
+        assert "4711" not in repr(caught.value.__context__)
 
 
 # Rule 4: safe without being told.

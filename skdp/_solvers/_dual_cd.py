@@ -140,15 +140,15 @@ def solve_sequential_cd(
             y = targets[batch]
             a = loss.feasible(y, dual[batch])
             zetas = np.empty_like(a)
-            local = shared.copy()
+            increment = np.zeros_like(shared)
             for i, row in enumerate(batch):
-                margin = per_theta * (local @ x[i])
+                margin = per_theta * ((shared + increment) @ x[i])
                 zeta = loss.dual_step(y[i], margin, a[i], curvature[row, np.newaxis])
                 zetas[i] = clip_contributions(
                     zeta[np.newaxis], reach[row, np.newaxis], clipping_norm
                 )
-                local += np.outer(zetas[i], x[i])
-            increment, zetas = release_jointly(mechanism, local - shared, zetas, noise)
+                increment += np.outer(zetas[i], x[i])
+            increment, zetas = release_jointly(mechanism, increment, zetas, noise)
             shared += increment
             dual[batch] = a + zetas
             mean.add(shared)

@@ -31,6 +31,7 @@ def calibrate(
     n_steps=1,
     adjacency="zero_out",
     accountant="pld",
+    pairwise=False,
 ):
     """Smallest noise that makes repeated Gaussian releases (epsilon, delta)-private.
 
@@ -58,6 +59,10 @@ def calibrate(
     accountant : {"pld", "rdp"}, default="pld"
         "rdp" uses Renyi divergences [3]_, which are looser. Below the delta where "pld" drowns
         in rounding errors (1e-12, more beyond 250 steps), Poisson batches fall back on "rdp".
+
+    pairwise : bool, default=False
+        Whether the noise multiplier is to be relative to the distance between the releases of two
+        neighbouring data sets, which is never doubled. Needs ``sampling_rate=1``.
 
     Returns
     -------
@@ -95,6 +100,9 @@ def calibrate(
             f"epsilon must be at most {_LARGEST_EPSILON:g}, or infinite for no privacy."
         )
     arguments = _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant)
+    if pairwise:
+        # The accounting of a label's change: nothing is doubled, nothing is sampled.
+        arguments = _check_arguments(delta, sampling_rate, n_steps, "replace_label", accountant)
     if math.isinf(epsilon):
         return 0.0
     if arguments[0] == 0:

@@ -232,22 +232,24 @@ def build_profile(events, adjacency, accountant):
     if not events:
         return GaussianProfile(0.0)
     if accountant == "rdp":
-        return _rdp_profile(events)
+        return _rdp_profile(events, adjacency)
     mu = full_batch_mu(events, adjacency)
     if mu is not None:
         return GaussianProfile(mu)
     return _pld_profile(events, adjacency)
 
 
-def _rdp_profile(events):
+def _rdp_profile(events, adjacency):
     orders = np.concatenate([_FRACTIONAL_ORDERS, _INTEGER_ORDERS]).astype(float)
     divergences = np.zeros_like(orders)
     n_steps = sum(event.n_steps for event in events)
     for event in events:
         sigma, q = event.noise_multiplier, event.sampling_rate
         if q == 1:
-            divergences += event.n_steps * orders / (2 * sigma**2)
+            divergences += orders * event.mu(adjacency) ** 2 / 2
             continue
+        if adjacency != "zero_out":
+            raise ValueError(f"accountant='rdp' does not support adjacency={adjacency!r}.")
         moments = subsampled_log_moments(_INTEGER_ORDERS, sigma, q) / (_INTEGER_ORDERS - 1)
         one_step = np.concatenate([_fractional_divergences(sigma, q), moments])
         divergences += event.n_steps * np.maximum(one_step, 0)

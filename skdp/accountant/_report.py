@@ -38,7 +38,8 @@ class PrivacyReport:
     events : tuple of GaussianEvent
         The releases that were made.
     clipping : float or None
-        Bound on one record's contribution to a release; None if releases have different bounds.
+        Bound on one record's contribution to a release, or for pairwise events on the distance
+        between the releases of neighbouring data sets; None if releases have different bounds.
     accountant : {"pld", "rdp", "analytic"}
         How epsilon was computed. Stored as resolved: "pld" becomes "analytic" where there is a
         closed form and "rdp" where the loss distribution is unreliable.
@@ -77,10 +78,14 @@ class PrivacyReport:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not self.events:
             raise ValueError("events must hold at least one event.")
-        if self.accountant == "pld":
+        if self.accountant != "analytic":
             rate = min(event.sampling_rate for event in self.events)
-            resolved = resolve_accountant("pld", self.delta, rate, self.n_steps, self.adjacency)
+            resolved = resolve_accountant(
+                self.accountant, self.delta, rate, self.n_steps, self.adjacency
+            )
             object.__setattr__(self, "accountant", resolved)
+        elif any(event.sampling_rate < 1 for event in self.events):
+            raise ValueError("accountant='analytic' needs full batches.")
         if self.accountant_version is None:
             source = "closed form"
             if self.accountant != "analytic":
@@ -283,7 +288,10 @@ class PrivacyReport:
             yield "Guarantee", f"epsilon = {self.epsilon:g}, delta = {self.delta:g}"
         yield "Released", self.event
         if self.clipping is not None and math.isfinite(self.clipping):
-            yield "Contribution", f"at most {self.clipping:g} (L2 norm) per record and release"
+            if any(event.pairwise for event in self.events):
+                yield "Distance", f"at most {self.clipping:g} (L2) between neighbours' releases"
+            else:
+                yield "Contribution", f"at most {self.clipping:g} (L2) per record and release"
         if math.isfinite(self.epsilon):
             yield "Accountant", f"{_ACCOUNTANTS[self.accountant]}; {self.accountant_version}"
         if self.mu is not None and math.isfinite(self.mu):

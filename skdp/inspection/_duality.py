@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import check_bounds, clip_rows, clip_targets
+from skdp._bounds import check_bounds, check_feature_bounds, clip_rows, clip_targets
 from skdp._losses import LOSSES
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
 from skdp.linear_model._base import as_targets, encode_labels, is_private
@@ -121,6 +121,8 @@ def _internal_problem(estimator, X, y):
         fit_intercept=estimator.fit_intercept,
         clip=is_private(estimator),
     )
+    if estimator.solver == "primal" and is_private(estimator):
+        rows = _within_feature_bounds(rows, estimator)
     # The solver's weights are in the units of the scaled targets and of the intercept's column.
     weights = np.atleast_2d(estimator.coef_) / half_width
     if rows.bias:
@@ -132,6 +134,21 @@ def _internal_problem(estimator, X, y):
             f"{weights.shape[0]}."
         )
     return rows, targets, loss, weights
+
+
+def _within_feature_bounds(rows, estimator):
+    """Return the rows that the primal solver works with: it clips values too."""
+    n_rows, n_features = rows.X.shape
+    bounds = estimator.feature_bounds
+    if bounds is None:
+        bounds = (-estimator.data_norm, estimator.data_norm)
+    X = np.clip(
+        rows.take(np.arange(n_rows), np.empty((n_rows, n_features))),
+        *check_feature_bounds(bounds, n_features),
+    )
+    return clip_rows(
+        X, data_norm=estimator.data_norm, fit_intercept=estimator.fit_intercept, clip=False
+    )
 
 
 def _prepare_classifier(estimator, X, y):

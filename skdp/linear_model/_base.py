@@ -29,6 +29,25 @@ class LinearRegressorMixin:
         """
         return _linear(self, X)
 
+    def score(self, X, y, sample_weight=None):
+        """Return the coefficient of determination R2. Computed without noise: not private.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            True targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights in the score.
+
+        Returns
+        -------
+        score : float
+            R2 of the predictions.
+        """
+        return quietly(super().score, X, y, sample_weight)
+
 
 class LinearClassifierMixin:
     """Decision values and predictions of a fitted linear classifier."""
@@ -65,6 +84,25 @@ class LinearClassifierMixin:
         scores = self.decision_function(X)
         indices = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[indices]
+
+    def score(self, X, y, sample_weight=None):
+        """Return the accuracy. Computed without noise: not private.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights in the score.
+
+        Returns
+        -------
+        score : float
+            Share of correct predictions.
+        """
+        return quietly(super().score, X, y, sample_weight)
 
 
 def probabilities(scores):
@@ -141,6 +179,9 @@ def as_targets(y):
     if issparse(y):
         raise TypeError("Sparse y is not supported; pass a dense array.")
     y = quietly(np.asarray, y, dtype=np.float64)
+    # Entries of object arrays were not looked at before.
+    if not np.isfinite(y).all():
+        raise ValueError("Input y contains NaN or infinity.")
     return y.reshape(y.shape[0], -1)
 
 

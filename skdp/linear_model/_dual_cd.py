@@ -159,9 +159,9 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         differential privacy (for comparison; zero_out only).
 
     noisy_dual : bool, default=False
-        Whether the dual variable is treated as released too, with noise of its own, as in the
-        paper's Algorithm 1. For comparison: the guarantee is the same and the noise sqrt(2) times
-        larger.
+        Whether the dual variable gets noise of its own, as in the paper's Algorithm 1, which
+        makes the noise on the model sqrt(2) times larger. For comparison: the dual variable is not
+        published here either, and the guarantee is that of the fitted attributes alone.
 
     data_norm : float, default=1.0
         Public bound on the L2 norm of a row; longer rows are scaled down to it. Scale features so
@@ -170,8 +170,8 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
 
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,), for
-        ``solver="primal"`` only, which clips values to it. None means
-        ``(-data_norm, data_norm)``.
+        ``solver="primal"`` only, which clips values to it after rows are clipped to `data_norm`.
+        None means ``(-data_norm, data_norm)``.
 
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
@@ -179,14 +179,15 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         is: private all the same, but good only if the targets are about that small.
 
     max_iter : int, default=10
-        Passes over the data, all of which are taken.
+        Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
 
     batch_size : int or "auto", default="auto"
         Expected rows a step. "auto" is a quarter of the square root of n_samples, at least 8.
 
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a release, in the units of its dual variable times its
-        norm. "auto" balances the noise that a fit adds to a prediction against how far its rows
+        norm (for ``solver="primal"``: on the update of a coefficient times its column's norm
+        bound). "auto" balances the noise that a fit adds to a prediction against how far its rows
         can move it; it is a function of n_samples and of the parameters.
 
     average : bool, default=True
@@ -198,7 +199,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         (Algorithm 2, coordinates of the model; smooth losses only; `batch_size` then counts
         columns, "auto" being 1). Both are accounted without amplification by sampling, and every
         release has the pairwise sensitivity ``2 C sqrt(L (L + 1))`` with C the clipping norm and L
-        the batch size, under either adjacency.
+        the batch size, under either adjacency. `n_jobs` has no work there.
 
     n_jobs : int, default=None
         Threads that share a step, as in joblib. They are used only where a step has enough work to
@@ -222,10 +223,10 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         Passes taken; equal to `max_iter`.
 
     batch_size_ : int
-        Expected rows a step.
+        Expected rows a step; columns for ``solver="primal"``.
 
     clipping_norm_ : float
-        Bound on one row's contribution.
+        What one update was clipped to; see `clipping_norm`.
 
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit.
@@ -431,9 +432,9 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
         differential privacy (for comparison; zero_out only).
 
     noisy_dual : bool, default=False
-        Whether the dual variable is treated as released too, with noise of its own, as in the
-        paper's Algorithm 1. For comparison: the guarantee is the same and the noise sqrt(2) times
-        larger.
+        Whether the dual variable gets noise of its own, as in the paper's Algorithm 1, which
+        makes the noise on the model sqrt(2) times larger. For comparison: the dual variable is not
+        published here either, and the guarantee is that of the fitted attributes alone.
 
     data_norm : float, default=1.0
         Public bound on the L2 norm of a row; longer rows are scaled down to it. Scale features so
@@ -442,18 +443,19 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
 
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,), for
-        ``solver="primal"`` only, which clips values to it. None means
-        ``(-data_norm, data_norm)``.
+        ``solver="primal"`` only, which clips values to it after rows are clipped to `data_norm`.
+        None means ``(-data_norm, data_norm)``.
 
     max_iter : int, default=10
-        Passes over the data, all of which are taken.
+        Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
 
     batch_size : int or "auto", default="auto"
         Expected rows a step. "auto" is a quarter of the square root of n_samples, at least 8.
 
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a release, in the units of its dual variable times its
-        norm. "auto" balances the noise that a fit adds to a prediction against how far its rows
+        norm (for ``solver="primal"``: on the update of a coefficient times its column's norm
+        bound). "auto" balances the noise that a fit adds to a prediction against how far its rows
         can move it; it is a function of n_samples and of the parameters.
 
     average : bool, default=True
@@ -465,7 +467,7 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
         (Algorithm 2, coordinates of the model; smooth losses only; `batch_size` then counts
         columns, "auto" being 1). Both are accounted without amplification by sampling, and every
         release has the pairwise sensitivity ``2 C sqrt(L (L + 1))`` with C the clipping norm and L
-        the batch size, under either adjacency.
+        the batch size, under either adjacency. `n_jobs` has no work there.
 
     n_jobs : int, default=None
         Threads that share a step, as in joblib. They are used only where a step has enough work to
@@ -492,10 +494,10 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
         Passes taken; equal to `max_iter`.
 
     batch_size_ : int
-        Expected rows a step.
+        Expected rows a step; columns for ``solver="primal"``.
 
     clipping_norm_ : float
-        Bound on one row's contribution.
+        What one update was clipped to; see `clipping_norm`.
 
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit.

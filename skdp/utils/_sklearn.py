@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 from sklearn.base import _fit_context
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import validation
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -30,7 +31,8 @@ _TELL_NO_VALUE = re.compile(
     r"|setting an array element with a sequence"
     r"|dtype='numeric' is not compatible with "
     r"|(float\(\) )?argument must be a string or a (real )?number, not "
-    r"|'<' not supported between instances of "
+    r"|'<' not supported between instances of '\w+' and '\w+'$"
+    r"|Classification metrics can't handle a mix of [\w-]+ and [\w-]+ targets$"
 )
 _WITHHELD = "X or y can't be read as numbers (the message is withheld, it may quote an entry)."
 _REPLACED = {
@@ -51,7 +53,9 @@ def quietly(function, *args, **kwargs):
     try:
         with np.errstate(all="ignore"):
             return function(*args, **kwargs)
-    except (ValueError, TypeError, OverflowError) as error:
+    except NotFittedError:
+        raise
+    except Exception as error:
         message = str(error)
         if _TELL_NO_VALUE.match(message):
             raise

@@ -365,6 +365,35 @@ def test_full_batches_beside_poisson_ones_that_cost_nothing(adjacency):
     assert beside == pytest.approx(alone, rel=2e-2)
 
 
+def test_rdp_never_serves_replace_one():
+    with pytest.raises(ValueError, match="rdp"):
+        make_report(
+            events=(GaussianEvent(4.0),), adjacency="replace_one", accountant="rdp", epsilon=9.0
+        )
+    with pytest.raises(ValueError, match="analytic"):
+        make_report(events=(GaussianEvent(4.0, 0.1),), accountant="analytic")
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_a_composition_is_never_below_its_parts(adjacency):
+    parts = [
+        make_report(events=(event,), adjacency=adjacency, epsilon=80.0)
+        for event in (
+            GaussianEvent(4.0, 1.0, 2),
+            GaussianEvent(3.0, 1.0, 5, n_parts=4, pairwise=True),
+            GaussianEvent(2.0, 0.1, 30),
+        )
+    ]
+    for one in parts:
+        for other in parts:
+            joint = compose([one, other])
+            for delta in (joint.delta, 1e-4):
+                most = max(one.epsilon_at(delta), other.epsilon_at(delta))
+                assert joint.epsilon_at(delta) >= most * (1 - 1e-3)
+            if joint.mu is not None:
+                assert joint.mu == pytest.approx(math.hypot(one.mu, other.mu))
+
+
 def test_compose_mixed():
     one = make_report(assumed_public=("a", "b"))
     other = make_report(
