@@ -245,11 +245,15 @@ def test_no_score_quotes_an_entry(records):
     X, y = records
     spoilt = y.astype(str).astype(object)
     spoilt[5] = f"w{SECRET}"
+    errors = []
     for estimator in (DPSCDRegressor(), DPSCDClassifier()):
-        with pytest.raises((ValueError, TypeError)) as caught:
+        try:
             estimator.fit(X, y).score(X, spoilt)
-        assert "4711" not in repr(caught.value)
-        assert "4711" not in repr(caught.value.__context__)
+        except (ValueError, TypeError) as error:
+            errors += [error, error.__context__]
+    # Whether labels of several types are an error depends on scikit-learn's version.
+    assert errors
+    assert "4711" not in repr(errors)
 
 
 # Rule 4: safe without being told.
