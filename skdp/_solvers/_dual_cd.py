@@ -6,6 +6,7 @@ import numpy as np
 
 from skdp._bounds import clip_contributions
 from skdp._solvers._average import TailAverage
+from skdp._solvers._joint import joint_reach, release_jointly
 from skdp._solvers._parallel import BLOCK_ROWS, block_mapper, single_threaded_blas
 
 
@@ -153,14 +154,3 @@ def solve_sequential_cd(
             dual[batch] = a + zetas
             mean.add(shared)
     return mean.value() * per_theta
-
-
-def joint_reach(norm):
-    """Return the factor by which clipping bounds both a row's dual update and what it adds to v."""
-    return np.where(norm > 0.0, np.maximum(norm, 1.0), 0.0)
-
-
-def release_jointly(mechanism, first, second, noise):
-    """Release two arrays as one vector and return them in their shapes."""
-    released = mechanism.release(np.concatenate([first.ravel(), second.ravel()]), noise)
-    return released[: first.size].reshape(first.shape), released[first.size :].reshape(second.shape)

@@ -4,7 +4,7 @@ import numpy as np
 
 from skdp._bounds import clip_contributions
 from skdp._solvers._average import TailAverage
-from skdp._solvers._dual_cd import release_jointly
+from skdp._solvers._joint import release_jointly
 from skdp._solvers._parallel import single_threaded_blas
 
 
