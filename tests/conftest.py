@@ -3,10 +3,18 @@ import os
 # One thread per BLAS call from the start: tests share two cores with each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import importlib
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
 @pytest.fixture
@@ -29,3 +37,30 @@ def diabetes():
     X = X / np.linalg.norm(X, axis=1).max()
     y = y - y.mean()
     return X, y / np.abs(y).max()
+
+
+@pytest.fixture(scope="session")
+def sklearn_optimum():
+    """A function that gives scikit-learn's optimum of the same objective, without an intercept."""
+
+    def optimum(loss, X, y, alpha):
+        n_rows = len(X)
+        if loss == "squared_error":
+            return Ridge(alpha=n_rows * alpha, fit_intercept=False, tol=1e-12).fit(X, y).coef_
+        shared = {"C": 1.0 / (n_rows * alpha), "fit_intercept": False, "tol": 1e-10}
+        if loss == "log_loss":
+            return LogisticRegression(max_iter=100_000, **shared).fit(X, y).coef_[0]
+        return LinearSVC(loss="hinge", max_iter=10_000_000, **shared).fit(X, y).coef_[0]
+
+    return optimum
+
+
+@pytest.fixture
+def load_script(monkeypatch):
+    """A function that imports a benchmark script by name, afresh in each test."""
+    if not BENCHMARKS.is_dir():
+        pytest.skip("benchmarks are not part of an installed package")
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    yield importlib.import_module
+    for script in BENCHMARKS.glob("*.py"):
+        sys.modules.pop(script.stem, None)

@@ -1,8 +1,6 @@
 """The scripts of the DP-SCD paper's figures run, on synthetic data in the form of the real ones."""
 
-import importlib
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,19 +8,6 @@ import pytest
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("tqdm")
-
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-
-if not BENCHMARKS.is_dir():
-    pytest.skip("benchmarks are not part of an installed package", allow_module_level=True)
-
-
-@pytest.fixture
-def load_script(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    yield importlib.import_module
-    for name in ("_data", "_figures", "dpscd_fig1", "dpscd_fig2", "dpscd_fig3"):
-        sys.modules.pop(name, None)
 
 
 @pytest.fixture

@@ -1,27 +1,10 @@
 """The benchmark scripts run, on synthetic data in the form of the real ones."""
 
-import importlib
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
 pytest.importorskip("tqdm")
-
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-
-if not BENCHMARKS.is_dir():
-    pytest.skip("benchmarks are not part of an installed package", allow_module_level=True)
-
-
-@pytest.fixture
-def load_script(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    yield importlib.import_module
-    for name in ("_data", "adult_svm", "defaults"):
-        sys.modules.pop(name, None)
 
 
 @pytest.fixture

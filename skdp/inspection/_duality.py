@@ -4,10 +4,15 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import check_bounds, check_feature_bounds, clip_rows, clip_targets
+from skdp._bounds import check_bounds, clip_rows, clip_targets
 from skdp._losses import LOSSES
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
-from skdp.linear_model._base import as_targets, encode_labels, is_private
+from skdp.linear_model._base import (
+    as_targets,
+    encode_labels,
+    is_private,
+    public_feature_bounds,
+)
 from skdp.utils._sklearn import validate_data
 
 _BLOCK_ROWS = 4096
@@ -139,12 +144,9 @@ def _internal_problem(estimator, X, y):
 def _within_feature_bounds(rows, estimator):
     """Return the rows that the primal solver works with: it clips values too."""
     n_rows, n_features = rows.X.shape
-    bounds = estimator.feature_bounds
-    if bounds is None:
-        bounds = (-estimator.data_norm, estimator.data_norm)
     X = np.clip(
         rows.take(np.arange(n_rows), np.empty((n_rows, n_features))),
-        *check_feature_bounds(bounds, n_features),
+        *public_feature_bounds(estimator, n_features),
     )
     return clip_rows(
         X, data_norm=estimator.data_norm, fit_intercept=estimator.fit_intercept, clip=False

@@ -8,6 +8,7 @@ from scipy.special import expit, softmax
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._bounds import check_feature_bounds
 from skdp.utils._sklearn import quietly, validate_data
 
 
@@ -183,6 +184,14 @@ def as_targets(y):
     if not np.isfinite(y).all():
         raise ValueError("Input y contains NaN or infinity.")
     return y.reshape(y.shape[0], -1)
+
+
+def public_feature_bounds(estimator, n_features):
+    """Return the ranges (low, high) that an estimator's `feature_bounds` stands for."""
+    bounds = estimator.feature_bounds
+    if bounds is None:
+        bounds = (-estimator.data_norm, estimator.data_norm)
+    return check_feature_bounds(bounds, n_features)
 
 
 def is_private(estimator):

@@ -10,7 +10,6 @@ from skdp._bounds import (
     augmented_norm,
     bound_columns,
     check_bounds,
-    check_feature_bounds,
     clip_rows,
     clip_targets,
     summation_slack,
@@ -36,6 +35,7 @@ from skdp.linear_model._base import (
     encode_labels,
     is_private,
     probabilities,
+    public_feature_bounds,
 )
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
 
@@ -112,10 +112,7 @@ def _solve(estimator, plan, rows, targets, loss, stream):
     if estimator.solver == "sequential":
         return solve_sequential_cd(rows, targets, **common)
     if estimator.solver == "primal":
-        bounds = estimator.feature_bounds
-        if bounds is None:
-            bounds = (-estimator.data_norm, estimator.data_norm)
-        low, high = check_feature_bounds(bounds, rows.X.shape[1])
+        low, high = public_feature_bounds(estimator, rows.X.shape[1])
         columns = bound_columns(rows, low=low, high=high, clip=is_private(estimator))
         return solve_primal_cd(columns, targets, **common)
     return solve_dual_cd(

@@ -5,7 +5,6 @@ import pytest
 from sklearn.datasets import load_iris, load_linnerud
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.svm import LinearSVC
 
 from skdp._losses import LOSSES
 from skdp.inspection import duality_gap
@@ -66,20 +65,11 @@ def slope(loss, y, m):
     }[loss]
 
 
-def optimum(loss, X, y, alpha):
-    """scikit-learn's weights for the same objective, without an intercept of its own."""
-    n = len(X)
-    if loss == "squared_error":
-        return Ridge(alpha=n * alpha, fit_intercept=False, tol=1e-12).fit(X, y).coef_
-    shared = {"C": 1.0 / (n * alpha), "fit_intercept": False, "tol": 1e-10}
-    if loss == "log_loss":
-        return LogisticRegression(max_iter=100_000, **shared).fit(X, y).coef_[0]
-    return LinearSVC(loss="hinge", max_iter=10_000_000, **shared).fit(X, y).coef_[0]
-
-
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("loss", LOSS_NAMES)
-def test_the_gap_is_primal_minus_dual_and_bounds_the_suboptimality(loss, fit_intercept, data):
+def test_the_gap_is_primal_minus_dual_and_bounds_the_suboptimality(
+    loss, fit_intercept, data, sklearn_optimum
+):
     """Rows are longer than data_norm and the intercept's column isn't one: both must count."""
     X, y = data(loss)
     bound, alpha = 0.4, 0.01
@@ -94,7 +84,7 @@ def test_the_gap_is_primal_minus_dual_and_bounds_the_suboptimality(loss, fit_int
         theta = np.append(theta, model.intercept_ / bound)
     a = -slope(loss, signs, rows @ theta)
     by_slope = primal(loss, rows, signs, theta, alpha) - dual(loss, rows, signs, a, alpha)
-    best = primal(loss, rows, signs, optimum(loss, rows, signs, alpha), alpha)
+    best = primal(loss, rows, signs, sklearn_optimum(loss, rows, signs, alpha), alpha)
     suboptimality = primal(loss, rows, signs, theta, alpha) - best
     assert 1e-3 < suboptimality <= gap + 1e-9
     if loss == "hinge":
@@ -139,7 +129,7 @@ def test_targets_are_taken_in_scaled_units(fit_intercept, diabetes):
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "hinge"])
-def test_several_classes_give_a_gap_each(loss):
+def test_several_classes_give_a_gap_each(loss, sklearn_optimum):
     X, y = load_iris(return_X_y=True)
     X, y = X / 8.0, np.array(["a", "b", "c"])[y]
     options = {"alpha": 0.05, "epsilon": INF, "average": False, "fit_intercept": False}
@@ -153,7 +143,7 @@ def test_several_classes_give_a_gap_each(loss):
     rows = clipped(X, 1.0)
     for label, theta, gap in zip("abc", private.coef_, gaps, strict=True):
         signs = np.where(y == label, 1.0, -1.0)
-        best = primal(loss, rows, signs, optimum(loss, rows, signs, 0.05), 0.05)
+        best = primal(loss, rows, signs, sklearn_optimum(loss, rows, signs, 0.05), 0.05)
         suboptimality = primal(loss, rows, signs, theta, 0.05) - best
         assert 1e-4 < suboptimality <= gap + 1e-9
 

@@ -5,9 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.datasets import load_linnerud, load_wine
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
 
 from skdp._losses import LOSSES
 from skdp.accountant import get_epsilon
@@ -26,17 +25,6 @@ def objective(loss, X, y, weights, alpha):
     return LOSSES[loss].value(y, X @ weights).mean() + 0.5 * alpha * weights @ weights
 
 
-def reference(loss, X, y, alpha):
-    """scikit-learn's optimum of the same objective."""
-    n_rows = len(X)
-    if loss == "squared_error":
-        return Ridge(alpha=n_rows * alpha, fit_intercept=False, tol=1e-12).fit(X, y).coef_
-    shared = {"C": 1.0 / (n_rows * alpha), "fit_intercept": False, "tol": 1e-10}
-    if loss == "log_loss":
-        return LogisticRegression(max_iter=100_000, **shared).fit(X, y).coef_[0]
-    return LinearSVC(loss="hinge", max_iter=10_000_000, **shared).fit(X, y).coef_[0]
-
-
 def fitted_weights(model, fit_intercept):
     return np.append(model.coef_, model.intercept_) if fit_intercept else model.coef_.ravel()
 
@@ -47,7 +35,7 @@ def fitted_weights(model, fit_intercept):
     [("squared_error", 1e-2, 300), ("log_loss", 1e-3, 100), ("hinge", 1e-2, 2000)],
 )
 def test_without_privacy_scikit_learns_optimum_is_reached(
-    loss, alpha, max_iter, fit_intercept, cancer, diabetes
+    loss, alpha, max_iter, fit_intercept, cancer, diabetes, sklearn_optimum
 ):
     """Objective within 1e-4 of Ridge, LogisticRegression and LinearSVC on real records."""
     X, y = diabetes if loss == "squared_error" else cancer
@@ -65,7 +53,7 @@ def test_without_privacy_scikit_learns_optimum_is_reached(
         model = DPSCDClassifier(loss=loss, **options).fit(X, y)
         targets = 2.0 * y - 1.0
     X = augmented(X, fit_intercept)
-    best = objective(loss, X, targets, reference(loss, X, targets, alpha), alpha)
+    best = objective(loss, X, targets, sklearn_optimum(loss, X, targets, alpha), alpha)
     found = objective(loss, X, targets, fitted_weights(model, fit_intercept), alpha)
     assert found <= best * (1.0 + 1e-4)
     assert model.privacy_report_.epsilon == INF
