@@ -1,0 +1,67 @@
+r"""Penalties: frozen, and separable over coefficients.
+
+A penalty is :math:`\lambda_1 |w| + \lambda_2 w^2 / 2` for each coefficient w, infinite outside an
+interval. Its proximal operator with step t is
+
+.. math:: \mathrm{prox}(w) = \arg\min_z \frac{(z - w)^2}{2 t} + \lambda_1 |z|
+          + \frac{\lambda_2}{2} z^2 ,
+
+which soft-thresholds, shrinks, and cuts to the interval: the objective is convex in one variable,
+so its minimum over an interval is the nearest point to its minimum.
+"""
+
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Penalty:
+    """An elastic net on an interval.
+
+    Parameters
+    ----------
+    l1, l2 : float
+        The factors of ``|w|`` and ``w ** 2 / 2``.
+    low, high : float or ndarray of shape (d,)
+        The interval, for all coefficients or for each.
+    """
+
+    l1: float = 0.0
+    l2: float = 0.0
+    low: float | np.ndarray = -inf
+    high: float | np.ndarray = inf
+
+    def value(self, w):
+        """Return the sum over all entries of `w`, an array whose last axis is the coefficients."""
+        if ((w < self.low) | (w > self.high)).any():
+            return inf
+        return self.l1 * np.abs(w).sum() + 0.5 * self.l2 * (w**2).sum()
+
+    def prox(self, w, step):
+        """Return the proximal operator's value at `w`, a new array; `step` broadcasts."""
+        shrunk = np.sign(w) * np.maximum(np.abs(w) - step * self.l1, 0.0)
+        return np.clip(shrunk / (1.0 + step * self.l2), self.low, self.high)
+
+    def of_coefficient(self, j):
+        """Return the penalty of coefficient `j` alone."""
+        low, high = (b if np.ndim(b) == 0 else float(b[j]) for b in (self.low, self.high))
+        return replace(self, low=low, high=high)
+
+
+def make_penalty(name, alpha, l1_ratio=0.5, *, low=-inf, high=inf):
+    """Return ``alpha`` times a penalty by its name.
+
+    Parameters
+    ----------
+    name : {"l2", "l1", "elasticnet"}
+        ``w ** 2 / 2``, ``|w|``, or ``l1_ratio`` of the second and the rest of the first.
+    alpha : float
+    l1_ratio : float, default=0.5
+        For "elasticnet" only.
+    low, high : float or ndarray of shape (d,)
+        Interval of the coefficients.
+    """
+    share = {"l2": 0.0, "l1": 1.0, "elasticnet": l1_ratio}[name]
+    return Penalty(l1=alpha * share, l2=alpha * (1.0 - share), low=low, high=high)
