@@ -36,9 +36,14 @@ from skdp._bounds import clip_contributions, clip_rows
 from skdp._losses import LOSSES
 from skdp._plan import Budget, Problem, plan_dual_cd
 from skdp._solvers._dual_cd import solve_dual_cd
+from tests.statistical._transcripts import (
+    EPSILONS,
+    GivenBatches,
+    bounds_of_delta,
+    bounds_of_mean,
+    convicted,
+)
 
-EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0)
-ERROR_RATE = 1e-10
 N_TRANSCRIPTS = 20_000
 CHUNK = 500
 
@@ -180,24 +185,6 @@ def log_ratios_both_ways(process, one, other, rng, n=N_TRANSCRIPTS):
         yield log_ratio(process, p, releases) - log_ratio(process, q, releases)
 
 
-def bounds_of_mean(values, width=1.0):
-    """Empirical Bernstein bounds of a mean of numbers that lie in an interval of this width."""
-    n = values.size
-    log_term = math.log(2.0 / ERROR_RATE)
-    margin = math.sqrt(2.0 * values.var(ddof=1) * log_term / n)
-    margin += 7.0 * width * log_term / (3.0 * (n - 1))
-    return values.mean() - margin, values.mean() + margin
-
-
-def bounds_of_delta(log_ratios, epsilon):
-    return bounds_of_mean(-np.expm1(np.minimum(epsilon - log_ratios, 0.0)))
-
-
-def convicted(log_ratios, report):
-    """Epsilons at which delta is certainly above what the report promises."""
-    return [e for e in EPSILONS if bounds_of_delta(log_ratios, e)[0] > report.delta_at(e)]
-
-
 def acquitted(log_ratios, report):
     """Whether delta is certainly below the report's, where that isn't too small to tell."""
     return all(bounds_of_delta(log_ratios, e)[1] < report.delta_at(e) for e in EPSILONS[:3])
@@ -320,15 +307,6 @@ def test_releasing_a_dual_variable_with_noise_for_sampled_rows_is_convicted(sens
     assert convicted(log_ratios, report) == list(EPSILONS)
 
 
-class _GivenBatches:
-    def __init__(self, sampler, coins):
-        self.n_rows, self.rate, self.n_steps = sampler.n_rows, sampler.rate, sampler.n_steps
-        self._coins = coins
-
-    def batches(self, stream):
-        return (np.flatnonzero(coins) for coins in self._coins)
-
-
 class _Spy:
     def __init__(self, contribution_bound, releases):
         self.contribution_bound = contribution_bound
@@ -357,7 +335,7 @@ def test_the_solver_is_the_process(loss, bound, rng):
         targets[:, np.newaxis],
         loss=LOSSES[loss],
         alpha=process.alpha,
-        sampler=_GivenBatches(process.plan.sampler, coins),
+        sampler=GivenBatches(process.plan.sampler, coins),
         mechanism=spy,
         clipping_norm=process.plan.clipping_norm,
         noisy_dual=False,
