@@ -3,6 +3,7 @@
 The grid, over batch size, clipping norm and alpha, is screened at one seed; its best settings and
 the default are then run at fresh seeds. The best of the grid is chosen by test score, which no user
 could do privately: it is a bar, not a method, and as the luckiest of many it is a little too high.
+How much luck there is, a third run tells: of the best setting and the default, at further seeds.
 Scores are accuracy, or R2 for regressions; the default passes within 0.01 of the best.
 
     python benchmarks/defaults.py --data FOLDER --cache screen.csv
@@ -43,6 +44,7 @@ GRID_SETTINGS = {"fit_intercept": True, "max_iter": 10, "average": True}
 
 SCREENING_SEED = 0
 FRESH_SEEDS = tuple(range(1, 11))
+FURTHER_SEEDS = tuple(range(11, 111))
 N_RERUN = 20
 
 SETTING = ["alpha", "batch", "clipping"]
@@ -61,6 +63,7 @@ COLUMNS = {
     "n_steps": int,
     "score": float,
 }
+FURTHER = ("gap_further", "se_further")
 RESULTS = Path(__file__).parent / "results" / "defaults.csv"
 
 
@@ -166,13 +169,22 @@ def rerun_best(screened, cache, data, n_jobs):
     return cache.complete(keys, data, n_jobs).groupby(SETTING)["score"].mean()
 
 
+def scores_of_default(problem, epsilon, seeds, data, n_jobs):
+    """Return the scores of the default-constructed estimator."""
+    fits = (delayed(fit_and_score)(problem, epsilon, seed, data) for seed in seeds)
+    return np.array([score for _, score in Parallel(n_jobs=n_jobs)(fits)])
+
+
 def compare(problem, epsilon, screened, cache, data, n_jobs):
     """Return the row of the table for one problem and epsilon."""
     best = rerun_best(screened, cache, data, n_jobs)
     alpha, batch, clipping = best.idxmax()
-    fits = (delayed(fit_and_score)(problem, epsilon, seed, data) for seed in FRESH_SEEDS)
-    default = np.mean([score for _, score in Parallel(n_jobs=n_jobs)(fits)])
+    default = scores_of_default(problem, epsilon, FRESH_SEEDS, data, n_jobs).mean()
     gap = best.max() - default
+    keys = [(problem, epsilon, alpha, batch, clipping, seed) for seed in FURTHER_SEEDS]
+    best_again = cache.complete(keys, data, n_jobs)["score"].to_numpy()
+    default_again = scores_of_default(problem, epsilon, FURTHER_SEEDS, data, n_jobs)
+    variance = best_again.var(ddof=1) + default_again.var(ddof=1)
     return {
         "problem": problem,
         "epsilon": epsilon,
@@ -183,6 +195,8 @@ def compare(problem, epsilon, screened, cache, data, n_jobs):
         "best_clipping": clipping,
         "gap": gap,
         "passes": gap <= BAR,
+        "gap_further": best_again.mean() - default_again.mean(),
+        "se_further": np.sqrt(variance / len(FURTHER_SEEDS)),
     }
 
 
@@ -223,7 +237,7 @@ def main(arguments=None):
     )
     if options.screen_only:
         return
-    table = table.round({"default": 4, "best": 4, "gap": 4})
+    table = table.round({name: 4 for name in ("default", "best", "gap", *FURTHER)})
     # Folders, files and jobs are left out: they are the machine's.
     problems = " ".join(options.problems)
     epsilons = " ".join(map(str, options.epsilons))
@@ -231,7 +245,9 @@ def main(arguments=None):
     write_table(table, options.output, command)
     print(NOT_PRIVATE)
     print(table.to_string(index=False))
-    print(f"{table['passes'].sum()} of {len(table)} defaults are within {BAR} of the best.")
+    within = (table["gap_further"] <= BAR).sum()
+    print(f"{table['passes'].sum()} of {len(table)} defaults are within {BAR} of the best;")
+    print(f"at the further seeds {within}.")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ with :math:`\ell^*` the convex conjugate, a dual step minimises their eq. 8 over
 .. math:: \ell^*(-a - z) + m z + c z^2 / 2.
 
 `smoothness` and `lipschitz` bound the derivative's slope and size (`inf`: no bound). `margin` is
-the size of the predictions that training aims at: 1 for targets in [-1, 1]; some way beyond the
+the size of the predictions that training aims at: some way beyond targets in [-1, 1]; beyond the
 hinge's corner; for the logistic loss, where its slope has fallen to 1 %.
 """
 
@@ -38,7 +38,7 @@ class SquaredError:
     name: str = "squared_error"
     smoothness: float = 1.0
     lipschitz: float = inf
-    margin: float = 1.0
+    margin: float = 1.5
 
     def value(self, y, m):
         """Return the loss."""

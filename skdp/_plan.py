@@ -25,6 +25,9 @@ NOT_COVERED = (
     "other fits on the same records: add them up with skdp.accountant.compose",
 )
 
+# Share of a good prediction up to which errors count by their size, not only by their sign.
+_FOLLOWED = 0.15
+
 # Frames from a warning here to the caller of `fit`.
 _USER = 6
 
@@ -130,7 +133,8 @@ def plan_dual_cd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_
     ``batch_size / n_rows``. The bound of a release is the clipping norm; sqrt(2) times that if the
     dual variable is released with it (Damaskinos et al. 2021, Lemma 1).
     """
-    batch_size = _resolve_batch_size(batch_size, problem.n_rows, _auto_batch_size(problem.n_rows))
+    auto = _auto_batch_size(problem.n_rows, noise_of_fit=max_iter * _noise_of_one_pass(budget))
+    batch_size = _resolve_batch_size(batch_size, problem.n_rows, auto)
     n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
     return _plan(
         PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps),
@@ -244,9 +248,22 @@ def _dual_range(problem, *, joint):
     return max(1.0, problem.row_norm) if joint else problem.row_norm
 
 
-def _auto_batch_size(n_rows):
-    """Return a quarter of the square root of n, at least 8."""
-    return min(n_rows, max(8, round(math.sqrt(n_rows) / 4.0)))
+def _noise_of_one_pass(budget):
+    """Return the noise multiplier of one release of the whole data.
+
+    P times this is what the noise of all steps of P passes, s sqrt(T), comes to for small batches.
+    """
+    return calibrate(budget.epsilon, budget.delta, adjacency=budget.adjacency)
+
+
+def _auto_batch_size(n_rows, *, noise_of_fit=0.0):
+    """Return a quarter of the square root of n, at least 8, or what the noise asks for if more.
+
+    With the automatic clipping norm, a batch of L rows follows a row's error up to
+    ``margin * L / noise_of_fit``, and only its sign beyond: `_FOLLOWED` of the margin at least.
+    """
+    smallest = max(8, round(math.sqrt(n_rows) / 4.0))
+    return min(n_rows, max(smallest, math.ceil(_FOLLOWED * noise_of_fit)))
 
 
 def _resolve_batch_size(batch_size, available, auto, of="samples"):

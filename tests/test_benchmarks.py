@@ -153,6 +153,7 @@ def small_grid(load_script, monkeypatch):
         "BATCH_SIZES": (500, 400, 50),
         "CLIPPING_NORMS": (0.000123, 1 / 3),
         "FRESH_SEEDS": (1, 2),
+        "FURTHER_SEEDS": (3, 4, 5),
         "N_RERUN": 3,
     }.items():
         monkeypatch.setattr(script, name, values)
@@ -173,7 +174,7 @@ def test_defaults_runs_and_keeps_its_grid(small_grid, adult, tmp_path, capsys, m
 
     small_grid.main(options)
     kept = pd.read_csv(cache)
-    assert len(kept) == len(screened) + 2 * 3 * 2
+    assert len(kept) == len(screened) + 2 * 3 * 2 + 2 * 3
     assert not kept.duplicated(small_grid.KEY).any()
     text = output.read_text()
     assert text.startswith(
@@ -186,6 +187,7 @@ def test_defaults_runs_and_keeps_its_grid(small_grid, adult, tmp_path, capsys, m
     assert set(table["best_clipping"]) <= set(small_grid.CLIPPING_NORMS)
     np.testing.assert_allclose(table["gap"], table["best"] - table["default"], atol=2e-4)
     assert (table["passes"] == (table["gap"] <= 0.01)).all()
+    assert (table["se_further"] > 0.0).all()
 
     monkeypatch.setattr(small_grid, "run_setting", None)
     small_grid.main(options)

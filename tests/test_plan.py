@@ -99,6 +99,19 @@ def test_auto_batch_size():
     assert sizes == [3, 8, 25, 75]
 
 
+def test_auto_batch_size_grows_with_the_noise():
+    """A batch follows errors up to 0.15 of the margin; below epsilon 1 that asks for more rows."""
+    for epsilon, adjacency in ((0.5, "zero_out"), (0.1, "zero_out"), (0.1, "replace_one")):
+        noise = 10 * calibrate(epsilon, 1e-5, adjacency=adjacency)
+        options = {"n_rows": 1000, "epsilon": epsilon, "adjacency": adjacency}
+        made = plan(batch_size="auto", clipping_norm="auto", alpha=1e-6, **options)
+        assert made.batch_size == math.ceil(0.15 * noise) > 8
+        followed = made.batch_size * made.clipping_norm * 1.5 / (1e-6 * 1000)
+        assert followed == pytest.approx(0.15, rel=0.25)
+    assert plan(batch_size="auto", n_rows=20, epsilon=0.1, delta=1e-3).batch_size == 20
+    assert plan("sequential", batch_size="auto", epsilon=0.1).batch_size == 8
+
+
 def test_a_noisy_dual_costs_a_factor_of_root_two():
     noisy, exact = plan(noisy_dual=True), plan()
     assert noisy.mechanism.noise_multiplier == exact.mechanism.noise_multiplier

@@ -179,7 +179,8 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
 
     batch_size : int or "auto", default="auto"
-        Expected rows a step. "auto" is a quarter of the square root of n_samples, at least 8.
+        Expected rows a step. "auto" is a quarter of the square root of n_samples, at least 8, and
+        more where epsilon is small (for ``solver="dual"``).
 
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a release, in the units of its dual variable times its
@@ -447,7 +448,8 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
 
     batch_size : int or "auto", default="auto"
-        Expected rows a step. "auto" is a quarter of the square root of n_samples, at least 8.
+        Expected rows a step. "auto" is a quarter of the square root of n_samples, at least 8, and
+        more where epsilon is small (for ``solver="dual"``).
 
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a release, in the units of its dual variable times its
