@@ -44,7 +44,7 @@ GRID_SETTINGS = {"fit_intercept": True, "max_iter": 10, "average": True}
 
 SCREENING_SEED = 0
 FRESH_SEEDS = tuple(range(1, 11))
-FURTHER_SEEDS = tuple(range(11, 111))
+FURTHER_SEEDS = tuple(range(11, 51))
 N_RERUN = 20
 
 SETTING = ["alpha", "batch", "clipping"]
