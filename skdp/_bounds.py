@@ -253,6 +253,27 @@ def check_data_norm(data_norm):
     return float(data_norm)
 
 
+def check_sample_epsilon(sample_epsilon, n_rows, epsilon):
+    """Return public personal epsilons as a float64 array of shape (n_rows,).
+
+    Raises
+    ------
+    ValueError
+        If they aren't that many numbers in (0, epsilon], or epsilon is infinite.
+    """
+    if not np.isfinite(epsilon):
+        raise ValueError("sample_epsilon needs a finite epsilon.")
+    try:
+        found = np.asarray(sample_epsilon, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_epsilon must be an array of numbers.") from None
+    if found.shape != (n_rows,):
+        raise ValueError(f"sample_epsilon must have the shape (n_samples,) = ({n_rows},).")
+    if not ((found > 0.0) & (found <= epsilon)).all():
+        raise ValueError(f"sample_epsilon must have entries in (0, epsilon] = (0, {epsilon:g}].")
+    return found
+
+
 def check_feature_bounds(feature_bounds, n_features):
     """Return float64 arrays (low, high) of shape (n_features,).
 

@@ -9,14 +9,19 @@ with :math:`\ell^*` the convex conjugate, a dual step minimises their eq. 8 over
 
 `smoothness` and `lipschitz` bound the derivative's slope and size (`inf`: no bound). `margin` is
 the size of the predictions that training aims at: some way beyond targets in [-1, 1]; beyond the
-hinge's corner; for the logistic loss, where its slope has fallen to 1 %.
+hinge's corner; for the logistic loss, where its slope has fallen to 1 %. `reach` is what gradient
+descent, which forgets less of its noise, lets the noise add to a prediction. `at_zero` is the loss
+of a prediction of 0 (`inf`: targets have no bound).
+
+`Multinomial` couples the outputs of a row: its `m` and `y` have a last axis of classes, `y` being 1
+for the class and -1 for the others, and its constants are those of the vector of derivatives.
 """
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, log, sqrt
 
 import numpy as np
-from scipy.special import expit, xlogy
+from scipy.special import expit, logsumexp, softmax, xlogy
 
 # From the starting point of `LogLoss.dual_step`, whose error is below 1, Newton's error squares
 # and halves: 1 -> 1/2 -> 1/8 -> 1/128 -> 3e-5 -> 5e-10.
@@ -39,6 +44,8 @@ class SquaredError:
     smoothness: float = 1.0
     lipschitz: float = inf
     margin: float = 1.5
+    reach: float = 1.0
+    at_zero: float = inf
 
     def value(self, y, m):
         """Return the loss."""
@@ -69,6 +76,8 @@ class Hinge(_UnitInterval):
     smoothness: float = inf
     lipschitz: float = 1.0
     margin: float = 2.5
+    reach: float = 5.0
+    at_zero: float = 1.0
 
     def value(self, y, m):
         """Return the loss."""
@@ -97,6 +106,8 @@ class LogLoss(_UnitInterval):
     smoothness: float = 0.25
     lipschitz: float = 1.0
     margin: float = 5.0
+    reach: float = 3.0
+    at_zero: float = log(2.0)
 
     def value(self, y, m):
         """Return the loss."""
@@ -138,6 +149,60 @@ class LogLoss(_UnitInterval):
             s -= (s - k - c * p) / (1.0 + c * p * (1.0 - p))
         p = expit(-s)
         return y * (np.where(upper, 1.0 - p, p) - b)
+
+
+@dataclass(frozen=True)
+class Huber:
+    """Half the squared error up to a threshold, linear beyond it."""
+
+    threshold: float
+    name: str = "huber"
+    smoothness: float = 1.0
+    reach: float = 1.0
+    at_zero: float = inf
+
+    @property
+    def lipschitz(self):
+        """The threshold."""
+        return self.threshold
+
+    def value(self, y, m):
+        """Return the loss."""
+        size = np.abs(m - y)
+        inner = np.minimum(size, self.threshold)
+        return inner * (size - 0.5 * inner)
+
+    def gradient(self, y, m):
+        """Return the derivative in `m`."""
+        return np.clip(m - y, -self.threshold, self.threshold)
+
+
+@dataclass(frozen=True)
+class Multinomial:
+    """The multinomial logistic loss, ``log(sum(exp(m))) - m[class]``.
+
+    The derivative is a difference of two probability vectors, so its length is at most sqrt(2). Its
+    slope is a covariance matrix ``diag(p) - p p^T``, whose eigenvalues are at most 1/2.
+    """
+
+    n_classes: int
+    name: str = "multinomial"
+    smoothness: float = 0.5
+    lipschitz: float = sqrt(2.0)
+    reach: float = 3.0
+
+    @property
+    def at_zero(self):
+        """The logarithm of the number of classes."""
+        return log(self.n_classes)
+
+    def value(self, y, m):
+        """Return the loss, without the axis of classes."""
+        return logsumexp(m, axis=-1) - np.where(y > 0.0, m, 0.0).sum(axis=-1)
+
+    def gradient(self, y, m):
+        """Return the derivatives in `m`."""
+        return softmax(m, axis=-1) - (y > 0.0)
 
 
 LOSSES = {loss.name: loss for loss in (SquaredError(), Hinge(), LogLoss())}

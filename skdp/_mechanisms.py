@@ -1,7 +1,7 @@
 """Noise: the only code that adds any."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,20 +14,23 @@ _EXACT_STEPS = 2.0**40
 
 
 @dataclass(frozen=True)
-class GaussianMechanism:
-    r"""Releases of a sum of bounded contributions with Gaussian noise, on a grid.
+class _OnGrid:
+    r"""Releases of a sum of bounded contributions with noise, on a grid.
 
     The value is rounded to the grid, then noise that was rounded to the same grid is added exactly.
-    So a release is a function of the rounded value plus a Gaussian, and its low-order bits carry
-    nothing about the value (Mironov 2012 shows what they give away otherwise). Rounding moves each
-    of two neighbouring values by at most half a step per entry; `sensitivity` contains that.
+    A whole number of steps moves through rounding unchanged (ties aside, which have probability
+    zero), so a release is also the rounding of *rounded value plus exact noise*: post-processing of
+    a release in real numbers, which keeps any guarantee, that of delta = 0 included. Its low-order
+    bits carry nothing about the value (Mironov 2012 shows what they give away otherwise). Rounding
+    moves each of two neighbouring values by at most half a step per entry; `sensitivity` contains
+    that.
 
     Parameters
     ----------
     contribution_bound : float
         L2 bound C on what one record contributes to the value; infinite for no noise.
     noise_multiplier : float
-        Noise standard deviation over sensitivity; 0 for no noise.
+        Size of the noise over sensitivity; 0 for no noise.
     size : int
         Number of entries of the value.
     n_records : int
@@ -48,7 +51,7 @@ class GaussianMechanism:
         if self.noise_multiplier == 0.0:
             return 0.0
         finest = min(1.0, self.noise_multiplier) * self.contribution_bound * 2.0**-_GRID_BITS
-        largest = max(self.n_records, self.noise_multiplier) * self.contribution_bound
+        largest = max(self.n_records, self.noise_multiplier * self._reach) * self.contribution_bound
         needed = largest / _EXACT_STEPS
         return 2.0 ** max(math.floor(math.log2(finest)), math.ceil(math.log2(needed)))
 
@@ -61,18 +64,61 @@ class GaussianMechanism:
         return exact + self.grid * math.sqrt(self.size)
 
     @cached_property
+    def noise_scale(self):
+        """Noise multiplier times sensitivity."""
+        return self.noise_multiplier * self.sensitivity if self.noise_multiplier > 0.0 else 0.0
+
+    @property
     def noise_std(self):
         """Standard deviation of the noise on each entry."""
-        return self.noise_multiplier * self.sensitivity if self.noise_multiplier > 0.0 else 0.0
+        return self.noise_scale * self._reach
+
+    def serving(self, noise_multipliers):
+        """Return the mechanism whose noise is enough for each of an array of multipliers."""
+        return replace(self, noise_multiplier=float(noise_multipliers.max()))
 
     def release(self, value, stream):
         """Return `value` plus noise; `value` is an array of `size` entries, left as it is."""
         if self.noise_multiplier == 0.0:
             return value
         grid = self.grid
-        released = stream.normal(value.shape)
-        released *= self.noise_std / grid
+        released = self._draw(value.shape, stream)
+        released *= self.noise_scale / grid
         np.rint(released, out=released)
         released += np.rint(value / grid)
         released *= grid
         return released
+
+
+@dataclass(frozen=True)
+class GaussianMechanism(_OnGrid):
+    """Gaussian noise, whose size is its standard deviation. For the parameters see `_OnGrid`."""
+
+    @property
+    def _reach(self):
+        """Standard deviation of an entry of the noise at scale 1."""
+        return 1.0
+
+    def _draw(self, shape, stream):
+        return stream.normal(shape)
+
+
+@dataclass(frozen=True)
+class LaplaceMechanism(_OnGrid):
+    """Spherical Laplace noise of density proportional to ``exp(-||z|| / scale)``.
+
+    Its direction is uniform and its length has a gamma distribution whose shape is the number of
+    entries. Moving the value by the sensitivity changes the density by a factor of at most
+    ``exp(sensitivity / scale)``, so the guarantee has delta = 0. The size of the noise is its
+    scale. For the parameters see `_OnGrid`.
+    """
+
+    @property
+    def _reach(self):
+        """Standard deviation of an entry of the noise at scale 1."""
+        return math.sqrt(self.size + 1.0)
+
+    def _draw(self, shape, stream):
+        noise = stream.normal(shape)
+        noise *= stream.gamma(noise.size) / np.linalg.norm(noise)
+        return noise

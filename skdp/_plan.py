@@ -29,9 +29,9 @@ NOT_COVERED = (
 _FOLLOWED = 0.15
 
 # Frames from a warning here to the caller of `fit`.
-_USER = 6
+USER_FRAMES = 6
 
-_LARGE_DELTA = (
+LARGE_DELTA = (
     "delta is larger than 1 / n_samples: the guarantee would allow some records to be published "
     "outright. Choose a delta well below 1 / n_samples."
 )
@@ -133,8 +133,8 @@ def plan_dual_cd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_
     ``batch_size / n_rows``. The bound of a release is the clipping norm; sqrt(2) times that if the
     dual variable is released with it (Damaskinos et al. 2021, Lemma 1).
     """
-    auto = _auto_batch_size(problem.n_rows, noise_of_fit=max_iter * _noise_of_one_pass(budget))
-    batch_size = _resolve_batch_size(batch_size, problem.n_rows, auto)
+    auto = auto_batch_size(problem.n_rows, noise_of_fit=max_iter * _noise_of_one_pass(budget))
+    batch_size = resolve_batch_size(batch_size, problem.n_rows, auto)
     n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
     return _plan(
         PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps),
@@ -157,7 +157,7 @@ def plan_sequential_cd(problem, budget, *, max_iter, batch_size, clipping_norm):
     is nulled or replaced (Damaskinos et al. 2021, Lemma 5). All state is released, so a record
     matters in one release a pass: `max_iter` Gaussians, without amplification.
     """
-    batch_size = _resolve_batch_size(batch_size, problem.n_rows, _auto_batch_size(problem.n_rows))
+    batch_size = resolve_batch_size(batch_size, problem.n_rows, auto_batch_size(problem.n_rows))
     return _plan(
         PartitionSampler(problem.n_rows, batch_size, max_iter),
         problem,
@@ -179,7 +179,7 @@ def plan_primal_cd(problem, budget, *, max_iter, batch_size, clipping_norm):
     ``2 C sqrt(L (L + 1))`` apart (Damaskinos et al. 2021, Lemma 4). Every row takes part in each of
     the ``ceil(max_iter * n_columns / batch_size)`` steps.
     """
-    batch_size = _resolve_batch_size(batch_size, problem.n_columns, 1, of="columns")
+    batch_size = resolve_batch_size(batch_size, problem.n_columns, 1, of="columns")
     n_steps = math.ceil(max_iter * problem.n_columns / batch_size)
     return _plan(
         CoordinateSampler(problem.n_columns, batch_size, n_steps),
@@ -221,7 +221,7 @@ def _plan(
     clip = math.inf
     if noise_multiplier > 0.0:
         if budget.delta > 1.0 / problem.n_rows:
-            warnings.warn(_LARGE_DELTA, PrivacyWarning, stacklevel=_USER)
+            warnings.warn(LARGE_DELTA, PrivacyWarning, stacklevel=USER_FRAMES)
         clip = _resolve_clipping_norm(
             clipping_norm,
             noise_per_clip=noise_multiplier * bound_per_clip * math.sqrt(sampler.n_steps),
@@ -256,7 +256,7 @@ def _noise_of_one_pass(budget):
     return calibrate(budget.epsilon, budget.delta, adjacency=budget.adjacency)
 
 
-def _auto_batch_size(n_rows, *, noise_of_fit=0.0):
+def auto_batch_size(n_rows, *, noise_of_fit=0.0):
     """Return a quarter of the square root of n, at least 8, or what the noise asks for if more.
 
     With the automatic clipping norm, a batch of L rows follows a row's error up to
@@ -266,7 +266,7 @@ def _auto_batch_size(n_rows, *, noise_of_fit=0.0):
     return min(n_rows, max(smallest, math.ceil(_FOLLOWED * noise_of_fit)))
 
 
-def _resolve_batch_size(batch_size, available, auto, of="samples"):
+def resolve_batch_size(batch_size, available, auto, of="samples"):
     """Return what a `batch_size` parameter stands for; a number above what there is becomes that.
 
     Warns
@@ -281,7 +281,7 @@ def _resolve_batch_size(batch_size, available, auto, of="samples"):
         warnings.warn(
             f"batch_size={batch_size} is larger than n_{of}={available}; n_{of} is used.",
             UserWarning,
-            stacklevel=_USER,
+            stacklevel=USER_FRAMES,
         )
         return available
     return batch_size

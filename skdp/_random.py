@@ -56,6 +56,10 @@ class SeededStream(_Stream):
     def _draw_normal(self, size):
         return self._generator.standard_normal(size)
 
+    def gamma(self, shape):
+        """Return a gamma variable of integer `shape` and scale 1."""
+        return self._generator.standard_gamma(shape)
+
     def uniform(self, size):
         """Return `size` uniforms in (0, 1]."""
         return 1.0 - self._generator.random(size)
@@ -95,6 +99,13 @@ class SecureStream(_Stream):
         normals = ndtri(0.5 * self._dense_uniform(words))
         return np.where(sign_bits, normals, -normals)
 
+    def gamma(self, shape):
+        """Return a gamma variable of integer `shape` and scale 1: a sum of exponentials.
+
+        The exponential of a dense uniform has an upper tail as fine as double precision allows.
+        """
+        return -np.log(self.uniform(shape)).sum()
+
     def uniform(self, size):
         """Return `size` uniforms in (0, 1]."""
         return self._dense_uniform(self._words(size))
@@ -104,7 +115,7 @@ class SecureStream(_Stream):
         return [SecureStream() for _ in range(n_streams)]
 
 
-def make_stream(random_state):
+def make_stream(random_state, key=()):
     """Return the stream that a `random_state` parameter stands for.
 
     Parameters
@@ -112,10 +123,13 @@ def make_stream(random_state):
     random_state : None, int or numpy.random.RandomState
         None: operating-system entropy, unaffected by ``numpy.random.seed``. An int: a reproducible
         stream. A RandomState: a reproducible stream whose seed is drawn from it.
+    key : tuple of int, default=()
+        Streams of one int and different keys are independent; those with a key that starts with 2
+        or more are also independent of what ``make_stream(random_state).spawn(2)`` gives.
     """
     if random_state is None:
         return SecureStream()
     if isinstance(random_state, np.random.RandomState):
         words = random_state.randint(0, 2**32, size=8, dtype=np.uint32)
         return SeededStream(np.random.SeedSequence(words.tolist()))
-    return SeededStream(np.random.SeedSequence(int(random_state)))
+    return SeededStream(np.random.SeedSequence(int(random_state), spawn_key=key))

@@ -30,6 +30,11 @@ class PoissonSampler:
         """What the accountant needs to know."""
         return {"sampling_rate": self.rate, "n_steps": self.n_steps}
 
+    @property
+    def expected_size(self):
+        """Expected number of rows of a batch."""
+        return self.rate * self.n_rows
+
     def batches(self, stream):
         """Yield the row indices of each step, in increasing order; a batch may be empty.
 
@@ -50,6 +55,10 @@ class PoissonSampler:
             for step in range(n_steps):
                 yield heads[bounds[step] : bounds[step + 1]] - starts[step]
 
+    def divisor(self, batch):
+        """Return what makes a batch's sum a mean: the expected size, the true one being secret."""
+        return self.expected_size
+
 
 @dataclass(frozen=True)
 class PartitionSampler:
@@ -60,7 +69,7 @@ class PartitionSampler:
     n_rows : int
         Number of rows, public.
     batch_size : int
-        Rows of a batch; the last of a pass may have fewer.
+        Rows of a batch, at most; the sizes in a pass differ by at most one.
     n_passes : int
         Number of passes.
     """
@@ -84,12 +93,22 @@ class PartitionSampler:
         """Total number of batches."""
         return self.n_passes * self.n_parts
 
+    @property
+    def expected_size(self):
+        """Mean number of rows of a batch."""
+        return self.n_rows / self.n_parts
+
     def batches(self, stream):
         """Yield the row indices of each step, in random order."""
         for _ in range(self.n_passes):
             order = np.argsort(stream.uniform(self.n_rows))
-            for first in range(0, self.n_rows, self.batch_size):
-                yield order[first : first + self.batch_size]
+            for part in range(self.n_parts):
+                first, last = (i * self.n_rows // self.n_parts for i in (part, part + 1))
+                yield order[first:last]
+
+    def divisor(self, batch):
+        """Return what makes a batch's sum a mean: its size, which is public."""
+        return batch.size
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,22 @@ from skdp.utils.discovery import all_estimators
 
 PRIVATE = [estimator for _, estimator in all_estimators("private")]
 EPSILONS = {"default": {}, "inf": {"epsilon": float("inf")}, "1e-3": {"epsilon": 1e-3}}
-OPTIONS = [{"noisy_dual": True}, {"solver": "sequential"}, {"solver": "primal"}]
+LAPLACE = {"mechanism": "laplace"}
+OPTIONS = {
+    "DPSCD": [{"noisy_dual": True}, {"solver": "sequential"}, {"solver": "primal"}],
+    "DPSGD": [LAPLACE, {"penalty": "l1"}, {"penalty": "elasticnet", **LAPLACE}],
+    "DPSGDClassifier": [{"loss": "hinge"}, {"loss": "hinge", "epsilon": float("inf")}],
+    "DPSGDRegressor": [{"loss": "huber"}, {"loss": "huber", "epsilon": float("inf")}],
+}
 INSTANCES = [
     *(estimator(**parameters) for estimator in PRIVATE for parameters in EPSILONS.values()),
-    *(estimator(**options) for estimator in PRIVATE for options in OPTIONS),
+    *(
+        estimator(**options)
+        for estimator in PRIVATE
+        for prefix, choices in OPTIONS.items()
+        if estimator.__name__.startswith(prefix)
+        for options in choices
+    ),
     *(estimator() for _, estimator in all_estimators("transformer")),
 ]
 

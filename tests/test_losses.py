@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from skdp._losses import LOSSES
+from skdp._losses import LOSSES, Huber, Multinomial
 
 LABELS = {"squared_error": [-1.7, 0.0, 0.4], "hinge": [-1.0, 1.0], "log_loss": [-1.0, 1.0]}
 NAMES = sorted(LOSSES)
@@ -104,3 +104,54 @@ def test_certified_constants(name):
 def test_losses_are_frozen(name):
     with pytest.raises(AttributeError):
         LOSSES[name].smoothness = 2.0
+
+
+@pytest.mark.parametrize("threshold", [0.1, 1.35])
+def test_huber(threshold):
+    loss = Huber(threshold)
+    m = np.linspace(-4.0, 4.0, 4001)
+    h = 1e-6
+    for y in (-1.0, 0.3):
+        slope = (loss.value(y, m + h) - loss.value(y, m - h)) / (2 * h)
+        gradient = loss.gradient(y, m)
+        np.testing.assert_allclose(gradient, slope, atol=1e-5)
+        assert np.abs(gradient).max() == loss.lipschitz == threshold
+        assert np.abs(np.diff(gradient)).max() <= loss.smoothness * (m[1] - m[0]) * (1 + 1e-9)
+        near = np.abs(m - y) < threshold
+        squared = LOSSES["squared_error"].value(y, m)
+        np.testing.assert_allclose(loss.value(y, m)[near], squared[near])
+
+
+@pytest.mark.parametrize("n_classes", [3, 7])
+def test_multinomial(n_classes, rng):
+    loss = Multinomial(n_classes)
+    m = 3.0 * rng.standard_normal((200, n_classes))
+    label = rng.integers(0, n_classes, 200)
+    y = np.where(np.arange(n_classes) == label[:, np.newaxis], 1.0, -1.0)
+    gradient = loss.gradient(y, m)
+    probability = np.exp(m[np.arange(200), label]) / np.exp(m).sum(axis=1)
+    np.testing.assert_allclose(loss.value(y, m), -np.log(probability))
+    for k in range(n_classes):
+        step = 1e-6 * np.eye(n_classes)[k]
+        slope = (loss.value(y, m + step) - loss.value(y, m - step)) / 2e-6
+        np.testing.assert_allclose(gradient[:, k], slope, atol=1e-6)
+    assert np.linalg.norm(gradient, axis=1).max() <= loss.lipschitz
+    far = np.where(np.arange(n_classes) == 0, 50.0, 0.0)
+    wrong = np.where(np.arange(n_classes) == 1, 1.0, -1.0)
+    assert np.linalg.norm(loss.gradient(wrong, far)) == pytest.approx(loss.lipschitz)
+    assert loss.value(wrong, np.zeros(n_classes)) == pytest.approx(loss.at_zero)
+    # The smoothness is reached by two classes of probability 1/2 each.
+    half = np.where(np.arange(n_classes) < 2, 50.0, 0.0)
+    apart = np.where(np.arange(n_classes) == 0, 1.0, np.where(np.arange(n_classes) == 1, -1.0, 0.0))
+    moved = loss.gradient(wrong, half + 1e-5 * apart) - loss.gradient(wrong, half)
+    slope = np.linalg.norm(moved) / (1e-5 * np.linalg.norm(apart))
+    assert slope == pytest.approx(loss.smoothness, rel=1e-5)
+    other = m + 0.1 * rng.standard_normal(m.shape)
+    moved = np.linalg.norm(loss.gradient(y, other) - gradient, axis=1)
+    assert (moved <= loss.smoothness * np.linalg.norm(other - m, axis=1)).all()
+
+
+@pytest.mark.parametrize("name", ["hinge", "log_loss"])
+def test_loss_at_zero(name):
+    loss = LOSSES[name]
+    assert loss.value(1.0, 0.0) == loss.value(-1.0, 0.0) == pytest.approx(loss.at_zero)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdp._mechanisms import GaussianMechanism
+from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
 from skdp._random import make_stream
 
 
@@ -87,3 +87,80 @@ def test_without_noise_the_value_comes_back():
     made = mechanism(contribution_bound=math.inf, noise_multiplier=0.0, size=2)
     np.testing.assert_array_equal(made.release(value, make_stream(0)), value)
     assert made.noise_std == 0.0
+
+
+# Spherical Laplace noise. A test below rejects at a p-value of 1e-9; all together less than 1e-7.
+
+
+def laplace(**changes):
+    arguments = {
+        "contribution_bound": 0.3,
+        "noise_multiplier": 2.0,
+        "size": 6,
+        "n_records": 1000,
+        **changes,
+    }
+    return LaplaceMechanism(**arguments)
+
+
+@pytest.mark.parametrize("random_state", [0, None])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (3, 5), (10, 30)])
+def test_spherical_noise_has_its_exact_radial_law_and_no_direction(shape, random_state):
+    size = shape[0] * shape[1]
+    made, stream = laplace(size=size), make_stream(random_state)
+    draws = np.array([made.release(np.zeros(shape), stream).ravel() for _ in range(4000)])
+    length = np.linalg.norm(draws, axis=1)
+    scale = 2.0 * made.sensitivity
+    assert stats.kstest(length / scale, stats.gamma(size).cdf).pvalue > 1e-9
+    if size == 1:
+        assert stats.binomtest(int((draws > 0.0).sum()), draws.size).pvalue > 1e-9
+        return
+    # The squared cosine with a fixed direction is beta(1/2, (d - 1) / 2), whatever the direction.
+    for direction in (np.eye(size)[0], np.ones(size) / math.sqrt(size)):
+        cosine = draws @ direction / length
+        law = stats.beta(0.5, 0.5 * (size - 1)).cdf
+        assert stats.kstest(cosine**2, law).pvalue > 1e-9
+        assert stats.binomtest(int((cosine > 0.0).sum()), cosine.size).pvalue > 1e-9
+        # Length and direction are independent.
+        assert stats.spearmanr(length, cosine**2).pvalue > 1e-9
+    spread = draws.std() / made.noise_std
+    assert spread == pytest.approx(1.0, abs=6.5 / math.sqrt(4000))
+    assert made.noise_std == pytest.approx(scale * math.sqrt(size + 1))
+
+
+@pytest.mark.parametrize("bound", [1e-9, 0.3, 1e12])
+@pytest.mark.parametrize("multiplier", [1e-2, 1.0, 1e5, 1e9])
+@pytest.mark.parametrize("size", [1, 1000])
+def test_rounding_commutes_with_spherical_noise(bound, multiplier, size, rng):
+    """A release is the rounding of (rounded value + real noise): post-processing, so still pure."""
+    made = laplace(contribution_bound=bound, noise_multiplier=multiplier, size=size)
+    assert math.frexp(made.grid)[0] == 0.5
+    for scale in (1e-6, 1.0, 1000.0):
+        value = scale * bound * rng.standard_normal(size)
+        whole = np.rint(value / made.grid)
+        noise = made._draw((size,), make_stream(7)) * (made.noise_scale / made.grid)
+        released = made.release(value, make_stream(7)) / made.grid
+        np.testing.assert_array_equal(released, np.rint(released))
+        np.testing.assert_array_equal(released - whole, np.rint(noise))
+        np.testing.assert_allclose(released, np.rint(whole + noise), atol=1.0)
+        assert np.abs(released).max() < 2.0**53
+
+
+def test_spherical_noise_is_pure_on_the_grid():
+    """Frequencies of cells under two values at distance C: their ratio is at most exp(1 / m)."""
+    made = laplace(contribution_bound=1.0, noise_multiplier=1.0, size=1)
+    stream, n_draws = make_stream(0), 200_000
+    edges = np.linspace(-3.0, 4.0, 15)
+    counts = []
+    for value in (0.0, 1.0):
+        draws = np.array([made.release(np.array([value]), stream)[0] for _ in range(n_draws)])
+        counts.append(np.histogram(draws, edges)[0])
+    for one, other in (counts, counts[::-1]):
+        # Six standard deviations of the difference that purity forbids to be positive.
+        excess = one - math.e * other
+        assert (excess <= 6.0 * np.sqrt(one + math.e**2 * other)).all()
+
+
+def test_serving_takes_the_largest_multiplier():
+    made = laplace().serving(np.array([1.0, 5.0, 3.0]))
+    assert made == laplace(noise_multiplier=5.0)

@@ -109,3 +109,25 @@ def test_a_forked_process_gets_other_secure_normals():
     os.close(read_end)
     os.close(write_end)
     assert not np.isin(from_child, stream.normal(4)).any()
+
+
+@pytest.mark.parametrize("shape", [1, 2, 90])
+@pytest.mark.parametrize("make", [lambda: SeededStream(np.random.SeedSequence(0)), SecureStream])
+def test_gammas_have_their_law_in_both_tails(make, shape):
+    stream = make()
+    draws = np.array([stream.gamma(shape) for _ in range(20_000)])
+    law = stats.gamma(shape)
+    assert stats.kstest(draws, law.cdf).pvalue > P_VALUE
+    for tail in (1e-2, 1e-3):
+        for beyond in (draws < law.ppf(tail), draws > law.isf(tail)):
+            assert stats.binomtest(int(beyond.sum()), draws.size, tail).pvalue > P_VALUE
+
+
+def test_keys_give_streams_of_their_own():
+    streams = [make_stream(7), *make_stream(7).spawn(2)]
+    streams += [make_stream(7, key=(2, call)) for call in range(1, 4)]
+    streams += [make_stream(7, key=(2, 1)).spawn(2)[0], make_stream(None, key=(2, 1))]
+    draws = np.concatenate([stream.normal(50).copy() for stream in streams])
+    assert np.unique(draws).size == draws.size
+    again = make_stream(7, key=(2, 3)).normal(5)
+    np.testing.assert_array_equal(again, make_stream(7, key=(2, 3)).normal(5))

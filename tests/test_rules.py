@@ -7,6 +7,7 @@ Rule 2 (sampling) has tests/test_sampling.py, rule 5 (randomness) tests/test_ran
 import contextlib
 import numbers
 import pickle
+import sys
 import warnings
 
 import numpy as np
@@ -16,8 +17,13 @@ from sklearn.base import is_classifier
 
 import skdp.linear_model._dual_cd as dual_cd
 from skdp._bounds import BoundedRows
-from skdp._mechanisms import GaussianMechanism
-from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
+from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
+from skdp.linear_model import (
+    DPSCDClassifier,
+    DPSCDRegressor,
+    DPSGDClassifier,
+    DPSGDRegressor,
+)
 from skdp.preprocessing import BoundsScaler, NormClipper
 
 N_ROWS, N_FEATURES = 60, 4
@@ -34,6 +40,18 @@ ESTIMATORS = [
     DPSCDRegressor(solver="sequential", adjacency="replace_one", batch_size=5, random_state=0),
     DPSCDClassifier(classes=[0, 1], solver="primal", feature_bounds=(-0.5, 2.0), random_state=0),
     DPSCDRegressor(solver="primal", adjacency="replace_one", batch_size=3, random_state=0),
+]
+PURE = {"mechanism": "laplace", "random_state": 0}
+GRADIENT = [
+    DPSGDClassifier(classes=[0, 1], random_state=0),
+    DPSGDClassifier(classes=[0, 1, 2], penalty="l1", batch_size=9, random_state=0),
+    DPSGDClassifier(classes=[0, 1, 2], loss="hinge", adjacency="replace_one", random_state=0),
+    DPSGDRegressor(target_bounds=(-1, 1), fit_intercept=False, batch_size=60, random_state=0),
+    DPSGDRegressor(loss="huber", huber_threshold=0.3, clipping_norm=0.1, random_state=0),
+    DPSGDClassifier(classes=[0, 1], batch_size=7, **PURE),
+    DPSGDClassifier(classes=[0, 1, 2], max_iter=3, adjacency="replace_one", **PURE),
+    DPSGDRegressor(loss="huber", target_bounds=(-1, 1), penalty="elasticnet", **PURE),
+    DPSGDRegressor(eta0=1e30, clipping_norm=1e30, alpha=1e-30, fit_intercept=False, **PURE),
 ]
 
 
@@ -73,7 +91,8 @@ def releases(estimator, X, y, script=None, null=None):
     `null` makes that row a null record: certified norm 0.
     """
     values, released = [], []
-    original_release, original_clip = GaussianMechanism.release, dual_cd.clip_rows
+    module = sys.modules[type(estimator).__module__]
+    original_release, original_clip = GaussianMechanism.release, module.clip_rows
 
     def release(self, value, stream):
         out = original_release(self, value, stream)
@@ -92,8 +111,9 @@ def releases(estimator, X, y, script=None, null=None):
         return rows
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(GaussianMechanism, "release", release)
-        patch.setattr(dual_cd, "clip_rows", clip_rows)
+        for mechanism in (GaussianMechanism, LaplaceMechanism):
+            patch.setattr(mechanism, "release", release)
+        patch.setattr(module, "clip_rows", clip_rows)
         estimator.fit(X, y)
     state = {
         name: value
@@ -113,7 +133,7 @@ CORNERS = {
 
 
 @pytest.mark.parametrize("corner", [*CORNERS, "null record"])
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("estimator", ESTIMATORS + GRADIENT, ids=str)
 def test_one_record_moves_a_release_by_at_most_its_sensitivity(estimator, corner, records):
     X, y = records
     k = 17
@@ -161,7 +181,14 @@ BAD_INPUT = [
 @pytest.mark.parametrize(("spoil", "planted"), BAD_INPUT)
 @pytest.mark.parametrize(
     "estimator",
-    [DPSCDClassifier(classes=[0, 1]), DPSCDRegressor(), BoundsScaler(), NormClipper()],
+    [
+        DPSCDClassifier(classes=[0, 1]),
+        DPSCDRegressor(),
+        DPSGDClassifier(classes=[0, 1]),
+        DPSGDRegressor(),
+        BoundsScaler(),
+        NormClipper(),
+    ],
     ids=str,
 )
 def test_no_error_quotes_an_entry(estimator, spoil, planted, records):
@@ -189,7 +216,7 @@ def test_no_error_quotes_an_entry(estimator, spoil, planted, records):
         assert planted is None
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e153, 1e160, 1.7e308])
+@pytest.mark.parametrize("size", [1e-300, 1e153, 6e153, 1e160, 1.7e308])
 @pytest.mark.parametrize("epsilon", [1.0, np.inf])
 def test_no_warning_of_arithmetic_tells_of_the_data(size, epsilon, records):
     """Warnings are errors in this suite; a fit without privacy may refuse what overflows."""
@@ -199,6 +226,9 @@ def test_no_warning_of_arithmetic_tells_of_the_data(size, epsilon, records):
         (DPSCDClassifier(epsilon=epsilon), np.where(y == 1, size, -size)),
         (DPSCDClassifier(epsilon=epsilon, classes=[-size, size]), np.where(y == 1, size, -size)),
         (DPSCDRegressor(epsilon=epsilon), np.where(y == 1, size, -size)),
+        (DPSGDClassifier(epsilon=epsilon, classes=[-1, 1]), np.where(y == 1, 1, -1)),
+        (DPSGDRegressor(epsilon=epsilon), np.where(y == 1, size, -size)),
+        (DPSGDRegressor(epsilon=epsilon, mechanism="laplace"), np.where(y == 1, size, -size)),
     ):
         # Labels like these are taken for targets unless they are declared.
         refused = estimator.get_params().get("classes", target) is None
@@ -208,7 +238,9 @@ def test_no_warning_of_arithmetic_tells_of_the_data(size, epsilon, records):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("estimator", [DPSCDClassifier(), DPSCDRegressor()], ids=str)
+@pytest.mark.parametrize(
+    "estimator", [DPSCDClassifier(), DPSCDRegressor(), DPSGDClassifier(), DPSGDRegressor()], ids=str
+)
 def test_missing_and_infinite_values_are_refused(estimator, value, records):
     X, y = records
     spoilt = X.copy()
@@ -259,7 +291,9 @@ def test_no_score_quotes_an_entry(records):
 # Rule 4: safe without being told.
 
 
-@pytest.mark.parametrize("estimator", [DPSCDClassifier, DPSCDRegressor])
+@pytest.mark.parametrize(
+    "estimator", [DPSCDClassifier, DPSCDRegressor, DPSGDClassifier, DPSGDRegressor]
+)
 @pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
 def test_defaults_look_at_nothing_and_warn_of_nothing(estimator, size, records):
     """Unscaled data are clipped to a constant, silently, with the same plan whatever their size."""

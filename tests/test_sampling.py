@@ -62,7 +62,8 @@ def test_a_partition_takes_every_row_once_a_pass(batch_size):
     for order in orders:
         np.testing.assert_array_equal(np.sort(order), np.arange(23))
     assert not np.array_equal(orders[0], orders[1])
-    assert max(batch.size for batch in batches) == batch_size
+    sizes = [batch.size for batch in batches]
+    assert batch_size >= max(sizes) >= min(sizes) >= max(sizes) - 1
 
 
 def test_coordinates_are_uniform_without_replacement():

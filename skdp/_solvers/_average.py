@@ -31,3 +31,21 @@ class TailAverage:
     def value(self):
         """Return the mean of those that count."""
         return self._total / (self._n_steps - self._skipped)
+
+
+def late_average(mean, iterate, n_seen):
+    """Return the average of iterates that come without an end, the later ones counting more.
+
+    The t-th of T has a weight of about ``4 t**3 / T**4`` (Shamir and Zhang 2013, with eta = 3).
+
+    Parameters
+    ----------
+    mean : ndarray
+        The average so far; anything of the same shape for the first.
+    iterate : ndarray
+        The next iterate.
+    n_seen : int
+        Number of iterates, this one included.
+    """
+    share = 4.0 / (n_seen + 3.0)
+    return (1.0 - share) * mean + share * iterate

@@ -2,7 +2,16 @@
 
 from skdp.accountant._calibration import calibrate, get_epsilon
 from skdp.accountant._compose import compose
-from skdp.accountant._events import GaussianEvent
+from skdp.accountant._events import GaussianEvent, LaplaceEvent
+from skdp.accountant._pure import calibrate_pure
 from skdp.accountant._report import PrivacyReport
 
-__all__ = ["GaussianEvent", "PrivacyReport", "calibrate", "compose", "get_epsilon"]
+__all__ = [
+    "GaussianEvent",
+    "LaplaceEvent",
+    "PrivacyReport",
+    "calibrate",
+    "calibrate_pure",
+    "compose",
+    "get_epsilon",
+]

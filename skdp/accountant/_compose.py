@@ -42,7 +42,7 @@ def compose(reports):
     if delta >= 1:
         raise ValueError("the deltas of the reports add up to 1 or more: nothing is guaranteed.")
     events = tuple(event for report in reports for event in report.events)
-    methods = {report.accountant for report in reports} - {"analytic"}
+    methods = {report.accountant for report in reports} - {"analytic", "basic"}
     joint = dataclasses.replace(
         first,
         epsilon=math.fsum(report.epsilon for report in reports),
@@ -53,6 +53,7 @@ def compose(reports):
         accountant_version=None,
         assumed_public=_union(report.assumed_public for report in reports),
         not_covered=_union(report.not_covered for report in reports),
+        notes=_union(report.notes for report in reports),
         reproducible=any(report.reproducible for report in reports),
     )
     return dataclasses.replace(joint, epsilon=joint.epsilon_at(delta))

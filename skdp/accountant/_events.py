@@ -43,6 +43,11 @@ class GaussianEvent:
         return f"{self.n_steps} x {gaussian}"
 
     @property
+    def is_pure(self):
+        """Whether the event has a guarantee of delta = 0; Gaussian noise has none."""
+        return False
+
+    @property
     def sampling(self):
         """How batches are drawn: "poisson", "partition" or "full batch"."""
         if self.sampling_rate < 1:
@@ -100,3 +105,105 @@ class GaussianEvent:
         return replace(
             self, noise_multiplier=self.noise_multiplier / group_size, sampling_rate=rate
         )
+
+
+@dataclass(frozen=True)
+class LaplaceEvent:
+    """Spherical Laplace noise added to sums over disjoint batches, several times.
+
+    The noise z has a density proportional to ``exp(-||z|| / scale)``, with the L2 norm.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        Scale of the noise divided by the bound on one record's contribution.
+    n_steps : int, default=1
+        Number of releases that a record takes part in.
+    n_parts : int, default=1
+        Number of releases that a step consists of, made on disjoint sets of records that were
+        chosen without looking at them. A record takes part in one of them.
+    largest_multiplier : float, default=None
+        Where releases have different noise, the largest noise multiplier; `noise_multiplier` is
+        the smallest, which the guarantee rests on. None means that all are equal.
+    """
+
+    noise_multiplier: float
+    n_steps: int = 1
+    n_parts: int = 1
+    largest_multiplier: float | None = None
+
+    def __str__(self):
+        noise = f"{self.noise_multiplier:.5g}"
+        if self.largest_multiplier is not None:
+            noise += f" to {self.largest_multiplier:.5g}"
+        disjoint = f"{self.n_parts} disjoint " if self.n_parts > 1 else ""
+        return f"{self.n_steps} x {disjoint}SphericalLaplace({noise})"
+
+    @property
+    def is_pure(self):
+        """Whether the event has a guarantee of delta = 0."""
+        return True
+
+    @property
+    def pairwise(self):
+        """Whether the multiplier is relative to a distance between neighbours' values: no."""
+        return False
+
+    @property
+    def sampling_rate(self):
+        """Probability that a record takes part in a step."""
+        return 1.0
+
+    @property
+    def sampling(self):
+        """How batches are drawn: "partition" or "full batch"."""
+        return "partition" if self.n_parts > 1 else "full batch"
+
+    @property
+    def n_releases(self):
+        """Number of releases that were made."""
+        return self.n_steps * self.n_parts
+
+    def epsilon(self, adjacency):
+        """Pure epsilon of all steps, by basic composition.
+
+        Replacing a record moves a sum by up to twice its bound. Batches of a step are disjoint, so
+        that a record matters in one of them and their guarantees don't add up.
+
+        Parameters
+        ----------
+        adjacency : str
+            What may change between two data sets.
+
+        Returns
+        -------
+        epsilon : float
+            Infinite without noise.
+        """
+        if self.noise_multiplier == 0:
+            return math.inf
+        return pure_factor(adjacency) * self.n_steps / self.noise_multiplier
+
+    def scaled_to_group(self, group_size):
+        """Event of one record that dominates this event seen by a group of records.
+
+        The group's sum moves by up to `group_size` times the bound of one.
+
+        Parameters
+        ----------
+        group_size : int
+            Number of records that may change together.
+
+        Returns
+        -------
+        event : LaplaceEvent
+            With the noise of the group.
+        """
+        return replace(
+            self, noise_multiplier=self.noise_multiplier / group_size, largest_multiplier=None
+        )
+
+
+def pure_factor(adjacency):
+    """Distance between the sums of two neighbouring data sets over one record's bound."""
+    return 2.0 if adjacency == "replace_one" else 1.0

@@ -22,6 +22,7 @@ from skdp.accountant._divergences import (
     subsampled_log_moments,
 )
 from skdp.accountant._events import GaussianEvent
+from skdp.accountant._pure import PureProfile
 
 ADJACENCIES = ("zero_out", "replace_one", "replace_label")
 
@@ -67,7 +68,7 @@ class GaussianProfile:
 
     def delta(self, epsilon):
         if self.mu == 0:
-            return 0.0
+            return max(-math.expm1(epsilon), 0.0) if epsilon < 0 else 0.0
         if math.isinf(self.mu):
             return 1.0
         return min(float(gaussian_delta(epsilon, self.mu)) * (1 + 1e-9), 1.0)
@@ -214,8 +215,8 @@ def smallest_pld_delta(n_steps):
 
 
 def full_batch_mu(events, adjacency):
-    """Parameter of Gaussian differential privacy of full-batch events, None if not all are."""
-    if any(event.sampling_rate < 1 for event in events):
+    """Parameter of Gaussian differential privacy of full-batch Gaussians, None if not all are."""
+    if any(event.is_pure or event.sampling_rate < 1 for event in events):
         return None
     return math.hypot(*(event.mu(adjacency) for event in events))
 
@@ -229,6 +230,10 @@ def build_profile(events, adjacency, accountant):
     if any(event.noise_multiplier == 0 for event in events):
         return GaussianProfile(math.inf)
     events = tuple(e for e in events if not math.isinf(e.noise_multiplier))
+    pure = math.fsum(event.epsilon(adjacency) for event in events if event.is_pure)
+    if pure > 0:
+        others = tuple(event for event in events if not event.is_pure)
+        return PureProfile(pure, build_profile(others, adjacency, accountant))
     if not events:
         return GaussianProfile(0.0)
     if accountant == "rdp":

@@ -21,6 +21,7 @@ _ACCOUNTANTS = {
     "analytic": "closed form of the Gaussian mechanism (exact)",
     "pld": "privacy loss distributions (numerical, errs on the private side)",
     "rdp": "Renyi divergences (an upper bound)",
+    "basic": "sum of pure epsilons (an upper bound; exact for one step)",
 }
 
 
@@ -35,14 +36,15 @@ class PrivacyReport:
         probabilities ``p <= exp(epsilon) p' + delta``.
     adjacency : {"zero_out", "replace_one", "replace_label"}
         What "differ in one record" means.
-    events : tuple of GaussianEvent
+    events : tuple of GaussianEvent and LaplaceEvent
         The releases that were made.
     clipping : float or None
         Bound on one record's contribution to a release, or for pairwise events on the distance
         between the releases of neighbouring data sets; None if releases have different bounds.
-    accountant : {"pld", "rdp", "analytic"}
+    accountant : {"pld", "rdp", "analytic", "basic"}
         How epsilon was computed. Stored as resolved: "pld" becomes "analytic" where there is a
-        closed form and "rdp" where the loss distribution is unreliable.
+        closed form and "rdp" where the loss distribution is unreliable, and all become "basic"
+        where every event is pure.
     accountant_version : str, default=None
         What computed it; found out if None.
     unit : str, default="one row"
@@ -51,6 +53,8 @@ class PrivacyReport:
         What the guarantee takes as known to everybody, and what it says nothing about.
     reproducible : bool, default=False
         Whether the randomness came from a seed.
+    notes : tuple of str, default=()
+        How the guarantee of this fit is to be read.
     """
 
     epsilon: float
@@ -64,6 +68,7 @@ class PrivacyReport:
     assumed_public: tuple = ()
     not_covered: tuple = ()
     reproducible: bool = False
+    notes: tuple = ()
 
     def __post_init__(self):
         if self.adjacency not in ADJACENCIES:
@@ -74,11 +79,15 @@ class PrivacyReport:
             )
         for name in ("epsilon", "delta"):
             object.__setattr__(self, name, float(getattr(self, name)))
-        for name in ("events", "assumed_public", "not_covered"):
+        for name in ("events", "assumed_public", "not_covered", "notes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not self.events:
             raise ValueError("events must hold at least one event.")
-        if self.accountant != "analytic":
+        if all(event.is_pure for event in self.events):
+            object.__setattr__(self, "accountant", "basic")
+        elif self.accountant == "basic":
+            raise ValueError("accountant='basic' needs pure events.")
+        elif self.accountant != "analytic":
             rate = min(event.sampling_rate for event in self.events)
             resolved = resolve_accountant(
                 self.accountant, self.delta, rate, self.n_steps, self.adjacency
@@ -88,7 +97,7 @@ class PrivacyReport:
             raise ValueError("accountant='analytic' needs full batches.")
         if self.accountant_version is None:
             source = "closed form"
-            if self.accountant != "analytic":
+            if self.accountant not in ("analytic", "basic"):
                 source = f"dp-accounting {version('dp-accounting')}"
             object.__setattr__(self, "accountant_version", source)
 
@@ -296,6 +305,8 @@ class PrivacyReport:
             yield "Accountant", f"{_ACCOUNTANTS[self.accountant]}; {self.accountant_version}"
         if self.mu is not None and math.isfinite(self.mu):
             yield "Gaussian DP", f"mu = {self.mu:.4g}"
+        for note in self.notes:
+            yield "Note", note
 
     def _meaning(self):
         if math.isinf(self.epsilon):

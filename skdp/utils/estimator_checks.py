@@ -15,6 +15,8 @@ from skdp.exceptions import PrivacyWarning
 __all__ = ["check_private_estimator"]
 
 _N_ROWS, _N_FEATURES = 240, 3
+# Parameters whose automatic values are published.
+_RESOLVED = ("clipping_norm", "eta0")
 # A correlation of noise above this has a probability below 1e-9 under independence.
 _CORRELATION_SIGMAS = 6.5
 
@@ -210,10 +212,11 @@ def _check_noise_of_outputs_is_independent(estimator):
 
 def _check_spread_shrinks_with_epsilon(estimator):
     X, y = _data(estimator)
-    if "clipping_norm" in estimator.get_params():
-        # An automatic bound may grow with epsilon; at an equal bound only the noise differs.
-        bound = _fit(estimator, X, y).clipping_norm_
-        estimator = clone(estimator).set_params(clipping_norm=bound)
+    # Automatic settings may grow with epsilon; with equal ones only the noise differs.
+    resolved = _fit(estimator, X, y)
+    for name in _RESOLVED:
+        if name in estimator.get_params():
+            estimator = clone(estimator).set_params(**{name: getattr(resolved, name + "_")})
     spreads = []
     for epsilon in (0.1, 1.0, 10.0):
         fits = [

@@ -1,0 +1,357 @@
+"""Plans of gradient descent: Gaussian noise on Poisson batches, Laplace noise on disjoint ones."""
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
+from skdp._plan import (
+    ASSUMED_PUBLIC,
+    LARGE_DELTA,
+    NOT_COVERED,
+    USER_FRAMES,
+    Budget,
+    auto_batch_size,
+    resolve_batch_size,
+)
+from skdp._sampling import PartitionSampler, PoissonSampler
+from skdp.accountant import (
+    GaussianEvent,
+    LaplaceEvent,
+    PrivacyReport,
+    calibrate,
+    calibrate_pure,
+)
+from skdp.exceptions import PrivacyWarning
+
+_SMALLEST_STEP, _LARGEST_STEP = 1e-30, 1e30
+# How many reaches away the subgradient method without noise takes the optimum to be; typical
+# subgradients are far shorter than their bound, which asks for longer steps yet.
+_OPTIMUM = 4.0
+# Slope that gradients of smooth losses are clipped at.
+_SMOOTH_SLOPE = 0.3
+# Disjoint batches are at most this share of the rows, so that there are some steps to take.
+_FEWEST_PARTS = 40
+
+_SEVERAL_PASSES = (
+    "each pass is private on its own and the epsilons of the {} passes add up (basic composition)"
+)
+_PERSONAL = (
+    "each record states its own epsilon, from {:g} to {:g}, and is protected with it: the noise of "
+    "a batch serves its most demanding member, and with several passes each takes an equal share. "
+    "The epsilon above is the largest. The stated epsilons count as public: they must not depend "
+    "on the records"
+)
+_STREAM = (
+    "every call of partial_fit was given records that no other call saw (parallel composition): a "
+    "record shown to k calls has k times this epsilon. The epsilon above is the largest of a call"
+)
+
+
+@dataclass(frozen=True)
+class GradientProblem:
+    """Public numbers of a training problem.
+
+    Parameters
+    ----------
+    n_rows, n_columns, n_outputs : int
+        Sizes, the intercept's column included.
+    row_norm : float
+        Bound on the norm of a certified row.
+    rounding_slack : float
+        See `GaussianMechanism`.
+    l1, l2 : float
+        Strengths of the penalty, see `Penalty`.
+    reach, smoothness, lipschitz, at_zero : float
+        Of the loss of a row, all its outputs together.
+    """
+
+    n_rows: int
+    n_columns: int
+    n_outputs: int
+    row_norm: float
+    rounding_slack: float
+    l1: float
+    l2: float
+    reach: float
+    smoothness: float
+    lipschitz: float
+    at_zero: float
+
+    @property
+    def radius(self):
+        """Length that the minimiser never exceeds.
+
+        At the minimum the L2 penalty's gradient is no longer than the loss's, ``lipschitz *
+        row_norm``; for rows in the unit ball that is the 1 / alpha of Song et al. (2013). The L1
+        penalty is at most the loss of the zero model.
+        """
+        radius = math.inf
+        if self.l2 > 0.0:
+            radius = self.lipschitz * self.row_norm / self.l2
+        if self.l1 > 0.0:
+            radius = min(radius, self.at_zero / self.l1)
+        return radius
+
+
+@dataclass(frozen=True)
+class StepSizes:
+    """What the parameters `learning_rate`, `eta0`, `power_t` and `alpha` ask for."""
+
+    learning_rate: str
+    eta0: float | str
+    power_t: float
+    alpha: float
+
+    @property
+    def power(self):
+        """The p of step sizes proportional to ``t ** -p``."""
+        return {"constant": 0.0, "invscaling": self.power_t, "inv_alpha": 1.0}[self.learning_rate]
+
+    def first(self, problem, clip, noise, n_steps):
+        """Return the first step size.
+
+        The noise of all steps, of standard deviation `noise` on each entry of a step's mean
+        gradient, moves a prediction by up to tau = eta0 * row_norm * noise * sqrt(sum of
+        t ** (-2 p)). "auto" makes tau equal to the loss's reach, for the reasons that
+        doc/default_rules.rst gives, within the steps that are stable without noise.
+        """
+        if self.learning_rate == "inv_alpha":
+            return 1.0 / self.alpha
+        if self.eta0 != "auto":
+            return float(self.eta0)
+        total = math.sqrt(_sum_of_powers(n_steps, 2.0 * self.power))
+        reach = problem.reach / problem.row_norm
+        stable = 1.0 / (problem.smoothness * problem.row_norm**2)
+        if noise > 0.0:
+            balanced = reach / (noise * total)
+            # Gradient descent is stable below twice 1 / smoothness. Without smoothness: a step
+            # moves no prediction by more than the reach.
+            found = min(balanced, 2.0 * stable if stable > 0.0 else reach / clip)
+        else:
+            # Without smoothness: what bounds the error of the subgradient method.
+            rough = _OPTIMUM * reach / (problem.lipschitz * problem.row_norm * total)
+            found = stable if stable > 0.0 else rough
+        return min(max(found, _SMALLEST_STEP), _LARGEST_STEP)
+
+
+@dataclass(frozen=True, eq=False)
+class GradientPlan:
+    """What is run and the guarantee that it gives.
+
+    Parameters
+    ----------
+    batch_size : int
+        Rows a step: expected for Poisson batches, else at most.
+    n_passes : int
+    clipping_norm : float
+        What the gradient of a row is clipped to.
+    eta0, power : float
+        The t-th step size, from 1, is ``eta0 * t ** -power``.
+    radius : float
+        Length that the model is cut to.
+    sampler : PoissonSampler or PartitionSampler
+    mechanism : GaussianMechanism or LaplaceMechanism
+    event : GaussianEvent or LaplaceEvent
+    budget : Budget
+        The guarantee, with the delta and the largest epsilon that are spent.
+    noise_multipliers : ndarray of shape (n_rows,) or None
+        What each record asks for, where they differ.
+    notes : tuple of str
+        How the guarantee is to be read.
+    same_clip : bool
+        Whether all releases that are reported had this bound.
+    """
+
+    batch_size: int
+    n_passes: int
+    clipping_norm: float
+    eta0: float
+    power: float
+    radius: float
+    sampler: PoissonSampler | PartitionSampler
+    mechanism: GaussianMechanism | LaplaceMechanism
+    event: GaussianEvent | LaplaceEvent
+    budget: Budget
+    noise_multipliers: np.ndarray | None = None
+    notes: tuple = ()
+    same_clip: bool = True
+
+    def report(self, *, reproducible, also_public=()):
+        """Return the privacy report of a run of this plan; see `Plan.report`."""
+        return PrivacyReport(
+            epsilon=float(self.budget.epsilon),
+            delta=float(self.budget.delta),
+            adjacency=self.budget.adjacency,
+            events=(self.event,),
+            clipping=self.mechanism.contribution_bound if self.same_clip else None,
+            accountant=self.budget.accountant,
+            assumed_public=ASSUMED_PUBLIC + tuple(also_public),
+            not_covered=NOT_COVERED,
+            reproducible=reproducible,
+            notes=self.notes,
+        )
+
+
+def plan_gaussian(problem, budget, steps, *, max_iter, batch_size, clipping_norm):
+    """Plan DP-SGD: one Gaussian release of a bounded sum over a Poisson batch per step.
+
+    There are ``ceil(max_iter * n_rows / batch_size)`` steps at the sampling rate
+    ``batch_size / n_rows``; `max_iter` "auto" is 10.
+    """
+    max_iter = 10 if max_iter == "auto" else int(max_iter)
+    batch_size = resolve_batch_size(batch_size, problem.n_rows, auto_batch_size(problem.n_rows))
+    n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
+    sampler = PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps)
+    noise_multiplier = calibrate(
+        budget.epsilon,
+        budget.delta,
+        sampling_rate=sampler.rate,
+        n_steps=n_steps,
+        adjacency=budget.adjacency,
+        accountant=budget.accountant,
+    )
+    if noise_multiplier > 0.0 and budget.delta > 1.0 / problem.n_rows:
+        warnings.warn(LARGE_DELTA, PrivacyWarning, stacklevel=USER_FRAMES - 1)
+    clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
+    mechanism = _mechanism(GaussianMechanism, problem, clip, noise_multiplier)
+    return GradientPlan(
+        batch_size=batch_size,
+        n_passes=max_iter,
+        clipping_norm=clip,
+        eta0=steps.first(problem, clip, mechanism.noise_std / batch_size, n_steps),
+        power=steps.power,
+        radius=problem.radius if noise_multiplier > 0.0 else math.inf,
+        sampler=sampler,
+        mechanism=mechanism,
+        event=GaussianEvent(noise_multiplier, **sampler.design),
+        budget=budget,
+    )
+
+
+def plan_laplace(
+    problem, budget, steps, *, max_iter, batch_size, clipping_norm, sample_epsilon=None
+):
+    """Plan the pure DP-SGD of Song et al. (2013): spherical noise, disjoint batches.
+
+    A record takes part in one release a pass, so the batches of a pass compose in parallel and
+    passes by adding their epsilons; `max_iter` "auto" is 1. With `sample_epsilon`, an array of
+    public epsilons, one a record, the noise of a batch is that of its most demanding member.
+    """
+    max_iter = 1 if max_iter == "auto" else int(max_iter)
+    notes = (_SEVERAL_PASSES.format(max_iter),) if max_iter > 1 else ()
+    epsilon, multipliers, largest = budget.epsilon, None, None
+    if sample_epsilon is not None:
+        epsilon = float(sample_epsilon.max())
+        multipliers = calibrate_pure(sample_epsilon, n_steps=max_iter, adjacency=budget.adjacency)
+        largest = float(multipliers.max())
+        notes += (_PERSONAL.format(sample_epsilon.min(), epsilon),)
+    noise_multiplier = calibrate_pure(float(epsilon), n_steps=max_iter, adjacency=budget.adjacency)
+    clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
+    mechanism = _mechanism(LaplaceMechanism, problem, clip, noise_multiplier)
+    auto = _auto_disjoint_size(problem, noise_multiplier)
+    batch_size = resolve_batch_size(batch_size, problem.n_rows, auto)
+    sampler = PartitionSampler(problem.n_rows, batch_size, max_iter)
+    typical = mechanism.noise_std
+    if multipliers is not None:
+        typical *= _typical_largest(multipliers, batch_size) / noise_multiplier
+    n_parts = sampler.n_parts
+    return GradientPlan(
+        batch_size=batch_size,
+        n_passes=max_iter,
+        clipping_norm=clip,
+        eta0=steps.first(problem, clip, typical * n_parts / problem.n_rows, sampler.n_steps),
+        power=steps.power,
+        radius=problem.radius if noise_multiplier > 0.0 else math.inf,
+        sampler=sampler,
+        mechanism=mechanism,
+        event=LaplaceEvent(noise_multiplier, max_iter, n_parts, largest),
+        budget=Budget(epsilon, 0.0, budget.adjacency, budget.accountant),
+        noise_multipliers=multipliers,
+        notes=notes,
+    )
+
+
+def plan_stream(problem, budget, steps, *, n_calls, clipping_norm, before=None):
+    """Plan a call of `partial_fit`, the `n_calls`-th: one release of a sum over all its rows.
+
+    The first step size is that of a fit of as many steps as there were calls, as nobody knows how
+    many will follow. `before` is the report of the calls so far: records of different calls are
+    different, so that their guarantees don't add up.
+    """
+    noise_multiplier = calibrate_pure(float(budget.epsilon), adjacency=budget.adjacency)
+    clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
+    mechanism = _mechanism(LaplaceMechanism, problem, clip, noise_multiplier)
+    first = steps.first(problem, clip, mechanism.noise_std / problem.n_rows, n_calls)
+    epsilon, least, most = float(budget.epsilon), noise_multiplier, noise_multiplier
+    if before is not None:
+        epsilon = max(epsilon, before.epsilon)
+        (event,) = before.events
+        least = min(least, event.noise_multiplier)
+        most = max(most, event.largest_multiplier or event.noise_multiplier)
+    return GradientPlan(
+        batch_size=problem.n_rows,
+        n_passes=1,
+        clipping_norm=clip,
+        eta0=first * float(n_calls) ** -steps.power,
+        power=0.0,
+        radius=problem.radius if noise_multiplier > 0.0 else math.inf,
+        sampler=PartitionSampler(problem.n_rows, problem.n_rows, 1),
+        mechanism=mechanism,
+        event=LaplaceEvent(least, 1, n_calls, most if most > least else None),
+        budget=Budget(epsilon, 0.0, budget.adjacency, budget.accountant),
+        notes=(_STREAM,),
+        same_clip=before is None or before.clipping == clip,
+    )
+
+
+def _mechanism(kind, problem, clip, noise_multiplier):
+    return kind(
+        contribution_bound=clip,
+        noise_multiplier=noise_multiplier,
+        size=problem.n_columns * problem.n_outputs,
+        n_records=problem.n_rows,
+        rounding_slack=problem.rounding_slack,
+    )
+
+
+def _resolve_clip(clipping_norm, problem, noise_multiplier):
+    """Return what a gradient is clipped to: without noise nothing is.
+
+    "auto" is a share of the longest gradient of a loss of slope 1. Slopes of smooth losses are
+    mostly well below 1 near the optimum, and a lower bound means less noise; those of the hinge
+    loss are 0 or 1, and a lower bound would only shrink them all.
+    """
+    if noise_multiplier == 0.0:
+        return math.inf
+    if clipping_norm != "auto":
+        return float(clipping_norm)
+    typical = _SMOOTH_SLOPE if math.isfinite(problem.smoothness) else 1.0
+    return min(problem.lipschitz, typical) * problem.row_norm
+
+
+def _auto_disjoint_size(problem, noise_multiplier):
+    """Return the size of disjoint batches, at least 8 and at most a share of the rows.
+
+    Larger batches drown less in noise and leave fewer steps; in between, the best size was found to
+    grow with the square root of the number of rows times the noise.
+    """
+    noise = noise_multiplier * math.sqrt(problem.n_columns * problem.n_outputs + 1.0)
+    size = round(math.sqrt(problem.n_rows * noise) / 3.0)
+    return min(problem.n_rows, max(8, min(size, problem.n_rows // _FEWEST_PARTS)))
+
+
+def _typical_largest(multipliers, batch_size):
+    """Return the root mean square of the largest multiplier in a random batch."""
+    shares = np.arange(multipliers.size + 1) / multipliers.size
+    chances = np.diff(shares**batch_size)
+    return math.sqrt(chances @ np.sort(multipliers) ** 2)
+
+
+def _sum_of_powers(n_steps, exponent):
+    """Return about the sum of ``t ** -exponent`` over t from 1 to `n_steps`; exact for 0."""
+    if exponent == 1.0:
+        return 1.0 + math.log(n_steps)
+    return 1.0 + (float(n_steps) ** (1.0 - exponent) - 1.0) / (1.0 - exponent)

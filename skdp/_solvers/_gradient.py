@@ -1,0 +1,114 @@
+"""Proximal stochastic gradient descent with released gradients."""
+
+from functools import partial
+
+import numpy as np
+
+from skdp._bounds import clip_contributions
+from skdp._solvers._average import TailAverage
+from skdp._solvers._parallel import BLOCK_ROWS, block_mapper
+
+
+# A warning about an overflow would tell of the data. Threads need the context of their own.
+@np.errstate(all="ignore")
+def solve_gradient(
+    rows,
+    targets,
+    *,
+    loss,
+    penalty,
+    sampler,
+    mechanism,
+    noise_multipliers=None,
+    clipping_norm,
+    eta0,
+    power,
+    radius,
+    average,
+    n_jobs,
+    coins,
+    noise,
+    start=None,
+):
+    r"""Run the stochastic gradient descent of Song et al. (2013) and Abadi et al. (2016).
+
+    Each step draws a batch, clips the gradient of each of its rows, releases their sum and makes a
+    proximal step, with L the batch's public or expected size:
+
+    .. math:: w \leftarrow \mathrm{Proj}\bigl(\mathrm{prox}_{\eta_t}(w - \eta_t g / L)\bigr),
+              \quad \eta_t = \eta_0 t^{-p} .
+
+    The gradient of a row is the outer product of its k derivatives and the row, so its length is
+    the product of two lengths and the gradients themselves are never built. All that is kept from
+    step to step is made of releases.
+
+    Parameters
+    ----------
+    rows : BoundedRows
+        n certified rows of d columns, the intercept's included.
+    targets : ndarray of shape (n, k)
+        One column an output.
+    loss : object of `skdp._losses`
+    penalty : Penalty
+    sampler : PoissonSampler or PartitionSampler
+    mechanism : GaussianMechanism or LaplaceMechanism
+    noise_multipliers : ndarray of shape (n,), default=None
+        Public noise multipliers that the records ask for; a batch's release serves them all. None
+        means that of the mechanism. With disjoint batches only.
+    clipping_norm : float
+        What a row's gradient is clipped to.
+    eta0, power : float
+        First step size and the exponent p.
+    radius : float
+        Length that w is cut to.
+    average : bool
+        Return the mean of the second half of the iterates.
+    n_jobs : int or None
+    coins, noise : streams of `skdp._random`
+    start : ndarray of shape (k, d), default=None
+        First w, public; None means zero.
+
+    Returns
+    -------
+    ndarray of shape (k, d)
+        w.
+    """
+    n_rows, n_outputs = targets.shape
+    n_features = rows.X.shape[1]
+    w = np.zeros((n_outputs, rows.n_columns)) if start is None else start
+    mean = TailAverage(w.shape, sampler.n_steps, average)
+
+    with block_mapper(n_jobs, sampler.expected_size * n_features) as (map_blocks, n_workers):
+        buffers = [np.empty((min(BLOCK_ROWS, n_rows), n_features)) for _ in range(n_workers)]
+
+        def gradient(batch, w, start, stop, worker):
+            indices = batch[start:stop]
+            total = np.empty_like(w)
+            with np.errstate(all="ignore"):
+                x = rows.take(indices, buffers[worker][: stop - start])
+                margins = x @ w[:, :n_features].T
+                if rows.bias:
+                    margins += rows.bias * w[:, n_features]
+                slopes = loss.gradient(targets.take(indices, axis=0), margins)
+                clip_contributions(slopes, rows.norm.take(indices), clipping_norm)
+                total[:, :n_features] = slopes.T @ x
+                if rows.bias:
+                    total[:, n_features] = rows.bias * slopes.sum(axis=0)
+            return total
+
+        for t, batch in enumerate(sampler.batches(coins), start=1):
+            total = np.zeros_like(w)
+            for part in map_blocks(partial(gradient, batch, w), batch.size):
+                total += part
+            if noise_multipliers is None:
+                released = mechanism.release(total, noise)
+            else:
+                released = mechanism.serving(noise_multipliers[batch]).release(total, noise)
+            eta = eta0 * float(t) ** -power
+            w = w - (eta / sampler.divisor(batch)) * released
+            w = penalty.prox(w, eta)
+            length = np.linalg.norm(w)
+            if length > radius:
+                w *= radius / length
+            mean.add(w)
+    return mean.value()

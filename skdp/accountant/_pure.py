@@ -1,0 +1,99 @@
+"""Pure differential privacy: its profile, alone or beside Gaussian releases, and calibration."""
+
+import math
+import numbers
+
+import numpy as np
+from scipy.special import expit
+
+from skdp.accountant._events import pure_factor
+
+_LARGEST_NOISE = 1e9
+_LARGEST_EPSILON = 1e6
+_BISECTIONS = 200
+
+
+class PureProfile:
+    """Profile of a release that is pure_epsilon-private together with others of known profile.
+
+    Randomised response dominates whatever is e-private (Kairouz, Oh and Viswanath 2015, theorem
+    3.1): its loss is e with probability ``exp(e) / (1 + exp(e))``, else -e. Composed with releases
+    of profile delta, the mean over this loss remains:
+    ``p delta(x - e) + (1 - p) delta(x + e)``.
+
+    Parameters
+    ----------
+    pure_epsilon : float
+    others : profile
+        Its `delta` takes any real epsilon.
+    """
+
+    def __init__(self, pure_epsilon, others):
+        self._pure = pure_epsilon
+        self._others = others
+
+    def delta(self, epsilon):
+        far = expit(self._pure) * self._others.delta(epsilon - self._pure)
+        near = expit(-self._pure) * self._others.delta(epsilon + self._pure)
+        return min(float(far + near) * (1 + 1e-12), 1.0)
+
+    def epsilon(self, delta):
+        # Basic composition is an upper bound.
+        above = self._others.epsilon(delta) + self._pure
+        if math.isinf(above) or self.delta(0.0) <= delta:
+            return 0.0 if self.delta(0.0) <= delta else above
+        below = 0.0
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (below + above)
+            if not below < middle < above:
+                break
+            if self.delta(middle) <= delta:
+                above = middle
+            else:
+                below = middle
+        return above
+
+    def tpr(self, fpr):
+        def line(epsilon):
+            delta = self.delta(epsilon)
+            return min(delta + math.exp(epsilon) * fpr, 1 - math.exp(-epsilon) * (1 - delta - fpr))
+
+        grid = np.concatenate([[0.0, min(self._pure, 700.0)], np.geomspace(1e-4, 700.0, 400)])
+        return min(1.0, *(line(float(epsilon)) for epsilon in grid))
+
+
+def calibrate_pure(epsilon, *, n_steps=1, adjacency="zero_out"):
+    """Smallest noise that makes repeated spherical Laplace releases epsilon-private, delta = 0.
+
+    Parameters
+    ----------
+    epsilon : float or ndarray
+        Target, positive. ``inf`` asks for no privacy and gives 0. An array is that of public
+        targets of single records.
+    n_steps : int, default=1
+        Number of releases that a record takes part in; their epsilons add up.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What may change between two data sets.
+
+    Returns
+    -------
+    noise_multiplier : float or ndarray
+        Scale of the noise divided by the bound on one record's contribution.
+    """
+    target = np.asarray(epsilon, dtype=float)
+    if not (target > 0).all():
+        raise ValueError("epsilon must be positive.")
+    if ((target > _LARGEST_EPSILON) & (target < math.inf)).any():
+        raise ValueError(
+            f"epsilon must be at most {_LARGEST_EPSILON:g}, or infinite for no privacy."
+        )
+    one = pure_factor(adjacency) * n_steps
+    if (one > _LARGEST_NOISE * target).any():
+        raise ValueError(
+            f"epsilon is so small that noise of more than {_LARGEST_NOISE:g} times a record's "
+            "contribution is needed; use a larger epsilon."
+        )
+    noise = one / target
+    with np.errstate(divide="ignore"):
+        noise = np.where(one / noise > target, np.nextafter(noise, math.inf), noise)
+    return float(noise) if isinstance(epsilon, numbers.Real) else noise
