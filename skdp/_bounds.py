@@ -4,6 +4,7 @@ Nothing is changed in place and no copy of the data is made: a row's clipping fa
 it and applied to the rows of a batch as they are gathered.
 """
 
+from math import isinf
 from numbers import Real
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ _LARGEST_BOUND = 1e100
 _SMALLEST_REACH = 1e-30
 # Squares of smaller numbers and factors below this lose digits to underflow.
 _SMALLEST_NORM = 1e-150
+# Bounds times this have squares that don't overflow.
+_FAR = 1e100
 
 
 class BoundedRows(NamedTuple):
@@ -97,15 +100,46 @@ def bound_columns(rows, *, low, high, clip=True):
     -------
     BoundedColumns
     """
-    n_rows = rows.norm.size
-    X = rows.augmented(np.arange(n_rows))
-    reach = np.full(X.shape[1], rows.bias)
-    reach[: low.size] = np.maximum(np.maximum(np.abs(low), np.abs(high)), _SMALLEST_REACH)
-    if clip:
-        np.clip(X[:, : low.size], low, high, out=X[:, : low.size])
-        X[rows.norm == 0.0] = 0.0
-    norm = np.sqrt(n_rows) * reach
-    return BoundedColumns(np.asfortranarray(X / norm), norm)
+    X = clip_columns(rows, low=low, high=high, clip=clip)
+    norm = np.sqrt(X.shape[0]) * column_reach(low, high, rows.bias)
+    X /= norm
+    return BoundedColumns(X, norm)
+
+
+def clip_columns(rows, *, low, high, clip=True):
+    """Copy certified rows by column and clip their values to public ranges.
+
+    Parameters
+    ----------
+    rows : BoundedRows
+    low, high : ndarray of shape (d,)
+        Public ranges of the features.
+    clip : bool, default=True
+        False leaves values as they are, for fits without privacy.
+
+    Returns
+    -------
+    ndarray of shape (n, n_columns), float64, Fortran-contiguous
+        The intercept's column last; null records are rows of 0.
+    """
+    X = np.empty((rows.n_columns, rows.norm.size)).T
+    features = X[:, : low.size]
+    for start in range(0, rows.norm.size, _NORM_BLOCK):
+        block = slice(start, start + _NORM_BLOCK)
+        features[block] = rows.X[block]
+        if rows.scale is not None:
+            features[block] *= rows.scale[block, np.newaxis]
+        if clip:
+            np.clip(features[block], low, high, out=features[block])
+    X[:, low.size :] = rows.bias
+    X[rows.norm == 0.0] = 0.0
+    return X
+
+
+def column_reach(low, high, bias):
+    """Return what no value of a column exceeds in size, the intercept's `bias` last if not 0."""
+    reach = np.maximum(np.maximum(np.abs(low), np.abs(high)), _SMALLEST_REACH)
+    return np.append(reach, bias) if bias else reach
 
 
 def row_norms(X):
@@ -187,6 +221,28 @@ def clip_contributions(contributions, row_norm, bound):
         np.divide(bound, length, out=length)
         contributions *= length[:, np.newaxis]
     return contributions
+
+
+def clip_entries(contributions, bound):
+    """Clip what each record adds to a sum of numbers, or of vectors over outputs, in place.
+
+    Parameters
+    ----------
+    contributions : ndarray of shape (n,) or (k, n)
+        Scaled per record to a norm of at most `bound`; the outputs of a record together. What
+        overflowed to no number counts as the bound.
+    bound : float
+        Infinite: nothing is changed.
+    """
+    if isinf(bound):
+        return
+    far = bound if contributions.ndim == 1 else bound * _FAR
+    np.fmin(contributions, far, out=contributions)
+    np.fmax(contributions, -far, out=contributions)
+    if contributions.ndim == 2:
+        length = np.sqrt(np.einsum("ij,ij->j", contributions, contributions))
+        np.maximum(length, bound, out=length)
+        contributions *= np.divide(bound, length, out=length)
 
 
 def clip_targets(y, target_bounds, *, center, clip=True):

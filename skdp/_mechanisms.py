@@ -82,6 +82,10 @@ class _OnGrid:
         if self.noise_multiplier == 0.0:
             return value
         grid = self.grid
+        if value.ndim == 0:
+            # The same in Python's numbers, which are faster than arrays of one.
+            steps = round(self._draw_number(stream) * (self.noise_scale / grid))
+            return np.float64((steps + round(float(value) / grid)) * grid)
         released = self._draw(value.shape, stream)
         released *= self.noise_scale / grid
         np.rint(released, out=released)
@@ -101,6 +105,9 @@ class GaussianMechanism(_OnGrid):
 
     def _draw(self, shape, stream):
         return stream.normal(shape)
+
+    def _draw_number(self, stream):
+        return stream.normal_number()
 
 
 @dataclass(frozen=True)
@@ -122,3 +129,6 @@ class LaplaceMechanism(_OnGrid):
         noise = stream.normal(shape)
         noise *= stream.gamma(noise.size) / np.linalg.norm(noise)
         return noise
+
+    def _draw_number(self, stream):
+        return float(self._draw((1,), stream)[0])

@@ -22,14 +22,14 @@ class Penalty:
 
     Parameters
     ----------
-    l1, l2 : float
-        The factors of ``|w|`` and ``w ** 2 / 2``.
+    l1, l2 : float or ndarray of shape (d,)
+        The factors of ``|w|`` and ``w ** 2 / 2``, for all coefficients or for each.
     low, high : float or ndarray of shape (d,)
         The interval, for all coefficients or for each.
     """
 
-    l1: float = 0.0
-    l2: float = 0.0
+    l1: float | np.ndarray = 0.0
+    l2: float | np.ndarray = 0.0
     low: float | np.ndarray = -inf
     high: float | np.ndarray = inf
 
@@ -37,17 +37,38 @@ class Penalty:
         """Return the sum over all entries of `w`, an array whose last axis is the coefficients."""
         if ((w < self.low) | (w > self.high)).any():
             return inf
-        return self.l1 * np.abs(w).sum() + 0.5 * self.l2 * (w**2).sum()
+        return (self.l1 * np.abs(w) + 0.5 * self.l2 * w**2).sum()
 
     def prox(self, w, step):
         """Return the proximal operator's value at `w`, a new array; `step` broadcasts."""
         shrunk = np.sign(w) * np.maximum(np.abs(w) - step * self.l1, 0.0)
         return np.clip(shrunk / (1.0 + step * self.l2), self.low, self.high)
 
+    def prox_of_number(self, w, step):
+        """Return what `prox` returns, for one coefficient and many times faster."""
+        threshold = step * self.l1
+        if -threshold <= w <= threshold:
+            w = 0.0
+        else:
+            w = (w - threshold if w > threshold else w + threshold) / (1.0 + step * self.l2)
+        return self.low if w < self.low else self.high if w > self.high else w
+
     def of_coefficient(self, j):
         """Return the penalty of coefficient `j` alone."""
-        low, high = (b if np.ndim(b) == 0 else float(b[j]) for b in (self.low, self.high))
+        return Penalty(*(_entry(factor, j) for factor in (self.l1, self.l2, self.low, self.high)))
+
+    def in_units(self, unit):
+        """Return the same penalty as one of ``unit * w``; `unit` is a positive array."""
+        return Penalty(self.l1 / unit, self.l2 / unit**2, self.low * unit, self.high * unit)
+
+    def within(self, largest):
+        """Return the penalty on the part of the interval that is within ``+-largest``."""
+        low, high = (np.clip(bound, -largest, largest) for bound in (self.low, self.high))
         return replace(self, low=low, high=high)
+
+
+def _entry(values, j):
+    return values if np.ndim(values) == 0 else float(values[j])
 
 
 def make_penalty(name, alpha, l1_ratio=0.5, *, low=-inf, high=inf):

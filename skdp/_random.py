@@ -4,6 +4,7 @@ A stream belongs to a logical unit (a fit's coins, a fit's noise), never to a wo
 results don't depend on ``n_jobs``. A stream is used by one thread at a time.
 """
 
+import math
 import os
 
 import numpy as np
@@ -24,7 +25,7 @@ class _Stream:
 
     def normal(self, shape):
         """Return fresh standard normals that the caller may overwrite; each is handed out once."""
-        size = int(np.prod(shape))
+        size = shape if isinstance(shape, int) else math.prod(shape)
         if size > _BLOCK:
             return self._draw_normal(size).reshape(shape)
         # A forked process would otherwise hand out the same rest of a block as its parent.
@@ -35,6 +36,13 @@ class _Stream:
         start = self._used
         self._used = start + size
         return self._normals[start : self._used].reshape(shape)
+
+    def normal_number(self):
+        """Return one fresh standard normal as a float, the next that `normal` would give."""
+        if self._used >= self._normals.size or self._pid != os.getpid():
+            return float(self.normal(()))
+        self._used += 1
+        return float(self._normals[self._used - 1])
 
 
 class SeededStream(_Stream):

@@ -140,6 +140,34 @@ class CoordinateSampler:
             yield np.argsort(stream.uniform(self.n_columns))[: self.batch_size]
 
 
+@dataclass(frozen=True)
+class SingleCoordinateSampler:
+    """One column at each step, uniformly with replacement; every row takes part.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of columns.
+    n_steps : int
+        Number of steps.
+    """
+
+    n_columns: int
+    n_steps: int
+
+    @property
+    def design(self):
+        """What the accountant needs to know."""
+        return {"sampling_rate": 1.0, "n_steps": self.n_steps}
+
+    def coordinates(self, stream):
+        """Yield the column index of each step."""
+        for first in range(0, self.n_steps, _BLOCK):
+            uniform = stream.uniform(min(_BLOCK, self.n_steps - first))
+            # Uniforms are in (0, 1]: the smallest goes to 0, and 1 to the last column.
+            yield from (np.ceil(uniform * self.n_columns).astype(np.int64) - 1).tolist()
+
+
 def _heads(stream, rate, n_coins):
     """Return the positions of the heads among `n_coins` independent coins of probability `rate`.
 

@@ -18,6 +18,10 @@ PRIVATE = [estimator for _, estimator in all_estimators("private")]
 EPSILONS = {"default": {}, "inf": {"epsilon": float("inf")}, "1e-3": {"epsilon": 1e-3}}
 LAPLACE = {"mechanism": "laplace"}
 OPTIONS = {
+    "DPCD": [{"smoothness": "bounds"}, {"coef_bounds": (-0.5, 0.5)}],
+    "DPCDClassifier": [{"penalty": "l1"}, {"penalty": "elasticnet"}],
+    "DPCDElasticNet": [{"positive": True}],
+    "DPCDLasso": [{"positive": True}],
     "DPSCD": [{"noisy_dual": True}, {"solver": "sequential"}, {"solver": "primal"}],
     "DPSGD": [LAPLACE, {"penalty": "l1"}, {"penalty": "elasticnet", **LAPLACE}],
     "DPSGDClassifier": [{"loss": "hinge"}, {"loss": "hinge", "epsilon": float("inf")}],

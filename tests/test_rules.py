@@ -16,9 +16,13 @@ import pytest
 from sklearn.base import is_classifier
 
 import skdp.linear_model._dual_cd as dual_cd
+from skdp import _bounds
 from skdp._bounds import BoundedRows
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
 from skdp.linear_model import (
+    DPCDClassifier,
+    DPCDElasticNet,
+    DPCDLasso,
     DPSCDClassifier,
     DPSCDRegressor,
     DPSGDClassifier,
@@ -52,6 +56,17 @@ GRADIENT = [
     DPSGDClassifier(classes=[0, 1, 2], max_iter=3, adjacency="replace_one", **PURE),
     DPSGDRegressor(loss="huber", target_bounds=(-1, 1), penalty="elasticnet", **PURE),
     DPSGDRegressor(eta0=1e30, clipping_norm=1e30, alpha=1e-30, fit_intercept=False, **PURE),
+]
+COORDINATE = [
+    DPCDClassifier(classes=[0, 1], smoothness="bounds", random_state=0),
+    DPCDClassifier(classes=[0, 1, 2], penalty="l1", clipping_norm=0.3, random_state=0),
+    DPCDClassifier(classes=[0, 1], smoothness="private", data_norm=0.5, random_state=0),
+    DPCDLasso(target_bounds=(-1, 1), positive=True, smoothness="bounds", random_state=0),
+    DPCDLasso(
+        smoothness="private", adjacency="replace_one", feature_bounds=(-2, 3), random_state=0
+    ),
+    DPCDElasticNet(fit_intercept=False, adjacency="replace_one", max_iter=3, random_state=0),
+    DPCDElasticNet(step_size=1e30, clipping_norm=1e30, alpha=1e-30, random_state=0),
 ]
 
 
@@ -91,8 +106,7 @@ def releases(estimator, X, y, script=None, null=None):
     `null` makes that row a null record: certified norm 0.
     """
     values, released = [], []
-    module = sys.modules[type(estimator).__module__]
-    original_release, original_clip = GaussianMechanism.release, module.clip_rows
+    original_release, original_clip = GaussianMechanism.release, _bounds.clip_rows
 
     def release(self, value, stream):
         out = original_release(self, value, stream)
@@ -113,7 +127,9 @@ def releases(estimator, X, y, script=None, null=None):
     with pytest.MonkeyPatch.context() as patch:
         for mechanism in (GaussianMechanism, LaplaceMechanism):
             patch.setattr(mechanism, "release", release)
-        patch.setattr(module, "clip_rows", clip_rows)
+        for name, module in list(sys.modules.items()):
+            if name.startswith("skdp.") and hasattr(module, "clip_rows"):
+                patch.setattr(module, "clip_rows", clip_rows)
         estimator.fit(X, y)
     state = {
         name: value
@@ -133,16 +149,16 @@ CORNERS = {
 
 
 @pytest.mark.parametrize("corner", [*CORNERS, "null record"])
-@pytest.mark.parametrize("estimator", ESTIMATORS + GRADIENT, ids=str)
+@pytest.mark.parametrize("estimator", ESTIMATORS + GRADIENT + COORDINATE, ids=str)
 def test_one_record_moves_a_release_by_at_most_its_sensitivity(estimator, corner, records):
     X, y = records
     k = 17
     values, script, state = releases(estimator, X, y)
-    pairwise = estimator.privacy_report_.events[0].pairwise
+    events = estimator.privacy_report_.events
+    pairwise = [event.pairwise for event in events for _ in range(event.n_releases)]
     neighbour_X, neighbour_y, null = X.copy(), y.copy(), None
-    factor = 1.0 if pairwise else 2.0
     if corner == "null record":
-        null, factor = k, 1.0
+        null = k
     else:
         size, label = CORNERS[corner]
         neighbour_X[k] = size * np.sign(X[k]) * (0.5 if size == 1.0 else 1.0)
@@ -151,7 +167,9 @@ def test_one_record_moves_a_release_by_at_most_its_sensitivity(estimator, corner
     assert len(other) == len(values)
     assert other_state == state
     moved = 0.0
-    for (mechanism, value), (other_mechanism, other_value) in zip(values, other, strict=True):
+    for release, neighbour, is_pair in zip(values, other, pairwise, strict=True):
+        (mechanism, value), (other_mechanism, other_value) = release, neighbour
+        factor = 1.0 if is_pair or null is not None else 2.0
         assert mechanism == other_mechanism
         assert value.shape == other_value.shape
         distance = np.linalg.norm(value - other_value)
@@ -182,6 +200,8 @@ BAD_INPUT = [
 @pytest.mark.parametrize(
     "estimator",
     [
+        DPCDClassifier(classes=[0, 1]),
+        DPCDLasso(),
         DPSCDClassifier(classes=[0, 1]),
         DPSCDRegressor(),
         DPSGDClassifier(classes=[0, 1]),

@@ -49,3 +49,31 @@ def late_average(mean, iterate, n_seen):
     """
     share = 4.0 / (n_seen + 3.0)
     return (1.0 - share) * mean + share * iterate
+
+
+class CoordinateMean:
+    """The mean of iterates that change in one coordinate at a time, at the cost of a coordinate.
+
+    Parameters
+    ----------
+    n_outputs, n_columns : int
+    """
+
+    def __init__(self, n_outputs, n_columns):
+        self.total = [[0.0] * n_columns for _ in range(n_outputs)]
+        self._counted = [0] * n_columns
+
+    def uncounted(self, j, n_iterates):
+        """Return for how many of the first `n_iterates` coordinate `j` has yet to be counted.
+
+        The caller adds so many times its value to ``total[output][j]``, before it changes.
+        """
+        times = n_iterates - self._counted[j]
+        self._counted[j] = n_iterates
+        return times
+
+    def value(self, w, n_iterates):
+        """Return the mean of all `n_iterates`, the last of which is `w`."""
+        return (
+            np.array(self.total) + np.array(w) * (n_iterates - np.array(self._counted))
+        ) / n_iterates

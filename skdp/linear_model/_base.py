@@ -190,7 +190,8 @@ def public_feature_bounds(estimator, n_features):
     """Return the ranges (low, high) that an estimator's `feature_bounds` stands for."""
     bounds = estimator.feature_bounds
     if bounds is None:
-        bounds = (-estimator.data_norm, estimator.data_norm)
+        reach = 1.0 if estimator.data_norm is None else estimator.data_norm
+        bounds = (-reach, reach)
     return check_feature_bounds(bounds, n_features)
 
 

@@ -133,9 +133,11 @@ def _check_seeds(estimator):
         np.random.seed(0)
         unseeded.append(_fit(estimator, X, y, random_state=None))
     np.random.set_state(state)
-    assert not np.isin(unseeded[0].coef_, unseeded[1].coef_).any(), (
-        "unseeded fits agree, or follow numpy's global state"
-    )
+    first, second = map(_weights, unseeded)
+    # A penalty or a bound may put some at 0, which tells nothing.
+    agree = np.isin(first[first != 0.0], second)
+    assert agree.size, "all weights are 0"
+    assert not agree.any(), "unseeded fits agree, or follow numpy's global state"
     assert not unseeded[0].privacy_report_.reproducible, "an unseeded fit says it is reproducible"
     for make_seed in (lambda: 3, lambda: np.random.RandomState(3)):
         first, second = (_fit(estimator, X, y, random_state=make_seed()) for _ in range(2))
@@ -204,7 +206,9 @@ def _check_noise_of_outputs_is_independent(estimator):
     X, y = _data(estimator, n_outputs=3, n_features=n_features)
     coef = _fit(estimator, np.zeros_like(X), y, random_state=0).coef_
     assert coef.shape == (3, n_features), "coef_ has the wrong shape for three outputs"
-    assert np.unique(coef).size == coef.size, "noise values occur twice"
+    nonzero = coef[coef != 0.0]
+    assert 2 * nonzero.size > coef.size, "most coefficients have no noise"
+    assert np.unique(nonzero).size == nonzero.size, "noise values occur twice"
     correlations = np.corrcoef(coef)[np.triu_indices(3, 1)]
     limit = _CORRELATION_SIGMAS / math.sqrt(n_features)
     assert np.abs(correlations).max() < limit, "noise of different outputs is correlated"
