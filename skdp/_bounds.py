@@ -152,6 +152,7 @@ def row_norms(X):
     return norms
 
 
+@np.errstate(all="ignore")
 def clip_rows(X, *, data_norm, fit_intercept, clip=True):
     """Bound every row by a public norm and append the intercept's constant.
 
@@ -245,6 +246,7 @@ def clip_entries(contributions, bound):
         contributions *= np.divide(bound, length, out=length)
 
 
+@np.errstate(all="ignore")
 def clip_targets(y, target_bounds, *, center, clip=True):
     """Map targets from public bounds to [-1, 1] and return them with the map's midpoint and width.
 
@@ -291,8 +293,8 @@ def check_bounds(bounds, name):
         raise ValueError(f"{name} must be a pair of numbers (low, high).") from None
     if not (abs(low) <= _LARGEST_BOUND and abs(high) <= _LARGEST_BOUND):
         raise ValueError(f"{name} must be finite and at most 1e100 in size, got ({low}, {high}).")
-    if low >= high:
-        raise ValueError(f"{name} must have low < high, got ({low}, {high}).")
+    if not high - low >= 1.0 / _LARGEST_BOUND:
+        raise ValueError(f"{name} must have low < high by 1e-100 or more, got ({low}, {high}).")
     return low, high
 
 
@@ -319,10 +321,10 @@ def check_sample_epsilon(sample_epsilon, n_rows, epsilon):
     """
     if not np.isfinite(epsilon):
         raise ValueError("sample_epsilon needs a finite epsilon.")
-    try:
-        found = np.asarray(sample_epsilon, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("sample_epsilon must be an array of numbers.") from None
+    found = np.asarray(sample_epsilon)
+    if np.ma.isMaskedArray(sample_epsilon) or found.dtype.kind not in "iuf":
+        raise ValueError("sample_epsilon must be an array of real numbers, none of them masked.")
+    found = found.astype(np.float64)
     if found.shape != (n_rows,):
         raise ValueError(f"sample_epsilon must have the shape (n_samples,) = ({n_rows},).")
     if not ((found > 0.0) & (found <= epsilon)).all():

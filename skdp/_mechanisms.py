@@ -126,8 +126,10 @@ class LaplaceMechanism(_OnGrid):
         return math.sqrt(self.size + 1.0)
 
     def _draw(self, shape, stream):
-        noise = stream.normal(shape)
-        noise *= stream.gamma(noise.size) / np.linalg.norm(noise)
+        # A direction needs a length; that of one number may round to 0.
+        while not (length := np.linalg.norm(noise := stream.normal(shape))) > 0.0:
+            pass
+        noise *= stream.gamma(noise.size) / length
         return noise
 
     def _draw_number(self, stream):

@@ -46,6 +46,11 @@ class Budget:
     adjacency: str
     accountant: str
 
+    def __post_init__(self):
+        # Parameters may come unvalidated (`sklearn.set_config`), and plans count on these two.
+        if self.adjacency not in ("zero_out", "replace_one"):
+            raise ValueError("adjacency must be 'zero_out' or 'replace_one'.")
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -133,8 +138,10 @@ def plan_dual_cd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_
     ``batch_size / n_rows``. The bound of a release is the clipping norm; sqrt(2) times that if the
     dual variable is released with it (Damaskinos et al. 2021, Lemma 1).
     """
-    auto = auto_batch_size(problem.n_rows, noise_of_fit=max_iter * _noise_of_one_pass(budget))
-    batch_size = resolve_batch_size(batch_size, problem.n_rows, auto)
+    if batch_size == "auto":
+        noise_of_fit = max_iter * _noise_of_one_pass(budget)
+        batch_size = auto_batch_size(problem.n_rows, noise_of_fit=noise_of_fit)
+    batch_size = resolve_batch_size(batch_size, problem.n_rows)
     n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
     return _plan(
         PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps),
@@ -157,7 +164,9 @@ def plan_sequential_cd(problem, budget, *, max_iter, batch_size, clipping_norm):
     is nulled or replaced (Damaskinos et al. 2021, Lemma 5). All state is released, so a record
     matters in one release a pass: `max_iter` Gaussians, without amplification.
     """
-    batch_size = resolve_batch_size(batch_size, problem.n_rows, auto_batch_size(problem.n_rows))
+    if batch_size == "auto":
+        batch_size = auto_batch_size(problem.n_rows)
+    batch_size = resolve_batch_size(batch_size, problem.n_rows)
     return _plan(
         PartitionSampler(problem.n_rows, batch_size, max_iter),
         problem,
@@ -179,7 +188,8 @@ def plan_primal_cd(problem, budget, *, max_iter, batch_size, clipping_norm):
     ``2 C sqrt(L (L + 1))`` apart (Damaskinos et al. 2021, Lemma 4). Every row takes part in each of
     the ``ceil(max_iter * n_columns / batch_size)`` steps.
     """
-    batch_size = resolve_batch_size(batch_size, problem.n_columns, 1, of="columns")
+    batch_size = 1 if batch_size == "auto" else batch_size
+    batch_size = resolve_batch_size(batch_size, problem.n_columns, of="columns")
     n_steps = math.ceil(max_iter * problem.n_columns / batch_size)
     return _plan(
         CoordinateSampler(problem.n_columns, batch_size, n_steps),
@@ -266,16 +276,14 @@ def auto_batch_size(n_rows, *, noise_of_fit=0.0):
     return min(n_rows, max(smallest, math.ceil(_FOLLOWED * noise_of_fit)))
 
 
-def resolve_batch_size(batch_size, available, auto, of="samples"):
-    """Return what a `batch_size` parameter stands for; a number above what there is becomes that.
+def resolve_batch_size(batch_size, available, of="samples"):
+    """Return a batch size as an int; a number above what there is becomes that.
 
     Warns
     -----
     UserWarning
         If the number given is above `available`, which is public.
     """
-    if batch_size == "auto":
-        return auto
     batch_size = int(batch_size)
     if batch_size > available:
         warnings.warn(

@@ -39,14 +39,13 @@ _SEVERAL_PASSES = (
     "each pass is private on its own and the epsilons of the {} passes add up (basic composition)"
 )
 _PERSONAL = (
-    "each record states its own epsilon, from {:g} to {:g}, and is protected with it: the noise of "
-    "a batch serves its most demanding member, and with several passes each takes an equal share. "
-    "The epsilon above is the largest. The stated epsilons count as public: they must not depend "
-    "on the records"
+    "each record stated its own epsilon, from {:g} to {:g}, and this fit protects it with that: "
+    "the noise of a batch serves its most demanding member, and with several passes each takes an "
+    "equal share. Epsilons of other fits add to each record's own"
 )
 _STREAM = (
-    "every call of partial_fit was given records that no other call saw (parallel composition): a "
-    "record shown to k calls has k times this epsilon. The epsilon above is the largest of a call"
+    "calls of partial_fit compose in parallel, which assumes that no record was shown to two of "
+    "them: a record shown to k calls has up to k times the largest epsilon of a call, {:g}"
 )
 
 
@@ -134,7 +133,7 @@ class StepSizes:
             # Without smoothness: what bounds the error of the subgradient method.
             rough = _OPTIMUM * reach / (problem.lipschitz * problem.row_norm * total)
             found = stable if stable > 0.0 else rough
-        return min(max(found, _SMALLEST_STEP), _LARGEST_STEP)
+        return float(min(max(found, _SMALLEST_STEP), _LARGEST_STEP))
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +201,9 @@ def plan_gaussian(problem, budget, steps, *, max_iter, batch_size, clipping_norm
     ``batch_size / n_rows``; `max_iter` "auto" is 10.
     """
     max_iter = 10 if max_iter == "auto" else int(max_iter)
-    batch_size = resolve_batch_size(batch_size, problem.n_rows, auto_batch_size(problem.n_rows))
+    if batch_size == "auto":
+        batch_size = auto_batch_size(problem.n_rows)
+    batch_size = resolve_batch_size(batch_size, problem.n_rows)
     n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
     sampler = PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps)
     noise_multiplier = calibrate(
@@ -251,8 +252,9 @@ def plan_laplace(
     noise_multiplier = calibrate_pure(float(epsilon), n_steps=max_iter, adjacency=budget.adjacency)
     clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
     mechanism = _mechanism(LaplaceMechanism, problem, clip, noise_multiplier)
-    auto = _auto_disjoint_size(problem, noise_multiplier)
-    batch_size = resolve_batch_size(batch_size, problem.n_rows, auto)
+    if batch_size == "auto":
+        batch_size = _auto_disjoint_size(problem, noise_multiplier)
+    batch_size = resolve_batch_size(batch_size, problem.n_rows)
     sampler = PartitionSampler(problem.n_rows, batch_size, max_iter)
     typical = mechanism.noise_std
     if multipliers is not None:
@@ -302,7 +304,7 @@ def plan_stream(problem, budget, steps, *, n_calls, clipping_norm, before=None):
         mechanism=mechanism,
         event=LaplaceEvent(least, 1, n_calls, most if most > least else None),
         budget=Budget(epsilon, 0.0, budget.adjacency, budget.accountant),
-        notes=(_STREAM,),
+        notes=(_STREAM.format(epsilon),),
         same_clip=before is None or before.clipping == clip,
     )
 
@@ -329,7 +331,7 @@ def _resolve_clip(clipping_norm, problem, noise_multiplier):
     if clipping_norm != "auto":
         return float(clipping_norm)
     typical = _SMOOTH_SLOPE if math.isfinite(problem.smoothness) else 1.0
-    return min(problem.lipschitz, typical) * problem.row_norm
+    return float(min(problem.lipschitz, typical) * problem.row_norm)
 
 
 def _auto_disjoint_size(problem, noise_multiplier):

@@ -13,6 +13,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import is_classifier
 
 import skdp.linear_model._dual_cd as dual_cd
@@ -94,6 +95,18 @@ def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
     assert calls[0] == calls[1]
     for value in calls[0].values():
         assert isinstance(value, numbers.Number | str)
+
+
+@pytest.mark.parametrize("adjacency", ["replace_label", "replace-one"])
+@pytest.mark.parametrize("estimator", [DPCDLasso, DPSCDClassifier, DPSGDClassifier])
+def test_an_adjacency_that_is_no_choice_is_refused_without_validation_too(
+    estimator, adjacency, records
+):
+    with config_context(skip_parameter_validation=True):
+        model = estimator(adjacency=adjacency)
+        with pytest.raises(ValueError, match="adjacency"):
+            model.fit(*records)
+    assert not hasattr(model, "coef_")
 
 
 # Rules 3 and 7: replay. What the solver asks to be released on two neighbouring data sets, given

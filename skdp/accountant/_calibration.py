@@ -2,13 +2,11 @@
 
 import functools
 import math
-import numbers
 
-import numpy as np
 from scipy.optimize import brentq
 
 from skdp.accountant._divergences import gaussian_log_delta, unamplified_epsilon
-from skdp.accountant._events import GaussianEvent
+from skdp.accountant._events import GaussianEvent, check_count, check_real
 from skdp.accountant._profile import (
     ADJACENCIES,
     build_profile,
@@ -92,7 +90,7 @@ def calibrate(
     >>> round(calibrate(1.0, 1e-5), 2)
     3.73
     """
-    epsilon = _check_real(epsilon, "epsilon")
+    epsilon = check_real(epsilon, "epsilon")
     if not epsilon > 0:
         raise ValueError(f"epsilon must be positive, got {epsilon!r}.")
     if _LARGEST_EPSILON < epsilon < math.inf:
@@ -157,7 +155,7 @@ def get_epsilon(
     >>> round(get_epsilon(3.73, 1e-5), 2)
     1.0
     """
-    noise_multiplier = _check_real(noise_multiplier, "noise_multiplier")
+    noise_multiplier = check_real(noise_multiplier, "noise_multiplier")
     if noise_multiplier < 0:
         raise ValueError(f"noise_multiplier must not be negative, got {noise_multiplier!r}.")
     arguments = _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant)
@@ -209,35 +207,21 @@ def resolve_accountant(accountant, delta, sampling_rate=1.0, n_steps=1, adjacenc
     return "pld"
 
 
-def _check_real(value, name):
-    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be a real number, got {value!r}.")
-    try:
-        value = float(value)
-    except OverflowError:
-        raise ValueError(f"{name} is too large for a float.") from None
-    if math.isnan(value):
-        raise ValueError(f"{name} must not be nan.")
-    return value
-
-
 def _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant):
     """Validated scalars, in the order of the cached functions."""
-    delta = _check_real(delta, "delta")
+    delta = check_real(delta, "delta")
     if not 0 <= delta < 1:
         raise ValueError(f"delta must be in [0, 1), got {delta!r}.")
-    sampling_rate = _check_real(sampling_rate, "sampling_rate")
+    sampling_rate = check_real(sampling_rate, "sampling_rate")
     if not 0 < sampling_rate <= 1:
         raise ValueError(f"sampling_rate must be in (0, 1], got {sampling_rate!r}.")
-    if not isinstance(n_steps, numbers.Integral) or isinstance(n_steps, bool) or n_steps < 1:
-        raise ValueError(f"n_steps must be an integer of at least 1, got {n_steps!r}.")
+    n_steps = check_count(n_steps, "n_steps")
     if adjacency not in ADJACENCIES:
         raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {adjacency!r}.")
     if accountant not in ("pld", "rdp"):
         raise ValueError(f"accountant must be 'pld' or 'rdp', got {accountant!r}.")
     if adjacency == "replace_label" and sampling_rate < 1:
         raise ValueError("adjacency='replace_label' needs sampling_rate=1.")
-    n_steps = int(n_steps)
     resolved = resolve_accountant(accountant, delta, sampling_rate, n_steps, adjacency)
     return delta, sampling_rate, n_steps, adjacency, resolved
 

@@ -53,7 +53,7 @@ def compose(reports):
         accountant_version=None,
         assumed_public=_union(report.assumed_public for report in reports),
         not_covered=_union(report.not_covered for report in reports),
-        notes=_union(report.notes for report in reports),
+        notes=_numbered_notes(reports),
         reproducible=any(report.reproducible for report in reports),
     )
     return dataclasses.replace(joint, epsilon=joint.epsilon_at(delta))
@@ -67,6 +67,17 @@ def _merged(events):
             event = dataclasses.replace(event, n_steps=merged.pop().n_steps + event.n_steps)
         merged.append(event)
     return tuple(merged)
+
+
+def _numbered_notes(reports):
+    """Notes of single fits, which say nothing of all of them together."""
+    if len(reports) == 1:
+        return reports[0].notes
+    return tuple(
+        f"of fit {number} of {len(reports)} alone: {note}"
+        for number, report in enumerate(reports, start=1)
+        for note in report.notes
+    )
 
 
 def _union(groups):

@@ -1,7 +1,12 @@
 """What algorithms release, told to the accountant."""
 
 import math
+import numbers
 from dataclasses import dataclass, replace
+
+import numpy as np
+
+_PURE_FACTORS = {"zero_out": 1.0, "replace_one": 2.0}
 
 
 @dataclass(frozen=True)
@@ -132,12 +137,18 @@ class LaplaceEvent:
     n_parts: int = 1
     largest_multiplier: float | None = None
 
+    def __post_init__(self):
+        if not self.noise_multiplier >= 0:
+            raise ValueError("noise_multiplier must not be negative.")
+        check_count(self.n_steps, "n_steps")
+        check_count(self.n_parts, "n_parts")
+
     def __str__(self):
         noise = f"{self.noise_multiplier:.5g}"
         if self.largest_multiplier is not None:
             noise += f" to {self.largest_multiplier:.5g}"
         disjoint = f"{self.n_parts} disjoint " if self.n_parts > 1 else ""
-        return f"{self.n_steps} x {disjoint}SphericalLaplace({noise})"
+        return f"{self.n_steps} x {disjoint}SphericalLaplace(scale {noise})"
 
     @property
     def is_pure(self):
@@ -206,4 +217,26 @@ class LaplaceEvent:
 
 def pure_factor(adjacency):
     """Distance between the sums of two neighbouring data sets over one record's bound."""
-    return 2.0 if adjacency == "replace_one" else 1.0
+    if adjacency not in _PURE_FACTORS:
+        raise ValueError(f"adjacency must be one of {tuple(_PURE_FACTORS)}, got {adjacency!r}.")
+    return _PURE_FACTORS[adjacency]
+
+
+def check_real(value, name):
+    """Return a finite or infinite real number as a float, or raise a ValueError."""
+    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be a real number, got {value!r}.")
+    try:
+        value = float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is too large for a float.") from None
+    if math.isnan(value):
+        raise ValueError(f"{name} must not be nan.")
+    return value
+
+
+def check_count(value, name):
+    """Return an integer of at least 1 as an int, or raise a ValueError."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+    return int(value)

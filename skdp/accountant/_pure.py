@@ -6,7 +6,7 @@ import numbers
 import numpy as np
 from scipy.special import expit
 
-from skdp.accountant._events import pure_factor
+from skdp.accountant._events import check_count, check_real, pure_factor
 
 _LARGEST_NOISE = 1e9
 _LARGEST_EPSILON = 1e6
@@ -79,9 +79,17 @@ def calibrate_pure(epsilon, *, n_steps=1, adjacency="zero_out"):
     -------
     noise_multiplier : float or ndarray
         Scale of the noise divided by the bound on one record's contribution.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not of these.
     """
-    target = np.asarray(epsilon, dtype=float)
-    if not (target > 0).all():
+    if isinstance(epsilon, numbers.Real):
+        check_real(epsilon, "epsilon")
+    check_count(n_steps, "n_steps")
+    target = np.asarray(epsilon)
+    if target.dtype.kind not in "iuf" or not (target > 0).all():
         raise ValueError("epsilon must be positive.")
     if ((target > _LARGEST_EPSILON) & (target < math.inf)).any():
         raise ValueError(

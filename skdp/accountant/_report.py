@@ -128,8 +128,12 @@ class PrivacyReport:
 
     @property
     def noise_multiplier(self):
-        """Noise standard deviation over `clipping`; None if it differs between events."""
-        return common_value(event.noise_multiplier for event in self.events)
+        """Noise over `clipping`, None if it differs between events.
+
+        Gaussian noise is measured by its standard deviation, spherical Laplace noise by its scale.
+        """
+        found = common_value((event.is_pure, event.noise_multiplier) for event in self.events)
+        return None if found is None else found[1]
 
     @property
     def mu(self):
@@ -302,7 +306,10 @@ class PrivacyReport:
             else:
                 yield "Contribution", f"at most {self.clipping:g} (L2) per record and release"
         if math.isfinite(self.epsilon):
-            yield "Accountant", f"{_ACCOUNTANTS[self.accountant]}; {self.accountant_version}"
+            method = _ACCOUNTANTS[self.accountant]
+            if self.accountant != "basic" and any(event.is_pure for event in self.events):
+                method = f"an upper bound: pure releases beside others, of which {method}"
+            yield "Accountant", f"{method}; {self.accountant_version}"
         if self.mu is not None and math.isfinite(self.mu):
             yield "Gaussian DP", f"mu = {self.mu:.4g}"
         for note in self.notes:

@@ -198,7 +198,7 @@ def public_feature_bounds(estimator, n_features):
 def is_private(estimator):
     """Tell whether an estimator's epsilon is finite, whatever was set as its epsilon."""
     try:
-        return math.isfinite(estimator.epsilon)
+        return not math.isinf(estimator.epsilon)
     except (TypeError, OverflowError):
         return True
 

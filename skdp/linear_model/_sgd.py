@@ -19,6 +19,7 @@ from skdp.linear_model._base import (
 from skdp.linear_model._sgd_common import (
     CONSTRAINTS,
     POSITIVE,
+    budgets_public,
     check_options,
     estimates_probabilities,
     make_scaled_penalty,
@@ -137,8 +138,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for whoever learns it and subtracts the noise, and fits with an equal seed share their
         noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one. Calls of `partial_fit` with one seed have
-        noise of their own each.
+        don't add up. The report says that there was one. The calls of
+        `partial_fit` to one stream have noise of their own each.
 
     Attributes
     ----------
@@ -269,7 +270,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
             For ``mechanism="laplace"``: the epsilon of each record, in (0, `epsilon`]. A batch's
             noise serves its most demanding member; several passes share a record's epsilon. These
             numbers are taken as public: they must not depend on the records. In a meta-estimator
-            it needs metadata routing, see ``set_fit_request``.
+            it needs metadata routing, see ``set_fit_request``. Without them every record has
+            `epsilon`.
 
         Returns
         -------
@@ -284,7 +286,6 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
             If X or y is sparse.
         """
         # 1. scikit-learn's contract
-        self._stream = None
         X, y, bounds = self._read(X, y)
         sample_epsilon = check_options(self, X.shape[0], sample_epsilon)
 
@@ -303,8 +304,11 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
 
         # 5. publish
         self._publish(weights, rows.bias, midpoint, half_width, plan, one_target=y.ndim == 1)
+        self._stream = None
         self.n_iter_ = plan.n_passes
-        self.privacy_report_ = plan.report(reproducible=stream.reproducible)
+        self.privacy_report_ = plan.report(
+            reproducible=stream.reproducible, also_public=budgets_public(sample_epsilon)
+        )
         return self
 
     @available_if(takes_streams)
@@ -336,7 +340,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
             If a parameter or the input is invalid, or something that fixes the units changed since
             the first call; no message quotes an entry of the data.
         """
-        # 1. scikit-learn's contract
+        # 1. scikit-learn's contract; its decorator checks parameters in the first call only
+        self._validate_params()
         X, y, bounds = self._read(X, y, reset=stream_of(self) is None)
         check_options(self, X.shape[0])
 
@@ -507,8 +512,8 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for whoever learns it and subtracts the noise, and fits with an equal seed share their
         noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one. Calls of `partial_fit` with one seed have
-        noise of their own each.
+        don't add up. The report says that there was one. The calls of
+        `partial_fit` to one stream have noise of their own each.
 
     Attributes
     ----------
@@ -642,7 +647,8 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
             For ``mechanism="laplace"``: the epsilon of each record, in (0, `epsilon`]. A batch's
             noise serves its most demanding member; several passes share a record's epsilon. These
             numbers are taken as public: they must not depend on the records. In a meta-estimator
-            it needs metadata routing, see ``set_fit_request``.
+            it needs metadata routing, see ``set_fit_request``. Without them every record has
+            `epsilon`.
 
         Returns
         -------
@@ -658,7 +664,6 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
             If X is sparse.
         """
         # 1. scikit-learn's contract
-        self._stream = None
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
         classes, targets = encode_labels(y, self.classes)
         loss, penalty = self._loss(classes), make_scaled_penalty(self)
@@ -678,10 +683,12 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
 
         # 5. publish
         self._publish(weights, rows.bias, classes, plan)
+        self._stream = None
         self.n_iter_ = plan.n_passes
         self.privacy_report_ = plan.report(
             reproducible=stream.reproducible,
-            also_public=(CLASSES_READ,) if self.classes is None else (),
+            also_public=budgets_public(sample_epsilon)
+            + ((CLASSES_READ,) if self.classes is None else ()),
         )
         return self
 
@@ -717,7 +724,8 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
             or something that fixes the units changed since the first call; no message quotes an
             entry of the data.
         """
-        # 1. scikit-learn's contract
+        # 1. scikit-learn's contract; its decorator checks parameters in the first call only
+        self._validate_params()
         first = stream_of(self) is None
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C", reset=first)
         classes, read_from_y = self._declared(classes, first)

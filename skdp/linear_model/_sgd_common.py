@@ -26,6 +26,8 @@ from skdp.utils._sklearn import Interval, StrOptions
 POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
 # Squares of larger ones could overflow.
 _LARGEST_NORM = 1e150
+BUDGETS_STATED = "the epsilons that the records stated (sample_epsilon)"
+APART = "that no record was shown to two calls of partial_fit"
 # The first word of the random streams of `partial_fit`; the second is the number of the call.
 _CALLS = 2
 
@@ -87,6 +89,11 @@ def check_options(estimator, n_rows, sample_epsilon=None):
     if estimator.mechanism != "laplace":
         raise ValueError("sample_epsilon needs mechanism='laplace'.")
     return check_sample_epsilon(sample_epsilon, n_rows, estimator.epsilon)
+
+
+def budgets_public(sample_epsilon):
+    """Return what personal budgets add to what a fit assumes public."""
+    return () if sample_epsilon is None else (BUDGETS_STATED,)
 
 
 def make_scaled_penalty(estimator, half_width=1.0):
@@ -174,7 +181,13 @@ def solve(estimator, plan, rows, targets, loss, penalty, stream, **changes):
 def take_in(estimator, rows, targets, loss, penalty, units=(), also_public=()):
     """Make the step of a call of `partial_fit`; return the next state and the call's report."""
     n_outputs = targets.shape[1]
-    settings = (n_outputs, rows.n_columns, rows.bias, estimator.adjacency, *units)
+    settings = (
+        n_outputs,
+        estimator.fit_intercept,
+        float(estimator.data_norm),
+        estimator.adjacency,
+        *units,
+    )
     zero = np.zeros((n_outputs, rows.n_columns))
     before = stream_of(estimator) or _Stream(settings, zero, zero)
     if before.settings != settings:
@@ -200,7 +213,7 @@ def take_in(estimator, rows, targets, loss, penalty, units=(), also_public=()):
     return (
         before.followed_by(weights),
         plan,
-        plan.report(reproducible=seeded, also_public=also_public),
+        plan.report(reproducible=seeded, also_public=(APART, *also_public)),
     )
 
 

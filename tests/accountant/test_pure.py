@@ -88,13 +88,13 @@ def test_the_report_speaks_of_pure_privacy():
     assert made.sampling == "partition"
     assert made.noise_multiplier == 2.0
     text = made.to_text()
-    for part in ("SphericalLaplace(2)", "delta = 0", "pure", "read me"):
+    for part in ("SphericalLaplace(scale 2)", "delta = 0", "pure", "read me"):
         assert part in text
     assert "read me" in made._repr_html_()
     assert made.to_dict()["events"][0]["type"] == "LaplaceEvent"
     assert "read me" in made.to_json()
     assert pickle.loads(pickle.dumps(made)) == made
-    assert str(LaplaceEvent(2.0, largest_multiplier=3.0)) == "1 x SphericalLaplace(2 to 3)"
+    assert str(LaplaceEvent(2.0, largest_multiplier=3.0)) == "1 x SphericalLaplace(scale 2 to 3)"
 
 
 def test_replace_one_with_rdp_is_no_error_for_pure_events():
@@ -152,3 +152,40 @@ def test_a_report_without_noise_is_not_private():
     assert made.delta_at(3.0) == 1.0
     assert made.tpr_at(0.01) == 1.0
     assert "no privacy" in made.to_text()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"adjacency": "replace-one"},
+        {"adjacency": "replace_label"},
+        {"adjacency": None},
+        {"n_steps": 0},
+        {"n_steps": -1},
+        {"n_steps": 0.5},
+        {"n_steps": math.nan},
+        {"epsilon": "1"},
+        {"epsilon": True},
+        {"epsilon": math.nan},
+        {"epsilon": np.array(["1"])},
+    ],
+    ids=str,
+)
+def test_arguments_that_would_weaken_silently_are_refused(arguments):
+    with pytest.raises(ValueError, match=next(iter(arguments))):
+        calibrate_pure(**({"epsilon": 1.0} | arguments))
+
+
+@pytest.mark.parametrize("arguments", [(-1.0,), (math.nan,), (1.0, 0), (1.0, 1, 0), (1.0, 0.5)])
+def test_events_that_cannot_be_are_refused(arguments):
+    with pytest.raises(ValueError, match=r"noise_multiplier|n_steps|n_parts"):
+        LaplaceEvent(*arguments)
+    with pytest.raises(ValueError, match="adjacency"):
+        LaplaceEvent(1.0).epsilon("replace-one")
+
+
+def test_notes_of_single_fits_say_so_when_composed():
+    single = report(LaplaceEvent(1.0), notes=("a",))
+    both = compose([single, single])
+    assert both.notes == ("of fit 1 of 2 alone: a", "of fit 2 of 2 alone: a")
+    assert compose([single]).notes == ("a",)

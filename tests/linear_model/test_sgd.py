@@ -524,12 +524,12 @@ def test_a_streams_epsilon_does_not_grow(estimator, cancer):
         assert report.n_releases == report.events[0].n_parts == model.n_iter_ == call
         assert report.reproducible
         assert model.batch_size_ == len(rows)
-    assert "no other call saw" in " ".join(report.to_text().split())
+    assert "no record was shown to two" in " ".join(report.to_text().split())
     model.set_params(epsilon=0.5).partial_fit(*next(parts(X, y)))
     assert model.privacy_report_.epsilon == 0.8
     model.set_params(epsilon=2.0).partial_fit(*next(parts(X, y)))
     assert model.privacy_report_.epsilon == 2.0
-    assert str(model.privacy_report_.events[0]).endswith("SphericalLaplace(0.5 to 2)")
+    assert str(model.privacy_report_.events[0]).endswith("SphericalLaplace(scale 0.5 to 2)")
 
 
 def test_each_call_of_a_stream_has_noise_of_its_own(cancer):
@@ -632,3 +632,44 @@ def test_streams_need_the_same_classes_and_units(cancer):
     regressor = DPSGDRegressor(mechanism="laplace", target_bounds=(0.0, 1.0)).partial_fit(X, y)
     with pytest.raises(ValueError, match="must stay the same"):
         regressor.set_params(target_bounds=(0.0, 2.0)).partial_fit(X, y)
+
+
+@pytest.mark.parametrize("begin", ["fit", "partial_fit"])
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        {"adjacency": "replace_label"},
+        {"clipping_norm": 1e300},
+        {"clipping_norm": -1.0},
+        {"alpha": -1.0},
+        {"eta0": 0.0},
+        {"epsilon": math.nan},
+        {"epsilon": "1"},
+        {"data_norm": -1.0},
+        {"penalty": "x"},
+    ],
+    ids=str,
+)
+def test_parameters_are_checked_in_every_call_of_a_stream(spoilt, begin, cancer):
+    X, y = cancer
+    model = DPSGDClassifier(mechanism="laplace", classes=[0, 1])
+    getattr(model, begin)(X, y)
+    before = model.privacy_report_
+    with pytest.raises(ValueError, match=next(iter(spoilt))):
+        model.set_params(**spoilt).partial_fit(X, y)
+    assert model.privacy_report_ is before
+
+
+def test_what_streams_and_budgets_assume_is_listed(cancer):
+    X, y = cancer
+    model = DPSGDClassifier(mechanism="laplace", classes=[0, 1])
+    model.fit(X, y, sample_epsilon=np.full(len(y), 0.5))
+    assert any("sample_epsilon" in line for line in model.privacy_report_.assumed_public)
+    model.partial_fit(X, y)
+    assert any("partial_fit" in line for line in model.privacy_report_.assumed_public)
+
+
+@pytest.mark.parametrize("budgets", [["1"] * 569, np.ma.ones(569), np.ones(569, dtype=complex)])
+def test_budgets_that_are_no_real_numbers_are_refused(budgets, cancer):
+    with pytest.raises(ValueError, match="sample_epsilon"):
+        DPSGDClassifier(mechanism="laplace").fit(*cancer, sample_epsilon=budgets)
