@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import fetch_california_housing, fetch_openml
+from sklearn.datasets import fetch_california_housing, fetch_kddcup99, fetch_openml
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
@@ -25,6 +25,8 @@ _ADULT_TRAIN_ROWS = 32_561
 _ADULT_ROWS = 48_842
 # Age and fnlwgt of the first row of the training file.
 _ADULT_FIRST_TRAIN_ROW = (39, 77_516)
+
+_MNIST_TRAIN_ROWS = 60_000
 
 _MILLIONSONG_TRAIN_ROWS = 463_715
 # UCI's file has no header.
@@ -94,6 +96,38 @@ def load_electricity(folder=None):
         # The same columns and values, the day as a category.
         frame = _from_openml(151, shape=(45_312, 9))
     return frame.astype({"day": "int64"})
+
+
+def load_kddcup99(folder=None):
+    """Return a tenth of KDD Cup 1999: 41 features and `label`, "normal." or an attack's name."""
+    frame = _read(folder, "kddcup99_10percent.csv.gz")
+    if frame is None:
+        frame = _kddcup99_from_sklearn(fetch_kddcup99(percent10=True, as_frame=True).frame)
+    return frame
+
+
+def load_mnist(folder=None):
+    """Return MNIST's training images, of 784 pixels from 0 to 255, and their digits.
+
+    Parameters
+    ----------
+    folder : path, default=None
+        Folder with mnist.npz; None uses the environment variable SKDP_DATA, or else OpenML.
+
+    Returns
+    -------
+    images : ndarray of shape (60000, 784)
+    digits : ndarray of shape (60000,)
+    """
+    folder = _folder(folder)
+    if folder:
+        with np.load(Path(folder) / "mnist.npz") as file:
+            images, digits = file["x_train"], file["y_train"]
+    else:
+        # The training images come first.
+        bunch = fetch_openml(data_id=554, as_frame=False)
+        images, digits = bunch.data[:_MNIST_TRAIN_ROWS], bunch.target[:_MNIST_TRAIN_ROWS]
+    return images.reshape(len(images), -1).astype(np.uint8), digits.astype(np.int64)
 
 
 def load_millionsong_cs190(folder=None):
@@ -188,6 +222,12 @@ def prepare(frame, *, target, dropped=(), target_bounds=None):
     )
 
 
+def scale(features):
+    """Return the rows of a frame, scaled as in `load_prepared`."""
+    numbers, words = _columns(features)
+    return _scaler(numbers, words).fit_transform(features.astype(dict.fromkeys(words, object)))
+
+
 def write_table(table, path, command):
     """Write a table as CSV below a comment with the command that made it."""
     with open(path, "w", encoding="utf-8", newline="\n") as file:
@@ -254,6 +294,17 @@ def _from_openml(data_id, *, shape):
     frame = fetch_openml(data_id=data_id, as_frame=True).frame
     if frame.shape != shape:
         raise ValueError(f"Expected OpenML's {data_id} to have shape {shape}, got {frame.shape}.")
+    return frame
+
+
+def _kddcup99_from_sklearn(frame):
+    """Turn bytes into words and the other columns into numbers."""
+    frame = frame.rename(columns={"labels": "label"})
+    for name in frame.columns:
+        if isinstance(frame[name].iloc[0], bytes):
+            frame[name] = frame[name].str.decode("ascii")
+        else:
+            frame[name] = pd.to_numeric(frame[name])
     return frame
 
 

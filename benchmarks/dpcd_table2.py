@@ -29,10 +29,11 @@ METHODS = ("exact", "private", "laplace")
 STEPS = tuple(np.geomspace(1e-2, 10.0, 10))
 # The paper's thresholds are for twice our gradient of the squared error.
 CLIPPINGS = tuple(np.geomspace(1e-3, 1e6, 100))
-COARSE = slice(0, 100, 4)
+# Steps through the grid in one round after another, each around the best of the last.
+ROUNDS = ((3, 8), (1, 3), (1, 1))
 SELECTION_SEEDS = (100, 101, 102)
 SEEDS = (0, 1, 2, 3, 4)
-N_REFINED = 3
+N_BEST = 3
 SHARE = 0.1
 
 
@@ -85,17 +86,26 @@ def mean_errors(cell, settings, seeds, parallel):
 
 def choose(cell, parallel):
     """Return the best setting of the grid, from coarse to fine."""
-    coarse = list(itertools.product(range(len(STEPS)), range(len(CLIPPINGS))[COARSE]))
-    errors = mean_errors(cell, coarse, SELECTION_SEEDS[:1], parallel)
-    fine = {
-        (step + i, clipping + k)
-        for step, clipping in (coarse[best] for best in np.argsort(errors)[:N_REFINED])
-        for i in (-1, 0, 1)
-        for k in range(-3, 4)
-        if 0 <= step + i < len(STEPS) and 0 <= clipping + k < len(CLIPPINGS)
+    strides = ROUNDS[0]
+    settings = list(
+        itertools.product(range(0, len(STEPS), strides[0]), range(0, len(CLIPPINGS), strides[1]))
+    )
+    for next_strides in ROUNDS[1:]:
+        errors = mean_errors(cell, settings, SELECTION_SEEDS[:1], parallel)
+        best = [settings[i] for i in np.argsort(errors)[:N_BEST]]
+        settings = sorted(set().union(*(around(setting, *next_strides) for setting in best)))
+    return settings[np.argmin(mean_errors(cell, settings, SELECTION_SEEDS, parallel))]
+
+
+def around(setting, step_stride, clipping_stride):
+    """Return a setting and its neighbours on the grid."""
+    step, clipping = setting
+    return {
+        (step + i * step_stride, clipping + k * clipping_stride)
+        for i, k in itertools.product((-1, 0, 1), repeat=2)
+        if 0 <= step + i * step_stride < len(STEPS)
+        and 0 <= clipping + k * clipping_stride < len(CLIPPINGS)
     }
-    fine = sorted(fine)
-    return fine[np.argmin(mean_errors(cell, fine, SELECTION_SEEDS, parallel))]
 
 
 def measure_cell(name, folder, method, adjacency, passes, parallel):
