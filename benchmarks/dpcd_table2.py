@@ -71,6 +71,7 @@ def error_of(name, folder, method, adjacency, passes, step, clipping, seed):
         max_iter=passes,
         step_size=STEPS[step],
         clipping_norm=CLIPPINGS[clipping] / (2.0 if instance.problem.is_regression else 1.0),
+        average_every=None,
         random_state=seed,
         **settings_of(method, instance, seed),
     )

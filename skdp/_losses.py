@@ -43,7 +43,7 @@ class SquaredError:
     name: str = "squared_error"
     smoothness: float = 1.0
     lipschitz: float = inf
-    margin: float = 1.5
+    margin: float = 1.2
     reach: float = 1.0
     at_zero: float = inf
 

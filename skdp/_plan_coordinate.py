@@ -69,6 +69,8 @@ class CoordinatePlan:
         Updates divided by the number of columns.
     period : int
         Steps between averagings.
+    average : bool
+        Whether there are any; without, a period is a pass.
     step_size : float
         Factor of the steps ``step_size / M_j``.
     clipping_norm : float or "auto"
@@ -86,6 +88,7 @@ class CoordinatePlan:
     budget: Budget
     n_passes: int
     period: int
+    average: bool
     step_size: float
     clipping_norm: float | str
     clipping_scale: float
@@ -227,7 +230,8 @@ def plan_coordinate_cd(
         problem=problem,
         budget=budget,
         n_passes=n_passes,
-        period=min(int(average_every), n_passes) * problem.n_columns,
+        period=min(int(average_every or 1), n_passes) * problem.n_columns,
+        average=average_every is not None,
         step_size=_AUTO_STEP if step_size == "auto" else float(step_size),
         clipping_norm=clipping_norm if private else math.inf,
         clipping_scale=_clipping_scale(problem, multiplier / math.sqrt(n_steps), n_passes),

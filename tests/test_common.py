@@ -18,7 +18,7 @@ PRIVATE = [estimator for _, estimator in all_estimators("private")]
 EPSILONS = {"default": {}, "inf": {"epsilon": float("inf")}, "1e-3": {"epsilon": 1e-3}}
 LAPLACE = {"mechanism": "laplace"}
 OPTIONS = {
-    "DPCD": [{"smoothness": "bounds"}, {"coef_bounds": (-0.5, 0.5)}],
+    "DPCD": [{"smoothness": "bounds"}, {"coef_bounds": (-0.5, 0.5), "average_every": None}],
     "DPCDClassifier": [{"penalty": "l1"}, {"penalty": "elasticnet"}],
     "DPCDElasticNet": [{"positive": True}],
     "DPCDLasso": [{"positive": True}],

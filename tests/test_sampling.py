@@ -1,9 +1,15 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.stats import chisquare
 
 from skdp._random import make_stream
-from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
+from skdp._sampling import (
+    CoordinateSampler,
+    PartitionSampler,
+    PoissonSampler,
+    SingleCoordinateSampler,
+)
 
 P_VALUE = 1e-9
 
@@ -92,3 +98,26 @@ def test_cost_follows_the_batch_and_not_the_rows():
 def test_sampling_reads_no_data_and_is_reproducible():
     np.testing.assert_array_equal(coins(20, 0.3, 30, 5), coins(20, 0.3, 30, 5))
     assert not np.array_equal(coins(20, 0.3, 30, 5), coins(20, 0.3, 30, 6))
+
+
+@pytest.mark.parametrize("n_columns", [1, 5])
+def test_single_coordinates_take_all_columns_in_each_pass(n_columns):
+    sampler = SingleCoordinateSampler(n_columns, 3 * n_columns + n_columns // 2)
+    drawn = list(sampler.coordinates(make_stream(0)))
+    assert len(drawn) == sampler.n_steps
+    for first in range(0, 3 * n_columns, n_columns):
+        assert sorted(drawn[first : first + n_columns]) == list(range(n_columns))
+    assert len(set(drawn[3 * n_columns :])) == n_columns // 2
+    assert sampler.design == {"sampling_rate": 1.0, "n_steps": sampler.n_steps}
+
+
+def test_single_coordinates_are_in_uniformly_random_order():
+    """Each of 24 orders, 60,000 passes: a chi-square test that fails by chance once in 1e8 runs."""
+    n_passes, n_columns = 60_000, 4
+    drawn = list(
+        SingleCoordinateSampler(n_columns, n_passes * n_columns).coordinates(make_stream(1))
+    )
+    orders = np.reshape(drawn, (n_passes, n_columns)) @ [1000, 100, 10, 1]
+    _, counts = np.unique(orders, return_counts=True)
+    assert counts.size == 24
+    assert chisquare(counts).pvalue > 1e-8

@@ -16,14 +16,14 @@ SUM_BLOCK = 128
 
 @np.errstate(all="ignore")
 def solve_coordinate_cd(
-    columns, targets, *, loss, penalty, step, period, sampler, mechanism, coins, noise
+    columns, targets, *, loss, penalty, step, period, average, sampler, mechanism, coins, noise
 ):
     r"""Run Algorithm 1 of Mangold et al. (2022).
 
     Works on columns divided by units u_j, so on coordinates u_j w_j. In units of the thresholds C_j
     one record's part of every release has the bound 1 and every coordinate has the same step. The
     predictions follow each update, and are computed afresh at the end of a period, when the iterate
-    is replaced by the mean of the period's iterates.
+    may be replaced by the mean of the period's iterates.
 
     Parameters
     ----------
@@ -37,6 +37,8 @@ def solve_coordinate_cd(
         Step size in the units' coordinates, for the gradient of the mean loss.
     period : int
         Steps of a period; what remains for the last may be less.
+    average : bool
+        Whether to average each period.
     sampler : SingleCoordinateSampler
     mechanism : GaussianMechanism
         Of sums over records of k-vectors, each clipped to its contribution bound.
@@ -45,7 +47,7 @@ def solve_coordinate_cd(
     Returns
     -------
     ndarray of shape (k, d)
-        w, the mean of the last period.
+        w, the mean of the last period or its last iterate.
     """
     X, unit = columns
     n_rows, n_outputs = targets.shape
@@ -79,9 +81,10 @@ def solve_coordinate_cd(
                     w[output][j] = new
                 np.multiply(x[j], moves, out=buffer)
                 predictions += buffer
-            averaged = mean.value(w, min(period, sampler.n_steps - first))
-            # The mean of numbers within an interval may leave it by rounding.
-            w = np.clip(averaged, scaled.low, scaled.high).tolist()
+            if average:
+                averaged = mean.value(w, min(period, sampler.n_steps - first))
+                # The mean of numbers within an interval may leave it by rounding.
+                w = np.clip(averaged, scaled.low, scaled.high).tolist()
             predictions = _predictions(X, w, shape)
     return np.clip(np.array(w) / unit, penalty.low, penalty.high)
 

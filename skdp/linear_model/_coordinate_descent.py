@@ -113,9 +113,10 @@ class DPCDLasso(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         them; an array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the
         features. With ``epsilon=inf`` the first two are the exact means.
 
-    average_every : int, default=1
+    average_every : int or None, default=1
         Passes between averagings, at each of which the iterate is replaced by the mean of the
-        iterates since the last. It costs no privacy.
+        iterates since the last. It costs no privacy. None averages nothing, which is better where
+        passes are few and noise is small.
 
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
@@ -386,9 +387,10 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         them; an array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the
         features. With ``epsilon=inf`` the first two are the exact means.
 
-    average_every : int, default=1
+    average_every : int or None, default=1
         Passes between averagings, at each of which the iterate is replaced by the mean of the
-        iterates since the last. It costs no privacy.
+        iterates since the last. It costs no privacy. None averages nothing, which is better where
+        passes are few and noise is small.
 
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
@@ -663,9 +665,10 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
         them; an array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the
         features. With ``epsilon=inf`` the first two are the exact means.
 
-    average_every : int, default=1
+    average_every : int or None, default=1
         Passes between averagings, at each of which the iterate is replaced by the mean of the
-        iterates since the last. It costs no privacy.
+        iterates since the last. It costs no privacy. None averages nothing, which is better where
+        passes are few and noise is small.
 
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also

@@ -41,7 +41,7 @@ CONSTRAINTS = {
     "clipping_norm": [_POSITIVE, StrOptions({"auto"})],
     "step_size": [_POSITIVE, StrOptions({"auto"})],
     "smoothness": [StrOptions({"bounds", "private"}), "array-like"],
-    "average_every": [_COUNT],
+    "average_every": [_COUNT, None],
     "random_state": ["random_state"],
 }
 
@@ -191,6 +191,7 @@ def solve_plan(estimator, plan, X, reach, bias, targets, loss, penalty, stream):
         penalty=penalty,
         step=step,
         period=plan.period,
+        average=plan.average,
         sampler=plan.sampler,
         mechanism=plan.mechanism,
         coins=coins,

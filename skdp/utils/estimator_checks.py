@@ -220,7 +220,9 @@ def _check_spread_shrinks_with_epsilon(estimator):
     resolved = _fit(estimator, X, y)
     for name in _RESOLVED:
         if name in estimator.get_params():
-            estimator = clone(estimator).set_params(**{name: getattr(resolved, name + "_")})
+            value = getattr(resolved, name + "_")
+            # What isn't public is None, and any number serves.
+            estimator = clone(estimator).set_params(**{name: 1.0 if value is None else value})
     spreads = []
     for epsilon in (0.1, 1.0, 10.0):
         fits = [

@@ -410,7 +410,7 @@ def test_narrow_integers_count_as_well(kind, cancer):
         DPCDLasso(smoothness="bounds"),
         DPCDLasso(smoothness="private", clipping_norm=0.5),
         DPCDLasso(positive=True, target_bounds=(-1.0, 1.0), adjacency="replace_one"),
-        DPCDElasticNet(fit_intercept=False, data_norm=0.5, max_iter=3),
+        DPCDElasticNet(fit_intercept=False, data_norm=0.5, max_iter=3, average_every=None),
         DPCDElasticNet(accountant="rdp", average_every=2, clipping_norm=0.2),
         DPCDClassifier(),
         DPCDClassifier(penalty="l1", smoothness="bounds", clipping_norm=0.5),
