@@ -158,8 +158,9 @@ class DPCDLasso(LinearRegressorMixin, RegressorMixin, BaseEstimator):
 
     Notes
     -----
-    Algorithm 1 of [1]_: each step releases one coordinate, drawn at random, of the gradient over
-    all rows, and takes a proximal step along it. Coordinates whose features are small have small
+    Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes
+    a proximal step along it. The coordinates of a pass come in random order, where the paper draws
+    each independently; privacy is the same. Coordinates whose features are small have small
     bounds, little noise and long steps, so features needn't be of one scale. The noise is that of
     the exact composition of Gaussian mechanisms. Several outputs are clipped and released
     together.
@@ -432,8 +433,9 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
 
     Notes
     -----
-    Algorithm 1 of [1]_: each step releases one coordinate, drawn at random, of the gradient over
-    all rows, and takes a proximal step along it. Coordinates whose features are small have small
+    Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes
+    a proximal step along it. The coordinates of a pass come in random order, where the paper draws
+    each independently; privacy is the same. Coordinates whose features are small have small
     bounds, little noise and long steps, so features needn't be of one scale. The noise is that of
     the exact composition of Gaussian mechanisms. Several outputs are clipped and released
     together.
@@ -713,8 +715,9 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Algorithm 1 of [1]_: each step releases one coordinate, drawn at random, of the gradient over
-    all rows, and takes a proximal step along it. Coordinates whose features are small have small
+    Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes
+    a proximal step along it. The coordinates of a pass come in random order, where the paper draws
+    each independently; privacy is the same. Coordinates whose features are small have small
     bounds, little noise and long steps, so features needn't be of one scale. The noise is that of
     the exact composition of Gaussian mechanisms. The classes are clipped and released
     together: each costs noise, none costs a share of the budget.
