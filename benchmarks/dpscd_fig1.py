@@ -71,6 +71,9 @@ CLIPPINGS = (
     0.3,
 )
 
+# Settings with more steps take too long.
+MAX_STEPS = 20_000
+
 # Rows, and the same units per unit of epsilon.
 SEQUENTIAL_BATCHES = (5,)
 SEQUENTIAL_CLIPPINGS = (1e-5, 1e-4, 1e-3)
@@ -110,6 +113,14 @@ def grid(method):
     return list(itertools.product(BATCHES, CLIPPINGS))
 
 
+def is_short(setting, method, name, n_rows):
+    """Tell whether a setting has few enough steps to be run."""
+    if method in ("none", *BASELINES):
+        return True
+    batch, _ = resolve(setting, method, PROBLEMS[name].alpha, 1.0, n_rows)
+    return PROBLEMS[name].max_iter * n_rows / batch <= MAX_STEPS
+
+
 def resolve(setting, method, alpha, epsilon, n_rows):
     """Return batch size and clipping norm of a setting of the grid."""
     if method == "none":
@@ -126,7 +137,7 @@ def resolve(setting, method, alpha, epsilon, n_rows):
 
 def choose(method, name, epsilon, delta, data, scores):
     """Return the setting of the grid that is best on validation rows."""
-    settings = grid(method)
+    settings = [s for s in grid(method) if is_short(s, method, name, data[0].shape[0])]
     if len(settings) == 1:
         return settings[0]
     seeds, n_finalists = SELECTION_SEEDS[:N_SCREENING], N_FINALISTS
