@@ -115,7 +115,8 @@ class LogLoss(_UnitInterval):
 
     def gradient(self, y, m):
         """Return the derivative in `m`."""
-        return -y * expit(-y * m)
+        sign = -y
+        return sign * expit(sign * m)
 
     def conjugate(self, y, a):
         """Return the conjugate at `-a`: a negative entropy, infinite unless ``0 <= y a <= 1``."""

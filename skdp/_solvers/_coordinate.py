@@ -73,14 +73,18 @@ def solve_coordinate_cd(
                 clip_entries(buffer, bound)
                 slope = mechanism.release(np.add.reduce(buffer, axis=-1), noise)
                 times, prox = mean.uncounted(j, done), penalties[j].prox_of_number
+                moved = False
                 for output, slope_of_output in enumerate(_listed(slope)):
                     old = w[output][j]
                     new = prox(old - per_row * slope_of_output, step)
                     mean.total[output][j] += times * old
                     moves[output] = new - old
+                    moved = moved or new != old
                     w[output][j] = new
-                np.multiply(x[j], moves, out=buffer)
-                predictions += buffer
+                # Under an L1 penalty most coordinates stay where they are.
+                if moved:
+                    np.multiply(x[j], moves, out=buffer)
+                    predictions += buffer
             if average:
                 averaged = mean.value(w, min(period, sampler.n_steps - first))
                 # The mean of numbers within an interval may leave it by rounding.
