@@ -7,7 +7,9 @@ from skdp._bounds import (
     augmented_norm,
     check_bounds,
     check_feature_bounds,
+    clip_columns,
     clip_contributions,
+    clip_entries,
     clip_rows,
     clip_targets,
     row_norms,
@@ -167,3 +169,42 @@ def test_summation_slack_covers_sums_in_any_order(n_rows, rng):
     sums = [np.cumsum(rng.permutation(terms))[-1] for _ in range(20)]
     assert max(sums) - min(sums) <= slack
     assert slack < 1e-6
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_entries_are_bounded_whatever_they_are(n_outputs, rng):
+    """Outputs of a record are scaled together; what overflowed to no number counts as the bound."""
+    values = rng.standard_normal((n_outputs, 50))
+    values[:, 1], values[0, 2], values[0, 3], values[0, 4] = 0.0, np.nan, np.inf, -1e308
+    clipped = (values[0] if n_outputs == 1 else values).copy()
+    with np.errstate(all="ignore"):
+        clip_entries(clipped, 0.7)
+    lengths = np.linalg.norm(clipped.reshape(n_outputs, -1), axis=0)
+    assert (lengths <= 0.7 * (1 + 1e-14)).all()
+    np.testing.assert_allclose(lengths[2:5], 0.7)
+    assert lengths[1] == 0.0
+    short = np.linalg.norm(np.nan_to_num(values, posinf=1.0, neginf=1.0).clip(-9, 9), axis=0) <= 0.7
+    short[2:5] = False
+    np.testing.assert_array_equal(clipped.reshape(n_outputs, -1)[:, short], values[:, short])
+    unbounded = values.copy()
+    clip_entries(unbounded, math.inf)
+    np.testing.assert_array_equal(unbounded, values)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("data_norm", [1.0, 1e9])
+def test_columns_are_clipped_copies_without_null_records(data_norm, fit_intercept, rng):
+    X = rng.standard_normal((5000, 3))
+    X[7] = 0.0
+    rows = clip_rows(X, data_norm=data_norm, fit_intercept=fit_intercept)
+    rows.norm[11] = 0.0
+    low, high = np.array([0.2, -0.1, -9.0]), np.array([0.3, 0.1, 9.0])
+    found = clip_columns(rows, low=low, high=high)
+    assert found.flags.f_contiguous
+    expected = rows.augmented(np.arange(5000))
+    expected[:, :3] = np.clip(expected[:, :3], low, high)
+    expected[rows.norm == 0.0] = 0.0
+    np.testing.assert_array_equal(found, expected)
+    assert not found[11].any()
+    free = clip_columns(rows, low=low, high=high, clip=False)
+    np.testing.assert_array_equal(free, rows.augmented(np.arange(5000)))

@@ -164,3 +164,21 @@ def test_spherical_noise_is_pure_on_the_grid():
 def test_serving_takes_the_largest_multiplier():
     made = laplace().serving(np.array([1.0, 5.0, 3.0]))
     assert made == laplace(noise_multiplier=5.0)
+
+
+@pytest.mark.parametrize("random_state", [0, None])
+@pytest.mark.parametrize("bound", [1e-9, 0.3, 1e12])
+def test_a_number_is_released_as_an_array_of_one(bound, random_state, rng, monkeypatch):
+    """To the last bit, also where a block of noise ends."""
+    made = mechanism(contribution_bound=bound, size=1)
+    numbers, arrays = make_stream(random_state), make_stream(random_state)
+    if random_state is None:
+        block = np.random.default_rng(5).standard_normal(8192)
+        for stream in (numbers, arrays):
+            monkeypatch.setattr(stream, "_draw_normal", lambda size: block[:size].copy())
+    for value in 100.0 * bound * rng.standard_normal(9000):
+        found, expected = (
+            made.release(np.float64(value), numbers),
+            made.release(np.array([value]), arrays),
+        )
+        assert found == expected[0]

@@ -49,3 +49,22 @@ def test_intervals_of_each_coefficient():
         alone = penalty.of_coefficient(j).prox(w[:, j], 1.0)
         np.testing.assert_array_equal(alone, penalty.prox(w, 1.0)[:, j])
     assert Penalty(l1=1.0).of_coefficient(3).prox(np.array(2.0), 1.0) == 1.0
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
+def test_numbers_and_arrays_have_one_prox(penalty, rng):
+    w = np.append(rng.normal(scale=2.0, size=200), [0.0, 1e300, -1e300])
+    for step in (0.0, 0.3, 4.0):
+        found = [penalty.prox_of_number(number, step) for number in w.tolist()]
+        np.testing.assert_allclose(found, penalty.prox(w, step), rtol=1e-14)
+    assert np.isnan(penalty.prox_of_number(np.nan, 1.0))
+
+
+def test_units():
+    """The penalty of u w in units u is the penalty of w."""
+    penalty = Penalty(l1=0.4, l2=0.3, low=np.array([-1.0, -inf]), high=5.0)
+    unit, w = np.array([0.1, 20.0]), np.array([-0.5, 3.0])
+    scaled = penalty.in_units(unit)
+    assert scaled.value(unit * w) == pytest.approx(penalty.value(w))
+    np.testing.assert_allclose(scaled.low, [-0.1, -inf])
+    np.testing.assert_allclose(scaled.high, [0.5, 100.0])

@@ -194,6 +194,19 @@ def test_one_record_moves_a_release_by_at_most_its_sensitivity(estimator, corner
     assert moved > 0.0
 
 
+@pytest.mark.parametrize("estimator", ESTIMATORS + GRADIENT + COORDINATE, ids=str)
+def test_a_null_record_contributes_exactly_nothing(estimator, records):
+    """Whatever its features and label were: every release is that of any other null record."""
+    X, y = records
+    k = 17
+    values, script, _ = releases(estimator, X, y, null=k)
+    X, y = X.copy(), y.copy()
+    X[k], y[k] = 1e3, 1 - y[k]
+    other, _, _ = releases(estimator, X, y, script, null=k)
+    for (_, value), (_, other_value) in zip(values, other, strict=True):
+        np.testing.assert_array_equal(value, other_value)
+
+
 # Rule 3: no error text quotes an entry.
 
 SECRET = "4711.4711"
@@ -272,7 +285,12 @@ def test_no_warning_of_arithmetic_tells_of_the_data(size, epsilon, records):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize(
-    "estimator", [DPSCDClassifier(), DPSCDRegressor(), DPSGDClassifier(), DPSGDRegressor()], ids=str
+    "estimator",
+    [
+        *(DPSCDClassifier(), DPSCDRegressor(), DPSGDClassifier(), DPSGDRegressor()),
+        *(DPCDClassifier(), DPCDLasso()),
+    ],
+    ids=str,
 )
 def test_missing_and_infinite_values_are_refused(estimator, value, records):
     X, y = records
@@ -337,7 +355,7 @@ def test_defaults_look_at_nothing_and_warn_of_nothing(estimator, size, records):
     reference = estimator(random_state=0).fit(X, y)
     assert model.privacy_report_ == reference.privacy_report_
     assert model.clipping_norm_ == reference.clipping_norm_
-    assert estimator().data_norm == 1.0
+    assert estimator().data_norm in (1.0, None)
 
 
 # Rule 8: the unit is one row.

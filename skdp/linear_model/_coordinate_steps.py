@@ -181,7 +181,7 @@ def solve_plan(estimator, plan, X, reach, bias, targets, loss, penalty, stream):
         squares = check_mean_squares(estimator.smoothness, n_features)
     if estimator.fit_intercept:
         squares = np.append(squares, bias**2)
-    smoothness = loss.smoothness * np.maximum(squares, _SMALLEST_SQUARE)
+    smoothness = loss.smoothness * np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
     unit, step = plan.units(smoothness)
     X /= unit
     weights = solve_coordinate_cd(

@@ -1,11 +1,12 @@
 import math
-import warnings
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.datasets import load_linnerud, load_wine
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.fixes import parse_version
 
 from skdp._losses import LOSSES
 from skdp._mechanisms import GaussianMechanism
@@ -32,17 +33,13 @@ def objective(loss, penalty, X, y, w):
     return LOSSES[loss].value(y, X @ w).mean() + penalty.value(w)
 
 
-def sklearn_logistic(penalty, n_rows, alpha):
-    options = {"C": 1.0 / (n_rows * alpha), "fit_intercept": False, "max_iter": 100_000}
-    ratio = {"l2": 0.0, "l1": 1.0, "elasticnet": 0.5}[penalty]
-    solver = "lbfgs" if penalty == "l2" else "saga"
-    with warnings.catch_warnings():
-        # The parameter's name depends on scikit-learn's version.
-        warnings.simplefilter("ignore")
-        try:
-            return LogisticRegression(l1_ratio=ratio, solver=solver, tol=1e-8, **options)
-        finally:
-            pass
+def sklearn_logistic(X, y, l1_ratio, alpha):
+    options = {"C": 1.0 / (len(X) * alpha), "fit_intercept": False, "max_iter": 100_000}
+    if parse_version(sklearn.__version__) < parse_version("1.8"):
+        # Later versions go by l1_ratio alone.
+        options["penalty"] = "elasticnet"
+    model = LogisticRegression(l1_ratio=l1_ratio, solver="saga", tol=1e-8, **options)
+    return model.fit(X, y).coef_[0]
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
@@ -90,7 +87,8 @@ def test_without_privacy_scikit_learns_logistic_regression_is_reached(name, fit_
     if fit_intercept:
         X = np.hstack([X, np.ones((len(X), 1))])
     signs = 2.0 * y - 1.0
-    reference = sklearn_logistic(name, len(X), alpha).fit(X, signs).coef_[0]
+    ratio = {"l2": 0.0, "l1": 1.0, "elasticnet": 0.5}[name]
+    reference = sklearn_logistic(X, signs, ratio, alpha)
     penalty = make_penalty(name, alpha)
     best = objective("log_loss", penalty, X, signs, reference)
     assert objective("log_loss", penalty, X, signs, found) == pytest.approx(best, rel=1e-6)

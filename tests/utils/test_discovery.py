@@ -1,27 +1,35 @@
 import pytest
 
-from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
+from skdp.linear_model import (
+    DPCDClassifier,
+    DPCDElasticNet,
+    DPCDLasso,
+    DPSCDClassifier,
+    DPSCDRegressor,
+)
 from skdp.preprocessing import BoundsScaler, NormClipper
 from skdp.utils.discovery import all_estimators
+
+CLASSIFIERS = [DPCDClassifier, DPSCDClassifier]
+REGRESSORS = [DPCDElasticNet, DPCDLasso, DPSCDRegressor]
+TRANSFORMERS = [BoundsScaler, NormClipper]
 
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        (None, [BoundsScaler, DPSCDClassifier, DPSCDRegressor, NormClipper]),
-        ("private", [DPSCDClassifier, DPSCDRegressor]),
-        ("classifier", [DPSCDClassifier]),
-        ("regressor", [DPSCDRegressor]),
-        ("transformer", [BoundsScaler, NormClipper]),
+        (None, CLASSIFIERS + REGRESSORS + TRANSFORMERS),
+        ("private", CLASSIFIERS + REGRESSORS),
+        ("classifier", CLASSIFIERS),
+        ("regressor", REGRESSORS),
+        ("transformer", TRANSFORMERS),
     ],
 )
 def test_kinds(kind, expected):
     found = [estimator for _, estimator in all_estimators(kind)]
     assert [estimator for estimator in expected if estimator not in found] == []
     if kind is not None:
-        assert set(found).isdisjoint(
-            {BoundsScaler, DPSCDClassifier, DPSCDRegressor, NormClipper} - set(expected)
-        )
+        assert set(found).isdisjoint({*CLASSIFIERS, *REGRESSORS, *TRANSFORMERS} - set(expected))
 
 
 def test_unknown_kind():
