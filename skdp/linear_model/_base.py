@@ -5,6 +5,7 @@ import math
 import numpy as np
 from scipy.sparse import issparse
 from scipy.special import expit, softmax
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -106,7 +107,53 @@ class LinearClassifierMixin:
         return quietly(super().score, X, y, sample_weight)
 
 
-def probabilities(scores):
+def _estimates_probabilities(estimator):
+    # Estimators of one loss don't name it.
+    if getattr(estimator, "loss", "log_loss") != "log_loss":
+        raise AttributeError("predict_proba is available for loss='log_loss' only.")
+    return True
+
+
+class ProbabilityMixin:
+    """Probabilities of a fitted logistic model."""
+
+    @available_if(_estimates_probabilities)
+    def predict_proba(self, X):
+        """Estimate class probabilities; for the logistic loss only.
+
+        With several classes they are the softmax of the decision values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            One column a class, in the order of ``classes_``.
+        """
+        return _probabilities(self.decision_function(X))
+
+    @available_if(_estimates_probabilities)
+    def predict_log_proba(self, X):
+        """Estimate logarithms of class probabilities; for the logistic loss only.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            One column a class, in the order of ``classes_``.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+def _probabilities(scores):
     """Turn decision values into probabilities: a sigmoid, or for several classes a softmax."""
     if scores.ndim == 1:
         return np.column_stack([expit(-scores), expit(scores)])

@@ -10,11 +10,11 @@ from skdp._random import make_stream
 from skdp.linear_model._base import (
     LinearClassifierMixin,
     LinearRegressorMixin,
+    ProbabilityMixin,
     as_targets,
     check_finite,
     encode_labels,
     is_private,
-    probabilities,
 )
 from skdp.linear_model._coordinate_steps import (
     CONSTRAINTS,
@@ -576,7 +576,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         return tags
 
 
-class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
+class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, BaseEstimator):
     r"""Logistic regression by differentially private coordinate descent (DP-CD).
 
     Minimises, over rows :math:`x_i` whose values are clipped to `feature_bounds` and labels
@@ -844,39 +844,6 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
             also_public=(CLASSES_READ,) if self.classes is None else (),
         )
         return self
-
-    def predict_proba(self, X):
-        """Estimate class probabilities.
-
-        With several classes they are the softmax of the decision values.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
-        """
-        return probabilities(self.decision_function(X))
-
-    def predict_log_proba(self, X):
-        """Estimate logarithms of class probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

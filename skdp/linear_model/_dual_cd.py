@@ -4,7 +4,6 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.metaestimators import available_if
 
 from skdp._bounds import (
     augmented_norm,
@@ -30,11 +29,11 @@ from skdp._solvers._primal_cd import solve_primal_cd
 from skdp.linear_model._base import (
     LinearClassifierMixin,
     LinearRegressorMixin,
+    ProbabilityMixin,
     as_targets,
     check_finite,
     encode_labels,
     is_private,
-    probabilities,
     public_feature_bounds,
 )
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
@@ -375,13 +374,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         return tags
 
 
-def _estimates_probabilities(estimator):
-    if estimator.loss != "log_loss":
-        raise AttributeError("predict_proba is available for loss='log_loss' only.")
-    return True
-
-
-class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
+class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, BaseEstimator):
     r"""Logistic regression and SVM by differentially private dual coordinate descent (DP-SCD).
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
@@ -642,41 +635,6 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
             also_public=(CLASSES_READ,) if self.classes is None else (),
         )
         return self
-
-    @available_if(_estimates_probabilities)
-    def predict_proba(self, X):
-        """Estimate class probabilities; available for ``loss="log_loss"``.
-
-        With several classes they are the softmax of the decision values.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
-        """
-        return probabilities(self.decision_function(X))
-
-    @available_if(_estimates_probabilities)
-    def predict_log_proba(self, X):
-        """Estimate logarithms of class probabilities; available for ``loss="log_loss"``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

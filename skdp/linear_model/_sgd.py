@@ -11,17 +11,16 @@ from skdp._random import make_stream
 from skdp.linear_model._base import (
     LinearClassifierMixin,
     LinearRegressorMixin,
+    ProbabilityMixin,
     as_targets,
     encode_labels,
     is_private,
-    probabilities,
 )
 from skdp.linear_model._sgd_common import (
     CONSTRAINTS,
     POSITIVE,
     budgets_public,
     check_options,
-    estimates_probabilities,
     make_scaled_penalty,
     plan_fit,
     solve,
@@ -408,7 +407,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         return tags
 
 
-class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
+class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, BaseEstimator):
     r"""Logistic regression and SVM by differentially private stochastic gradient descent (DP-SGD).
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
@@ -789,41 +788,6 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseEstimator):
         self.batch_size_ = plan.batch_size
         self.clipping_norm_ = plan.clipping_norm
         self.eta0_ = plan.eta0
-
-    @available_if(estimates_probabilities)
-    def predict_proba(self, X):
-        """Estimate class probabilities; available for ``loss="log_loss"``.
-
-        With several classes they are the softmax of the decision values.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
-        """
-        return probabilities(self.decision_function(X))
-
-    @available_if(estimates_probabilities)
-    def predict_log_proba(self, X):
-        """Estimate logarithms of class probabilities; available for ``loss="log_loss"``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -227,10 +227,3 @@ def takes_streams(estimator):
     if estimator.mechanism != "laplace":
         raise AttributeError("partial_fit is available for mechanism='laplace' only.")
     return True
-
-
-def estimates_probabilities(estimator):
-    """Tell whether there is `predict_proba`."""
-    if estimator.loss != "log_loss":
-        raise AttributeError("predict_proba is available for loss='log_loss' only.")
-    return True
