@@ -84,6 +84,7 @@ class BoundedColumns(NamedTuple):
     norm: np.ndarray
 
 
+@np.errstate(all="ignore")
 def bound_columns(rows, *, low, high, clip=True):
     """Clip the values of certified rows to public ranges and divide columns by their norm bounds.
 
@@ -106,6 +107,7 @@ def bound_columns(rows, *, low, high, clip=True):
     return BoundedColumns(X, norm)
 
 
+@np.errstate(all="ignore")
 def clip_columns(rows, *, low, high, clip=True):
     """Copy certified rows by column and clip their values to public ranges.
 

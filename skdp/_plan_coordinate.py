@@ -10,13 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from skdp._mechanisms import GaussianMechanism
-from skdp._plan import ASSUMED_PUBLIC, LARGE_DELTA, NOT_COVERED, Budget
+from skdp._plan import ASSUMED_PUBLIC, LARGE_DELTA, NOT_COVERED, USER_FRAMES, Budget
 from skdp._sampling import SingleCoordinateSampler
 from skdp.accountant import GaussianEvent, PrivacyReport, calibrate
 from skdp.exceptions import PrivacyWarning
 
-# Frames from the warning here to the caller of `fit`.
-_USER = 5
 # See doc/default_rules.rst.
 _AUTO_PASSES = 100
 _AUTO_STEP = 1.0
@@ -192,6 +190,9 @@ def plan_coordinate_cd(
     release of mean squares the rest. Its entries are in [0, 1] for each record, whose change moves
     the sum by at most ``sqrt(n_features)`` under either adjacency.
     """
+    # Parameters may come unvalidated (`sklearn.set_config`).
+    if not 0.0 <= smoothness_budget < 1.0:
+        raise ValueError("smoothness_budget must be in (0, 1).")
     n_passes = _AUTO_PASSES if max_iter == "auto" else int(max_iter)
     n_steps = n_passes * problem.n_columns
     common = {
@@ -202,9 +203,9 @@ def plan_coordinate_cd(
     }
     multiplier = calibrate(n_steps=n_steps, **common)
     multiplier *= math.sqrt(1.0 / (1.0 - smoothness_budget))
-    private = multiplier > 0.0
+    private = not math.isinf(budget.epsilon)
     if private and budget.delta > 1.0 / problem.n_rows:
-        warnings.warn(LARGE_DELTA, PrivacyWarning, stacklevel=_USER)
+        warnings.warn(LARGE_DELTA, PrivacyWarning, stacklevel=USER_FRAMES - 1)
     square_mechanism = None
     if smoothness_budget > 0.0:
         multiplier *= _SPLIT_SLACK

@@ -5,6 +5,7 @@ Rule 2 (sampling) has tests/test_sampling.py, rule 5 (randomness) tests/test_ran
 """
 
 import contextlib
+import math
 import numbers
 import pickle
 import sys
@@ -107,6 +108,24 @@ def test_an_adjacency_that_is_no_choice_is_refused_without_validation_too(
         with pytest.raises(ValueError, match="adjacency"):
             model.fit(*records)
     assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize("share", [-1.0, -math.inf, math.inf, math.nan, 1.0, 2.0])
+def test_a_share_that_is_no_choice_is_refused_without_validation_too(share, records):
+    with config_context(skip_parameter_validation=True):
+        for estimator in (DPCDLasso, DPCDClassifier):
+            with pytest.raises(ValueError, match="smoothness_budget"):
+                estimator(smoothness_budget=share).fit(*records)
+
+
+@pytest.mark.parametrize("estimator", [DPCDLasso, DPSCDRegressor, DPSGDRegressor])
+@pytest.mark.parametrize("value", [1e-310, 1e-160, 1e160, 1.7e308])
+def test_numpys_error_state_tells_nothing_of_the_data(estimator, value, records):
+    X, y = records
+    X = X.copy()
+    X[17, 1] = value
+    with np.errstate(all="raise"):
+        estimator(data_norm=1e-3, random_state=0).fit(X, y)
 
 
 # Rules 3 and 7: replay. What the solver asks to be released on two neighbouring data sets, given

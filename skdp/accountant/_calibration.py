@@ -36,7 +36,8 @@ def calibrate(
     With full batches the answer is the analytic Gaussian mechanism [1]_, exact. With Poisson
     batches it comes from privacy loss distributions [2]_ and is 0.1 to 0.3 % above the smallest
     noise that would do (1 % where 1e6 steps or a tiny epsilon leave rounding errors). It is never
-    below: ``get_epsilon`` of the result, with the same other arguments, is at most ``epsilon``.
+    below: ``get_epsilon`` of the result, with the same other arguments (and ``pairwise=False``), is
+    at most ``epsilon``.
 
     Parameters
     ----------
@@ -57,7 +58,6 @@ def calibrate(
     accountant : {"pld", "rdp"}, default="pld"
         "rdp" uses Renyi divergences [3]_, which are looser. Below the delta where "pld" drowns
         in rounding errors (1e-12, more beyond 250 steps), Poisson batches fall back on "rdp".
-
     pairwise : bool, default=False
         Whether the noise multiplier is to be relative to the distance between the releases of two
         neighbouring data sets, which is never doubled. Needs ``sampling_rate=1``.

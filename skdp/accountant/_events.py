@@ -41,6 +41,8 @@ class GaussianEvent:
 
     def __str__(self):
         gaussian = f"Gaussian({self.noise_multiplier:.5g})"
+        if self.pairwise:
+            gaussian = f"pairwise {gaussian}"
         if self.sampling_rate < 1:
             gaussian = f"Poisson({self.sampling_rate:.5g}) {gaussian}"
         if self.n_parts > 1:

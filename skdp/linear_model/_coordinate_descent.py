@@ -21,6 +21,7 @@ from skdp.linear_model._coordinate_steps import (
     SHARE,
     bounded_columns,
     check_options,
+    coefficient_box,
     coefficient_penalty,
     make_plan,
     solve_plan,
@@ -84,8 +85,10 @@ class DPCDLasso(LinearRegressorMixin, RegressorMixin, BaseEstimator):
 
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,); values
-        beyond it are moved to it. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a
-        `data_norm`.
+        beyond it are moved to it in `fit`, and not in `predict`: where many are, predictions are
+        far off. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a `data_norm`, which
+        suits features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their
+        own.
 
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
@@ -95,7 +98,7 @@ class DPCDLasso(LinearRegressorMixin, RegressorMixin, BaseEstimator):
 
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
-        "auto" follows from the sizes and the privacy parameters.
+        "auto" is 100.
 
     clipping_norm : float or "auto", default="auto"
         Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the
@@ -103,8 +106,7 @@ class DPCDLasso(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         sizes and the privacy parameters.
 
     step_size : float or "auto", default="auto"
-        Factor of the steps ``step_size / M_j``. "auto" follows from the sizes and the privacy
-        parameters, and is at most 1.
+        Factor of the steps ``step_size / M_j``. "auto" is 1.
 
     smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
         Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1.
@@ -279,7 +281,7 @@ class DPCDLasso(LinearRegressorMixin, RegressorMixin, BaseEstimator):
 
         # 5. publish
         check_finite(weights)
-        coef = half_width * weights[:, : X.shape[1]]
+        coef = np.clip(half_width * weights[:, : X.shape[1]], *coefficient_box(self, X.shape[1]))
         self.coef_ = coef[0] if y.ndim == 1 else coef
         self.intercept_ = 0.0
         if self.fit_intercept:
@@ -359,8 +361,10 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
 
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,); values
-        beyond it are moved to it. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a
-        `data_norm`.
+        beyond it are moved to it in `fit`, and not in `predict`: where many are, predictions are
+        far off. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a `data_norm`, which
+        suits features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their
+        own.
 
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
@@ -370,7 +374,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
 
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
-        "auto" follows from the sizes and the privacy parameters.
+        "auto" is 100.
 
     clipping_norm : float or "auto", default="auto"
         Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the
@@ -378,8 +382,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         sizes and the privacy parameters.
 
     step_size : float or "auto", default="auto"
-        Factor of the steps ``step_size / M_j``. "auto" follows from the sizes and the privacy
-        parameters, and is at most 1.
+        Factor of the steps ``step_size / M_j``. "auto" is 1.
 
     smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
         Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1.
@@ -557,7 +560,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
 
         # 5. publish
         check_finite(weights)
-        coef = half_width * weights[:, : X.shape[1]]
+        coef = np.clip(half_width * weights[:, : X.shape[1]], *coefficient_box(self, X.shape[1]))
         self.coef_ = coef[0] if y.ndim == 1 else coef
         self.intercept_ = 0.0
         if self.fit_intercept:
@@ -644,12 +647,14 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
 
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,); values
-        beyond it are moved to it. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a
-        `data_norm`.
+        beyond it are moved to it in `fit`, and not in `predict`: where many are, predictions are
+        far off. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a `data_norm`, which
+        suits features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their
+        own.
 
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
-        "auto" follows from the sizes and the privacy parameters.
+        "auto" is 100.
 
     clipping_norm : float or "auto", default="auto"
         Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the
@@ -657,8 +662,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         sizes and the privacy parameters.
 
     step_size : float or "auto", default="auto"
-        Factor of the steps ``step_size / M_j``. "auto" follows from the sizes and the privacy
-        parameters, and is at most 1.
+        Factor of the steps ``step_size / M_j``. "auto" is 1.
 
     smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
         Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1/4.

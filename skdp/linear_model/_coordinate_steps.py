@@ -105,6 +105,8 @@ def check_options(estimator, n_features):
     public_feature_bounds(estimator, n_features)
     if not isinstance(estimator.smoothness, str):
         check_mean_squares(estimator.smoothness, n_features)
+    elif estimator.smoothness not in ("private", "bounds"):
+        raise ValueError("smoothness must be 'private', 'bounds' or an array.")
 
 
 def _buys_squares(estimator):
@@ -112,6 +114,12 @@ def _buys_squares(estimator):
     if not isinstance(estimator.smoothness, str):
         return False
     return estimator.smoothness == "private" or not is_private(estimator)
+
+
+def coefficient_box(estimator, n_features):
+    """Return the interval of each coefficient, in the units of the caller."""
+    positive = getattr(estimator, "positive", False)
+    return check_coef_bounds(estimator.coef_bounds, n_features, positive=positive)
 
 
 def coefficient_penalty(estimator, name, n_features, l1_ratio=0.5, positive=False, unit=1.0):
@@ -143,6 +151,7 @@ def bounded_columns(estimator, X):
 
 
 def make_plan(estimator, loss, n_rows, n_columns, n_outputs):
+    """Return the plan that an estimator's parameters and these public numbers ask for."""
     data_norm = np.inf if estimator.data_norm is None else float(estimator.data_norm)
     problem = CoordinateProblem(
         n_rows=n_rows,
@@ -167,6 +176,7 @@ def make_plan(estimator, loss, n_rows, n_columns, n_outputs):
     )
 
 
+@np.errstate(all="ignore")
 def solve_plan(estimator, plan, X, reach, bias, targets, loss, penalty, stream):
     """Return the weights, and the clipping norm if it is public."""
     coins, noise = stream.spawn(2)

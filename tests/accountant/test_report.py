@@ -324,7 +324,7 @@ def test_a_group_whose_epsilon_is_zero():
 
 def test_disjoint_parts_and_pairwise_bounds():
     event = GaussianEvent(4.0, 1.0, 9, n_parts=20, pairwise=True)
-    assert str(event) == "9 x 20 disjoint Gaussian(4)"
+    assert str(event) == "9 x 20 disjoint pairwise Gaussian(4)"
     assert event.n_releases == 180
     reports = [
         make_report(events=(event,), adjacency=adjacency)

@@ -151,6 +151,14 @@ def test_coefficients_stay_in_their_box_and_the_intercept_is_free(
         assert model.intercept_ < 0.0
 
 
+def test_rounding_does_not_take_coefficients_out_of_their_box(diabetes):
+    """A half width by which bounds don't divide and multiply back."""
+    X, y = diabetes
+    high, width = 0.7000000000000001, 9.448245450218751
+    model = DPCDLasso(coef_bounds=(0.6, high), target_bounds=(-width, width), epsilon=INF)
+    assert model.fit(X, 100.0 * y).coef_.max() <= high
+
+
 def test_several_targets_equal_lasso_without_privacy():
     X, y = load_linnerud(return_X_y=True)
     X = StandardScaler().fit_transform(X) / 4.0
