@@ -13,8 +13,17 @@ from sklearn.model_selection import train_test_split
 from tqdm import tqdm
 
 from skdp.exceptions import PrivacyWarning
-from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
+from skdp.linear_model import (
+    DPSCDClassifier,
+    DPSCDRegressor,
+    DPSGDClassifier,
+    DPSGDRegressor,
+)
 
+ALGORITHMS = {
+    "scd": (DPSCDRegressor, DPSCDClassifier),
+    "sgd": (DPSGDRegressor, DPSGDClassifier),
+}
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -46,12 +55,13 @@ class Problem:
     def score_name(self):
         return "MSE" if self.is_regression else "accuracy"
 
-    def make(self, **settings):
+    def make(self, algorithm="scd", **settings):
         """Return an estimator."""
+        regressor, classifier = ALGORITHMS[algorithm]
         common = {"alpha": self.alpha, "fit_intercept": False, "max_iter": self.max_iter}
         if self.is_regression:
-            return DPSCDRegressor(**(common | settings))
-        return DPSCDClassifier(loss=self.loss, **(common | settings))
+            return regressor(**(common | settings))
+        return classifier(loss=self.loss, **(common | settings))
 
     def score(self, model, X, y):
         """Return accuracy, or the mean squared error of scaled targets."""
@@ -83,6 +93,7 @@ METHODS = {
     "published": {"noisy_dual": True, "accountant": "rdp", "average": False},
     "primal": {"solver": "primal", "feature_bounds": (-1.0, 1.0), "average": False},
     "sequential": {"solver": "sequential", "average": False},
+    "sgd": {"algorithm": "sgd"},
 }
 
 
