@@ -50,7 +50,7 @@ def test_fig1_runs_and_keeps_its_fits(fig1, folder, capsys, monkeypatch):
     fig1.main(options)
     table = _read(folder / "dpscd_fig1.csv", "dpscd_fig1")
     assert "not private" in capsys.readouterr().out
-    # Four methods and no privacy at the first delta, without seq at the second.
+    # Five methods and no privacy at the first delta, without seq at the second.
     assert len(table) == 6 + 5
     assert not table.isna().any(axis=None)
     assert (table["min"] <= table["median"]).all()
