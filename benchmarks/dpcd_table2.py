@@ -1,12 +1,12 @@
 """Table 2 of the DP-CD paper: relative error to the optimum after 2 to 50 passes.
 
 For each problem, number of passes and way of knowing the coordinates' smoothness, the step size and
-the clipping norm are the best of the paper's grid (Mangold et al. 2022, appendix G.1), with
-averaging after every pass or without. They are found from coarse to fine at seeds that the table
-doesn't use. That choice reads the objective and is NOT private, there as here. "exact": mean
-squares of the features taken as public, as in the paper. "private": bought with a tenth of the
-budget from bounds of twice the largest values, by one Gaussian release; "laplace": by the paper's
-appendix F, from the same bounds. The paper has replace_one.
+the clipping norm are the best of the paper's grid (Mangold et al. 2022, appendix G.1), found from
+coarse to fine at seeds that the table doesn't use. That choice reads the objective and is NOT
+private, there as here. "exact": mean squares of the features taken as public, as in the paper.
+"private": bought with a tenth of the budget from bounds of twice the largest values, by one
+Gaussian release; "laplace": by the paper's appendix F, from the same bounds. The paper has
+replace_one.
 
     python benchmarks/dpcd_table2.py --data FOLDER
 """
@@ -27,8 +27,6 @@ ADJACENCIES = ("replace_one", "zero_out")
 METHODS = ("exact", "private", "laplace")
 
 STEPS = tuple(np.geomspace(1e-2, 10.0, 10))
-# Passes between averagings; none first.
-AVERAGES = (None, 1)
 # The paper's thresholds are for twice our gradient of the squared error.
 CLIPPINGS = tuple(np.geomspace(1e-3, 1e6, 100))
 # Steps through the grid in one round after another, each around the best of the last.
@@ -65,7 +63,7 @@ def settings_of(method, instance, seed):
     }
 
 
-def error_of(name, folder, method, adjacency, passes, average, step, clipping, seed):
+def error_of(name, folder, method, adjacency, passes, step, clipping, seed):
     """Return the relative error of one fit; noise can drown a model altogether."""
     instance = load_instance(name, folder)
     model = instance.make(
@@ -73,7 +71,7 @@ def error_of(name, folder, method, adjacency, passes, average, step, clipping, s
         max_iter=passes,
         step_size=STEPS[step],
         clipping_norm=CLIPPINGS[clipping] / (2.0 if instance.problem.is_regression else 1.0),
-        average_every=AVERAGES[average],
+        average_every=None,
         random_state=seed,
         **settings_of(method, instance, seed),
     )
@@ -82,7 +80,7 @@ def error_of(name, folder, method, adjacency, passes, average, step, clipping, s
 
 
 def mean_errors(cell, settings, seeds, parallel):
-    """Return the mean error of each setting of (average, step, clipping)."""
+    """Return the mean error of each setting of (step, clipping)."""
     tasks = [delayed(error_of)(*cell, *setting, seed) for setting in settings for seed in seeds]
     return np.reshape(parallel(tasks), (len(settings), len(seeds))).mean(axis=1)
 
@@ -91,11 +89,7 @@ def choose(cell, parallel):
     """Return the best setting of the grid, from coarse to fine."""
     strides = ROUNDS[0]
     settings = list(
-        itertools.product(
-            range(len(AVERAGES)),
-            range(0, len(STEPS), strides[0]),
-            range(0, len(CLIPPINGS), strides[1]),
-        )
+        itertools.product(range(0, len(STEPS), strides[0]), range(0, len(CLIPPINGS), strides[1]))
     )
     for next_strides in ROUNDS[1:]:
         errors = mean_errors(cell, settings, SELECTION_SEEDS[:1], parallel)
@@ -106,9 +100,9 @@ def choose(cell, parallel):
 
 def around(setting, step_stride, clipping_stride):
     """Return a setting and its neighbours on the grid."""
-    average, step, clipping = setting
+    step, clipping = setting
     return {
-        (average, step + i * step_stride, clipping + k * clipping_stride)
+        (step + i * step_stride, clipping + k * clipping_stride)
         for i, k in itertools.product((-1, 0, 1), repeat=2)
         if 0 <= step + i * step_stride < len(STEPS)
         and 0 <= clipping + k * clipping_stride < len(CLIPPINGS)
@@ -118,8 +112,8 @@ def around(setting, step_stride, clipping_stride):
 def measure_cell(name, folder, method, adjacency, passes, parallel):
     """Return the row of the table for one problem, method, adjacency and number of passes."""
     cell = (name, folder, method, adjacency, passes)
-    average, step, clipping = setting = choose(cell, parallel)
-    found = np.array(parallel(delayed(error_of)(*cell, *setting, seed) for seed in SEEDS))
+    step, clipping = choose(cell, parallel)
+    found = np.array(parallel(delayed(error_of)(*cell, step, clipping, seed) for seed in SEEDS))
     problem = PROBLEMS[name]
     paper = {}
     if passes in PASSES:
@@ -133,7 +127,6 @@ def measure_cell(name, folder, method, adjacency, passes, parallel):
         "error": found.mean(),
         "std": found.std(ddof=1),
         **paper,
-        "average_every": AVERAGES[average],
         "step_size": STEPS[step],
         "clipping_norm": CLIPPINGS[clipping],
     }
