@@ -152,7 +152,11 @@ def plan_dual_cd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_
         bound_per_clip=math.sqrt(2.0) if noisy_dual else 1.0,
         size=problem.n_columns + (problem.n_rows if noisy_dual else 0),
         prediction_per_release=problem.row_norm / (problem.alpha * problem.n_rows),
-        largest_clip=_dual_range(problem, joint=noisy_dual),
+        largest_clip=min(
+            _dual_range(problem, joint=noisy_dual),
+            # A row is then followed up to an error as large as a good prediction.
+            problem.margin * problem.alpha * problem.n_rows / (problem.row_norm * batch_size),
+        ),
         pairwise=False,
     )
 
