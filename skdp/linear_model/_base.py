@@ -1,6 +1,7 @@
 """What linear models share: predictions, labels, and the check of what is published."""
 
 import math
+from numbers import Real
 
 import numpy as np
 from scipy.sparse import issparse
@@ -10,7 +11,21 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import check_feature_bounds
-from skdp.utils._sklearn import quietly, validate_data
+from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
+
+# Numbers whose squares and products stay far from the ends of double precision.
+POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
+
+# Of the parameters that every private estimator has.
+COMMON_CONSTRAINTS = {
+    "alpha": [POSITIVE],
+    "fit_intercept": ["boolean"],
+    "epsilon": [Interval(Real, 0, None, closed="right")],
+    "delta": [Interval(Real, 0, 1, closed="left")],
+    "adjacency": [StrOptions({"zero_out", "replace_one"})],
+    "accountant": [StrOptions({"pld", "rdp"})],
+    "random_state": ["random_state"],
+}
 
 
 class LinearRegressorMixin:

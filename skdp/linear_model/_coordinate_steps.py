@@ -17,32 +17,29 @@ from skdp._penalties import make_penalty
 from skdp._plan import Budget
 from skdp._plan_coordinate import CoordinateProblem, plan_coordinate_cd
 from skdp._solvers._coordinate import SUM_BLOCK, mean_squares, solve_coordinate_cd
-from skdp.linear_model._base import is_private, public_feature_bounds
+from skdp.linear_model._base import (
+    COMMON_CONSTRAINTS,
+    POSITIVE,
+    is_private,
+    public_feature_bounds,
+)
 from skdp.utils._sklearn import Interval, StrOptions
 
-# Numbers whose squares and products stay far from the ends of double precision.
-_POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
 _COUNT = Interval(Integral, 1, 10**9, closed="both")
 SHARE = Interval(Real, 0, 1, closed="both")
 _SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-60, 1e200
 
 CONSTRAINTS = {
-    "alpha": [_POSITIVE],
+    **COMMON_CONSTRAINTS,
     "coef_bounds": ["array-like", None],
-    "fit_intercept": ["boolean"],
-    "epsilon": [Interval(Real, 0, None, closed="right")],
-    "delta": [Interval(Real, 0, 1, closed="left")],
-    "adjacency": [StrOptions({"zero_out", "replace_one"})],
-    "accountant": [StrOptions({"pld", "rdp"})],
     "smoothness_budget": [Interval(Real, 0, 1, closed="neither")],
-    "data_norm": [_POSITIVE, None],
+    "data_norm": [POSITIVE, None],
     "feature_bounds": ["array-like", None],
     "max_iter": [_COUNT, StrOptions({"auto"})],
-    "clipping_norm": [_POSITIVE, StrOptions({"auto"})],
-    "step_size": [_POSITIVE, StrOptions({"auto"})],
+    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
+    "step_size": [POSITIVE, StrOptions({"auto"})],
     "smoothness": [StrOptions({"bounds", "private"}), "array-like"],
     "average_every": [_COUNT, None],
-    "random_state": ["random_state"],
 }
 
 

@@ -1,6 +1,6 @@
 """DP-SCD: differentially private stochastic dual coordinate descent."""
 
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -27,6 +27,8 @@ from skdp._solvers._dual_cd import solve_dual_cd, solve_sequential_cd
 from skdp._solvers._parallel import BLOCK_ROWS
 from skdp._solvers._primal_cd import solve_primal_cd
 from skdp.linear_model._base import (
+    COMMON_CONSTRAINTS,
+    POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
     ProbabilityMixin,
@@ -38,26 +40,17 @@ from skdp.linear_model._base import (
 )
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
 
-# Numbers whose squares and products stay far from the ends of double precision.
-_POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
-
 _CONSTRAINTS = {
-    "alpha": [_POSITIVE],
-    "fit_intercept": ["boolean"],
-    "epsilon": [Interval(Real, 0, None, closed="right")],
-    "delta": [Interval(Real, 0, 1, closed="left")],
-    "adjacency": [StrOptions({"zero_out", "replace_one"})],
-    "accountant": [StrOptions({"pld", "rdp"})],
+    **COMMON_CONSTRAINTS,
     "noisy_dual": ["boolean"],
-    "data_norm": [_POSITIVE],
+    "data_norm": [POSITIVE],
     "feature_bounds": ["array-like", None],
     "max_iter": [Interval(Integral, 1, 10**9, closed="both")],
     "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-    "clipping_norm": [_POSITIVE, StrOptions({"auto"})],
+    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
     "average": ["boolean"],
     "solver": [StrOptions({"dual", "sequential", "primal"})],
     "n_jobs": [Integral, None],
-    "random_state": ["random_state"],
 }
 
 

@@ -19,11 +19,9 @@ from skdp._random import make_stream
 from skdp._solvers._average import late_average
 from skdp._solvers._gradient import solve_gradient
 from skdp._solvers._parallel import BLOCK_ROWS
-from skdp.linear_model._base import check_finite, is_private
+from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE, check_finite, is_private
 from skdp.utils._sklearn import Interval, StrOptions
 
-# Numbers whose squares and products stay far from the ends of double precision.
-POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
 # Squares of larger ones could overflow.
 _LARGEST_NORM = 1e150
 BUDGETS_STATED = "the epsilons that the records stated (sample_epsilon)"
@@ -32,14 +30,9 @@ APART = "that no record was shown to two calls of partial_fit"
 _CALLS = 2
 
 CONSTRAINTS = {
+    **COMMON_CONSTRAINTS,
     "penalty": [StrOptions({"l2", "l1", "elasticnet"})],
-    "alpha": [POSITIVE],
     "l1_ratio": [Interval(Real, 0, 1, closed="both")],
-    "fit_intercept": ["boolean"],
-    "epsilon": [Interval(Real, 0, None, closed="right")],
-    "delta": [Interval(Real, 0, 1, closed="left")],
-    "adjacency": [StrOptions({"zero_out", "replace_one"})],
-    "accountant": [StrOptions({"pld", "rdp"})],
     "mechanism": [StrOptions({"gaussian", "laplace"})],
     "data_norm": [POSITIVE],
     "max_iter": [Interval(Integral, 1, 10**9, closed="both"), StrOptions({"auto"})],
@@ -50,7 +43,6 @@ CONSTRAINTS = {
     "eta0": [POSITIVE, StrOptions({"auto"})],
     "power_t": [Interval(Real, 0, 10, closed="both")],
     "n_jobs": [Integral, None],
-    "random_state": ["random_state"],
 }
 
 
