@@ -51,6 +51,21 @@ class Budget:
         if self.adjacency not in ("zero_out", "replace_one"):
             raise ValueError("adjacency must be 'zero_out' or 'replace_one'.")
 
+    def report(self, events, *, clipping, reproducible, also_public=(), notes=()):
+        """Return the report of a fit that spends this by some events; see `PrivacyReport`."""
+        return PrivacyReport(
+            epsilon=float(self.epsilon),
+            delta=float(self.delta),
+            adjacency=self.adjacency,
+            events=tuple(events),
+            clipping=clipping,
+            accountant=self.accountant,
+            assumed_public=ASSUMED_PUBLIC + tuple(also_public),
+            not_covered=NOT_COVERED,
+            reproducible=reproducible,
+            notes=notes,
+        )
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -118,16 +133,11 @@ class Plan:
         event = GaussianEvent(
             self.mechanism.noise_multiplier, pairwise=self.pairwise, **self.sampler.design
         )
-        return PrivacyReport(
-            epsilon=float(self.budget.epsilon),
-            delta=float(self.budget.delta),
-            adjacency=self.budget.adjacency,
-            events=(event,),
+        return self.budget.report(
+            (event,),
             clipping=self.mechanism.contribution_bound,
-            accountant=self.budget.accountant,
-            assumed_public=ASSUMED_PUBLIC + tuple(also_public),
-            not_covered=NOT_COVERED,
             reproducible=reproducible,
+            also_public=also_public,
         )
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from skdp._mechanisms import GaussianMechanism
-from skdp._plan import ASSUMED_PUBLIC, LARGE_DELTA, NOT_COVERED, USER_FRAMES, Budget
+from skdp._plan import LARGE_DELTA, USER_FRAMES, Budget
 from skdp._sampling import SingleCoordinateSampler
-from skdp.accountant import GaussianEvent, PrivacyReport, calibrate
+from skdp.accountant import GaussianEvent, calibrate
 from skdp.exceptions import PrivacyWarning
 
 # See doc/default_rules.rst.
@@ -147,16 +147,11 @@ class CoordinatePlan:
         if self.square_mechanism is not None:
             multiplier = self.square_mechanism.noise_multiplier
             events.insert(0, GaussianEvent(multiplier, pairwise=True))
-        return PrivacyReport(
-            epsilon=float(self.budget.epsilon),
-            delta=float(self.budget.delta),
-            adjacency=self.budget.adjacency,
-            events=events,
+        return self.budget.report(
+            events,
             clipping=clip if len(events) == 1 else None,
-            accountant=self.budget.accountant,
-            assumed_public=ASSUMED_PUBLIC + tuple(also_public),
-            not_covered=NOT_COVERED,
             reproducible=reproducible,
+            also_public=also_public,
         )
 
 

@@ -8,9 +8,7 @@ import numpy as np
 
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
 from skdp._plan import (
-    ASSUMED_PUBLIC,
     LARGE_DELTA,
-    NOT_COVERED,
     USER_FRAMES,
     Budget,
     auto_batch_size,
@@ -20,7 +18,6 @@ from skdp._sampling import PartitionSampler, PoissonSampler
 from skdp.accountant import (
     GaussianEvent,
     LaplaceEvent,
-    PrivacyReport,
     calibrate,
     calibrate_pure,
 )
@@ -180,16 +177,11 @@ class GradientPlan:
 
     def report(self, *, reproducible, also_public=()):
         """Return the privacy report of a run of this plan; see `Plan.report`."""
-        return PrivacyReport(
-            epsilon=float(self.budget.epsilon),
-            delta=float(self.budget.delta),
-            adjacency=self.budget.adjacency,
-            events=(self.event,),
+        return self.budget.report(
+            (self.event,),
             clipping=self.mechanism.contribution_bound if self.same_clip else None,
-            accountant=self.budget.accountant,
-            assumed_public=ASSUMED_PUBLIC + tuple(also_public),
-            not_covered=NOT_COVERED,
             reproducible=reproducible,
+            also_public=also_public,
             notes=self.notes,
         )
 
