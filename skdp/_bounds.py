@@ -155,7 +155,7 @@ def row_norms(X):
 
 
 @np.errstate(all="ignore")
-def clip_rows(X, *, data_norm, fit_intercept, clip=True):
+def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None):
     """Bound every row by a public norm and append the intercept's constant.
 
     A row x becomes ``x * min(1, data_norm / ||x||)``; with an intercept, a column equal to
@@ -171,6 +171,8 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True):
     fit_intercept : bool
     clip : bool, default=True
         False leaves the rows as they are, for fits without privacy.
+    bias : float, default=None
+        Another constant for the intercept's column than `data_norm`.
 
     Returns
     -------
@@ -187,7 +189,7 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True):
             scale[over] = data_norm / norm[over]
             scale[lost] = 0.0
             norm = np.where(lost, 0.0, np.minimum(norm, data_norm))
-    bias = data_norm if fit_intercept else 0.0
+    bias = (data_norm if bias is None else bias) if fit_intercept else 0.0
     if fit_intercept:
         norm = np.hypot(norm, bias)
     return BoundedRows(X, scale, bias, norm)

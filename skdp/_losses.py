@@ -207,3 +207,16 @@ class Multinomial:
 
 
 LOSSES = {loss.name: loss for loss in (SquaredError(), Hinge(), LogLoss())}
+
+
+def log_partition(m):
+    """Return the logistic loss without its label's part, for scores of shape (n, k).
+
+    One column stands for two classes, the first of which scores 0.
+    """
+    return np.logaddexp(0.0, m[:, 0]) if m.shape[1] == 1 else logsumexp(m, axis=1)
+
+
+def class_probabilities(m):
+    """Return the derivative of `log_partition`: probabilities of shape (n, k)."""
+    return expit(m) if m.shape[1] == 1 else softmax(m, axis=1)

@@ -6,6 +6,7 @@ A plan is made of public numbers only; no array with an entry per row ever comes
 import math
 import warnings
 from dataclasses import dataclass
+from typing import ClassVar
 
 from skdp._mechanisms import GaussianMechanism
 from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
@@ -46,10 +47,15 @@ class Budget:
     adjacency: str
     accountant: str
 
+    adjacencies: ClassVar = ("zero_out", "replace_one")
+    unit: ClassVar = "one row"
+    assumed_public: ClassVar = ASSUMED_PUBLIC
+    not_covered: ClassVar = NOT_COVERED
+
     def __post_init__(self):
         # Parameters may come unvalidated (`sklearn.set_config`), and plans count on these two.
-        if self.adjacency not in ("zero_out", "replace_one"):
-            raise ValueError("adjacency must be 'zero_out' or 'replace_one'.")
+        if self.adjacency not in self.adjacencies:
+            raise ValueError(f"adjacency must be one of {self.adjacencies}.")
 
     def report(self, events, *, clipping, reproducible, also_public=(), notes=()):
         """Return the report of a fit that spends this by some events; see `PrivacyReport`."""
@@ -60,8 +66,9 @@ class Budget:
             events=tuple(events),
             clipping=clipping,
             accountant=self.accountant,
-            assumed_public=ASSUMED_PUBLIC + tuple(also_public),
-            not_covered=NOT_COVERED,
+            unit=self.unit,
+            assumed_public=self.assumed_public + tuple(also_public),
+            not_covered=self.not_covered,
             reproducible=reproducible,
             notes=notes,
         )

@@ -16,7 +16,7 @@ ROOMS = [
     {"_bounds", "_losses", "_penalties", "_sampling", "accountant"},
     {"_mechanisms"},
     {"_plan"},
-    {"_plan_coordinate", "_plan_gradient"},
+    {"_plan_coordinate", "_plan_gradient", "_plan_label"},
     {"_solvers"},
     {"linear_model", "preprocessing"},
     {"inspection", "audit", "plotting"},
@@ -136,7 +136,9 @@ def test_generators_and_noise_have_one_room_each(module, path):
             assert not names & GENERATORS or room == "_random", f"{module} imports {names}"
 
 
-@pytest.mark.parametrize("room", ["accountant", "_plan", "_plan_coordinate", "_plan_gradient"])
+@pytest.mark.parametrize(
+    "room", ["accountant", "_plan", "_plan_coordinate", "_plan_gradient", "_plan_label"]
+)
 def test_accountant_and_plan_take_no_data(room):
     """No parameter there has a name that arrays of rows go by."""
     data_names = {"X", "y", "rows", "targets", "batch", "dual", "sample_weight"}

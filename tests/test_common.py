@@ -26,6 +26,7 @@ OPTIONS = {
     "DPSGD": [LAPLACE, {"penalty": "l1"}, {"penalty": "elasticnet", **LAPLACE}],
     "DPSGDClassifier": [{"loss": "hinge"}, {"loss": "hinge", "epsilon": float("inf")}],
     "DPSGDRegressor": [{"loss": "huber"}, {"loss": "huber", "epsilon": float("inf")}],
+    "WALR": [{"solver": "hybrid"}, {"solver": "gd", "noise_shape": "spherical"}],
 }
 INSTANCES = [
     *(estimator(**parameters) for estimator in PRIVATE for parameters in EPSILONS.values()),
@@ -99,7 +100,7 @@ def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
     order = [
         *("loss", "penalty", "alpha", "l1_ratio", "huber_threshold", "positive", "coef_bounds"),
         *("fit_intercept", "classes"),
-        *("epsilon", "delta", "adjacency", "accountant", "mechanism", "noisy_dual"),
+        *("epsilon", "delta", "adjacency", "accountant", "mechanism", "noise_shape", "noisy_dual"),
         *("smoothness_budget", "data_norm", "feature_bounds", "target_bounds"),
         *("max_iter", "batch_size", "clipping_norm", "average", "solver", "learning_rate", "eta0"),
         *("power_t", "step_size", "smoothness", "average_every", "n_jobs", "random_state"),

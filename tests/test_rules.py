@@ -29,6 +29,7 @@ from skdp.linear_model import (
     DPSCDRegressor,
     DPSGDClassifier,
     DPSGDRegressor,
+    WALRClassifier,
 )
 from skdp.preprocessing import BoundsScaler, NormClipper
 
@@ -118,7 +119,7 @@ def test_a_share_that_is_no_choice_is_refused_without_validation_too(share, reco
                 estimator(smoothness_budget=share).fit(*records)
 
 
-@pytest.mark.parametrize("estimator", [DPCDLasso, DPSCDRegressor, DPSGDRegressor])
+@pytest.mark.parametrize("estimator", [DPCDLasso, DPSCDRegressor, DPSGDRegressor, WALRClassifier])
 @pytest.mark.parametrize("value", [1e-310, 1e-160, 1e160, 1.7e308])
 def test_numpys_error_state_tells_nothing_of_the_data(estimator, value, records):
     X, y = records
@@ -251,6 +252,7 @@ BAD_INPUT = [
         DPSCDRegressor(),
         DPSGDClassifier(classes=[0, 1]),
         DPSGDRegressor(),
+        WALRClassifier(classes=[0, 1]),
         BoundsScaler(),
         NormClipper(),
     ],
@@ -292,6 +294,7 @@ def test_no_warning_of_arithmetic_tells_of_the_data(size, epsilon, records):
         (DPSCDClassifier(epsilon=epsilon, classes=[-size, size]), np.where(y == 1, size, -size)),
         (DPSCDRegressor(epsilon=epsilon), np.where(y == 1, size, -size)),
         (DPSGDClassifier(epsilon=epsilon, classes=[-1, 1]), np.where(y == 1, 1, -1)),
+        (WALRClassifier(epsilon=epsilon, data_norm=1.0), np.where(y == 1, 1, -1)),
         (DPSGDRegressor(epsilon=epsilon), np.where(y == 1, size, -size)),
         (DPSGDRegressor(epsilon=epsilon, mechanism="laplace"), np.where(y == 1, size, -size)),
     ):
@@ -307,7 +310,7 @@ def test_no_warning_of_arithmetic_tells_of_the_data(size, epsilon, records):
     "estimator",
     [
         *(DPSCDClassifier(), DPSCDRegressor(), DPSGDClassifier(), DPSGDRegressor()),
-        *(DPCDClassifier(), DPCDLasso()),
+        *(DPCDClassifier(), DPCDLasso(), WALRClassifier()),
     ],
     ids=str,
 )

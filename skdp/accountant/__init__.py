@@ -1,6 +1,6 @@
 """What fits cost in privacy: calibration of the noise, and the report of a guarantee."""
 
-from skdp.accountant._calibration import calibrate, get_epsilon
+from skdp.accountant._calibration import calibrate, calibrate_classic, get_epsilon
 from skdp.accountant._compose import compose
 from skdp.accountant._events import GaussianEvent, LaplaceEvent
 from skdp.accountant._pure import calibrate_pure
@@ -11,6 +11,7 @@ __all__ = [
     "LaplaceEvent",
     "PrivacyReport",
     "calibrate",
+    "calibrate_classic",
     "calibrate_pure",
     "compose",
     "get_epsilon",

@@ -110,6 +110,51 @@ def calibrate(
     return _calibrate(epsilon, *arguments)
 
 
+def calibrate_classic(epsilon, delta):
+    """Noise of one Gaussian release by the classic formula, for comparison with `calibrate`.
+
+    It is ``sqrt(2 log(1.25 / delta)) / epsilon`` [1]_, more than `calibrate` asks for.
+
+    Parameters
+    ----------
+    epsilon : float
+        Target, in (0, 1]: the theorem says nothing of larger ones, where the formula soon gives
+        too little noise.
+    delta : float
+        Target, in (0, 0.05].
+
+    Returns
+    -------
+    noise_multiplier : float
+        Standard deviation of the noise divided by the distance between the values of two
+        neighbouring data sets.
+
+    Raises
+    ------
+    ValueError
+        If a target is out of range.
+
+    References
+    ----------
+    .. [1] Dwork and Roth, "The algorithmic foundations of differential privacy", 2014, theorem A.1.
+
+    Examples
+    --------
+    >>> from skdp.accountant import calibrate_classic
+    >>> round(calibrate_classic(1.0, 1e-5), 2)
+    4.84
+    """
+    epsilon, delta = check_real(epsilon, "epsilon"), check_real(delta, "delta")
+    if not 0 < epsilon <= 1:
+        raise ValueError(
+            f"epsilon must be in (0, 1] for the classic formula, got {epsilon!r}: its theorem says "
+            "nothing of larger ones, where it soon gives too little noise."
+        )
+    if not 0 < delta <= 0.05:
+        raise ValueError(f"delta must be in (0, 0.05] for the classic formula, got {delta!r}.")
+    return math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
+
+
 def get_epsilon(
     noise_multiplier,
     delta,

@@ -2,6 +2,8 @@
 
 from skdp.linear_model._coordinate_descent import DPCDClassifier, DPCDElasticNet, DPCDLasso
 from skdp.linear_model._dual_cd import DPSCDClassifier, DPSCDRegressor
+from skdp.linear_model._label_aggregate import LabelAggregate
+from skdp.linear_model._label_dp import WALRClassifier, label_aggregate, walr_path
 from skdp.linear_model._sgd import DPSGDClassifier, DPSGDRegressor
 
 __all__ = [
@@ -12,4 +14,8 @@ __all__ = [
     "DPSCDRegressor",
     "DPSGDClassifier",
     "DPSGDRegressor",
+    "LabelAggregate",
+    "WALRClassifier",
+    "label_aggregate",
+    "walr_path",
 ]

@@ -38,7 +38,11 @@ def all_estimators(type_filter=None):
     found = []
     for module in map(import_module, _PUBLIC_MODULES):
         members = [(name, getattr(module, name)) for name in module.__all__]
-        found += [member for member in members if issubclass(member[1], BaseEstimator)]
+        found += [
+            member
+            for member in members
+            if isinstance(member[1], type) and issubclass(member[1], BaseEstimator)
+        ]
     if type_filter is not None:
         found = [member for member in found if _FILTERS[type_filter](member[1]())]
     return sorted(found)

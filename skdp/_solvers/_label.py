@@ -1,0 +1,269 @@
+"""Logistic regression from noisy sums by label: reads public rows and released numbers only."""
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.optimize import minimize
+
+from skdp._bounds import BoundedRows
+from skdp._losses import class_probabilities, log_partition
+from skdp._sampling import PartitionSampler
+from skdp._solvers._average import TailAverage
+from skdp._solvers._parallel import single_threaded_blas
+
+BLOCK = 2048
+# Columns up to which the curvature is used to make the problem round.
+_LARGEST_DENSE = 1500
+_GRADIENT_TOLERANCE = 1e-8
+# Variance of a class share, of which nothing else is known.
+_PRIOR_VARIANCE = 1.0 / 16.0
+
+
+class PublicRows:
+    """Sums over certified rows, block by block, so that no copy of the data is made.
+
+    Parameters
+    ----------
+    rows : BoundedRows
+    """
+
+    def __init__(self, rows: BoundedRows):
+        self._rows = rows
+        self.n_rows = rows.norm.size
+        self.n_columns = rows.n_columns
+        self.bias = rows.bias
+
+    def blocks(self):
+        """Yield slices of the rows and those rows, the intercept's column last."""
+        X, scale, bias, _ = self._rows
+        for start in range(0, self.n_rows, BLOCK):
+            block = slice(start, min(start + BLOCK, self.n_rows))
+            x = np.empty((block.stop - block.start, self.n_columns))
+            x[:, : X.shape[1]] = X[block]
+            if scale is not None:
+                x[:, : X.shape[1]] *= scale[block, np.newaxis]
+            x[:, X.shape[1] :] = bias
+            yield block, x
+
+    def take(self, indices):
+        """Return the chosen rows."""
+        return self._rows.augmented(indices)
+
+    def sums(self, weights):
+        """Return the sums of the rows times weights of shape (n, k), an array of shape (k, d)."""
+        total = np.zeros((weights.shape[1], self.n_columns))
+        for block, x in self.blocks():
+            total += weights[block].T @ x
+        return total
+
+    def second_moment(self, weights=None):
+        """Return the mean outer product of a row with itself, with weights of shape (n,)."""
+        total = np.zeros((self.n_columns, self.n_columns))
+        for block, x in self.blocks():
+            total += x.T @ (x if weights is None else x * weights[block, np.newaxis])
+        return total / self.n_rows
+
+    def mapped_norms(self, transform):
+        """Return the lengths of the rows after a linear map of shape (r, d)."""
+        norms = np.empty(self.n_rows)
+        for block, x in self.blocks():
+            z = x @ transform.T
+            norms[block] = np.sqrt(np.einsum("ij,ij->i", z, z))
+        return norms
+
+    def scores(self, w):
+        """Return the products of the rows with weights of shape (k, d), of shape (n, k)."""
+        out = np.empty((self.n_rows, w.shape[0]))
+        for block, x in self.blocks():
+            out[block] = x @ w.T
+        return out
+
+    def loss_and_gradient(self, w):
+        """Return the mean log-partition at weights of shape (k, d), and its gradient."""
+        value, gradient = 0.0, np.zeros_like(w)
+        for _, x in self.blocks():
+            m = x @ w.T
+            value += log_partition(m).sum()
+            gradient += class_probabilities(m).T @ x
+        return value / self.n_rows, gradient / self.n_rows
+
+    def penalty(self, alpha):
+        """Return the strength of the L2 penalty for each column: none for the intercept."""
+        strengths = np.full(self.n_columns, alpha)
+        if self.bias:
+            strengths[-1] = 0.0
+        return strengths
+
+
+def consistent_means(public, sums, noise_cov):
+    """Return released sums over n, moved to what is possible for labels and these public rows.
+
+    The sums of all classes add up to the sum of the rows, and with an intercept its column holds
+    the shares of the classes. Shares are drawn to equal ones as far as their noise asks for it,
+    and kept between half a row and all rows but half a one; the other columns move with them by the
+    regression of their noise on that of the shares.
+
+    Parameters
+    ----------
+    public : PublicRows
+    sums : ndarray of shape (k, d)
+    noise_cov : ndarray of shape (d, d)
+        Covariance of the noise of each of the k sums.
+
+    Returns
+    -------
+    ndarray of shape (k, d)
+    """
+    means = sums / public.n_rows
+    n_outputs = len(means)
+    if n_outputs > 1:
+        of_all = public.sums(np.ones((public.n_rows, 1)))[0] / public.n_rows
+        means = means + (of_all - means.sum(axis=0)) / n_outputs
+    if not public.bias:
+        return means
+    shares = means[:, -1] / public.bias
+    variance = noise_cov[-1, -1] / (public.n_rows * public.bias) ** 2
+    prior = 1.0 / max(2, n_outputs)
+    drawn = prior + (shares - prior) * _PRIOR_VARIANCE / (_PRIOR_VARIANCE + variance)
+    least = 0.5 / public.n_rows
+    drawn = np.clip(drawn, least, 1.0 - least)
+    if n_outputs > 1:
+        drawn /= drawn.sum()
+    moved = public.bias * (drawn - shares)
+    means = means + np.multiply.outer(moved, _regression(noise_cov))
+    means[:, -1] = public.bias * drawn
+    return means
+
+
+def _regression(noise_cov):
+    """Return the coefficients of all noise on that of the last column."""
+    last = noise_cov[:, -1]
+    return last / last[-1] if last[-1] > 0.0 else np.zeros(last.size)
+
+
+def start_of(public, means):
+    """Return weights of 0, and intercepts that give the classes their shares."""
+    w = np.zeros(means.shape)
+    if public.bias:
+        shares = means[:, -1] / public.bias
+        if shares.size == 1:
+            w[:, -1] = np.log(shares / (1.0 - shares)) / public.bias
+        else:
+            w[:, -1] = (np.log(shares) - np.log(shares).mean()) / public.bias
+    return w
+
+
+def solve_lbfgs(public, means, *, alpha, max_iter, start, second_moment):
+    r"""Minimise the perturbed objective to its optimum by L-BFGS.
+
+    .. math:: F(W) = \frac{1}{n} \sum_i \log \sum_k e^{w_k^\top x_i} - \sum_k w_k^\top s_k
+              + \frac{\alpha}{2} \|W\|^2
+
+    with released means :math:`s_k` in place of those of the rows of class k. Intercepts are not
+    penalised; of two classes the first has w = 0. The variables are those in which the curvature
+    of a model without features is the identity, where few iterations are needed.
+
+    Parameters
+    ----------
+    public : PublicRows
+    means : ndarray of shape (k, d)
+    alpha : float
+    max_iter : int
+        Iterations at most.
+    start : ndarray of shape (k, d)
+    second_moment : ndarray of shape (d, d)
+        Of the rows.
+
+    Returns
+    -------
+    w : ndarray of shape (k, d)
+    n_iter : int
+        Iterations taken, at least 1.
+    converged : bool
+    """
+    penalty = public.penalty(alpha)
+    root = _inverse_root(public, means, penalty, second_moment)
+
+    def objective(flat):
+        w = start + flat.reshape(start.shape) @ root
+        value, gradient = public.loss_and_gradient(w)
+        value += 0.5 * (penalty * w * w).sum() - (w * means).sum()
+        return value, ((gradient + penalty * w - means) @ root).ravel()
+
+    with single_threaded_blas:
+        found = minimize(
+            objective,
+            np.zeros(start.size),
+            jac=True,
+            method="L-BFGS-B",
+            options={
+                "maxiter": max_iter,
+                "maxfun": 2 * max_iter + 20,
+                "maxcor": 20,
+                "gtol": _GRADIENT_TOLERANCE,
+                "ftol": 0.0,
+            },
+        )
+    return start + found.x.reshape(start.shape) @ root, max(1, int(found.nit)), found.status != 1
+
+
+def _inverse_root(public, means, penalty, second_moment):
+    """Return the inverse square root of the curvature of a model without features."""
+    spread = 0.25
+    if public.bias:
+        shares = means[:, -1] / public.bias
+        spread = float((shares * (1.0 - shares)).mean())
+    if public.n_columns > _LARGEST_DENSE:
+        return np.diag(1.0 / np.sqrt(spread * np.diag(second_moment) + penalty + 1e-300))
+    values, vectors = eigh(spread * second_moment + np.diag(penalty))
+    floor = max(values[-1] * 1e-14, 1e-300)
+    return (vectors / np.sqrt(np.maximum(values, floor))) @ vectors.T
+
+
+def solve_descent(public, means, *, alpha, max_iter, eta0, batch_size, average, stream):
+    """Run the note's gradient descent, of full batches or "hybrid" with mini-batches.
+
+    A step moves against the mean over a batch of probabilities times rows, minus the released
+    means, which are those of all rows (WALR note, "Hybrid Minibatch GD").
+
+    Parameters
+    ----------
+    public : PublicRows
+    means : ndarray of shape (k, d)
+    alpha : float
+    max_iter : int
+        Passes.
+    eta0 : float
+        Step size.
+    batch_size : int
+        Rows a step; all rows for full batches.
+    average : bool
+        Return the mean of the second half of the iterates.
+    stream : stream of `skdp._random`
+        Draws the batches.
+
+    Returns
+    -------
+    w : ndarray of shape (k, d)
+    """
+    penalty = public.penalty(alpha)
+    sampler = PartitionSampler(public.n_rows, batch_size, max_iter)
+    w = np.zeros(means.shape)
+    mean = TailAverage(w.shape, sampler.n_steps, average)
+    full = batch_size >= public.n_rows
+    with single_threaded_blas:
+        for batch in sampler.batches(stream):
+            if full:
+                gradient = public.loss_and_gradient(w)[1]
+            else:
+                x = public.take(batch)
+                gradient = class_probabilities(x @ w.T).T @ x / batch.size
+            # Proximal in the penalty: stable for any strength.
+            w = (w - eta0 * (gradient - means)) / (1.0 + eta0 * penalty)
+            mean.add(w)
+    return mean.value()
+
+
+def stable_step(second_moment, n_outputs):
+    """Return the reciprocal of the largest curvature of the loss of all rows."""
+    largest = float(np.linalg.norm(second_moment, 2))
+    return 1.0 / max((0.25 if n_outputs == 1 else 0.5) * largest, 1e-300)
