@@ -36,6 +36,8 @@ def fig1(load_script, monkeypatch):
     for name, values in {
         "BATCHES": (1 / 4, 1),
         "CLIPPINGS": (0.01, 0.1),
+        "SELECTION_SEEDS": (0, 1, 2),
+        "N_FINALISTS": 2,
         "SEQUENTIAL_BATCHES": (2,),
         "PRIMAL_BATCHES": (1,),
     }.items():

@@ -22,7 +22,7 @@ OPTIONS = {
     "DPCDClassifier": [{"penalty": "l1"}, {"penalty": "elasticnet"}],
     "DPCDElasticNet": [{"positive": True}],
     "DPCDLasso": [{"positive": True}],
-    "DPSCD": [{"noisy_dual": True}, {"solver": "sequential"}, {"solver": "primal"}],
+    "DPSCD": [{"noisy_dual": True}, {"solver": "sequential", "max_iter": 2}, {"solver": "primal"}],
     "DPSGD": [LAPLACE, {"penalty": "l1"}, {"penalty": "elasticnet", **LAPLACE}],
     "DPSGDClassifier": [{"loss": "hinge"}, {"loss": "hinge", "epsilon": float("inf")}],
     "DPSGDRegressor": [{"loss": "huber"}, {"loss": "huber", "epsilon": float("inf")}],

@@ -16,13 +16,15 @@ P_VALUE = 1e-9
 
 def coins(n_rows, rate, n_steps, random_state=0):
     """Coins as a matrix of steps by rows, after checking the form of the batches."""
-    table = np.zeros((n_steps, n_rows), dtype=bool)
     batches = list(PoissonSampler(n_rows, rate, n_steps).batches(make_stream(random_state)))
     assert len(batches) == n_steps
-    for step, batch in enumerate(batches):
-        assert np.all(np.diff(batch) > 0)
-        assert batch.size == 0 or (batch[0] >= 0 and batch[-1] < n_rows)
-        table[step, batch] = True
+    rows = np.concatenate(batches)
+    assert np.all((rows >= 0) & (rows < n_rows))
+    # Rows in increasing order in each step number the entries of the table in increasing order.
+    entries = np.repeat(np.arange(n_steps), [batch.size for batch in batches]) * n_rows + rows
+    assert np.all(np.diff(entries) > 0)
+    table = np.zeros((n_steps, n_rows), dtype=bool)
+    table.flat[entries] = True
     return table
 
 

@@ -99,8 +99,10 @@ def test_known_values(delta, rate, n_steps, expected):
 
 
 def test_known_value_rdp():
-    noise = calibrate(1.0, 1e-5, sampling_rate=0.01, n_steps=1000, accountant="rdp")
+    design = {"sampling_rate": 0.01, "n_steps": 1000, "accountant": "rdp"}
+    noise = calibrate(1.0, 1e-5, **design)
     assert noise == pytest.approx(1.513, rel=2e-3)
+    assert get_epsilon(noise, 1e-5, **design) <= 1.0
 
 
 @pytest.mark.parametrize(("adjacency", "noise", "rate", "n_steps", "epsilon"), REFERENCE)
@@ -140,10 +142,10 @@ def test_replace_one_doubles(noise, rate):
         null = (1 - rate) * norm.pdf(x / noise)
         upper = null + rate * norm.pdf((x - 1) / noise)
         lower = null + rate * norm.pdf((x + 1) / noise)
-        return max(upper - math.exp(epsilon) * lower, 0.0) / noise
+        return np.maximum(upper - math.exp(epsilon) * lower, 0.0) / noise
 
     x = np.linspace(-1, 1 + 12 * noise, 200001)
-    delta = np.trapezoid([gap(value) for value in x[::20]], x[::20])
+    delta = np.trapezoid(gap(x), x)
     assert delta == pytest.approx(1e-4, rel=0.02)
     assert delta <= 1e-4 * (1 + 1e-3)
 

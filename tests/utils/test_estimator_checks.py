@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
+from skdp.linear_model import DPSCDClassifier
 from skdp.utils.estimator_checks import check_private_estimator
 
 
@@ -96,12 +96,11 @@ def test_a_planted_fault_is_convicted(fault):
         check_private_estimator(fault())
 
 
-@pytest.mark.parametrize("estimator", [Honest(), DPSCDRegressor()], ids=str)
-def test_honest_estimators_pass_and_numpys_state_is_left_alone(estimator):
+def test_an_honest_estimator_passes_and_numpys_state_is_left_alone():
     np.random.seed(5)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_private_estimator(estimator)
+        check_private_estimator(Honest())
     drawn = np.random.random()
     np.random.seed(5)
     assert drawn == np.random.random()
