@@ -4,7 +4,7 @@ import threading
 from contextlib import ExitStack, contextmanager
 
 from joblib import Parallel, delayed, effective_n_jobs
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 BLOCK_ROWS = 2048
 # Entries of a batch below which handing work to threads costs more than it saves.
@@ -21,12 +21,16 @@ class _SingleThreadedBlas:
     def __init__(self):
         self._lock = threading.Lock()
         self._n_inside = 0
+        self._controller = None
         self._limits = None
 
     def __enter__(self):
         with self._lock:
             if self._n_inside == 0:
-                self._limits = threadpool_limits(limits=1, user_api="blas")
+                if self._controller is None:
+                    # Looking for libraries takes milliseconds. NumPy's and SciPy's are loaded.
+                    self._controller = ThreadpoolController()
+                self._limits = self._controller.limit(limits=1, user_api="blas")
             self._n_inside += 1
 
     def __exit__(self, *exc_info):
