@@ -10,6 +10,7 @@ from skdp._plan import ASSUMED_PUBLIC, LARGE_DELTA, NOT_COVERED, USER_FRAMES, Bu
 from skdp.accountant import GaussianEvent, calibrate, calibrate_classic
 from skdp.exceptions import PrivacyWarning
 
+CLASSES_DECLARED = "the set of classes"
 FEATURES_READ = "the largest row norm, which was read from X (set data_norm to declare a bound)"
 
 _CALIBRATIONS = {"analytic": calibrate, "classic": calibrate_classic}
@@ -27,7 +28,6 @@ class LabelBudget(Budget):
     assumed_public: ClassVar = (
         *ASSUMED_PUBLIC,
         "the features of every row: all of X",
-        "the set of classes",
     )
     not_covered: ClassVar = (
         "the features, which are not protected at all: who took part, and with what features, may "
@@ -93,7 +93,7 @@ def plan_label_sums(budget, *, mechanism, n_rows, n_columns, n_classes, rounding
     LabelPlan
     """
     noise_multiplier = 0.0
-    if not math.isinf(budget.epsilon):
+    if budget.epsilon != math.inf:
         noise_multiplier = _CALIBRATIONS[mechanism](budget.epsilon, budget.delta)
         if budget.delta > 1.0 / n_rows:
             warnings.warn(LARGE_DELTA, PrivacyWarning, stacklevel=USER_FRAMES)

@@ -1,5 +1,7 @@
 """Logistic regression from noisy sums by label: reads public rows and released numbers only."""
 
+from functools import cached_property
+
 import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize
@@ -55,8 +57,23 @@ class PublicRows:
             total += weights[block].T @ x
         return total
 
-    def second_moment(self, weights=None):
-        """Return the mean outer product of a row with itself, with weights of shape (n,)."""
+    @cached_property
+    def second_moment(self):
+        """Mean outer product of a row with itself, of shape (d, d)."""
+        return self.weighted_moment(None)
+
+    @cached_property
+    def mean_squares(self):
+        """Diagonal of the second moment."""
+        return sum(np.einsum("ij,ij->j", x, x) for _, x in self.blocks()) / self.n_rows
+
+    @property
+    def longest(self):
+        """Length of the longest row."""
+        return float(self._rows.norm.max())
+
+    def weighted_moment(self, weights):
+        """Return the mean outer product of a row with itself, with weights of shape (n,) or 1."""
         total = np.zeros((self.n_columns, self.n_columns))
         for block, x in self.blocks():
             total += x.T @ (x if weights is None else x * weights[block, np.newaxis])
@@ -111,17 +128,20 @@ def consistent_means(public, sums, noise_cov):
 
     Returns
     -------
-    ndarray of shape (k, d)
+    means : ndarray of shape (k, d)
+    noise_cov : ndarray of shape (d, d)
+        Covariance of the noise that is left of each, before shares were moved.
     """
-    means = sums / public.n_rows
+    means, noise_cov = sums / public.n_rows, noise_cov / public.n_rows**2
     n_outputs = len(means)
     if n_outputs > 1:
         of_all = public.sums(np.ones((public.n_rows, 1)))[0] / public.n_rows
         means = means + (of_all - means.sum(axis=0)) / n_outputs
+        noise_cov = noise_cov * (1.0 - 1.0 / n_outputs)
     if not public.bias:
-        return means
+        return means, noise_cov
     shares = means[:, -1] / public.bias
-    variance = noise_cov[-1, -1] / (public.n_rows * public.bias) ** 2
+    variance = noise_cov[-1, -1] / public.bias**2
     prior = 1.0 / max(2, n_outputs)
     drawn = prior + (shares - prior) * _PRIOR_VARIANCE / (_PRIOR_VARIANCE + variance)
     least = 0.5 / public.n_rows
@@ -131,7 +151,7 @@ def consistent_means(public, sums, noise_cov):
     moved = public.bias * (drawn - shares)
     means = means + np.multiply.outer(moved, _regression(noise_cov))
     means[:, -1] = public.bias * drawn
-    return means
+    return means, noise_cov
 
 
 def _regression(noise_cov):
@@ -152,7 +172,7 @@ def start_of(public, means):
     return w
 
 
-def solve_lbfgs(public, means, *, alpha, max_iter, start, second_moment):
+def solve_lbfgs(public, means, *, alpha, max_iter, start):
     r"""Minimise the perturbed objective to its optimum by L-BFGS.
 
     .. math:: F(W) = \frac{1}{n} \sum_i \log \sum_k e^{w_k^\top x_i} - \sum_k w_k^\top s_k
@@ -170,8 +190,6 @@ def solve_lbfgs(public, means, *, alpha, max_iter, start, second_moment):
     max_iter : int
         Iterations at most.
     start : ndarray of shape (k, d)
-    second_moment : ndarray of shape (d, d)
-        Of the rows.
 
     Returns
     -------
@@ -181,7 +199,7 @@ def solve_lbfgs(public, means, *, alpha, max_iter, start, second_moment):
     converged : bool
     """
     penalty = public.penalty(alpha)
-    root = _inverse_root(public, means, penalty, second_moment)
+    root = _inverse_root(public, means, penalty)
 
     def objective(flat):
         w = start + flat.reshape(start.shape) @ root
@@ -206,15 +224,15 @@ def solve_lbfgs(public, means, *, alpha, max_iter, start, second_moment):
     return start + found.x.reshape(start.shape) @ root, max(1, int(found.nit)), found.status != 1
 
 
-def _inverse_root(public, means, penalty, second_moment):
+def _inverse_root(public, means, penalty):
     """Return the inverse square root of the curvature of a model without features."""
     spread = 0.25
     if public.bias:
         shares = means[:, -1] / public.bias
         spread = float((shares * (1.0 - shares)).mean())
     if public.n_columns > _LARGEST_DENSE:
-        return np.diag(1.0 / np.sqrt(spread * np.diag(second_moment) + penalty + 1e-300))
-    values, vectors = eigh(spread * second_moment + np.diag(penalty))
+        return np.diag(1.0 / np.sqrt(spread * public.mean_squares + penalty + 1e-300))
+    values, vectors = eigh(spread * public.second_moment + np.diag(penalty))
     floor = max(values[-1] * 1e-14, 1e-300)
     return (vectors / np.sqrt(np.maximum(values, floor))) @ vectors.T
 
@@ -263,7 +281,7 @@ def solve_descent(public, means, *, alpha, max_iter, eta0, batch_size, average, 
     return mean.value()
 
 
-def stable_step(second_moment, n_outputs):
+def stable_step(public, n_outputs):
     """Return the reciprocal of the largest curvature of the loss of all rows."""
-    largest = float(np.linalg.norm(second_moment, 2))
+    largest = float(np.linalg.norm(public.second_moment, 2))
     return 1.0 / max((0.25 if n_outputs == 1 else 0.5) * largest, 1e-300)

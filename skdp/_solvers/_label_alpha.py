@@ -45,7 +45,7 @@ def expected_losses(public, means, noise_cov, w, alphas=None):
         return alphas, np.zeros(alphas.shape)
     typical = h.mean()
     if alphas is None:
-        alphas = np.geomspace(1e-8 * typical, 1e3 * h.max(), _N_ALPHAS)
+        alphas = np.geomspace(min(1e-8 * typical, 1e-2 * h.min()), 1e3 * h.max(), _N_ALPHAS)
     sizes = (h / typical) ** -_PRIOR_POWER / typical
     squares = sizes * np.exp(_LOG_SIGNALS)[:, np.newaxis]
     spread = squares * h**2 + v
@@ -67,7 +67,7 @@ def _directions(public, means, noise_cov, w, k):
     eliminated.
     """
     p = class_probabilities(public.scores(w))[:, k]
-    curvature = public.second_moment(p * (1.0 - p))
+    curvature = public.weighted_moment(p * (1.0 - p))
     gap = means[k] - public.sums(p[:, np.newaxis])[0] / public.n_rows
     weights = w[k]
     if public.bias:
@@ -80,5 +80,5 @@ def _directions(public, means, noise_cov, w, k):
     h, vectors = eigh(curvature)
     h = np.maximum(h, 0.0)
     response = vectors.T @ gap + h * (vectors.T @ weights)
-    noise = np.einsum("ij,ik,kj->j", vectors, noise_cov, vectors)
+    noise = (vectors * (noise_cov @ vectors)).sum(axis=0)
     return h, response, np.maximum(noise, 0.0) + h / public.n_rows

@@ -20,7 +20,8 @@ _SCORE_VARIANCE = 4.0
 # Regularisation that the design counts on, as a share of the best for spherical noise: it will be
 # less, because there is less noise.
 _LESS = 0.3
-_RANK = 1e-11
+# Of columns divided by their sizes: what varies less is rounding.
+_RANK = 1e-13
 _ITERATIONS = 30
 _GAP = 1.05
 _EVEN_ROWS, _FAR_ROWS = 2500, 1500
@@ -48,17 +49,15 @@ def spherical_coordinates(public):
     """Return the coordinates that are: every column gets the same noise."""
     identity = np.eye(public.n_columns)
     # Rows of zeros alone reveal nothing; any length will do.
-    return Coordinates(identity, identity, float(public.mapped_norms(identity).max()) or 1.0)
+    return Coordinates(identity, identity, public.longest or 1.0)
 
 
-def adapted_coordinates(public, second_moment, noise_multiplier):
+def adapted_coordinates(public, noise_multiplier):
     """Return the coordinates in which a release serves a logistic regression best.
 
     Parameters
     ----------
     public : PublicRows
-    second_moment : ndarray of shape (d, d)
-        Of the rows.
     noise_multiplier : float
 
     Returns
@@ -66,35 +65,44 @@ def adapted_coordinates(public, second_moment, noise_multiplier):
     Coordinates
     """
     plain = spherical_coordinates(public)
-    values, vectors = eigh(second_moment)
+    # Columns are divided by their sizes first: units must not decide what counts as rounding.
+    sizes = np.sqrt(public.mean_squares)
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    moment = public.second_moment / np.multiply.outer(sizes, sizes)
+    values, vectors = eigh(moment)
     kept = values > _RANK * values[-1]
     if not kept.any():
         return plain
-    values, vectors = values[kept], vectors[:, kept]
-    noise = (noise_multiplier * plain.longest / public.n_rows) ** 2
-    cost = _cost_of_errors(public, second_moment, noise)
-    root = np.sqrt(values)
+    root, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    # Signs of eigenvectors are arbitrary; seeded noise shouldn't hang on them.
+    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(root.size)])
     # Coordinates in which the rows' second moment is the identity.
-    whiten, colour = (vectors / root).T, vectors * root
-    cost = colour.T @ cost @ colour
+    whiten = (vectors / root).T / sizes
+    colour = (vectors * root) * sizes[:, np.newaxis]
+    noise = (noise_multiplier * plain.longest / public.n_rows) ** 2
+    cost = _cost_of_errors(public, moment, sizes, noise)
+    cost = (vectors * root).T @ cost @ (vectors * root)
     shape = _optimal_shape(public, whiten, 0.5 * (cost + cost.T))
     transform, inverse = _root(shape, 0.5) @ whiten, colour @ _root(shape, -0.5)
-    longest = float(public.mapped_norms(transform).max())
-    scale = plain.longest / longest
+    scale = plain.longest / float(public.mapped_norms(transform).max())
     return Coordinates(scale * transform, inverse / scale, plain.longest)
 
 
-def _cost_of_errors(public, second_moment, noise):
-    """Return M: the curvature of the loss in the errors of the means, for a regularised model."""
-    curvature = _CURVATURE * second_moment
+def _cost_of_errors(public, moment, sizes, noise):
+    """Return M for errors of the means of columns that were divided by their sizes.
+
+    The regularised model that it counts on penalises the columns as they are.
+    """
     n_features = public.n_columns - (public.bias != 0.0)
-    h = np.maximum(eigh(curvature[:n_features, :n_features], eigvals_only=True), 0.0)
+    curvature = _CURVATURE * moment
+    features = public.second_moment[:n_features, :n_features]
+    h = _CURVATURE * np.maximum(eigh(features, eigvals_only=True), 0.0)
     square = _SCORE_VARIANCE * _CURVATURE / max(h.sum(), 1e-300)
     alphas = np.geomspace(1e-8 * h.mean() + 1e-300, 10.0 * h.max() + 1e-300, 241)[:, np.newaxis]
     losses = (h * (noise + h / public.n_rows + alphas**2 * square) / (h + alphas) ** 2).sum(axis=1)
-    alpha = _LESS * float(alphas[losses.argmin(), 0])
-    penalty = public.penalty(alpha)
-    penalty[n_features:] = 1e-5 * np.diag(curvature)[n_features:]
+    penalty = public.penalty(_LESS * float(alphas[losses.argmin(), 0])) / sizes**2
+    # The intercept isn't penalised; this keeps the inverse finite.
+    penalty[n_features:] = 1e-5 * _CURVATURE
     inverse = np.linalg.inv(curvature + np.diag(penalty))
     return inverse @ curvature @ inverse
 

@@ -17,6 +17,11 @@ _NEIGHBOURS = {
     "replace_one": "one record is replaced by any other record",
     "replace_label": "the label of one record is replaced by any other label",
 }
+_QUESTIONS = {
+    "zero_out": "whether a given record was used",
+    "replace_one": "which of two given records was used",
+    "replace_label": "which of two labels a given record has, the features of all being known",
+}
 _ACCOUNTANTS = {
     "analytic": "closed form of the Gaussian mechanism (exact)",
     "pld": "privacy loss distributions (numerical, errs on the private side)",
@@ -302,7 +307,10 @@ class PrivacyReport:
         yield "Released", self.event
         if self.clipping is not None and math.isfinite(self.clipping):
             if any(event.pairwise for event in self.events):
-                yield "Distance", f"at most {self.clipping:g} (L2) between neighbours' releases"
+                yield (
+                    "Distance",
+                    f"at most {self.clipping:g} (L2) between neighbours' values before noise",
+                )
             else:
                 yield "Contribution", f"at most {self.clipping:g} (L2) per record and release"
         if math.isfinite(self.epsilon):
@@ -323,9 +331,9 @@ class PrivacyReport:
             )
         return (
             "What it means: someone who sees everything that was published, and knows every "
-            "other record, tries to tell whether a given record was used. If they accept "
-            f"a false alarm in 1 % of the cases, they detect it in at most "
-            f"{100 * self.tpr_at(0.01):.3g} % of the cases in which it was. A smaller epsilon "
+            f"other record, tries to tell {_QUESTIONS[self.adjacency]}. If they accept "
+            f"a false alarm in 1 % of the cases, they are right in at most "
+            f"{100 * self.tpr_at(0.01):.3g} % of the others. A smaller epsilon "
             "protects better; delta bounds the probability that the bound on epsilon fails."
         )
 

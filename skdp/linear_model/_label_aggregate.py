@@ -1,5 +1,6 @@
 """Noisy sums of rows by label: all that training needs to know of the labels."""
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -7,9 +8,14 @@ import math
 import numpy as np
 
 from skdp._plan import CLASSES_READ
-from skdp._plan_label import FEATURES_READ, LabelBudget, report_label_sums
+from skdp._plan_label import CLASSES_DECLARED, FEATURES_READ, LabelBudget, report_label_sums
+from skdp.accountant import calibrate
+from skdp.accountant._events import check_count, check_real
 
-_ARRAYS = ("sums", "noise_cov", "feature_sums")
+_ARRAYS = ("sums", "noise_cov", "part_sums")
+# Sums of other rows agree to so many digits by accident only.
+_EQUAL = 1e-9
+_DISJOINT = "that the parts of a sum of aggregates are of different records, each in one part"
 _SEEDED_TWICE = (
     "aggregates made with a seed may share their noise, which their difference would then give "
     "away; make them with random_state=None."
@@ -43,8 +49,8 @@ class LabelAggregate:
         Bound that rows were clipped to.
     bias : float
         Constant of the intercept's column, 0.0 if there is none.
-    feature_sums : ndarray of shape (n_columns,)
-        Exact sums of all rows, by which other features are noticed.
+    part_sums : ndarray of shape (n_parts, n_columns)
+        Exact sums of all rows of each part, by which other features are noticed.
     feature_names : tuple of str or None
         Names of the features, where X had string column names.
     epsilon, delta : float
@@ -52,8 +58,9 @@ class LabelAggregate:
     noise_multiplier : float
         Standard deviation of the noise over `sensitivity`, the smallest of the parts'.
     sensitivity : float or None
-        Distance (L2) between the sums of data sets that differ in one label, in the coordinates
-        in which they were released; None if it differs between the parts.
+        Largest distance (L2) between the sums, without noise, of data sets that differ in one
+        label, in the coordinates in which they are released, rounding included; None if it differs
+        between the parts.
     names : tuple of str
         Random names of the parts, by which an aggregate that is added twice is noticed.
     reproducible : bool
@@ -79,7 +86,7 @@ class LabelAggregate:
     classes: np.ndarray
     data_norm: float
     bias: float
-    feature_sums: np.ndarray
+    part_sums: np.ndarray
     feature_names: tuple | None
     epsilon: float
     delta: float
@@ -92,36 +99,92 @@ class LabelAggregate:
 
     def __post_init__(self):
         for name in _ARRAYS:
-            array = np.array(getattr(self, name), dtype=np.float64)
-            if not np.isfinite(array).all():
-                raise ValueError(f"{name} must be finite.")
-            self._set(name, array)
+            self._set(name, np.array(getattr(self, name), dtype=np.float64))
         self._set("classes", np.array(self.classes))
         self._set("names", tuple(self.names))
         if self.feature_names is not None:
             self._set("feature_names", tuple(self.feature_names))
-        n_classes, n_columns = self.classes.size, self.feature_sums.size
-        n_sums = n_classes if n_classes > 2 else 1
-        if n_classes < 2 or self.sums.shape != (n_sums, n_columns):
-            raise ValueError("sums must have the shape (1 or n_classes, n_columns).")
-        if self.noise_cov.shape != (n_columns, n_columns):
-            raise ValueError("noise_cov must have the shape (n_columns, n_columns).")
-        if not (self.n_rows >= 1 and self.data_norm > 0.0 and self.bias >= 0.0 and self.names):
-            raise ValueError("n_rows, data_norm, bias and names must describe at least one part.")
-        if not (self.epsilon > 0.0 and 0.0 <= self.delta < 1.0):
-            raise ValueError("epsilon must be positive and delta in [0, 1).")
-        if math.isfinite(self.epsilon) and not self.noise_multiplier > 0.0:
-            raise ValueError("noise_multiplier must be positive for a finite epsilon.")
+        self._check_numbers()
+        self._check_arrays()
+
+    def _check_numbers(self):
+        check_count(self.n_rows, "n_rows")
+        for name in ("data_norm", "bias", "epsilon", "delta", "noise_multiplier", "sensitivity"):
+            value = getattr(self, name)
+            if name == "sensitivity" and value is None:
+                continue
+            if check_real(value, name) < 0.0 or (
+                math.isinf(value) and name in ("data_norm", "bias")
+            ):
+                raise ValueError(f"{name} must not be negative or infinite.")
+        for name in ("reproducible", "classes_read", "norm_read"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} must be True or False.")
+        if not (self.epsilon > 0.0 and self.delta < 1.0 and self.data_norm > 0.0):
+            raise ValueError("epsilon and data_norm must be positive and delta below 1.")
+        if math.isfinite(self.epsilon):
+            needed = calibrate(self.epsilon, self.delta, adjacency="replace_label")
+            if not self.noise_multiplier >= needed * (1.0 - 1e-9):
+                raise ValueError("noise_multiplier is too small for epsilon and delta.")
+
+    def _check_arrays(self):
+        n_classes = self.classes.size
+        known = self.classes.dtype.kind in "biufU" or (
+            self.classes.dtype.kind == "O" and all(isinstance(c, str) for c in self.classes.flat)
+        )
+        if not known or not np.array_equal(self.classes, np.unique(self.classes)) or n_classes < 2:
+            raise ValueError(
+                "classes must be numbers or strings, sorted, all different, 2 or more."
+            )
+        if self.part_sums.ndim != 2 or len(self.part_sums) != len(self.names):
+            raise ValueError("part_sums must have the shape (n_parts, n_columns).")
+        n_columns = self.part_sums.shape[1]
+        for name, shape in (
+            ("sums", (n_classes if n_classes > 2 else 1, n_columns)),
+            ("noise_cov", (n_columns, n_columns)),
+        ):
+            if getattr(self, name).shape != shape:
+                raise ValueError(f"{name} must have the shape {shape}.")
+        if not all(np.isfinite(getattr(self, name)).all() for name in _ARRAYS):
+            raise ValueError("sums, noise_cov and part_sums must be finite.")
+        if not (
+            np.allclose(self.noise_cov, self.noise_cov.T) and (np.diag(self.noise_cov) >= 0).all()
+        ):
+            raise ValueError("noise_cov must be a covariance.")
+        for name in ("names", "feature_names"):
+            if not all(isinstance(word, str) for word in getattr(self, name) or ()):
+                raise ValueError(f"{name} must be strings.")
+        if not self.names or len(set(self.names)) < len(self.names):
+            raise ValueError("names must be different, one for each part.")
+        if self.feature_names is not None and len(self.feature_names) != self.n_features:
+            raise ValueError("feature_names must be as many as features.")
 
     def _set(self, name, value):
         if isinstance(value, np.ndarray):
             value.flags.writeable = False
         object.__setattr__(self, name, value)
 
+    def __setstate__(self, state):
+        for name, value in state.items():
+            self._set(name, value)
+
+    def __eq__(self, other):
+        if not isinstance(other, LabelAggregate):
+            return NotImplemented
+        return self.to_json() == other.to_json()
+
+    def __hash__(self):
+        return hash(self.names)
+
+    @property
+    def feature_sums(self):
+        """Exact sums of all rows, of shape (n_columns,)."""
+        return self.part_sums.sum(axis=0)
+
     @property
     def n_features(self):
         """Number of features."""
-        return self.feature_sums.size - (self.bias != 0.0)
+        return self.part_sums.shape[1] - (self.bias != 0.0)
 
     @property
     def noise_std(self):
@@ -131,14 +194,16 @@ class LabelAggregate:
     @property
     def report(self):
         """The guarantee, a :class:`skdp.accountant.PrivacyReport`."""
-        public = (CLASSES_READ,) if self.classes_read else ()
+        public = (CLASSES_READ if self.classes_read else CLASSES_DECLARED,)
+        public += (FEATURES_READ,) if self.norm_read else ()
+        public += (_DISJOINT,) if len(self.names) > 1 else ()
         return report_label_sums(
             LabelBudget(self.epsilon, self.delta),
             noise_multiplier=self.noise_multiplier,
             n_parts=len(self.names),
             sensitivity=self.sensitivity,
             reproducible=self.reproducible,
-            also_public=public + ((FEATURES_READ,) if self.norm_read else ()),
+            also_public=public,
         )
 
     def __add__(self, other):
@@ -150,18 +215,28 @@ class LabelAggregate:
                     f"the aggregates differ in {name}, so their sums don't add up: all holders "
                     "must use the same columns and the same data_norm, given as a number."
                 )
-        if self.feature_sums.shape != other.feature_sums.shape:
+        if self.n_features != other.n_features:
             raise ValueError("the aggregates differ in the number of features.")
         if not np.array_equal(self.classes, other.classes):
             raise ValueError("the aggregates differ in their classes.")
-        if set(self.names) & set(other.names):
+        if math.isinf(self.epsilon) != math.isinf(other.epsilon):
+            raise ValueError("one of the aggregates has no privacy, and other rows than the other.")
+        alike = (
+            np.allclose(mine, others, rtol=_EQUAL, atol=0.0)
+            for mine in self.part_sums
+            for others in other.part_sums
+        )
+        if set(self.names) & set(other.names) or any(alike):
             raise ValueError("the aggregates have a part in common: records must be disjoint.")
         if self.reproducible and other.reproducible:
             raise ValueError(_SEEDED_TWICE)
         same = self.sensitivity == other.sensitivity
         return dataclasses.replace(
             self,
-            **{name: getattr(self, name) + getattr(other, name) for name in (*_ARRAYS, "n_rows")},
+            sums=self.sums + other.sums,
+            noise_cov=self.noise_cov + other.noise_cov,
+            part_sums=np.vstack([self.part_sums, other.part_sums]),
+            n_rows=self.n_rows + other.n_rows,
             epsilon=max(self.epsilon, other.epsilon),
             delta=max(self.delta, other.delta),
             noise_multiplier=min(self.noise_multiplier, other.noise_multiplier),
@@ -171,6 +246,10 @@ class LabelAggregate:
             classes_read=self.classes_read or other.classes_read,
             norm_read=self.norm_read or other.norm_read,
         )
+
+    def __radd__(self, other):
+        # For the built-in sum, which starts at 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __repr__(self):
         return (
@@ -215,10 +294,13 @@ class LabelAggregate:
         ValueError
             If it isn't the JSON of an aggregate.
         """
-        try:
+        found = None
+        # What is wrong isn't told in the words of other libraries, which quote it.
+        with contextlib.suppress(TypeError, KeyError, ValueError, OverflowError, RecursionError):
             content = json.loads(text)
             content["classes"] = np.array(content["classes"], dtype=content.pop("dtype"))
             content["epsilon"] = float(content["epsilon"])
-            return cls(**content)
-        except (TypeError, KeyError, json.JSONDecodeError):
-            raise ValueError("text is not the JSON of a LabelAggregate.") from None
+            found = cls(**content)
+        if found is None:
+            raise ValueError("text is not the JSON of a LabelAggregate.")
+        return found

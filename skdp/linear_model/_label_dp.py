@@ -24,6 +24,8 @@ from skdp._solvers._label import (
 from skdp._solvers._label_alpha import best_alpha, expected_losses
 from skdp._solvers._label_noise import adapted_coordinates, spherical_coordinates
 from skdp._solvers._parallel import single_threaded_blas
+from skdp.accountant._events import check_count
+from skdp.exceptions import PrivacyWarning
 from skdp.linear_model._base import (
     COMMON_CONSTRAINTS,
     POSITIVE,
@@ -34,7 +36,7 @@ from skdp.linear_model._base import (
     is_private,
 )
 from skdp.linear_model._label_aggregate import LabelAggregate
-from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
+from skdp.utils._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
 
 # Columns up to which noise is adapted by default: that takes some cubes of their number.
 _ADAPTED_COLUMNS = 500
@@ -45,6 +47,12 @@ _SAME_SUMS = 1e-6
 _AUTO_BATCH = 256
 # Factor by which a second look may change the automatic regularisation.
 _CORRECTION = 4.0
+# A path is this many times the automatic strength long, to both sides.
+_AROUND = 1e3
+_LESS_PRIVATE = (
+    "the aggregate was made with a larger epsilon or delta than this estimator has; what counts is "
+    "the aggregate's, which privacy_report_ tells."
+)
 _AUTO_PASSES = {"lbfgs": 1000, "gd": 1000, "hybrid": 20}
 
 
@@ -73,7 +81,9 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
     alpha : float or "auto", default="auto"
         Strength of the L2 penalty; scikit-learn's LogisticRegression has
         ``C = 1 / (n_samples * alpha)``. "auto" is what the public rows, the noise and the released
-        sums let expect the smallest loss from; it reads no label. Intercepts are not penalised.
+        sums let expect the smallest loss from; it reads no label. Intercepts are not penalised. A
+        penalty wants columns of like size: scale them before, for instance by a StandardScaler,
+        which costs no privacy here because X is public.
 
     fit_intercept : bool, default=True
         Whether to fit intercepts.
@@ -168,9 +178,7 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
     -----
     [1]_ with less noise: calibrated exactly, for the longest row that there is, in coordinates that
     suit the problem, and with a problem that is solved to its optimum. doc/walr.rst has the
-    mathematics and what each part gains. By duality the means of rows times probabilities at the
-    optimum are those nearest to the noisy ones, in a sense that `alpha` sets, that labels between 0
-    and 1 could have: no projection is needed before.
+    mathematics and what each part gains.
 
     References
     ----------
@@ -276,7 +284,12 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
 
         Privacy was spent by :func:`label_aggregate`, whose `epsilon`, `delta`, `mechanism` and
         `noise_shape` count; this estimator's are without effect. The model is the one that `fit`
-        gives for the same parameters and seed.
+        gives for the same parameters and an equal int as seed. Whatever is done to features before
+        must be done by holder and trainer alike::
+
+            X = scaler.fit_transform(X)
+            aggregate = label_aggregate(X, y)
+            model = WALRClassifier().fit_aggregate(X, aggregate)
 
         Parameters
         ----------
@@ -298,11 +311,18 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
             something else than was prepared.
         TypeError
             If `aggregate` isn't a LabelAggregate.
+
+        Warns
+        -----
+        PrivacyWarning
+            If the aggregate's epsilon or delta is larger than this estimator's.
         """
         if not isinstance(aggregate, LabelAggregate):
             raise TypeError("aggregate must be a LabelAggregate, as made by label_aggregate.")
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
         _check_preparation(self, X, aggregate)
+        if aggregate.epsilon > self.epsilon or aggregate.delta > self.delta:
+            warnings.warn(_LESS_PRIVATE, PrivacyWarning, stacklevel=3)
         return _train(self, X, aggregate)
 
     def __sklearn_tags__(self):
@@ -399,7 +419,7 @@ def walr_path(X, aggregate, *, alphas=20, max_iter=1000):
     aggregate : LabelAggregate
         Of their labels.
     alphas : int or array-like, default=20
-        Strengths, or their number.
+        Strengths; or their number, from a thousand times the automatic one to a thousandth.
     max_iter : int, default=1000
         Most iterations for each.
 
@@ -433,35 +453,36 @@ def walr_path(X, aggregate, *, alphas=20, max_iter=1000):
     if not isinstance(aggregate, LabelAggregate):
         raise TypeError("aggregate must be a LabelAggregate, as made by label_aggregate.")
     trainer = WALRClassifier(fit_intercept=aggregate.bias != 0.0)
+    max_iter = check_count(max_iter, "max_iter")
     X = validate_data(trainer, X, dtype=[np.float64, np.float32], order="C")
     _check_preparation(trainer, X, aggregate)
-    with single_threaded_blas:
+    path = []
+    with single_threaded_blas, np.errstate(all="ignore"):
         public, means, noise_cov = _prepare(X, aggregate)
-        second_moment = public.second_moment()
         w = start_of(public, means)
-        found, _ = expected_losses(public, means, noise_cov, w)
-        if isinstance(alphas, Integral):
-            alphas = np.geomspace(found[-1], found[0], int(alphas))
-        alphas = np.sort(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
-        if not (alphas.size and np.isfinite(alphas).all() and alphas[-1] > 0.0):
-            raise ValueError("alphas must be positive numbers, at least one.")
-        path = []
+        best, likely = _look_twice(public, means, noise_cov, w)
+        alphas = _strengths(alphas, best)
+        _, losses = expected_losses(public, means, noise_cov, likely, alphas)
         for alpha in alphas:
-            w, _, _ = solve_lbfgs(
-                public,
-                means,
-                alpha=alpha,
-                max_iter=max_iter,
-                start=w,
-                second_moment=second_moment,
-            )
+            w, _, converged = solve_lbfgs(public, means, alpha=alpha, max_iter=max_iter, start=w)
+            _warn_unless(converged, max_iter, 3)
             path.append(w)
-        _, losses = expected_losses(public, means, noise_cov, path[0], alphas)
-    coefs = np.array(path)[:, :, : X.shape[1]]
-    intercepts = np.zeros(coefs.shape[:2])
+    path = np.array(path)
+    check_finite(path)
+    coefs, intercepts = path[:, :, : X.shape[1]], np.zeros(path.shape[:2])
     if public.bias:
-        intercepts = public.bias * np.array(path)[:, :, -1]
+        intercepts = public.bias * path[:, :, -1]
     return alphas, coefs, intercepts, losses
+
+
+def _strengths(alphas, best):
+    """Return strengths of the penalty, falling; a number asks for so many around the best."""
+    if isinstance(alphas, Integral):
+        return np.geomspace(_AROUND * best, best / _AROUND, check_count(alphas, "alphas"))
+    found = quietly(np.asarray, alphas, dtype=np.float64).ravel()
+    if not (found.size and np.isfinite(found).all() and (found > 0.0).all()):
+        raise ValueError("alphas must be positive numbers, at least one, or how many.")
+    return np.sort(found)[::-1]
 
 
 def _read_and_release(holder, X, y):
@@ -478,7 +499,7 @@ _checked_release = _fit_context(prefer_skip_nested_validation=True)(_read_and_re
 def _release(holder, X, classes, targets):
     """Return the aggregate of rows and their labels, which are columns of -1 and 1."""
     # 2. bound the data
-    data_norm = _largest_norm(X) if holder.data_norm is None else float(holder.data_norm)
+    data_norm = _largest_norm(X) if holder.data_norm is None else check_data_norm(holder.data_norm)
     # With this constant the intercept's noise and the others' cost about the same.
     bias = data_norm / X.shape[1] ** 0.25 if holder.fit_intercept else 0.0
     public = PublicRows(_bounded(X, data_norm, bias, holder.epsilon))
@@ -495,7 +516,7 @@ def _release(holder, X, classes, targets):
     stream = make_stream(holder.random_state)
     with single_threaded_blas, np.errstate(all="ignore"):
         coordinates = _coordinates(holder, public, plan.noise_multiplier)
-        stretch = np.linalg.norm(coordinates.transform, 2)
+        stretch = float(np.linalg.norm(coordinates.transform))
         stretch *= 1.0 + public.n_columns / min(public.n_rows, BLOCK)
         mechanism = plan.mechanism(coordinates.longest, stretch)
         totals = public.sums((targets > 0.0).astype(np.float64)) @ coordinates.transform.T
@@ -509,12 +530,12 @@ def _release(holder, X, classes, targets):
         classes=classes,
         data_norm=data_norm,
         bias=bias,
-        feature_sums=feature_sums,
+        part_sums=feature_sums[np.newaxis],
         feature_names=_names(holder),
         epsilon=float(holder.epsilon),
         delta=float(holder.delta),
         noise_multiplier=plan.noise_multiplier,
-        sensitivity=mechanism.contribution_bound,
+        sensitivity=mechanism.sensitivity,
         names=(random_name(),),
         reproducible=stream.reproducible,
         classes_read=holder.classes is None,
@@ -524,9 +545,9 @@ def _release(holder, X, classes, targets):
 
 def _largest_norm(X):
     norm = float(row_norms(X).max())
-    if not math.isfinite(norm):
-        raise ValueError("X has rows too long to square; scale them, or give data_norm.")
-    return check_data_norm(norm) if norm > 0.0 else 1.0
+    if norm != 0.0 and not 1e-30 <= norm <= 1e30:
+        raise ValueError("X has rows too long or too short; scale them, or give data_norm.")
+    return norm or 1.0
 
 
 def _bounded(X, data_norm, bias, epsilon):
@@ -540,7 +561,7 @@ def _coordinates(holder, public, noise_multiplier):
     )
     if not adapts or noise_multiplier == 0.0:
         return spherical_coordinates(public)
-    return adapted_coordinates(public, public.second_moment(), noise_multiplier)
+    return adapted_coordinates(public, noise_multiplier)
 
 
 def _prepare(X, aggregate):
@@ -550,11 +571,11 @@ def _prepare(X, aggregate):
         sums = public.sums(np.ones((public.n_rows, 1)))[0]
     reach = _SAME_SUMS * public.n_rows * max(aggregate.data_norm, aggregate.bias)
     if (np.abs(sums - aggregate.feature_sums) > reach).any():
-        raise ValueError("X has other rows than those that the aggregate was made of.")
-    means = consistent_means(public, aggregate.sums, aggregate.noise_cov)
-    # That the sums of several classes add up takes a share of their noise away.
-    left = 1.0 - 1.0 / len(means) if len(means) > 1 else 1.0
-    return public, means, aggregate.noise_cov * left / public.n_rows**2
+        raise ValueError(
+            "X has other rows than those that the aggregate was made of, or rows that were scaled "
+            "otherwise."
+        )
+    return public, *consistent_means(public, aggregate.sums, aggregate.noise_cov)
 
 
 def _check_preparation(estimator, X, aggregate):
@@ -607,30 +628,13 @@ def _solve(estimator, public, means, noise_cov):
     max_iter, start = estimator.max_iter, start_of(public, means)
     if max_iter == "auto":
         max_iter = _AUTO_PASSES[estimator.solver]
-    second_moment = public.second_moment()
-
-    def optimum(alpha, start):
-        return solve_lbfgs(
-            public, means, alpha=alpha, max_iter=max_iter, start=start, second_moment=second_moment
-        )
-
     alpha, w = estimator.alpha, start
     if alpha == "auto":
-        # Curvature falls where the model is sure, so it is looked at once more with weights; within
-        # bounds, because weights that fit the noise are sure of everything.
-        first = best_alpha(public, means, noise_cov, start)
-        w, _, _ = optimum(first, start)
-        second = best_alpha(public, means, noise_cov, w)
-        alpha = min(max(second, first / _CORRECTION), first * _CORRECTION)
+        alpha, w = _look_twice(public, means, noise_cov, start)
     alpha = float(alpha)
     if estimator.solver == "lbfgs":
-        w, n_iter, converged = optimum(alpha, w)
-        if not converged:
-            warnings.warn(
-                f"solver='lbfgs' took all max_iter={max_iter} iterations; raise max_iter or alpha.",
-                ConvergenceWarning,
-                stacklevel=USER_FRAMES,
-            )
+        w, n_iter, converged = solve_lbfgs(public, means, alpha=alpha, max_iter=max_iter, start=w)
+        _warn_unless(converged, max_iter, USER_FRAMES)
         return w, alpha, n_iter
     batch_size = public.n_rows
     if estimator.solver == "hybrid":
@@ -639,7 +643,7 @@ def _solve(estimator, public, means, noise_cov):
             batch_size = resolve_batch_size(estimator.batch_size, public.n_rows)
     eta0 = estimator.eta0
     if eta0 == "auto":
-        eta0 = stable_step(second_moment, len(means))
+        eta0 = stable_step(public, len(means))
     w = solve_descent(
         public,
         means,
@@ -651,3 +655,24 @@ def _solve(estimator, public, means, noise_cov):
         stream=make_stream(estimator.random_state, key=(_BATCHES,)),
     )
     return w, alpha, max_iter
+
+
+def _look_twice(public, means, noise_cov, start):
+    """Return the automatic strength of the penalty, and weights near its optimum.
+
+    Curvature falls where the model is sure, so it is looked at once more with weights; within
+    bounds, because weights that fit the noise are sure of everything.
+    """
+    first = best_alpha(public, means, noise_cov, start)
+    w, _, _ = solve_lbfgs(public, means, alpha=first, max_iter=_AUTO_PASSES["lbfgs"], start=start)
+    second = best_alpha(public, means, noise_cov, w)
+    return min(max(second, first / _CORRECTION), first * _CORRECTION), w
+
+
+def _warn_unless(converged, max_iter, frames):
+    if not converged:
+        warnings.warn(
+            f"The solver took all max_iter={max_iter} iterations; raise max_iter or alpha.",
+            ConvergenceWarning,
+            stacklevel=frames,
+        )
