@@ -4,6 +4,8 @@ Nothing is changed in place and no copy of the data is made: a row's clipping fa
 it and applied to the rows of a batch as they are gathered.
 """
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from math import isinf
 from numbers import Real
 from typing import NamedTuple
@@ -18,6 +20,26 @@ _SMALLEST_REACH = 1e-30
 _SMALLEST_NORM = 1e-150
 # Bounds times this have squares that don't overflow.
 _FAR = 1e100
+_null_rows = ContextVar("null_rows", default=())
+
+
+@contextmanager
+def null_records(indices):
+    """Make null records of the rows with these indices, for tests and audits only.
+
+    In the block, `clip_rows` gives them the norm 0, so that no release gets anything of them, the
+    intercept included. It holds for the thread that enters it, and for every call of `clip_rows`.
+
+    Parameters
+    ----------
+    indices : sequence of int
+        Rows of each `X` given to `clip_rows`; negative ones count from the end.
+    """
+    token = _null_rows.set(tuple(indices))
+    try:
+        yield
+    finally:
+        _null_rows.reset(token)
 
 
 class BoundedRows(NamedTuple):
@@ -192,6 +214,8 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None):
     bias = (data_norm if bias is None else bias) if fit_intercept else 0.0
     if fit_intercept:
         norm = np.hypot(norm, bias)
+    if null := _null_rows.get():
+        norm[list(null)] = 0.0
     return BoundedRows(X, scale, bias, norm)
 
 

@@ -12,6 +12,7 @@ from skdp._bounds import (
     clip_entries,
     clip_rows,
     clip_targets,
+    null_records,
     row_norms,
     summation_slack,
 )
@@ -208,3 +209,20 @@ def test_columns_are_clipped_copies_without_null_records(data_norm, fit_intercep
     assert not found[11].any()
     free = clip_columns(rows, low=low, high=high, clip=False)
     np.testing.assert_array_equal(free, rows.augmented(np.arange(5000)))
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_null_records_have_no_norm_within_their_block(fit_intercept, rng):
+    X = rng.standard_normal((5, 3))
+    options = {"data_norm": 1.0, "fit_intercept": fit_intercept}
+    plain = clip_rows(X, **options).norm
+    with null_records([1, -1]):
+        rows = clip_rows(X, **options)
+        with null_records([2]):
+            inner = clip_rows(X, **options).norm
+    np.testing.assert_array_equal(rows.norm, plain * [1, 0, 1, 1, 0])
+    np.testing.assert_array_equal(inner, plain * [1, 1, 0, 1, 1])
+    assert not rows.augmented(np.array([1, 4])).any()
+    with pytest.raises(KeyError), null_records([0]):
+        raise KeyError
+    np.testing.assert_array_equal(clip_rows(X, **options).norm, plain)

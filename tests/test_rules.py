@@ -1,14 +1,13 @@
 """The rules that must never break, a test or more for each (DESIGN, section 1).
 
 Rule 2 (sampling) has tests/test_sampling.py, rule 5 (randomness) tests/test_random.py, rule 6
-(epsilon=inf) tests/linear_model, and the hidden dual of rule 7 tests/statistical.
+(epsilon=inf) tests/linear_model, rules 3 and 7 have tests/privacy/test_replay.py, and the hidden
+dual of rule 7 tests/statistical.
 """
 
 import contextlib
 import math
 import numbers
-import pickle
-import sys
 import warnings
 
 import numpy as np
@@ -18,12 +17,8 @@ from sklearn import config_context
 from sklearn.base import is_classifier
 
 import skdp.linear_model._dual_cd as dual_cd
-from skdp import _bounds
-from skdp._bounds import BoundedRows
-from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
 from skdp.linear_model import (
     DPCDClassifier,
-    DPCDElasticNet,
     DPCDLasso,
     DPSCDClassifier,
     DPSCDRegressor,
@@ -32,45 +27,7 @@ from skdp.linear_model import (
     WALRClassifier,
 )
 from skdp.preprocessing import BoundsScaler, NormClipper
-
-N_ROWS, N_FEATURES = 60, 4
-ESTIMATORS = [
-    DPSCDClassifier(classes=[0, 1], random_state=0),
-    DPSCDClassifier(classes=[0, 1, 2], loss="hinge", batch_size=9, random_state=0),
-    DPSCDRegressor(target_bounds=(-1, 1), random_state=0),
-    DPSCDRegressor(fit_intercept=False, adjacency="replace_one", batch_size=60, random_state=0),
-    DPSCDClassifier(classes=[0, 1], noisy_dual=True, random_state=0),
-    DPSCDClassifier(
-        classes=[0, 1], noisy_dual=True, fit_intercept=False, data_norm=0.05, random_state=0
-    ).set_params(clipping_norm=0.01, batch_size=60),
-    DPSCDClassifier(classes=[0, 1, 2], solver="sequential", random_state=0),
-    DPSCDRegressor(solver="sequential", adjacency="replace_one", batch_size=5, random_state=0),
-    DPSCDClassifier(classes=[0, 1], solver="primal", feature_bounds=(-0.5, 2.0), random_state=0),
-    DPSCDRegressor(solver="primal", adjacency="replace_one", batch_size=3, random_state=0),
-]
-PURE = {"mechanism": "laplace", "random_state": 0}
-GRADIENT = [
-    DPSGDClassifier(classes=[0, 1], random_state=0),
-    DPSGDClassifier(classes=[0, 1, 2], penalty="l1", batch_size=9, random_state=0),
-    DPSGDClassifier(classes=[0, 1, 2], loss="hinge", adjacency="replace_one", random_state=0),
-    DPSGDRegressor(target_bounds=(-1, 1), fit_intercept=False, batch_size=60, random_state=0),
-    DPSGDRegressor(loss="huber", huber_threshold=0.3, clipping_norm=0.1, random_state=0),
-    DPSGDClassifier(classes=[0, 1], batch_size=7, **PURE),
-    DPSGDClassifier(classes=[0, 1, 2], max_iter=3, adjacency="replace_one", **PURE),
-    DPSGDRegressor(loss="huber", target_bounds=(-1, 1), penalty="elasticnet", **PURE),
-    DPSGDRegressor(eta0=1e30, clipping_norm=1e30, alpha=1e-30, fit_intercept=False, **PURE),
-]
-COORDINATE = [
-    DPCDClassifier(classes=[0, 1], smoothness="bounds", random_state=0),
-    DPCDClassifier(classes=[0, 1, 2], penalty="l1", clipping_norm=0.3, random_state=0),
-    DPCDClassifier(classes=[0, 1], smoothness="private", data_norm=0.5, random_state=0),
-    DPCDLasso(target_bounds=(-1, 1), positive=True, smoothness="bounds", random_state=0),
-    DPCDLasso(
-        smoothness="private", adjacency="replace_one", feature_bounds=(-2, 3), random_state=0
-    ),
-    DPCDElasticNet(fit_intercept=False, adjacency="replace_one", max_iter=3, random_state=0),
-    DPCDElasticNet(step_size=1e30, clipping_norm=1e30, alpha=1e-30, random_state=0),
-]
+from tests.privacy._cases import DUAL, N_FEATURES, N_ROWS
 
 
 @pytest.fixture
@@ -81,7 +38,7 @@ def records(rng):
 # Rule 1: plan before data.
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("estimator", DUAL, ids=str)
 def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
     calls = []
     original = dual_cd._PLANS[estimator.solver]
@@ -127,104 +84,6 @@ def test_numpys_error_state_tells_nothing_of_the_data(estimator, value, records)
     X[17, 1] = value
     with np.errstate(all="raise"):
         estimator(data_norm=1e-3, random_state=0).fit(X, y)
-
-
-# Rules 3 and 7: replay. What the solver asks to be released on two neighbouring data sets, given
-# the same past releases, differs by at most the declared sensitivity.
-
-
-def releases(estimator, X, y, script=None, null=None):
-    """Fit and return the pre-noise values; releases are taken from `script` where it is given.
-
-    `null` makes that row a null record: certified norm 0.
-    """
-    values, released = [], []
-    original_release, original_clip = GaussianMechanism.release, _bounds.clip_rows
-
-    def release(self, value, stream):
-        out = original_release(self, value, stream)
-        if script is not None:
-            out = script[len(values)]
-        values.append((self, value.copy()))
-        released.append(out.copy())
-        return out
-
-    def clip_rows(*args, **options):
-        rows = original_clip(*args, **options)
-        if null is not None:
-            norm = rows.norm.copy()
-            norm[null] = 0.0
-            rows = BoundedRows(rows.X, rows.scale, rows.bias, norm)
-        return rows
-
-    with pytest.MonkeyPatch.context() as patch:
-        for mechanism in (GaussianMechanism, LaplaceMechanism):
-            patch.setattr(mechanism, "release", release)
-        for name, module in list(sys.modules.items()):
-            if name.startswith("skdp.") and hasattr(module, "clip_rows"):
-                patch.setattr(module, "clip_rows", clip_rows)
-        estimator.fit(X, y)
-    state = {
-        name: value
-        for name, value in vars(estimator).items()
-        if name.endswith("_") and name not in ("coef_", "intercept_")
-    }
-    return values, released, pickle.dumps((state, repr(estimator)))
-
-
-CORNERS = {
-    "zero": (0.0, 0),
-    "at the bound": (1.0, 1),
-    "far": (1e9, 0),
-    "huge": (1e308, 1),
-    "subnormal": (5e-324, 1),
-}
-
-
-@pytest.mark.parametrize("corner", [*CORNERS, "null record"])
-@pytest.mark.parametrize("estimator", ESTIMATORS + GRADIENT + COORDINATE, ids=str)
-def test_one_record_moves_a_release_by_at_most_its_sensitivity(estimator, corner, records):
-    X, y = records
-    k = 17
-    values, script, state = releases(estimator, X, y)
-    events = estimator.privacy_report_.events
-    pairwise = [event.pairwise for event in events for _ in range(event.n_releases)]
-    neighbour_X, neighbour_y, null = X.copy(), y.copy(), None
-    if corner == "null record":
-        null = k
-    else:
-        size, label = CORNERS[corner]
-        neighbour_X[k] = size * np.sign(X[k]) * (0.5 if size == 1.0 else 1.0)
-        neighbour_y[k] = label
-    other, _, other_state = releases(estimator, neighbour_X, neighbour_y, script, null)
-    assert len(other) == len(values)
-    assert other_state == state
-    moved = 0.0
-    for release, neighbour, is_pair in zip(values, other, pairwise, strict=True):
-        (mechanism, value), (other_mechanism, other_value) = release, neighbour
-        factor = 1.0 if is_pair or null is not None else 2.0
-        assert mechanism == other_mechanism
-        assert value.shape == other_value.shape
-        distance = np.linalg.norm(value - other_value)
-        assert distance <= factor * mechanism.contribution_bound * (1 + mechanism.rounding_slack)
-        moved = max(moved, distance / mechanism.contribution_bound)
-        grid = mechanism.grid
-        rounded = np.linalg.norm(np.rint(value / grid) - np.rint(other_value / grid)) * grid
-        assert rounded <= factor * mechanism.sensitivity
-    assert moved > 0.0
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS + GRADIENT + COORDINATE, ids=str)
-def test_a_null_record_contributes_exactly_nothing(estimator, records):
-    """Whatever its features and label were: every release is that of any other null record."""
-    X, y = records
-    k = 17
-    values, script, _ = releases(estimator, X, y, null=k)
-    X, y = X.copy(), y.copy()
-    X[k], y[k] = 1e3, 1 - y[k]
-    other, _, _ = releases(estimator, X, y, script, null=k)
-    for (_, value), (_, other_value) in zip(values, other, strict=True):
-        np.testing.assert_array_equal(value, other_value)
 
 
 # Rule 3: no error text quotes an entry.

@@ -1,0 +1,190 @@
+"""Small problems that together take every choice of every estimator."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from skdp.linear_model import (
+    DPCDClassifier,
+    DPCDElasticNet,
+    DPCDLasso,
+    DPSCDClassifier,
+    DPSCDRegressor,
+    DPSGDClassifier,
+    DPSGDRegressor,
+    WALRClassifier,
+)
+
+N_ROWS, N_FEATURES = 60, 4
+TWO, THREE = {"classes": [0, 1], "random_state": 0}, {"classes": [0, 1, 2], "random_state": 0}
+PURE = {"mechanism": "laplace", "random_state": 0}
+DUAL = [
+    DPSCDClassifier(**TWO),
+    DPSCDClassifier(loss="hinge", batch_size=9, accountant="rdp", **THREE),
+    DPSCDClassifier(noisy_dual=True, average=False, **TWO),
+    DPSCDClassifier(
+        noisy_dual=True, fit_intercept=False, data_norm=0.05, clipping_norm=0.01, batch_size=60
+    ).set_params(**TWO),
+    DPSCDClassifier(solver="sequential", max_iter=4, **THREE),
+    DPSCDClassifier(solver="primal", feature_bounds=(-0.5, 2.0), **TWO),
+    DPSCDClassifier(adjacency="replace_one", clipping_norm=1e-3, batch_size=20, **TWO),
+    DPSCDRegressor(target_bounds=(-1, 1), random_state=0),
+    DPSCDRegressor(fit_intercept=False, adjacency="replace_one", batch_size=60, random_state=0),
+    DPSCDRegressor(noisy_dual=True, accountant="rdp", average=False, random_state=0),
+    DPSCDRegressor(
+        solver="sequential", adjacency="replace_one", max_iter=4, batch_size=5, random_state=0
+    ),
+    DPSCDRegressor(solver="primal", adjacency="replace_one", batch_size=3, random_state=0),
+]
+GRADIENT = [
+    DPSGDClassifier(**TWO),
+    DPSGDClassifier(penalty="l1", batch_size=9, accountant="rdp", average=False, **THREE),
+    DPSGDClassifier(loss="hinge", adjacency="replace_one", learning_rate="invscaling", **THREE),
+    DPSGDClassifier(fit_intercept=False, learning_rate="inv_alpha", alpha=1.0, **TWO),
+    DPSGDClassifier(loss="hinge", learning_rate="constant", clipping_norm=1e-3, **TWO),
+    DPSGDClassifier(batch_size=7, **PURE).set_params(**TWO),
+    DPSGDClassifier(max_iter=3, adjacency="replace_one", **PURE).set_params(**THREE),
+    DPSGDClassifier(penalty="elasticnet", loss="hinge", **PURE).set_params(**THREE),
+    DPSGDRegressor(target_bounds=(-1, 1), fit_intercept=False, batch_size=60, random_state=0),
+    DPSGDRegressor(loss="huber", huber_threshold=0.3, clipping_norm=0.1, random_state=0),
+    DPSGDRegressor(accountant="rdp", learning_rate="constant", average=False, random_state=0),
+    DPSGDRegressor(adjacency="replace_one", learning_rate="inv_alpha", alpha=1.0, random_state=0),
+    DPSGDRegressor(penalty="l1", learning_rate="invscaling", random_state=0),
+    DPSGDRegressor(loss="huber", target_bounds=(-1, 1), penalty="elasticnet", **PURE),
+    DPSGDRegressor(eta0=1e30, clipping_norm=1e30, alpha=1e-30, fit_intercept=False, **PURE),
+]
+COORDINATE = [
+    DPCDClassifier(smoothness="bounds", accountant="rdp", **TWO),
+    DPCDClassifier(penalty="l1", clipping_norm=0.3, **THREE),
+    DPCDClassifier(penalty="elasticnet", adjacency="replace_one", fit_intercept=False, **TWO),
+    DPCDClassifier(smoothness="private", data_norm=0.5, average_every=None, **TWO),
+    DPCDLasso(target_bounds=(-1, 1), positive=True, smoothness="bounds", random_state=0),
+    DPCDLasso(
+        smoothness="private", adjacency="replace_one", feature_bounds=(-2, 3), random_state=0
+    ),
+    DPCDLasso(
+        fit_intercept=False, accountant="rdp", coef_bounds=(-0.2, 0.1), max_iter=20, random_state=0
+    ),
+    DPCDElasticNet(fit_intercept=False, adjacency="replace_one", max_iter=3, random_state=0),
+    DPCDElasticNet(
+        smoothness=[0.1, 0.2, 0.3, 0.4], positive=True, accountant="rdp", max_iter=20
+    ).set_params(random_state=0),
+    DPCDElasticNet(smoothness="bounds", data_norm=2.0, max_iter=20, random_state=0),
+    DPCDElasticNet(step_size=1e30, clipping_norm=1e30, alpha=1e-30, random_state=0),
+]
+LABEL = [
+    WALRClassifier(**TWO),
+    WALRClassifier(noise_shape="spherical", fit_intercept=False, **THREE),
+    WALRClassifier(noise_shape="adapted", data_norm=0.7, mechanism="classic", **TWO),
+    WALRClassifier(noise_shape="spherical", data_norm=1e-3, solver="gd", max_iter=5, **THREE),
+    WALRClassifier(fit_intercept=False, epsilon=50.0, solver="hybrid", average=False, **TWO),
+    WALRClassifier(solver="hybrid", batch_size=7, max_iter=5, alpha=0.1, eta0=0.1, **THREE),
+]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An estimator and how it is fitted.
+
+    Attributes
+    ----------
+    estimator : estimator
+    way : {"fit", "personal", "calls"}
+        "personal" gives `sample_epsilon`, "calls" are three of `partial_fit`.
+    n_targets : int
+        Of a regressor.
+    """
+
+    estimator: object
+    way: str = "fit"
+    n_targets: int = 1
+
+    def __str__(self):
+        return f"{self.way}-{self.n_targets}-{self.estimator!r}"
+
+    @property
+    def classes(self):
+        """The declared classes, or None for a regressor."""
+        return self.estimator.classes if is_classifier(self.estimator) else None
+
+    @property
+    def draws_rows(self):
+        """Whether releases are sums over batches of rows, rather than over all rows."""
+        return getattr(self.estimator, "solver", "dual") in ("dual", "sequential") and not hasattr(
+            self.estimator, "step_size"
+        )
+
+    def records(self, n_rows=N_ROWS, seed=20210214):
+        """Return rows of many lengths, and targets or labels of all kinds."""
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((n_rows, N_FEATURES)) * rng.choice([0.05, 0.5, 20.0], (n_rows, 1))
+        if self.classes is not None:
+            return X, rng.choice(self.classes, n_rows)
+        y = rng.uniform(-1.5, 1.5, (n_rows, self.n_targets))
+        return X, y if self.n_targets > 1 else y[:, 0]
+
+    def other_label(self, label):
+        """Return the next class, or the target's negative."""
+        if self.classes is None:
+            return -label
+        return self.classes[(list(self.classes).index(label) + 1) % len(self.classes)]
+
+    @property
+    def bound(self):
+        """A length that rows are clipped to, or a value that features are clipped to."""
+        return 1.0 if self.estimator.data_norm is None else self.estimator.data_norm
+
+
+CASES = [
+    *map(Case, DUAL + GRADIENT + COORDINATE),
+    Case(DPSCDRegressor(random_state=0), n_targets=2),
+    Case(DPSCDRegressor(solver="primal", feature_bounds=(-1, 1), random_state=0), n_targets=2),
+    Case(DPSGDRegressor(loss="huber", random_state=0), n_targets=3),
+    Case(DPCDElasticNet(max_iter=20, random_state=0), n_targets=2),
+    Case(DPSGDClassifier(**PURE).set_params(**TWO), "personal"),
+    Case(DPSGDRegressor(max_iter=2, adjacency="replace_one", batch_size=5, **PURE), "personal"),
+    Case(DPSGDClassifier(average=False, **PURE).set_params(**THREE), "calls"),
+    Case(DPSGDRegressor(target_bounds=(-1, 1), **PURE), "calls"),
+    Case(DPSGDRegressor(fit_intercept=False, penalty="l1", **PURE), "calls", n_targets=2),
+]
+LABEL_CASES = [*map(Case, LABEL)]
+# The record that changes.
+K = 17
+
+
+def along(x, length):
+    return length * x / np.linalg.norm(x)
+
+
+# What the record becomes: from its row, label, a bound and a function that gives another label.
+CORNERS = {
+    "zero row": lambda x, y, bound, other: (0.0 * x, y),
+    "at the bound": lambda x, y, bound, other: (along(x, bound), other(y)),
+    "past the bound": lambda x, y, bound, other: (along(-x, np.nextafter(bound, 9e9)), y),
+    "far": lambda x, y, bound, other: (1e9 * np.sign(x), y),
+    "1e308": lambda x, y, bound, other: (1e308 * np.sign(x), other(y)),
+    "1e308 in a column": lambda x, y, bound, other: (-1e308 * np.eye(len(x))[1], y),
+    "opposite sign": lambda x, y, bound, other: (-x, other(y)),
+    "subnormal": lambda x, y, bound, other: (np.full_like(x, 5e-324), other(y)),
+    "only the label": lambda x, y, bound, other: (x, other(y)),
+}
+TARGETS = {"low end": -1.0, "high end": 1.0, "far below": -1e308, "far above": 1e308}
+
+
+def neighbour(case, X, y, corner, k=K):
+    """Copies of X and y in which record `k` is another one."""
+    X, y = X.copy(), y.copy()
+    if corner in TARGETS:
+        y[k] = TARGETS[corner]
+    else:
+        X[k], y[k] = CORNERS[corner](X[k], y[k], case.bound, case.other_label)
+    return X, y
+
+
+def label_neighbours(case, y):
+    """Copies of y in which one label is another, for some of the records."""
+    for k in (*range(0, N_ROWS, 13), N_ROWS, N_ROWS + 1, N_ROWS + 2):
+        moved = y.copy()
+        moved[k] = case.other_label(y[k])
+        yield k, moved

@@ -1,0 +1,276 @@
+"""Fits on neighbouring data with the same releases, and what must then be the same.
+
+Given the releases of all steps, what is released next may depend on a record only as far as the
+declared sensitivity goes, and whatever else happens may not depend on it at all.
+"""
+
+import pickle
+import re
+import warnings
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import clone
+
+import skdp.linear_model._label_dp as label_dp
+from skdp._bounds import null_records
+from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
+from skdp._random import SeededStream
+from skdp._sampling import PartitionSampler, PoissonSampler
+from tests.privacy._cases import K, neighbour
+
+# Numbers of a session's displays, which scikit-learn counts.
+_DISPLAY_ID = re.compile(r"sk-(container|estimator)-id-[\w-]+")
+N_CALLS = 3
+
+
+@dataclass
+class Run:
+    """What a fit did and published.
+
+    Attributes
+    ----------
+    estimator : estimator
+        Fitted.
+    values, released : list of ndarray
+        What went into the releases and what came out.
+    mechanisms : list
+        Of the releases.
+    log : list of tuple
+        Random draws and releases, in order, without their values.
+    batches : list of ndarray
+        Rows of each batch, numbered as in the whole data.
+    published : dict
+        All that a fit leaves behind, in forms that can be compared.
+    """
+
+    estimator: object
+    values: list = field(default_factory=list)
+    released: list = field(default_factory=list)
+    mechanisms: list = field(default_factory=list)
+    log: list = field(default_factory=list)
+    batches: list = field(default_factory=list)
+    published: dict = field(default_factory=dict)
+
+    @property
+    def pairwise(self):
+        """Whether the bound of a release is that of a pair of data sets, for each release."""
+        events = self.estimator.privacy_report_.events
+        return [event.pairwise for event in events for _ in range(event.n_releases)]
+
+
+def record(case, X, y, *, script=None, null=None, random_state=0, texts=False):
+    """Fit a case and return the run; releases are taken from `script` where it is given.
+
+    Parameters
+    ----------
+    case : Case
+    X, y : ndarray
+    script : list of ndarray, default=None
+        What a run released.
+    null : int, default=None
+        The row that is a null record.
+    random_state : int, default=0
+    texts : bool, default=False
+        Whether to publish what takes long to write: displays, and the report's texts.
+    """
+    run = Run(clone(case.estimator).set_params(random_state=random_state))
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _spy_on_draws(run, patch)
+        _spy_on_releases(run, script, patch)
+        patch.setattr(label_dp, "random_name", lambda: "name")
+        _fit(run, case, X, y, null, patch)
+    run.published["warnings"] = [(warning.category, str(warning.message)) for warning in caught]
+    run.published |= _published(run.estimator, texts)
+    return run
+
+
+def _spy_on_draws(run, patch):
+    streams = []
+
+    def spied(name, original):
+        def draw(self, *sizes):
+            if not any(stream is self for stream in streams):
+                streams.append(self)
+            number = next(i for i, stream in enumerate(streams) if stream is self)
+            run.log.append((name, number, sizes))
+            return original(self, *sizes)
+
+        return draw
+
+    for name in ("normal", "normal_number", "gamma", "uniform", "spawn"):
+        patch.setattr(SeededStream, name, spied(name, getattr(SeededStream, name)))
+
+
+def _spy_on_releases(run, script, patch):
+    for kind in (GaussianMechanism, LaplaceMechanism):
+
+        def release(self, value, stream, original=kind.release):
+            out = original(self, value, stream)
+            if script is not None and len(run.values) < len(script):
+                out = script[len(run.values)].copy()
+            run.log.append(("release", self, value.shape, value.dtype, out.shape, out.dtype))
+            run.mechanisms.append(self)
+            run.values.append(value.copy())
+            run.released.append(out.copy())
+            return out
+
+        patch.setattr(kind, "release", release)
+
+
+def _fit(run, case, X, y, null, patch):
+    """Fit as the case says; batches are recorded with the number of their first row added."""
+    first = 0
+    for kind in (PoissonSampler, PartitionSampler):
+
+        def batches(self, stream, original=kind.batches):
+            for batch in original(self, stream):
+                run.batches.append(batch + first)
+                yield batch
+
+        patch.setattr(kind, "batches", batches)
+    if case.way == "calls":
+        labels = {} if case.classes is None else {"classes": case.classes}
+        for part in np.array_split(np.arange(len(X)), N_CALLS):
+            if part.size:
+                first = int(part[0])
+                with _null(null, part):
+                    run.estimator.partial_fit(X[part], y[part], **labels)
+        return
+    personal = {}
+    if case.way == "personal":
+        personal["sample_epsilon"] = np.linspace(0.2, 1.0, len(X))
+    with _null(null, np.arange(len(X))):
+        run.estimator.fit(X, y, **personal)
+
+
+def _null(null, part):
+    stack = ExitStack()
+    if null is not None and null in part:
+        stack.enter_context(null_records([null - part[0]]))
+    return stack
+
+
+def _published(estimator, texts):
+    report = estimator.privacy_report_
+    found = {"pickle": pickle.dumps(estimator), "repr": repr(estimator)}
+    found |= {name: pickle.dumps(value) for name, value in vars(estimator).items()}
+    if texts:
+        found["display"] = _DISPLAY_ID.sub("id", estimator._repr_html_())
+        found["report"] = (repr(report), report.to_text(), report.to_json(), report._repr_html_())
+    if hasattr(estimator, "aggregate_"):
+        found["aggregate"] = (repr(estimator.aggregate_), estimator.aggregate_.to_json())
+    return found
+
+
+def broken_claims(base, other, *, k, null=False):
+    """Return what doesn't hold of two runs on data that differ in record `k`.
+
+    Parameters
+    ----------
+    base, other : Run
+        The second with the first one's releases, or both with those of a third.
+    k : int
+    null : bool, default=False
+        Whether the record is a null record in one of the two.
+
+    Returns
+    -------
+    broken : set of str
+    reach : float
+        How far a release moved at most, as a share of its bound.
+    """
+    broken = set()
+    for claim, is_release in (("releases", True), ("draws", False)):
+        entries = [
+            [entry for entry in run.log if (entry[0] == "release") == is_release]
+            for run in (base, other)
+        ]
+        if entries[0] != entries[1]:
+            broken.add(claim)
+    if base.log != other.log:
+        broken.add("order")
+    if base.published.keys() != other.published.keys():
+        broken.add("attributes")
+    for name in base.published.keys() & other.published.keys():
+        if base.published[name] != other.published[name]:
+            broken.add(f"published {name}")
+    if len(base.values) != len(other.values):
+        return broken, np.inf
+    if len(base.pairwise) != len(base.values):
+        broken.add("number accounted")
+        return broken, np.inf
+    reach = 0.0
+    for t, (value, moved) in enumerate(zip(base.values, other.values, strict=True)):
+        if value.shape != moved.shape:
+            continue
+        mechanism = base.mechanisms[t]
+        factor = 1.0 if null or base.pairwise[t] else 2.0
+        distance = np.linalg.norm(value - moved)
+        grid = mechanism.grid
+        rounded = np.linalg.norm(np.rint(value / grid) - np.rint(moved / grid)) * grid
+        bound = mechanism.contribution_bound
+        if not distance <= factor * bound * (1.0 + mechanism.rounding_slack):
+            broken.add("sensitivity")
+        if not rounded <= factor * mechanism.sensitivity:
+            broken.add("sensitivity of the rounded value")
+        reach = max(reach, distance / bound)
+    broken |= _broken_batches(base, other, k)
+    return broken, reach
+
+
+def _broken_batches(base, other, k):
+    """Check that a record takes part where its coin says so, and nowhere else."""
+    if hasattr(base.estimator, "aggregate_") or not base.batches:
+        return set()
+    if len(base.batches) != len(base.values):
+        return {"one release a batch"}
+    broken = set()
+    parts = base.estimator.privacy_report_.events[0].n_parts
+    for first in range(0, len(base.batches) if parts > 1 else 0, parts):
+        if np.concatenate(base.batches[first : first + parts]).tolist().count(k) != 1:
+            broken.add("one release a pass")
+    for one, two, value, moved in zip(
+        base.batches, other.batches, base.values, other.values, strict=True
+    ):
+        if not np.array_equal(one, two):
+            broken.add("batches")
+        if k not in one and not np.array_equal(value, moved):
+            broken.add("a release without the record")
+    return broken
+
+
+def compare_all(case, X, y, corners, k=K):
+    """Broken claims of each pair of `X`, the data with a null record and those with a corner."""
+    base = record(case, X, y)
+    null = record(case, X, y, script=base.released, null=k)
+    found = {"null record": broken_claims(base, null, k=k, null=True)}
+    for corner in corners:
+        other = record(case, *neighbour(case, X, y, corner, k), script=base.released)
+        found[corner] = broken_claims(base, other, k=k)
+        found[f"{corner}, null record"] = broken_claims(other, null, k=k, null=True)
+    broken = {name: claims for name, (claims, _) in found.items() if claims}
+    return broken, max(reach for _, reach in found.values()), base
+
+
+def noise_p_values(run):
+    """P-values of the noise of a run: its law, and that neighbouring entries don't share it."""
+    entries, lengths, beside, below = [], [], [], []
+    for mechanism, value, released in zip(run.mechanisms, run.values, run.released, strict=True):
+        grid = mechanism.grid
+        noise = (released - np.rint(value / grid) * grid) / mechanism.noise_scale
+        if isinstance(mechanism, GaussianMechanism):
+            entries.extend(noise.flat)
+        else:
+            lengths.append(stats.gamma(noise.size).cdf(np.linalg.norm(noise)))
+        noise = np.atleast_2d(noise)
+        beside += zip(noise[:, :-1].flat, noise[:, 1:].flat, strict=True)
+        below += zip(noise[:-1].flat, noise[1:].flat, strict=True)
+    found = [stats.kstest(entries, "norm").pvalue] if entries else []
+    found += [stats.kstest(lengths, "uniform").pvalue] if lengths else []
+    found += [stats.spearmanr(*np.transpose(p)).pvalue for p in (beside, below) if len(p) > 2]
+    return found

@@ -1,0 +1,489 @@
+"""Small faults planted in the source, each of which some test must notice.
+
+    python tests/privacy/mutants.py                 # every mutant, against the tests named for it
+    python tests/privacy/mutants.py --only clip     # those whose name contains a word
+    python tests/privacy/mutants.py --whole         # against all tests, for hours
+
+Each mutant is applied to a copy of the package, and tests are run there until the first failure.
+The script ends with status 1 if one survives. `tests/privacy/test_mutants.py` keeps the list in
+step with the source.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("skdp", "tests", "benchmarks", "examples", "doc", "pyproject.toml", "README.rst")
+
+REPLAY = "tests/privacy/test_replay.py"
+
+SAMPLING = "tests/test_sampling.py"
+MECHANISMS = "tests/test_mechanisms.py"
+CALIBRATION = "tests/accountant/test_calibration.py"
+REPORT = "tests/accountant/test_report.py"
+PURE = "tests/accountant/test_pure.py"
+BOUNDS = "tests/test_bounds.py"
+RANDOM = "tests/test_random.py"
+DUAL = "tests/solvers/test_dual_cd.py"
+GRADIENT = "tests/solvers/test_gradient.py"
+PLAN = "tests/test_plan.py"
+PLAN_GRADIENT = "tests/test_plan_gradient.py"
+PLAN_COORDINATE = "tests/test_plan_coordinate.py"
+LABEL = "tests/linear_model/test_label_dp.py"
+HIDDEN = "tests/statistical/test_hidden_dual.py"
+CHECKS = "tests/linear_model/test_sgd.py"
+
+
+class Mutant(NamedTuple):
+    """A fault: in a file, one text in place of another that occurs there once, and the tests."""
+
+    name: str
+    path: str
+    old: str
+    new: str
+    tests: tuple
+
+
+MUTANTS = (
+    Mutant(
+        "half the noise",
+        "_mechanisms.py",
+        "return self.noise_multiplier * self.sensitivity if",
+        "return 0.5 * self.noise_multiplier * self.sensitivity if",
+        (MECHANISMS, REPLAY),
+    ),
+    Mutant(
+        "rounding left out of the sensitivity",
+        "_mechanisms.py",
+        "return exact + self.grid * math.sqrt(self.size)",
+        "return exact",
+        (MECHANISMS, REPLAY),
+    ),
+    Mutant(
+        "rounding of one entry only in the sensitivity",
+        "_mechanisms.py",
+        "self.grid * math.sqrt(self.size)",
+        "self.grid",
+        (MECHANISMS, REPLAY),
+    ),
+    Mutant(
+        "slack of summation left out",
+        "_mechanisms.py",
+        "self.contribution_bound * (1.0 + self.rounding_slack)",
+        "self.contribution_bound",
+        (MECHANISMS,),
+    ),
+    Mutant(
+        "noise that isn't rounded",
+        "_mechanisms.py",
+        "        np.rint(released, out=released)\n",
+        "",
+        (MECHANISMS,),
+    ),
+    Mutant(
+        "value that isn't rounded",
+        "_mechanisms.py",
+        "released += np.rint(value / grid)",
+        "released += value / grid",
+        (MECHANISMS,),
+    ),
+    Mutant(
+        "spherical noise of one dimension less",
+        "_mechanisms.py",
+        "stream.gamma(noise.size)",
+        "stream.gamma(max(1, noise.size - 1))",
+        (MECHANISMS,),
+    ),
+    Mutant(
+        "the smallest noise of a batch and not the largest",
+        "_mechanisms.py",
+        "float(noise_multipliers.max())",
+        "float(noise_multipliers.min())",
+        (MECHANISMS, CHECKS),
+    ),
+    Mutant(
+        "grid too fine for exact sums",
+        "_mechanisms.py",
+        "_EXACT_STEPS = 2.0**40",
+        "_EXACT_STEPS = 2.0**60",
+        (MECHANISMS,),
+    ),
+    Mutant(
+        "normals handed out twice",
+        "_random.py",
+        "        self._used = start + size\n",
+        "        self._used = start + size // 2\n",
+        (RANDOM,),
+    ),
+    Mutant(
+        "a forked process goes on with its parent's block",
+        "_random.py",
+        "self._used + size > self._normals.size or self._pid != os.getpid()",
+        "self._used + size > self._normals.size",
+        (RANDOM,),
+    ),
+    Mutant(
+        "coarse uniforms near zero",
+        "_random.py",
+        "        if sparse.size:\n",
+        "        if False:\n",
+        (RANDOM,),
+    ),
+    Mutant(
+        "one stream for coins and noise",
+        "_random.py",
+        "return [SeededStream(child) for child in self._seed_sequence.spawn(n_streams)]",
+        "return [SeededStream(self._seed_sequence) for _ in range(n_streams)]",
+        (RANDOM,),
+    ),
+    Mutant(
+        "sampling rate doubled",
+        "_sampling.py",
+        "    log_tail = np.log1p(-rate)\n",
+        "    log_tail = np.log1p(-min(2.0 * rate, 0.999))\n",
+        (SAMPLING,),
+    ),
+    Mutant(
+        "the rate that is run isn't the rate that is reported",
+        "_sampling.py",
+        'return {"sampling_rate": self.rate, "n_steps": self.n_steps}',
+        'return {"sampling_rate": 0.5 * self.rate, "n_steps": self.n_steps}',
+        (REPLAY, PLAN, PLAN_GRADIENT, HIDDEN),
+    ),
+    Mutant(
+        "one step less in the account",
+        "_sampling.py",
+        'return {"sampling_rate": self.rate, "n_steps": self.n_steps}',
+        'return {"sampling_rate": self.rate, "n_steps": self.n_steps - 1}',
+        (REPLAY, CHECKS),
+    ),
+    Mutant(
+        "shuffled epochs in place of coins",
+        "_sampling.py",
+        "            heads = _heads(stream, self.rate, n_steps * self.n_rows)\n",
+        "            size = max(1, round(self.rate * self.n_rows))\n"
+        "            heads = np.sort(np.concatenate([\n"
+        "                s * self.n_rows + np.argsort(stream.uniform(self.n_rows))[:size]\n"
+        "                for s in range(n_steps)\n"
+        "            ]))\n",
+        (SAMPLING,),
+    ),
+    Mutant(
+        "mean by the true batch size",
+        "_sampling.py",
+        '        """Return what makes a batch\'s sum a mean: the expected size, the true one being '
+        'secret."""\n        return self.expected_size\n',
+        "        return max(1, batch.size)\n",
+        (REPLAY, GRADIENT),
+    ),
+    Mutant(
+        "batches of a partition overlap",
+        "_sampling.py",
+        "                yield order[first:last]\n",
+        "                yield order[max(0, first - 1) : last]\n",
+        (SAMPLING,),
+    ),
+    Mutant(
+        "rows beyond the bound keep their length",
+        "_bounds.py",
+        "            scale[over] = data_norm / norm[over]\n",
+        "            scale[over] = 1.0\n",
+        (BOUNDS, REPLAY),
+    ),
+    Mutant(
+        "intercept column left out of the norm",
+        "_bounds.py",
+        "        norm = np.hypot(norm, bias)\n",
+        "        norm = norm + 0.0\n",
+        (BOUNDS, REPLAY),
+    ),
+    Mutant(
+        "contributions that aren't clipped",
+        "_bounds.py",
+        "        np.maximum(length, bound, out=length)\n"
+        "        np.divide(bound, length, out=length)\n"
+        "        contributions *= length[:, np.newaxis]\n",
+        "        pass\n",
+        (BOUNDS, REPLAY),
+    ),
+    Mutant(
+        "outputs clipped one by one",
+        "_bounds.py",
+        '            length = np.sqrt(np.einsum("ij,ij->i", contributions, contributions))\n'
+        "        length *= row_norm\n",
+        "            length = np.abs(contributions).max(axis=1)\n        length *= row_norm\n",
+        (BOUNDS, REPLAY),
+    ),
+    Mutant(
+        "a null record that contributes",
+        "_bounds.py",
+        "    contributions[row_norm == 0.0] = 0.0\n",
+        "",
+        (REPLAY, BOUNDS),
+    ),
+    Mutant(
+        "entries clipped at twice the bound",
+        "_bounds.py",
+        "    far = bound if contributions.ndim == 1 else bound * _FAR\n",
+        "    far = 2.0 * bound if contributions.ndim == 1 else bound * _FAR\n",
+        (BOUNDS, REPLAY),
+    ),
+    Mutant(
+        "feature bounds that don't clip",
+        "_bounds.py",
+        "            np.clip(features[block], low, high, out=features[block])\n",
+        "            pass\n",
+        (BOUNDS, REPLAY),
+    ),
+    Mutant(
+        "targets that aren't clipped",
+        "_bounds.py",
+        "        y = np.clip(y, low, high)\n",
+        "        y = y + 0.0\n",
+        (BOUNDS, REPLAY),
+    ),
+    Mutant(
+        "noisy dual accounted as the exact one",
+        "_plan.py",
+        "bound_per_clip=math.sqrt(2.0) if noisy_dual else 1.0",
+        "bound_per_clip=1.0",
+        (REPLAY, PLAN),
+    ),
+    Mutant(
+        "n for n + 1 in the pairwise bound",
+        "_plan.py",
+        "        bound_per_clip=2.0 * math.sqrt(batch_size * (batch_size + 1)),\n"
+        "        size=problem.n_columns + batch_size,\n",
+        "        bound_per_clip=math.sqrt(batch_size * (batch_size + 1)),\n"
+        "        size=problem.n_columns + batch_size,\n",
+        (REPLAY, PLAN),
+    ),
+    Mutant(
+        "adjacency left out of the calibration",
+        "_plan.py",
+        "        adjacency=budget.adjacency,\n        accountant=budget.accountant,\n"
+        "        pairwise=pairwise,\n",
+        "        accountant=budget.accountant,\n        pairwise=pairwise,\n",
+        (PLAN, "tests/linear_model/test_dual_cd.py"),
+    ),
+    Mutant(
+        "half the steps of DP-SGD in the calibration",
+        "_plan_gradient.py",
+        "        sampling_rate=sampler.rate,\n        n_steps=n_steps,\n",
+        "        sampling_rate=sampler.rate,\n        n_steps=max(1, n_steps // 2),\n",
+        (PLAN_GRADIENT, CHECKS),
+    ),
+    Mutant(
+        "the release of mean squares is free",
+        "_plan_coordinate.py",
+        "    multiplier *= math.sqrt(1.0 / (1.0 - smoothness_budget))\n",
+        "",
+        (PLAN_COORDINATE,),
+    ),
+    Mutant(
+        "mean squares of one column in the sensitivity",
+        "_plan_coordinate.py",
+        "contribution_bound=math.sqrt(problem.n_features) if private",
+        "contribution_bound=1.0 if private",
+        (REPLAY, PLAN_COORDINATE),
+    ),
+    Mutant(
+        "a flip of several classes moves one sum",
+        "_plan_label.py",
+        "longest * (math.sqrt(2.0) if several else 1.0)",
+        "longest",
+        (LABEL,),
+    ),
+    Mutant(
+        "the mean row and not the longest",
+        "_solvers/_label_noise.py",
+        "float(public.mapped_norms(transform).max())",
+        "float(public.mapped_norms(transform).mean())",
+        (LABEL,),
+    ),
+    Mutant(
+        "a dual step from what wasn't released",
+        "_solvers/_dual_cd.py",
+        "                shared += mechanism.release(increment, noise)\n",
+        "                mechanism.release(increment, noise)\n"
+        "                shared += increment\n",
+        (REPLAY, DUAL),
+    ),
+    Mutant(
+        "updates of the sequential form without its dual variable's release",
+        "_solvers/_dual_cd.py",
+        "            dual[batch] = a + zetas\n            mean.add(shared)\n",
+        "            dual[batch] = a\n            mean.add(shared)\n",
+        (DUAL, "tests/linear_model/test_dual_cd.py"),
+    ),
+    Mutant(
+        "gradients that aren't clipped",
+        "_solvers/_gradient.py",
+        "                clip_contributions(slopes, rows.norm.take(indices), clipping_norm)\n",
+        "",
+        (REPLAY, GRADIENT),
+    ),
+    Mutant(
+        "the gradient and not its release",
+        "_solvers/_gradient.py",
+        "                released = mechanism.release(total, noise)\n",
+        "                mechanism.release(total, noise)\n                released = total\n",
+        (REPLAY, GRADIENT),
+    ),
+    Mutant(
+        "coordinates that aren't clipped",
+        "_solvers/_coordinate.py",
+        "                clip_entries(buffer, bound)\n",
+        "",
+        (REPLAY,),
+    ),
+    Mutant(
+        "mean squares without noise",
+        "_solvers/_coordinate.py",
+        "    return mechanism.release(total, noise) / X.shape[0]\n",
+        "    mechanism.release(total, noise)\n    return total / X.shape[0]\n",
+        (REPLAY,),
+    ),
+    Mutant(
+        "replacing never doubles",
+        "accountant/_events.py",
+        'factor = 2.0 if adjacency == "replace_one" and not self.pairwise else 1.0\n'
+        "        return factor",
+        "factor = 1.0\n        return factor",
+        (CALIBRATION, REPORT),
+    ),
+    Mutant(
+        "pairwise bounds doubled",
+        "accountant/_events.py",
+        'factor = 2.0 if adjacency == "replace_one" and not self.pairwise else 1.0\n',
+        'factor = 2.0 if adjacency == "replace_one" else 1.0\n',
+        (REPORT, PLAN, CHECKS, "tests/linear_model/test_dual_cd.py"),
+    ),
+    Mutant(
+        "T for sqrt(T)",
+        "accountant/_events.py",
+        "return factor * math.sqrt(self.n_steps) / self.noise_multiplier",
+        "return factor / self.noise_multiplier",
+        (CALIBRATION, REPORT),
+    ),
+    Mutant(
+        "pure epsilons of several passes don't add up",
+        "accountant/_events.py",
+        "return pure_factor(adjacency) * self.n_steps / self.noise_multiplier",
+        "return pure_factor(adjacency) / self.noise_multiplier",
+        (PURE,),
+    ),
+    Mutant(
+        "groups of any size cost as one record",
+        "accountant/_events.py",
+        "self, noise_multiplier=self.noise_multiplier / group_size, sampling_rate=rate\n",
+        "self, noise_multiplier=self.noise_multiplier, sampling_rate=rate\n",
+        (REPORT,),
+    ),
+    Mutant(
+        "one direction of add and remove",
+        "accountant/_profile.py",
+        '("replace",) if adjacency == "replace_one" else ("remove", "add")',
+        '("replace",) if adjacency == "replace_one" else ("add",)',
+        (CALIBRATION,),
+    ),
+    Mutant(
+        "replacing accounted as removing",
+        "accountant/_profile.py",
+        'directions = ("replace",) if adjacency == "replace_one" else ("remove", "add")',
+        'directions = ("remove", "add")',
+        (CALIBRATION,),
+    ),
+    Mutant(
+        "calibration that stops outside",
+        "accountant/_calibration.py",
+        "    while _get_epsilon(noise, delta, *design) > epsilon:\n",
+        "    noise *= 0.98\n    while False:\n",
+        (CALIBRATION,),
+    ),
+    Mutant(
+        "composition that forgets deltas",
+        "accountant/_compose.py",
+        "    delta = math.fsum(report.delta for report in reports)\n",
+        "    delta = max(report.delta for report in reports)\n",
+        (REPORT,),
+    ),
+    Mutant(
+        "several seeded fits composed",
+        "accountant/_compose.py",
+        "if sum(report.reproducible for report in reports) > 1:",
+        "if sum(report.reproducible for report in reports) > 1000:",
+        (REPORT,),
+    ),
+    Mutant(
+        "the same noise for every class",
+        "_mechanisms.py",
+        "        released = self._draw(value.shape, stream)\n",
+        "        released = self._draw(value.shape, stream)\n"
+        "        if released.ndim == 2:\n"
+        "            released[:] = released[0]\n",
+        (MECHANISMS, REPLAY, CHECKS),
+    ),
+)
+
+
+def apply(mutant, folder):
+    """Plant a fault in the copy of the package in a folder."""
+    path = folder / "skdp" / mutant.path
+    text = path.read_text(encoding="utf-8")
+    if text.count(mutant.old) != 1:
+        raise ValueError(f"{mutant.name!r}: its text occurs {text.count(mutant.old)} times.")
+    path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+
+
+def is_noticed(mutant, *, whole):
+    """Tell whether a test fails in a copy of the project with a fault."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name in COPIED:
+            source = ROOT / name
+            copy = shutil.copytree if source.is_dir() else shutil.copy2
+            copy(source, folder / name)
+        apply(mutant, folder)
+        tests = [] if whole else list(mutant.tests)
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+        environment = {**os.environ, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+    # 1 means failed tests; anything else, that they didn't run.
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"{mutant.name!r}: the tests didn't run.\n{done.stdout[-2000:]}")
+    return done.returncode == 1
+
+
+def main(arguments=None):
+    """Run the mutants and return the number of survivors."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--only", default="", help="a word in the names of mutants")
+    parser.add_argument("--whole", action="store_true", help="run all tests for each")
+    options = parser.parse_args(arguments)
+    chosen = [mutant for mutant in MUTANTS if options.only in mutant.name]
+    survivors = []
+    for mutant in chosen:
+        start = time.perf_counter()
+        noticed = is_noticed(mutant, whole=options.whole)
+        seconds = time.perf_counter() - start
+        print(
+            f"{'noticed ' if noticed else 'SURVIVED'} {seconds:6.1f} s  {mutant.name}", flush=True
+        )
+        if not noticed:
+            survivors.append(mutant.name)
+    print(f"{len(chosen)} mutants, survivors: {survivors}")
+    return len(survivors)
+
+
+if __name__ == "__main__":
+    sys.exit(1 if main() else 0)

@@ -1,0 +1,233 @@
+"""What replay finds: faults planted in working code, and the claims that each must break."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from skdp import _bounds
+from skdp._mechanisms import GaussianMechanism
+from skdp._sampling import PoissonSampler
+from skdp.linear_model import DPCDLasso, DPSCDClassifier, DPSGDClassifier, WALRClassifier
+from tests.privacy._cases import (
+    LABEL_CASES,
+    N_ROWS,
+    THREE,
+    TWO,
+    Case,
+    K,
+    label_neighbours,
+    neighbour,
+)
+from tests.privacy._replay import broken_claims, compare_all, noise_p_values, record
+
+
+def skipped_clip(patch):
+    patch.setattr("skdp._solvers._gradient.clip_contributions", lambda contributions, *_: None)
+
+
+def skipped_dual_clip(patch):
+    def only_null(contributions, norm, bound):
+        contributions[norm == 0.0] = 0.0
+        return contributions
+
+    patch.setattr("skdp._solvers._dual_cd.clip_contributions", only_null)
+
+
+def skipped_entry_clip(patch):
+    patch.setattr("skdp._solvers._coordinate.clip_entries", lambda contributions, bound: None)
+
+
+def intercept_left_out(patch):
+    def clip_rows(X, *, data_norm, **options):
+        rows = _bounds.clip_rows(X, data_norm=data_norm, **options)
+        return rows._replace(norm=np.minimum(rows.norm, _bounds.row_norms(X)))
+
+    patch.setattr("skdp.linear_model._sgd.clip_rows", clip_rows)
+
+
+def null_record_with_an_intercept(patch):
+    def clip_rows(X, **options):
+        rows = _bounds.clip_rows(X, **options)
+        return rows._replace(norm=np.maximum(rows.norm, rows.bias))
+
+    patch.setattr("skdp.linear_model._sgd.clip_rows", clip_rows)
+
+
+def halved_bound(patch):
+    bound = GaussianMechanism.__init__
+
+    def halved(self, contribution_bound, **options):
+        bound(self, 0.5 * contribution_bound, **options)
+
+    patch.setattr(GaussianMechanism, "__init__", halved)
+
+
+def draw_that_reads(patch):
+    release = GaussianMechanism.release
+
+    def twice(self, value, stream):
+        if int(1e6 * value.flat[0]) % 2:
+            stream.normal(1)
+        return release(self, value, stream)
+
+    patch.setattr(GaussianMechanism, "release", twice)
+
+
+def attribute_of_the_data(patch):
+    fit = DPSGDClassifier.fit
+
+    def spying(self, X, y, **options):
+        fit(self, X, y, **options)
+        self.scale_ = float(np.abs(X[K]).max())
+        return self
+
+    patch.setattr(DPSGDClassifier, "fit", spying)
+
+
+def private_attribute_of_the_data(patch):
+    fit = DPSGDClassifier.fit
+
+    def spying(self, X, y, **options):
+        fit(self, X, y, **options)
+        self._labels = y.sum()
+        return self
+
+    patch.setattr(DPSGDClassifier, "fit", spying)
+
+
+def warning_of_the_data(patch):
+    def clip_rows(X, **options):
+        if np.linalg.norm(X[K]) > 100.0:
+            warnings.warn("some rows are long", UserWarning, stacklevel=2)
+        return _bounds.clip_rows(X, **options)
+
+    patch.setattr("skdp.linear_model._sgd.clip_rows", clip_rows)
+
+
+def coefficient_without_release(patch):
+    solve = DPSGDClassifier._publish
+
+    def publish(self, weights, *rest):
+        solve(self, weights + 1e-9 * self._seen, *rest)
+
+    def clip_rows(X, **options):
+        rows = _bounds.clip_rows(X, **options)
+        DPSGDClassifier._seen = rows.norm.sum()
+        return rows
+
+    patch.setattr(DPSGDClassifier, "_seen", 0.0, raising=False)
+    patch.setattr(DPSGDClassifier, "_publish", publish)
+    patch.setattr("skdp.linear_model._sgd.clip_rows", clip_rows)
+
+
+def early_stop(patch):
+    batches = PoissonSampler.batches
+
+    def fewer(self, stream):
+        for t, batch in enumerate(batches(self, stream)):
+            yield batch
+            if t > 5 and DPSGDClassifier._seen > 100.0:
+                return
+
+    def clip_rows(X, **options):
+        DPSGDClassifier._seen = np.linalg.norm(X[K])
+        return _bounds.clip_rows(X, **options)
+
+    patch.setattr(DPSGDClassifier, "_seen", 0.0, raising=False)
+    patch.setattr(PoissonSampler, "batches", fewer)
+    patch.setattr("skdp.linear_model._sgd.clip_rows", clip_rows)
+
+
+def sequential_with_an_exact_dual(patch):
+    def release_v_only(mechanism, increment, zetas, noise):
+        both = np.concatenate([increment.ravel(), zetas.ravel()])
+        released = mechanism.release(both, noise)
+        return released[: increment.size].reshape(increment.shape), zetas
+
+    patch.setattr("skdp._solvers._dual_cd.release_jointly", release_v_only)
+
+
+# With little noise and clipping, so that updates are not all as long as the bound.
+SEQUENTIAL = DPSCDClassifier(
+    alpha=0.1, epsilon=1e4, max_iter=6, batch_size=12, clipping_norm=10.0, **TWO
+).set_params(solver="sequential")
+SGD = DPSGDClassifier(max_iter=3, batch_size=12, clipping_norm=0.1, **TWO)
+FAULTS = [
+    (skipped_clip, SGD, {"sensitivity", "sensitivity of the rounded value"}),
+    (skipped_dual_clip, DPSCDClassifier(clipping_norm=0.01, **TWO), {"sensitivity"}),
+    (skipped_entry_clip, DPCDLasso(clipping_norm=0.1, random_state=0), {"sensitivity"}),
+    (intercept_left_out, SGD, {"sensitivity"}),
+    (halved_bound, SGD, {"sensitivity"}),
+    (draw_that_reads, SGD, {"draws", "order"}),
+    (attribute_of_the_data, SGD, {"published scale_", "published pickle"}),
+    (private_attribute_of_the_data, SGD, {"published _labels", "published pickle"}),
+    (warning_of_the_data, SGD, {"published warnings"}),
+    (coefficient_without_release, SGD, {"published coef_", "published intercept_"}),
+    (early_stop, SGD, {"releases", "order"}),
+    (sequential_with_an_exact_dual, SEQUENTIAL, {"a release without the record"}),
+]
+
+
+@pytest.mark.parametrize(("plant", "model", "claims"), FAULTS, ids=lambda part: str(part)[:40])
+def test_planted_faults_are_convicted(plant, model, claims, monkeypatch):
+    case = Case(model)
+    X, y = case.records()
+    corners = ["at the bound", "far", "opposite sign"]
+    broken, _, _ = compare_all(case, X, y, corners)
+    assert not broken
+    plant(monkeypatch)
+    broken, _, _ = compare_all(case, X, y, corners)
+    assert claims <= set().union(*broken.values())
+
+
+def test_a_null_record_that_gives_an_intercept_is_convicted(monkeypatch):
+    case = Case(SGD)
+    X, y = case.records()
+    null_record_with_an_intercept(monkeypatch)
+    base = record(case, X, y, null=K)
+    other = record(case, *neighbour(case, X, y, "only the label"), script=base.released, null=K)
+    assert broken_claims(base, other, k=K, null=True)[1] > 0.0
+
+
+def test_the_true_batch_size_in_the_divisor_is_convicted(monkeypatch):
+    """By other coins, not by other data: the batch sizes are the same on both data sets."""
+    monkeypatch.setattr(PoissonSampler, "divisor", lambda self, batch: max(batch.size, 1))
+    case = Case(SGD)
+    X, y = case.records()
+    base = record(case, X, y)
+    other = record(case, X, y, script=base.released, random_state=1)
+    assert base.published["coef_"] != other.published["coef_"]
+
+
+def halved_noise(self, shape, stream):
+    return 0.5 * stream.normal(shape)
+
+
+def noise_shared_by_classes(self, shape, stream):
+    return np.tile(stream.normal(shape[1:]), (shape[0], 1))
+
+
+@pytest.mark.parametrize("draw", [halved_noise, noise_shared_by_classes])
+def test_noise_that_is_not_as_stated_is_convicted(draw, monkeypatch):
+    case = Case(DPSGDClassifier(batch_size=9, **THREE))
+    assert min(noise_p_values(record(case, *case.records()))) > 1e-9
+    monkeypatch.setattr(GaussianMechanism, "_draw", draw)
+    assert min(noise_p_values(record(case, *case.records()))) < 1e-9
+
+
+def test_an_attribute_of_the_labels_is_convicted(monkeypatch):
+    fit = WALRClassifier.fit
+
+    def spying(self, X, y):
+        fit(self, X, y)
+        self.class_prior_ = y.mean()
+        return self
+
+    monkeypatch.setattr(WALRClassifier, "fit", spying)
+    case = LABEL_CASES[0]
+    X, y = case.records()
+    base = record(case, X, y)
+    k, moved = next(label_neighbours(case, np.append(y, [0, 0, 0])))
+    other = record(case, X, moved[:N_ROWS], script=base.released)
+    assert "published class_prior_" in broken_claims(base, other, k=k)[0]

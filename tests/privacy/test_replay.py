@@ -1,0 +1,206 @@
+"""Rules 3 and 7 (DESIGN, section 1) for every estimator and option, by replay.
+
+A fit on a data set is compared with fits on neighbours that get its releases. What is released next
+must not move further than the declared sensitivity; the number, order, shapes and types of
+releases and random draws, and every attribute, text and pickled byte must be the same.
+"""
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier
+
+from skdp.linear_model import DPCDLasso, DPSCDClassifier, DPSGDClassifier, DPSGDRegressor
+from skdp.utils._sklearn import StrOptions
+from skdp.utils.discovery import all_estimators
+from tests.privacy._cases import (
+    CASES,
+    CORNERS,
+    LABEL_CASES,
+    N_ROWS,
+    PURE,
+    TARGETS,
+    TWO,
+    Case,
+    K,
+    label_neighbours,
+    neighbour,
+)
+from tests.privacy._replay import (
+    N_CALLS,
+    broken_claims,
+    compare_all,
+    noise_p_values,
+    record,
+)
+
+ROW_BATCHES = [case for case in CASES if case.draws_rows]
+POISSON = [
+    case
+    for case in ROW_BATCHES
+    if getattr(case.estimator, "mechanism", "gaussian") == "gaussian"
+    and getattr(case.estimator, "solver", "dual") == "dual"
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_record_at_every_corner(case):
+    X, y = case.records()
+    corners = [*CORNERS, *([] if is_classifier(case.estimator) else TARGETS)]
+    broken, reach, _ = compare_all(case, X, y, corners)
+    assert not broken
+    assert reach > 0.0
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_displays_and_reports_tell_nothing_of_a_record(case):
+    X, y = case.records()
+    base = record(case, X, y, texts=True)
+    assert {"display", "report", "pickle", "repr", "coef_"} <= base.published.keys()
+    for corner in ("1e308", "opposite sign"):
+        neighbouring = neighbour(case, X, y, corner)
+        other = record(case, *neighbouring, script=base.released, texts=True)
+        broken, _ = broken_claims(base, other, k=K)
+        assert not broken
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_null_record_contributes_exactly_nothing(case):
+    """Whatever its features and label were: every release is that of any other null record."""
+    X, y = case.records()
+    base = record(case, X, y, null=K)
+    far = neighbour(case, X, y, "far")
+    other = record(case, *neighbour(case, *far, "only the label"), script=base.released, null=K)
+    broken, reach = broken_claims(base, other, k=K, null=True)
+    assert not broken
+    assert reach == 0.0
+
+
+def duplicates(case):
+    X, y = case.records()
+    X[:], y[:] = X[K], y[K]
+    return X, y
+
+
+def rare_class(case):
+    X, y = case.records()
+    if case.classes is not None:
+        y[:], y[K] = case.classes[0], case.classes[1]
+    return X, y
+
+
+def one_row(case):
+    X, y = case.records()
+    return X[K : K + 1], y[K : K + 1]
+
+
+def single_precision(case):
+    X, y = case.records()
+    return X.astype(np.float32), y
+
+
+@pytest.mark.parametrize("make", [duplicates, rare_class, one_row, single_precision])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_record_of_unusual_data(case, make):
+    X, y = make(case)
+    broken, reach, _ = compare_all(case, X, y, ["opposite sign"], k=0 if make is one_row else K)
+    assert not broken
+    assert reach > 0.0
+
+
+@pytest.mark.parametrize("case", POISSON, ids=str)
+def test_a_record_whose_batches_may_be_empty(case):
+    small = Case(clone(case.estimator).set_params(batch_size=1, delta=1e-3), case.way)
+    X, y = case.records(n_rows=5)
+    broken, _, base = compare_all(small, X, y, ["at the bound", "1e308"], k=3)
+    assert not broken
+    assert min(batch.size for batch in base.batches) == 0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DPSCDClassifier(clipping_norm=1e-3, max_iter=2, **TWO),
+        DPSGDClassifier(clipping_norm=1e-3, max_iter=2, **TWO),
+        DPSGDClassifier(loss="hinge", clipping_norm=1e-3, **PURE).set_params(**TWO),
+        DPSGDRegressor(clipping_norm=1e-3, max_iter=2, random_state=0),
+        DPCDLasso(clipping_norm=1e-3, max_iter=2, smoothness="bounds", random_state=0),
+    ],
+    ids=str,
+)
+def test_the_bound_is_reached_and_counts_the_intercept(model):
+    """Of a row at the bound; without the intercept's column it would be exceeded."""
+    case = Case(model)
+    X, y = neighbour(case, *case.records(), "at the bound")
+    broken, reach, _ = compare_all(case, X, y, [])
+    assert not broken
+    assert 0.999 < reach <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in ROW_BATCHES if not getattr(c.estimator, "noisy_dual", False)], ids=str
+)
+def test_given_the_releases_nothing_tells_who_was_drawn(case):
+    """Published coefficients are the same for all coins, which subsampling keeps secret."""
+    X, y = case.records()
+    base = record(case, X, y)
+    other = record(case, X, y, script=base.released, random_state=1)
+    if min(batch.size for batch in base.batches) < N_ROWS // N_CALLS:
+        assert not all(map(np.array_equal, base.batches, other.batches))
+    for name in (
+        "coef_",
+        "intercept_",
+        "n_iter_",
+        "clipping_norm_",
+        "batch_size_",
+        "privacy_report_",
+    ):
+        assert base.published[name] == other.published[name], name
+
+
+@pytest.mark.parametrize("case", LABEL_CASES, ids=str)
+def test_a_label_moves_the_release_by_at_most_its_sensitivity(case):
+    """Of any record: a row of zeros, the longest one and a duplicate too."""
+    X, y = case.records(N_ROWS + 3)
+    X[N_ROWS], X[N_ROWS + 1], X[N_ROWS + 2] = 0.0, 5.0 * np.abs(X).max(axis=0), X[0]
+    base = record(case, X, y, texts=True)
+    assert len(base.values) == 1
+    longest = 0.0
+    for k, moved in label_neighbours(case, y):
+        other = record(case, X, moved, script=base.released, texts=True)
+        broken, reach = broken_claims(base, other, k=k)
+        assert not broken
+        longest = max(longest, reach)
+    # Nor is it much looser than it must be.
+    assert longest >= (0.95 if len(case.classes) == 2 else 0.67)
+
+
+@pytest.mark.parametrize("make", [duplicates, rare_class, one_row, single_precision])
+@pytest.mark.parametrize("case", LABEL_CASES, ids=str)
+def test_a_label_of_unusual_data(case, make):
+    X, y = make(case)
+    k = 0 if make is one_row else K
+    base = record(case, X, y)
+    moved = y.copy()
+    moved[k] = case.other_label(y[k])
+    broken, reach = broken_claims(base, record(case, X, moved, script=base.released), k=k)
+    assert not broken
+    assert reach > 0.0
+
+
+@pytest.mark.parametrize(("name", "estimator"), all_estimators("private"))
+def test_every_choice_has_a_case(name, estimator):
+    models = [case.estimator for case in CASES + LABEL_CASES]
+    models = [model for model in models if type(model) is estimator]
+    for parameter, constraints in estimator._parameter_constraints.items():
+        used = {str(getattr(model, parameter)) for model in models}
+        for constraint in constraints:
+            if constraint == "boolean":
+                assert used == {"True", "False"}, (name, parameter)
+            elif isinstance(constraint, StrOptions):
+                assert constraint.options <= used, (name, parameter)
+
+
+@pytest.mark.parametrize("case", CASES + LABEL_CASES, ids=str)
+def test_every_entry_has_noise_of_its_own_as_large_as_stated(case):
+    run = record(case, *case.records())
+    assert min(noise_p_values(run)) > 1e-9
