@@ -98,6 +98,14 @@ def load_electricity(folder=None):
     return frame.astype({"day": "int64"})
 
 
+def load_hillstrom_email(folder=None):
+    """Return Hillstrom's e-mail test: 9 features, then `visit`, `conversion` and `spend`."""
+    frame = _read(folder, "hillstrom_email.csv.gz")
+    if frame is None:
+        raise _no_download("hillstrom_email.csv.gz")
+    return frame
+
+
 def load_kddcup99(folder=None):
     """Return a tenth of KDD Cup 1999: 41 features and `label`, "normal." or an attack's name."""
     frame = _read(folder, "kddcup99_10percent.csv.gz")
@@ -228,10 +236,10 @@ def scale(features):
     return _scaler(numbers, words).fit_transform(features.astype(dict.fromkeys(words, object)))
 
 
-def write_table(table, path, command):
-    """Write a table as CSV below a comment with the command that made it."""
+def write_table(table, path, command, note=NOT_PRIVATE):
+    """Write a table as CSV below comments: the command that made it, and a note."""
     with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.write(f"# {command}\n# {NOT_PRIVATE}\n")
+        file.write(f"# {command}\n# {note}\n")
         table.to_csv(file, index=False, lineterminator="\n")
 
 
