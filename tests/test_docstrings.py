@@ -12,6 +12,7 @@ import skdp
 
 PUBLIC = [
     "skdp.accountant",
+    "skdp.audit",
     "skdp.exceptions",
     "skdp.inspection",
     "skdp.linear_model",

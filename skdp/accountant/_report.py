@@ -1,6 +1,7 @@
 """The guarantee of a fit, in one immutable object, and the sum of several."""
 
 import dataclasses
+import functools
 import html
 import json
 import math
@@ -103,7 +104,7 @@ class PrivacyReport:
         if self.accountant_version is None:
             source = "closed form"
             if self.accountant not in ("analytic", "basic"):
-                source = f"dp-accounting {version('dp-accounting')}"
+                source = f"dp-accounting {_version('dp-accounting')}"
             object.__setattr__(self, "accountant_version", source)
 
     @property
@@ -343,6 +344,12 @@ _SEED_WARNING = (
     "fits with an equal seed share their noise, so that together they may reveal what each hides. "
     "Use random_state=None for a model that is published."
 )
+
+
+@functools.cache
+def _version(package):
+    """Read a package's version once: it takes longer than a small fit."""
+    return version(package)
 
 
 def _wrap(text, width, **indents):

@@ -1,8 +1,13 @@
-"""Bounds on privacy losses from transcripts, and batches that a test chooses."""
+"""Transcripts of releases, bounds on privacy losses from them, and planted faults."""
 
 import math
+from contextlib import contextmanager
+from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
+
+from skdp._mechanisms import _OnGrid
 
 EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0)
 ERROR_RATE = 1e-10
@@ -33,3 +38,29 @@ class GivenBatches:
 
     def batches(self, stream):
         return (np.flatnonzero(coins) for coins in self._coins)
+
+
+@contextmanager
+def recorded_releases(script=None):
+    """Give a list that grows by every release made meanwhile.
+
+    Each has its mechanism, the value before noise and what was released, which is the script's
+    next array if there is one.
+    """
+    made, original = [], _OnGrid.release
+
+    def release(self, value, stream):
+        released = original(self, value, stream) if script is None else script[len(made)]
+        made.append(SimpleNamespace(mechanism=self, value=np.array(value), released=released))
+        return np.array(released)
+
+    with mock.patch.object(_OnGrid, "release", release):
+        yield made
+
+
+@contextmanager
+def noise_times(factor):
+    """Change the noise of every mechanism by a factor: a planted fault."""
+    honest = _OnGrid.__dict__["noise_scale"].func
+    with mock.patch.object(_OnGrid, "noise_scale", property(lambda self: factor * honest(self))):
+        yield

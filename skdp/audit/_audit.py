@@ -1,0 +1,287 @@
+"""The audit: a lower bound on epsilon from an attack that was made."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.covariance import ledoit_wolf
+from sklearn.utils import check_array, check_consistent_length
+
+from skdp._random import make_stream
+from skdp.audit._canaries import check_replaceable, class_set, default_canaries, given_canaries
+from skdp.audit._fits import Fitter
+from skdp.audit._result import AuditResult
+from skdp.audit._statistics import epsilon_from_guesses, epsilon_from_rates
+from skdp.utils._sklearn import quietly
+
+_FEWEST_FITS = 12
+# Of the fits, what chooses score and threshold: one in so many. The bound is counted on the rest.
+_TRAINING = 3
+_THRESHOLDS = 200
+# Shares of the canaries that one-run guesses are made about, the surest ones.
+_SHARES = (1, 2, 4, 8)
+
+
+def audit(
+    estimator,
+    X,
+    y,
+    *,
+    canary=None,
+    n_fits=200,
+    confidence=0.95,
+    delta=None,
+    method="threshold",
+    n_jobs=None,
+    random_state=None,
+):
+    r"""Attack an estimator to bound its epsilon from below; **not private**.
+
+    **The result is computed from the data without noise**, by many fits that no report counts. It
+    is for public or made-up data, and for eyes that may see the data anyway.
+
+    A canary is added to the rows. Half of the fits see it, and half a neighbouring data set under
+    the adjacency that the estimator's ``privacy_report_`` names: the canary is a null record
+    (zero_out), another record (replace_one) or has another label (replace_label). The attacker, who
+    knows everything but the noise, guesses from the published coefficients which it was. How well
+    that goes bounds epsilon from below. A bound above the claim convicts the claim or the code; a
+    bound below it proves nothing, because a better attack may exist.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        Classifier or regressor that publishes ``coef_``, ``intercept_`` and ``privacy_report_``,
+        has a parameter `random_state`, and is one of this package or bounds its rows with it. It is
+        cloned. A parameter ``classes=None`` is set to the classes in y and the canaries, because
+        the class set is public.
+    X : array-like of shape (n_samples, n_features)
+        The other rows. Few rows, and rows of zeros, make the attack strong.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Their labels or targets.
+    canary : tuple (x, y) or (x, y, other_x, other_y), default=None
+        A record, and the one that replaces it. Without the second the label or target is moved to
+        the other end of its range. For ``method="one_run"`` each is an array with an entry for each
+        canary. None takes a row as long as `data_norm` in the direction that X has least of (for
+        `feature_bounds` without a `data_norm`: a corner), with the last class, the upper end of
+        `target_bounds` or a target of 1e6; for ``method="one_run"`` as many such rows as features,
+        in random orthogonal directions.
+    n_fits : int, default=200
+        Fits, at least 12, a third of which choose score and threshold. At a confidence of 0.95, 200
+        can show an epsilon of at most 2.8 and 2000 one of 5.2. One more fit asks for the report.
+        Ignored for ``method="one_run"``.
+    confidence : float, default=0.95
+        Probability, in (0, 1), that the bound holds, at least.
+    delta : float, default=None
+        Delta at which epsilon is compared, with what the report claims there. None takes the
+        report's. A larger one finds faults with fewer fits, because rates needn't be near 0: halved
+        noise shows in 2000 fits at 0.05.
+    method : {"threshold", "one_run"}, default="threshold"
+        "one_run" makes a single fit in which each of many canaries takes part or not by a coin,
+        and guesses the surest ones. It is weak for linear models with few features, because
+        canaries need directions of their own.
+    n_jobs : int, default=None
+        Processes that share the fits, as in joblib. The result doesn't depend on it.
+    random_state : int, RandomState instance or None, default=None
+        None: every fit draws from the operating system, whatever the estimator's `random_state` is.
+        A seed makes the audit reproducible; every fit gets a seed of its own.
+
+    Returns
+    -------
+    result_not_private : AuditResult
+        The bound, the claim, and the counts that the bound was made of.
+
+    Raises
+    ------
+    ValueError
+        If a parameter or the input is invalid.
+    TypeError
+        If the estimator lacks what an audit needs.
+
+    See Also
+    --------
+    skdp.utils.estimator_checks.check_private_estimator : Promises that need no attack.
+
+    Notes
+    -----
+    The score is the canary's decision value, or the linear discriminant of the weights (and of the
+    sums of a published ``aggregate_``) of a third of the fits, whichever promises the larger bound
+    there; the threshold is chosen there, too.
+    Rates are counted on the other fits, with the exact bounds of [1]_ at a level that makes both
+    hold with the given confidence, and with them, as in [2]_,
+
+    .. math:: \varepsilon \ge \max\left( \log \frac{\mathrm{tpr} - \delta}{\mathrm{fpr}},
+              \log \frac{1 - \mathrm{fpr} - \delta}{1 - \mathrm{tpr}} \right) .
+
+    "one_run" is [3]_: guesses about the highest and lowest scores, as many as all, half, a quarter
+    or an eighth of the canaries, each at a quarter of the error, and the bound of theorem 3.1.
+
+    References
+    ----------
+    .. [1] Clopper and Pearson (1934). The use of confidence or fiducial limits illustrated in the
+       case of the binomial. Biometrika 26.
+    .. [2] Jagielski, Ullman and Oprea (2020). Auditing differentially private machine learning: how
+       private is private SGD? NeurIPS. Section 3.
+    .. [3] Steinke, Nasr and Jagielski (2023). Privacy auditing with one (1) training run. NeurIPS.
+       Theorem 3.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.audit import audit
+    >>> from skdp.linear_model import DPSGDRegressor
+    >>> X, y = np.zeros((20, 2)), np.zeros(20)
+    >>> model = DPSGDRegressor(epsilon=1.0, delta=1e-3, target_bounds=(-1, 1))
+    >>> audit(model, X, y, n_fits=100).passed
+    True
+    """
+    _check_parameters(estimator, n_fits, confidence, delta, method, n_jobs, random_state)
+    X = quietly(check_array, X, dtype=[np.float64, np.float32])
+    y = quietly(check_array, y, dtype=None, ensure_2d=False)
+    quietly(check_consistent_length, X, y)
+    choices, seeds = make_stream(random_state).spawn(2)
+    several = method == "one_run"
+    if canary is None:
+        canaries = default_canaries(estimator, X, y, stream=choices if several else None)
+    else:
+        canaries = given_canaries(estimator, X, y, canary, several=several)
+    estimator = clone(estimator)
+    if "classes" in estimator.get_params() and estimator.classes is None:
+        everyone = np.concatenate([y, canaries.y, canaries.other_y])
+        estimator.set_params(classes=class_set(estimator, everyone))
+    fitter = Fitter(estimator, seeds, n_jobs)
+    everywhere = np.ones(len(canaries), dtype=bool)
+    probe = fitter.probe(canaries.world(X, y, "zero_out", everywhere))
+    report = probe.privacy_report_
+    check_replaceable(canaries, report.adjacency)
+    claimed = report.epsilon if delta is None else report.epsilon_at(delta)
+    delta = report.delta if delta is None else float(delta)
+    contrasts = canaries.contrasts(estimator, getattr(probe, "classes_", None), report.adjacency)
+    terms = {"delta": delta, "error": 1.0 - confidence}
+
+    if several:
+        present = choices.uniform(len(canaries)) <= 0.5
+        weights = fitter.weights([canaries.world(X, y, report.adjacency, present)])
+        # The intercept is what all canaries share.
+        n_coef = probe.coef_.size
+        n_fits, found = 1, _one_run(contrasts[:, :n_coef], weights[0, :n_coef], present, **terms)
+    else:
+        both = [canaries.world(X, y, report.adjacency, here) for here in (everywhere, ~everywhere)]
+        weights = fitter.weights(both * (n_fits // 2))
+        n_fits, found = len(weights), _threshold(contrasts[0], weights[::2], weights[1::2], **terms)
+    return AuditResult(
+        **found,
+        epsilon=claimed,
+        delta=delta,
+        confidence=confidence,
+        adjacency=report.adjacency,
+        method=method,
+        n_fits=n_fits,
+        n_canaries=len(canaries),
+    )
+
+
+def _threshold(contrast, present, absent, *, delta, error):
+    """Choose a score and a threshold on a part of the fits, and count on the others."""
+    n_training = len(present) // _TRAINING
+    training = present[:n_training], absent[:n_training]
+    present, absent = present[n_training:], absent[n_training:]
+    terms = {"positives": len(present), "negatives": len(absent), "delta": delta, "error": error}
+    candidates = [
+        np.pad(contrast, (0, present.shape[1] - contrast.size)),
+        _discriminant(*training),
+    ]
+    found = [_best_threshold(*(part @ score for part in training), **terms) for score in candidates]
+    promised, threshold, sign = max(found, key=lambda one: one[0])
+    score = sign * candidates[[one[0] for one in found].index(promised)]
+    counts = {
+        "positives": len(present),
+        "true_positives": int((present @ score >= threshold).sum()),
+        "negatives": len(absent),
+        "false_positives": int((absent @ score >= threshold).sum()),
+    }
+    bound = float(epsilon_from_rates(**counts, delta=delta, error=error))
+    return {"epsilon_lower_bound": bound, "threshold": threshold, **counts}
+
+
+def _discriminant(present, absent):
+    """Return the direction that separates two sets of weights best, by their shrunk covariance."""
+    residuals = np.vstack([present - present.mean(axis=0), absent - absent.mean(axis=0)])
+    scale = residuals.std(axis=0)
+    scale[scale == 0.0] = 1.0
+    covariance = ledoit_wolf(residuals / scale, assume_centered=True)[0]
+    covariance += 1e-9 * np.eye(scale.size)
+    difference = (present.mean(axis=0) - absent.mean(axis=0)) / scale
+    return np.linalg.solve(covariance, difference) / scale
+
+
+def _best_threshold(present, absent, **terms):
+    """Return the bound that normal scores promise, the threshold for it, and the score's sign."""
+    sign = 1.0 if present.mean() >= absent.mean() else -1.0
+    centres = sign * present.mean(), sign * absent.mean()
+    # Scores without any spread are told apart anywhere between.
+    least = 1e-3 * (centres[0] - centres[1]) or 1.0
+    spreads = max(present.std(ddof=1), least), max(absent.std(ddof=1), least)
+    thresholds = np.linspace(
+        centres[1] - 3.0 * spreads[1], centres[0] + 3.0 * spreads[0], _THRESHOLDS
+    )
+    promised = epsilon_from_rates(
+        true_positives=terms["positives"] * norm.sf(thresholds, centres[0], spreads[0]),
+        false_positives=terms["negatives"] * norm.sf(thresholds, centres[1], spreads[1]),
+        **terms,
+    )
+    # Where nothing is promised, between the two.
+    best = int(promised.argmax()) if promised.max() > 0.0 else _THRESHOLDS // 2
+    return float(promised[best]), float(thresholds[best]), sign
+
+
+def _one_run(contrasts, weights, present, *, delta, error):
+    """Guess the surest canaries; each number of guesses has its share of the error."""
+    lengths = np.linalg.norm(contrasts, axis=1)
+    order = np.argsort(-(contrasts @ weights) / np.where(lengths > 0.0, lengths, 1.0))
+    best = None
+    for share in _SHARES:
+        n_guesses = max(1, len(order) // share)
+        highest, lowest = order[: (n_guesses + 1) // 2], order[len(order) - n_guesses // 2 :]
+        true_positives, missed = int(present[highest].sum()), int(present[lowest].sum())
+        false_positives = highest.size - true_positives
+        bound = epsilon_from_guesses(
+            n_canaries=len(order),
+            n_guesses=n_guesses,
+            n_right=true_positives + lowest.size - missed,
+            delta=delta,
+            error=error / len(_SHARES),
+        )
+        if best is None or bound > best["epsilon_lower_bound"]:
+            best = {
+                "epsilon_lower_bound": bound,
+                "threshold": None,
+                "positives": true_positives + missed,
+                "true_positives": true_positives,
+                "negatives": n_guesses - true_positives - missed,
+                "false_positives": false_positives,
+            }
+    return best
+
+
+def _check_parameters(estimator, n_fits, confidence, delta, method, n_jobs, random_state):
+    usable = hasattr(estimator, "get_params") and not isinstance(estimator, type)
+    if not usable or not {"epsilon", "random_state"} <= set(estimator.get_params()):
+        raise TypeError("estimator must be an instance with parameters epsilon and random_state.")
+    if not _is_integer(n_fits) or n_fits < _FEWEST_FITS:
+        raise ValueError(f"n_fits must be an integer of at least {_FEWEST_FITS}, got {n_fits!r}.")
+    if not isinstance(confidence, Real) or not 0.0 < confidence < 1.0:
+        raise ValueError(f"confidence must be in (0, 1), got {confidence!r}.")
+    if delta is not None and (not isinstance(delta, Real) or not 0.0 <= delta < 1.0):
+        raise ValueError(f"delta must be None or in [0, 1), got {delta!r}.")
+    if method not in ("threshold", "one_run"):
+        raise ValueError(f"method must be 'threshold' or 'one_run', got {method!r}.")
+    if n_jobs is not None and (not _is_integer(n_jobs) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
+    seeded = _is_integer(random_state) and random_state >= 0
+    if not (random_state is None or seeded or hasattr(random_state, "randint")):
+        raise ValueError("random_state must be None, an integer of at least 0 or a RandomState.")
+
+
+def _is_integer(value):
+    return isinstance(value, Integral) and not isinstance(value, bool)
