@@ -7,14 +7,14 @@ it and applied to the rows of a batch as they are gathered.
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import isinf
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
+from skdp._bound_checks import LARGEST_BOUND
+
 _UNIT_ROUNDOFF = 2.0**-53
 _NORM_BLOCK = 4096
-_LARGEST_BOUND = 1e100
 _SMALLEST_REACH = 1e-30
 # Squares of smaller numbers and factors below this lose digits to underflow.
 _SMALLEST_NORM = 1e-150
@@ -296,7 +296,7 @@ def clip_targets(y, target_bounds, *, center, clip=True):
         ``y = midpoint + half_width * scaled`` wherever y was within the bounds.
     """
     if target_bounds is None:
-        return (np.clip(y, -_LARGEST_BOUND, _LARGEST_BOUND) if clip else y), 0.0, 1.0
+        return (np.clip(y, -LARGEST_BOUND, LARGEST_BOUND) if clip else y), 0.0, 1.0
     low, high = target_bounds
     if center:
         midpoint, half_width = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
@@ -305,84 +305,6 @@ def clip_targets(y, target_bounds, *, center, clip=True):
     if clip:
         y = np.clip(y, low, high)
     return (y - midpoint) / half_width, midpoint, half_width
-
-
-def check_bounds(bounds, name):
-    """Return (low, high) as floats after checking that they are finite numbers with low < high.
-
-    Raises
-    ------
-    ValueError
-        If they aren't; the message names the parameter.
-    """
-    try:
-        low, high = (float(bound) for bound in bounds)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a pair of numbers (low, high).") from None
-    if not (abs(low) <= _LARGEST_BOUND and abs(high) <= _LARGEST_BOUND):
-        raise ValueError(f"{name} must be finite and at most 1e100 in size, got ({low}, {high}).")
-    if not high - low >= 1.0 / _LARGEST_BOUND:
-        raise ValueError(f"{name} must have low < high by 1e-100 or more, got ({low}, {high}).")
-    return low, high
-
-
-def check_data_norm(data_norm):
-    """Return `data_norm` as a float.
-
-    Raises
-    ------
-    ValueError
-        If it isn't a number within 1e-30 and 1e30.
-    """
-    if not isinstance(data_norm, Real) or not 1e-30 <= data_norm <= 1e30:
-        raise ValueError(f"data_norm must be a float in the range [1e-30, 1e30], got {data_norm}.")
-    return float(data_norm)
-
-
-def check_sample_epsilon(sample_epsilon, n_rows, epsilon):
-    """Return public personal epsilons as a float64 array of shape (n_rows,).
-
-    Raises
-    ------
-    ValueError
-        If they aren't that many numbers in (0, epsilon], or epsilon is infinite.
-    """
-    if not np.isfinite(epsilon):
-        raise ValueError("sample_epsilon needs a finite epsilon.")
-    found = np.asarray(sample_epsilon)
-    if np.ma.isMaskedArray(sample_epsilon) or found.dtype.kind not in "iuf":
-        raise ValueError("sample_epsilon must be an array of real numbers, none of them masked.")
-    found = found.astype(np.float64)
-    if found.shape != (n_rows,):
-        raise ValueError(f"sample_epsilon must have the shape (n_samples,) = ({n_rows},).")
-    if not ((found > 0.0) & (found <= epsilon)).all():
-        raise ValueError(f"sample_epsilon must have entries in (0, epsilon] = (0, {epsilon:g}].")
-    return found
-
-
-def check_feature_bounds(feature_bounds, n_features):
-    """Return float64 arrays (low, high) of shape (n_features,).
-
-    Raises
-    ------
-    ValueError
-        If `feature_bounds` isn't a pair of numbers or of arrays of that shape, finite, low < high.
-    """
-    try:
-        low, high = (np.asarray(bound, dtype=np.float64) for bound in feature_bounds)
-        low, high = np.broadcast_to(low, n_features), np.broadcast_to(high, n_features)
-    except (TypeError, ValueError):
-        raise ValueError(
-            "feature_bounds must be a pair (lows, highs) of numbers or of arrays of shape "
-            f"(n_features,) = ({n_features},), not one pair for each feature."
-        ) from None
-    if not ((np.abs(low) <= _LARGEST_BOUND) & (np.abs(high) <= _LARGEST_BOUND)).all():
-        raise ValueError("feature_bounds must be finite and at most 1e100 in size.")
-    if not (low < high).all():
-        raise ValueError(
-            "feature_bounds must be a pair (lows, highs) with low < high for every feature."
-        )
-    return low, high
 
 
 def summation_slack(n_rows, n_columns, n_outputs, block_size):

@@ -11,6 +11,7 @@ from typing import ClassVar
 from skdp._mechanisms import GaussianMechanism
 from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
 from skdp.accountant import GaussianEvent, PrivacyReport, calibrate
+from skdp.accountant._events import check_real
 from skdp.exceptions import PrivacyWarning
 
 ASSUMED_PUBLIC = (
@@ -53,9 +54,11 @@ class Budget:
     not_covered: ClassVar = NOT_COVERED
 
     def __post_init__(self):
-        # Parameters may come unvalidated (`sklearn.set_config`), and plans count on these two.
+        # Parameters may come unvalidated (`sklearn.set_config`), and integers of any size.
         if self.adjacency not in self.adjacencies:
             raise ValueError(f"adjacency must be one of {self.adjacencies}.")
+        for name in ("epsilon", "delta"):
+            object.__setattr__(self, name, check_real(getattr(self, name), name))
 
     def report(self, events, *, clipping, reproducible, also_public=(), notes=()):
         """Return the report of a fit that spends this by some events; see `PrivacyReport`."""

@@ -12,7 +12,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # Rooms in the order of the data's way: a file imports skdp modules of earlier rooms only.
 ROOMS = [
-    {"_random", "exceptions", "utils._sklearn"},
+    {"_bound_checks", "_random", "exceptions", "utils._sklearn"},
     {"_bounds", "_losses", "_penalties", "_sampling", "accountant"},
     {"_mechanisms"},
     {"_plan"},

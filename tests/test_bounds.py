@@ -3,10 +3,9 @@ import math
 import numpy as np
 import pytest
 
+from skdp._bound_checks import check_bounds, check_feature_bounds
 from skdp._bounds import (
     augmented_norm,
-    check_bounds,
-    check_feature_bounds,
     clip_columns,
     clip_contributions,
     clip_entries,

@@ -6,9 +6,10 @@ import math
 from scipy.optimize import brentq
 
 from skdp.accountant._divergences import gaussian_log_delta, unamplified_epsilon
-from skdp.accountant._events import GaussianEvent, check_count, check_real
+from skdp.accountant._events import GaussianEvent, check_count, check_flag, check_real
 from skdp.accountant._profile import (
     ADJACENCIES,
+    SMALLEST_RATE,
     build_profile,
     smallest_pld_delta,
 )
@@ -18,7 +19,7 @@ _TOLERANCE = 1e-3
 # delta no noise is needed, and this much is returned.
 _SMALLEST_NOISE = 0.01
 _LARGEST_NOISE = 1e9
-_LARGEST_EPSILON = 1e6
+_SMALLEST_EPSILON, _LARGEST_EPSILON = 1e-12, 1e6
 
 
 def calibrate(
@@ -42,7 +43,7 @@ def calibrate(
     Parameters
     ----------
     epsilon : float
-        Target, positive. ``inf`` asks for no privacy and returns 0.
+        Target, from 1e-12 to 1e6. ``inf`` asks for no privacy and returns 0.
     delta : float
         Target, in (0, 1). 0 is possible for ``epsilon=inf`` only.
     sampling_rate : float, default=1.0
@@ -57,7 +58,8 @@ def calibrate(
         the distance between the releases of two neighbouring data sets.
     accountant : {"pld", "rdp"}, default="pld"
         "rdp" uses Renyi divergences [3]_, which are looser. Below the delta where "pld" drowns
-        in rounding errors (1e-12, more beyond 250 steps), Poisson batches fall back on "rdp".
+        in rounding errors (1e-12, more beyond 250 steps), and beyond 4e6 steps, Poisson batches
+        fall back on "rdp".
     pairwise : bool, default=False
         Whether the noise multiplier is to be relative to the distance between the releases of two
         neighbouring data sets, which is never doubled. Needs ``sampling_rate=1``.
@@ -93,12 +95,13 @@ def calibrate(
     epsilon = check_real(epsilon, "epsilon")
     if not epsilon > 0:
         raise ValueError(f"epsilon must be positive, got {epsilon!r}.")
-    if _LARGEST_EPSILON < epsilon < math.inf:
+    if not (_SMALLEST_EPSILON <= epsilon <= _LARGEST_EPSILON or math.isinf(epsilon)):
         raise ValueError(
-            f"epsilon must be at most {_LARGEST_EPSILON:g}, or infinite for no privacy."
+            f"epsilon must be at least {_SMALLEST_EPSILON:g} and at most {_LARGEST_EPSILON:g}, or "
+            "infinite for no privacy."
         )
     arguments = _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant)
-    if pairwise:
+    if check_flag(pairwise, "pairwise"):
         # The accounting of a label's change: nothing is doubled, nothing is sampled.
         arguments = _check_arguments(delta, sampling_rate, n_steps, "replace_label", accountant)
     if math.isinf(epsilon):
@@ -245,8 +248,8 @@ def resolve_accountant(accountant, delta, sampling_rate=1.0, n_steps=1, adjacenc
             raise ValueError(
                 f"delta={delta!r} is too small for adjacency='replace_one' with Poisson batches: "
                 f"with n_steps={n_steps} the privacy loss distribution is reliable from "
-                f"{smallest_pld_delta(n_steps):.2g} only. Use a larger delta, or full batches "
-                "(sampling_rate=1; in an estimator, batch_size=n_samples)."
+                f"{smallest_pld_delta(n_steps):.2g} only. Use a larger delta, fewer steps, or full "
+                "batches (sampling_rate=1; in an estimator, batch_size=n_samples)."
             )
         return "rdp"
     return "pld"
@@ -261,14 +264,14 @@ def _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant):
     if not 0 < sampling_rate <= 1:
         raise ValueError(f"sampling_rate must be in (0, 1], got {sampling_rate!r}.")
     n_steps = check_count(n_steps, "n_steps")
-    if adjacency not in ADJACENCIES:
+    if not isinstance(adjacency, str) or adjacency not in ADJACENCIES:
         raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {adjacency!r}.")
-    if accountant not in ("pld", "rdp"):
+    if not isinstance(accountant, str) or accountant not in ("pld", "rdp"):
         raise ValueError(f"accountant must be 'pld' or 'rdp', got {accountant!r}.")
     if adjacency == "replace_label" and sampling_rate < 1:
         raise ValueError("adjacency='replace_label' needs sampling_rate=1.")
     resolved = resolve_accountant(accountant, delta, sampling_rate, n_steps, adjacency)
-    return delta, sampling_rate, n_steps, adjacency, resolved
+    return delta, max(sampling_rate, SMALLEST_RATE), n_steps, adjacency, resolved
 
 
 def _profile(noise_multiplier, sampling_rate, n_steps, adjacency, resolved):
@@ -299,7 +302,7 @@ def _calibrate(epsilon, delta, *design):
     if noise > _LARGEST_NOISE:
         raise ValueError(
             f"epsilon={epsilon:g} at delta={delta:g} needs noise of more than {_LARGEST_NOISE:g} "
-            "times a record's contribution; use a larger epsilon or delta."
+            "times a record's contribution; use a larger epsilon or delta, or smaller n_steps."
         )
     while _get_epsilon(noise, delta, *design) > epsilon:
         noise *= 1 + nudge

@@ -3,7 +3,8 @@
 import dataclasses
 import math
 
-from skdp.accountant._report import common_value
+from skdp.accountant._events import total
+from skdp.accountant._report import PrivacyReport, common_value
 
 
 def compose(reports):
@@ -22,13 +23,20 @@ def compose(reports):
 
     Raises
     ------
+    TypeError
+        If something else than reports is given.
     ValueError
         If there is no report, the adjacencies or units differ, or more than one fit was made with
         a seed: composition needs independent noise, and equal seeds give equal noise.
     """
-    reports = tuple(reports)
+    try:
+        reports = tuple(reports)
+    except TypeError:
+        raise TypeError("reports must be a list of reports.") from None
     if not reports:
         raise ValueError("reports must hold at least one report.")
+    if not all(isinstance(report, PrivacyReport) for report in reports):
+        raise TypeError("reports must be instances of PrivacyReport.")
     for name in ("adjacency", "unit"):
         if common_value(getattr(report, name) for report in reports) is None:
             raise ValueError(f"reports must all have the same {name}.")
@@ -45,7 +53,7 @@ def compose(reports):
     methods = {report.accountant for report in reports} - {"analytic", "basic"}
     joint = dataclasses.replace(
         first,
-        epsilon=math.fsum(report.epsilon for report in reports),
+        epsilon=total(report.epsilon for report in reports),
         delta=delta,
         events=_merged(events),
         clipping=common_value(report.clipping for report in reports),

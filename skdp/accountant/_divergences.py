@@ -19,11 +19,11 @@ def gaussian_log_delta(epsilon, mu):
     where delta is small.
     """
     epsilon = np.asarray(epsilon, dtype=float)
-    low = epsilon / mu - mu / 2
-    high = epsilon / mu + mu / 2
-    tail = np.maximum(low, 0)
     root = math.sqrt(2)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
+        low = epsilon / mu - mu / 2
+        high = epsilon / mu + mu / 2
+        tail = np.maximum(low, 0)
         gap = np.maximum(erfcx(tail / root) - erfcx(np.maximum(high, tail) / root), 0)
         by_mills = np.log(gap) - tail**2 / 2 - math.log(2)
         first = log_ndtr(-low)

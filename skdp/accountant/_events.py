@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+_LARGEST_COUNT = 10**15
 _PURE_FACTORS = {"zero_out": 1.0, "replace_one": 2.0}
 
 
@@ -36,6 +37,12 @@ class GaussianEvent:
     pairwise: bool = False
 
     def __post_init__(self):
+        _set_noise_and_counts(self)
+        rate = check_real(self.sampling_rate, "sampling_rate")
+        if not 0 < rate <= 1:
+            raise ValueError(f"sampling_rate must be in (0, 1], got {rate!r}.")
+        object.__setattr__(self, "sampling_rate", rate)
+        object.__setattr__(self, "pairwise", check_flag(self.pairwise, "pairwise"))
         if self.sampling_rate < 1 and (self.n_parts > 1 or self.pairwise):
             raise ValueError("n_parts and pairwise need sampling_rate=1.")
 
@@ -140,10 +147,10 @@ class LaplaceEvent:
     largest_multiplier: float | None = None
 
     def __post_init__(self):
-        if not self.noise_multiplier >= 0:
-            raise ValueError("noise_multiplier must not be negative.")
-        check_count(self.n_steps, "n_steps")
-        check_count(self.n_parts, "n_parts")
+        _set_noise_and_counts(self)
+        if self.largest_multiplier is not None:
+            largest = check_real(self.largest_multiplier, "largest_multiplier")
+            object.__setattr__(self, "largest_multiplier", largest)
 
     def __str__(self):
         noise = f"{self.noise_multiplier:.5g}"
@@ -217,9 +224,18 @@ class LaplaceEvent:
         )
 
 
+def _set_noise_and_counts(event):
+    noise_multiplier = check_real(event.noise_multiplier, "noise_multiplier")
+    if not noise_multiplier >= 0:
+        raise ValueError("noise_multiplier must not be negative.")
+    object.__setattr__(event, "noise_multiplier", noise_multiplier)
+    for name in ("n_steps", "n_parts"):
+        object.__setattr__(event, name, check_count(getattr(event, name), name))
+
+
 def pure_factor(adjacency):
     """Distance between the sums of two neighbouring data sets over one record's bound."""
-    if adjacency not in _PURE_FACTORS:
+    if not isinstance(adjacency, str) or adjacency not in _PURE_FACTORS:
         raise ValueError(f"adjacency must be one of {tuple(_PURE_FACTORS)}, got {adjacency!r}.")
     return _PURE_FACTORS[adjacency]
 
@@ -241,4 +257,21 @@ def check_count(value, name):
     """Return an integer of at least 1 as an int, or raise a ValueError."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+    if value > _LARGEST_COUNT:
+        raise ValueError(f"{name} must be at most {_LARGEST_COUNT:g}.")
     return int(value)
+
+
+def total(values):
+    """Return a sum, correctly rounded; infinite where it overflows."""
+    try:
+        return math.fsum(values)
+    except OverflowError:
+        return math.inf
+
+
+def check_flag(value, name):
+    """Return a bool, or raise a ValueError."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)

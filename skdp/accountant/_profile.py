@@ -8,6 +8,7 @@ import contextlib
 import functools
 import logging
 import math
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -21,7 +22,7 @@ from skdp.accountant._divergences import (
     subsampled_delta,
     subsampled_log_moments,
 )
-from skdp.accountant._events import GaussianEvent
+from skdp.accountant._events import GaussianEvent, total
 from skdp.accountant._pure import PureProfile
 
 ADJACENCIES = ("zero_out", "replace_one", "replace_label")
@@ -38,6 +39,13 @@ _TAIL_MASS = 1e-17
 _FFT_ERROR = 2e-16
 _FFT_RELATIVE_ERROR = 4e-15
 _LARGEST_EPSILON = 1e12
+# Compositions take time and memory that grow with the root of the number of steps.
+_LARGEST_PLD_STEPS = 4 * 10**6
+# Sampled events beyond these are taken for less private ones, which double precision can compute.
+SMALLEST_RATE = 1e-12
+_SMALLEST_NOISE, _LARGEST_NOISE = 1e-3, 1e10
+# Epsilon is more than half the square of this.
+_LARGEST_MU = 1e8
 _FRACTIONAL_ORDERS = np.array([1 + x / 10 for x in range(1, 100) if x % 10])
 _INTEGER_ORDERS = np.unique(
     np.concatenate([np.arange(2, 65), np.geomspace(65, 1e5, 80).astype(int)])
@@ -53,7 +61,7 @@ class GaussianProfile:
     def epsilon(self, delta):
         if self.mu == 0:
             return 0.0
-        if math.isinf(self.mu) or delta == 0:
+        if self.mu > _LARGEST_MU or delta == 0:
             return math.inf
         log_delta = math.log(delta)
 
@@ -210,8 +218,11 @@ def quiet():
 
 
 def smallest_pld_delta(n_steps):
-    """Smallest delta of which the rounding errors of the FFT are at most a twentieth."""
-    return max(1e-12, 20 * _FFT_ERROR * n_steps)
+    """Smallest delta of which the rounding errors of the FFT are at most a twentieth.
+
+    Infinite where there are too many steps to compose.
+    """
+    return max(1e-12, 20 * _FFT_ERROR * n_steps) if n_steps <= _LARGEST_PLD_STEPS else math.inf
 
 
 def full_batch_mu(events, adjacency):
@@ -227,10 +238,11 @@ def build_profile(events, adjacency, accountant):
 
     The accountant is "rdp" or anything else; the latter means exact where possible, else PLD.
     """
+    events = tuple(_computable(event) for event in events)
     if any(event.noise_multiplier == 0 for event in events):
         return GaussianProfile(math.inf)
     events = tuple(e for e in events if not math.isinf(e.noise_multiplier))
-    pure = math.fsum(event.epsilon(adjacency) for event in events if event.is_pure)
+    pure = total(event.epsilon(adjacency) for event in events if event.is_pure)
     if pure > 0:
         others = tuple(event for event in events if not event.is_pure)
         return PureProfile(pure, build_profile(others, adjacency, accountant))
@@ -244,6 +256,18 @@ def build_profile(events, adjacency, accountant):
     return _pld_profile(events, adjacency)
 
 
+def _computable(event):
+    """Return an event that is no more private, with numbers that can be computed with."""
+    if event.sampling_rate == 1:
+        return event
+    noise = event.noise_multiplier
+    return replace(
+        event,
+        noise_multiplier=0.0 if noise < _SMALLEST_NOISE else min(noise, _LARGEST_NOISE),
+        sampling_rate=max(event.sampling_rate, SMALLEST_RATE),
+    )
+
+
 def _rdp_profile(events, adjacency):
     orders = np.concatenate([_FRACTIONAL_ORDERS, _INTEGER_ORDERS]).astype(float)
     divergences = np.zeros_like(orders)
@@ -251,7 +275,8 @@ def _rdp_profile(events, adjacency):
     for event in events:
         sigma, q = event.noise_multiplier, event.sampling_rate
         if q == 1:
-            divergences += orders * event.mu(adjacency) ** 2 / 2
+            mu = event.mu(adjacency)
+            divergences += orders * (mu * mu / 2)
             continue
         if adjacency != "zero_out":
             raise ValueError(f"accountant='rdp' does not support adjacency={adjacency!r}.")
@@ -275,6 +300,7 @@ def _fractional_divergences(sigma, q):
     return np.nan_to_num(np.asarray(accountant._rdp, dtype=float), nan=np.inf, posinf=np.inf)
 
 
+@np.errstate(over="ignore")
 def _pld_profile(events, adjacency):
     subsampled = [event for event in events if event.sampling_rate < 1]
     full = tuple(event for event in events if event.sampling_rate == 1)

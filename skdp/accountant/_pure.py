@@ -88,7 +88,10 @@ def calibrate_pure(epsilon, *, n_steps=1, adjacency="zero_out"):
     if isinstance(epsilon, numbers.Real):
         check_real(epsilon, "epsilon")
     check_count(n_steps, "n_steps")
-    target = np.asarray(epsilon)
+    try:
+        target = np.asarray(epsilon)
+    except (TypeError, ValueError):
+        raise ValueError("epsilon must be a number or an array of numbers.") from None
     if target.dtype.kind not in "iuf" or not (target > 0).all():
         raise ValueError("epsilon must be positive.")
     if ((target > _LARGEST_EPSILON) & (target < math.inf)).any():
@@ -99,7 +102,7 @@ def calibrate_pure(epsilon, *, n_steps=1, adjacency="zero_out"):
     if (one > _LARGEST_NOISE * target).any():
         raise ValueError(
             f"epsilon is so small that noise of more than {_LARGEST_NOISE:g} times a record's "
-            "contribution is needed; use a larger epsilon."
+            "contribution is needed; use a larger epsilon or fewer steps (n_steps)."
         )
     noise = one / target
     with np.errstate(divide="ignore"):

@@ -5,11 +5,11 @@ import functools
 import html
 import json
 import math
-import numbers
 import textwrap
 from importlib.metadata import version
 
 from skdp.accountant._calibration import resolve_accountant
+from skdp.accountant._events import GaussianEvent, LaplaceEvent, check_count, check_real
 from skdp.accountant._profile import ADJACENCIES, build_profile, full_batch_mu, group_epsilon
 
 _WIDTH = 88
@@ -77,18 +77,29 @@ class PrivacyReport:
     notes: tuple = ()
 
     def __post_init__(self):
-        if self.adjacency not in ADJACENCIES:
+        if not isinstance(self.adjacency, str) or self.adjacency not in ADJACENCIES:
             raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {self.adjacency!r}.")
-        if self.accountant not in _ACCOUNTANTS:
+        if not isinstance(self.accountant, str) or self.accountant not in _ACCOUNTANTS:
             raise ValueError(
                 f"accountant must be one of {tuple(_ACCOUNTANTS)}, got {self.accountant!r}."
             )
-        for name in ("epsilon", "delta"):
-            object.__setattr__(self, name, float(getattr(self, name)))
+        for name in ("epsilon", "delta", "clipping"):
+            if getattr(self, name) is not None or name != "clipping":
+                object.__setattr__(self, name, check_real(getattr(self, name), name))
+        if not (self.epsilon >= 0 and 0 <= self.delta < 1):
+            raise ValueError("epsilon must not be negative, and delta must be in [0, 1).")
         for name in ("events", "assumed_public", "not_covered", "notes"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+            try:
+                object.__setattr__(self, name, tuple(getattr(self, name)))
+            except TypeError:
+                raise TypeError(f"{name} must be a tuple.") from None
+        if not all(isinstance(event, GaussianEvent | LaplaceEvent) for event in self.events):
+            raise TypeError("events must be instances of GaussianEvent or LaplaceEvent.")
         if not self.events:
             raise ValueError("events must hold at least one event.")
+        others = any(event.is_pure or event.sampling_rate < 1 for event in self.events)
+        if self.adjacency == "replace_label" and others:
+            raise ValueError("adjacency='replace_label' needs full-batch Gaussian events.")
         if all(event.is_pure for event in self.events):
             object.__setattr__(self, "accountant", "basic")
         elif self.accountant == "basic":
@@ -164,16 +175,14 @@ class PrivacyReport:
             An upper bound; ``inf`` if there is none.
         """
         delta = _in_range(delta, "delta", 0, 1, open_end=True)
-        is_integer = isinstance(group_size, numbers.Integral) and not isinstance(group_size, bool)
-        if not is_integer or group_size < 1:
-            raise ValueError(f"group_size must be an integer of at least 1, got {group_size!r}.")
+        group_size = check_count(group_size, "group_size")
         if group_size == 1:
             found = self._profile().epsilon(delta)
             return min(found, self.epsilon) if delta >= self.delta else found
-        events = tuple(event.scaled_to_group(int(group_size)) for event in self.events)
+        events = tuple(event.scaled_to_group(group_size) for event in self.events)
         found = build_profile(events, self.adjacency, self.accountant).epsilon(delta)
         if self.mu is None:
-            found = min(found, group_epsilon(self._profile(), delta, int(group_size)))
+            found = min(found, group_epsilon(self._profile(), delta, group_size))
         return found
 
     def delta_at(self, epsilon):
@@ -363,11 +372,10 @@ def common_value(values):
 
 
 def _in_range(value, name, low, high, *, open_end=False):
-    if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        raise ValueError(f"{name} must be a real number, got {value!r}.")
+    value = check_real(value, name)
     if not low <= value <= high or (open_end and value == high):
         raise ValueError(f"{name} is out of range, got {value!r}.")
-    return float(value)
+    return value
 
 
 def _json_safe(value):

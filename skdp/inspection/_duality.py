@@ -4,7 +4,8 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import check_bounds, clip_rows, clip_targets
+from skdp._bound_checks import check_bounds
+from skdp._bounds import clip_rows, clip_targets
 from skdp._losses import LOSSES
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
 from skdp.linear_model._base import (
@@ -55,7 +56,7 @@ def duality_gap(estimator, X, y):
     NotFittedError
         If the estimator isn't fitted.
     ValueError
-        If X or y don't fit the estimator.
+        If X or y don't fit the estimator, or the gap is too large for a number.
 
     See Also
     --------
@@ -100,10 +101,13 @@ def duality_gap(estimator, X, y):
     """
     rows, targets, loss, weights = _internal_problem(estimator, X, y)
     find_gap = _gap_with_corners if np.isinf(loss.smoothness) else _gap_of_smooth_loss
-    gaps = [
-        find_gap(rows, target, loss, weight, estimator.alpha)
-        for target, weight in zip(targets.T, weights, strict=True)
-    ]
+    with np.errstate(all="ignore"):
+        gaps = [
+            find_gap(rows, target, loss, weight, estimator.alpha)
+            for target, weight in zip(targets.T, weights, strict=True)
+        ]
+    if not np.isfinite(gaps).all():
+        raise ValueError("The gap overflowed: scale the features and targets to moderate size.")
     return gaps[0] if len(gaps) == 1 else np.array(gaps)
 
 

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import check_feature_bounds
+from skdp._bound_checks import check_feature_bounds
 from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
 
 # Numbers whose squares and products stay far from the ends of double precision.
@@ -170,9 +170,10 @@ class ProbabilityMixin:
 
 def _probabilities(scores):
     """Turn decision values into probabilities: a sigmoid, or for several classes a softmax."""
-    if scores.ndim == 1:
-        return np.column_stack([expit(-scores), expit(scores)])
-    return softmax(scores, axis=1)
+    with np.errstate(all="ignore"):
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return softmax(scores, axis=1)
 
 
 def _linear(estimator, X):

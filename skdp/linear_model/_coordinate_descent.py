@@ -3,7 +3,8 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from skdp._bounds import check_bounds, clip_targets
+from skdp._bound_checks import check_bounds
+from skdp._bounds import clip_targets
 from skdp._losses import LOSSES
 from skdp._plan import CLASSES_READ
 from skdp._random import make_stream

@@ -5,6 +5,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from skdp._bound_checks import read_numbers, read_pair
 from skdp._bounds import (
     BoundedColumns,
     augmented_norm,
@@ -51,12 +52,10 @@ def check_mean_squares(squares, n_features):
     ValueError
         If they aren't that many numbers within 1e-60 and 1e200; the message names `smoothness`.
     """
-    try:
-        squares = np.asarray(squares, dtype=np.float64)
-    except (TypeError, ValueError):
-        squares = np.empty(0)
+    problem = f"smoothness must be an array of shape (n_features,) = ({n_features},)."
+    squares = read_numbers(squares, problem)
     if squares.shape != (n_features,):
-        raise ValueError(f"smoothness must be an array of shape (n_features,) = ({n_features},).")
+        raise ValueError(problem)
     if not ((squares >= _SMALLEST_SQUARE) & (squares <= _LARGEST_SQUARE)).all():
         raise ValueError("smoothness must be positive and finite, within 1e-60 and 1e200.")
     return squares
@@ -79,15 +78,12 @@ def check_coef_bounds(coef_bounds, n_features, *, positive=False):
         If `coef_bounds` isn't such a pair with low <= high, or all of it is negative where
         coefficients are to be positive.
     """
-    try:
-        low, high = (-np.inf, np.inf) if coef_bounds is None else coef_bounds
-        low, high = (np.asarray(bound, dtype=np.float64) for bound in (low, high))
-        low, high = np.broadcast_to(low, n_features), np.broadcast_to(high, n_features)
-    except (TypeError, ValueError):
-        raise ValueError(
-            "coef_bounds must be a pair (low, high) of numbers or of arrays of shape "
-            f"(n_features,) = ({n_features},)."
-        ) from None
+    low, high = read_pair(
+        (-np.inf, np.inf) if coef_bounds is None else coef_bounds,
+        "coef_bounds must be a pair (low, high) of numbers or of arrays of shape "
+        f"(n_features,) = ({n_features},).",
+        n_features,
+    )
     if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
         raise ValueError("coef_bounds must have low <= high and leave a finite number.")
     if positive:

@@ -5,14 +5,8 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from skdp._bounds import (
-    augmented_norm,
-    bound_columns,
-    check_bounds,
-    clip_rows,
-    clip_targets,
-    summation_slack,
-)
+from skdp._bound_checks import check_bounds
+from skdp._bounds import augmented_norm, bound_columns, clip_rows, clip_targets, summation_slack
 from skdp._losses import LOSSES
 from skdp._plan import (
     CLASSES_READ,

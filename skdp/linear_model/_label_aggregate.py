@@ -10,7 +10,7 @@ import numpy as np
 from skdp._plan import CLASSES_READ
 from skdp._plan_label import CLASSES_DECLARED, FEATURES_READ, LabelBudget, report_label_sums
 from skdp.accountant import calibrate
-from skdp.accountant._events import check_count, check_real
+from skdp.accountant._events import check_count, check_flag, check_real
 
 _ARRAYS = ("sums", "noise_cov", "part_sums")
 # Sums of other rows agree to so many digits by accident only.
@@ -100,6 +100,12 @@ class LabelAggregate:
     def __post_init__(self):
         for name in _ARRAYS:
             self._set(name, np.array(getattr(self, name), dtype=np.float64))
+        for name in ("data_norm", "bias", "epsilon", "delta", "noise_multiplier", "sensitivity"):
+            if name != "sensitivity" or self.sensitivity is not None:
+                self._set(name, check_real(getattr(self, name), name))
+        for name in ("reproducible", "classes_read", "norm_read"):
+            self._set(name, check_flag(getattr(self, name), name))
+        self._set("n_rows", check_count(self.n_rows, "n_rows"))
         self._set("classes", np.array(self.classes))
         self._set("names", tuple(self.names))
         if self.feature_names is not None:
@@ -108,18 +114,9 @@ class LabelAggregate:
         self._check_arrays()
 
     def _check_numbers(self):
-        check_count(self.n_rows, "n_rows")
-        for name in ("data_norm", "bias", "epsilon", "delta", "noise_multiplier", "sensitivity"):
-            value = getattr(self, name)
-            if name == "sensitivity" and value is None:
-                continue
-            if check_real(value, name) < 0.0 or (
-                math.isinf(value) and name in ("data_norm", "bias")
-            ):
-                raise ValueError(f"{name} must not be negative or infinite.")
-        for name in ("reproducible", "classes_read", "norm_read"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} must be True or False.")
+        numbers = (self.data_norm, self.bias, self.delta, self.noise_multiplier)
+        if min(*numbers, self.sensitivity or 0.0) < 0.0 or math.isinf(self.data_norm + self.bias):
+            raise ValueError("numbers must not be negative, data_norm and bias not infinite.")
         if not (self.epsilon > 0.0 and self.delta < 1.0 and self.data_norm > 0.0):
             raise ValueError("epsilon and data_norm must be positive and delta below 1.")
         if math.isfinite(self.epsilon):

@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from skdp._bounds import check_data_norm, clip_rows, row_norms, summation_slack
+from skdp._bound_checks import check_data_norm, read_numbers
+from skdp._bounds import clip_rows, row_norms, summation_slack
 from skdp._plan import USER_FRAMES, resolve_batch_size
 from skdp._plan_label import LabelBudget, plan_label_sums
 from skdp._random import make_stream, random_name
@@ -36,7 +37,7 @@ from skdp.linear_model._base import (
     is_private,
 )
 from skdp.linear_model._label_aggregate import LabelAggregate
-from skdp.utils._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
+from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
 
 # Columns up to which noise is adapted by default: that takes some cubes of their number.
 _ADAPTED_COLUMNS = 500
@@ -456,12 +457,12 @@ def walr_path(X, aggregate, *, alphas=20, max_iter=1000):
     max_iter = check_count(max_iter, "max_iter")
     X = validate_data(trainer, X, dtype=[np.float64, np.float32], order="C")
     _check_preparation(trainer, X, aggregate)
-    path = []
+    alphas, path = _read_alphas(alphas), []
     with single_threaded_blas, np.errstate(all="ignore"):
         public, means, noise_cov = _prepare(X, aggregate)
         w = start_of(public, means)
         best, likely = _look_twice(public, means, noise_cov, w)
-        alphas = _strengths(alphas, best)
+        alphas = _around(best, alphas)
         _, losses = expected_losses(public, means, noise_cov, likely, alphas)
         for alpha in alphas:
             w, _, converged = solve_lbfgs(public, means, alpha=alpha, max_iter=max_iter, start=w)
@@ -475,14 +476,22 @@ def walr_path(X, aggregate, *, alphas=20, max_iter=1000):
     return alphas, coefs, intercepts, losses
 
 
-def _strengths(alphas, best):
-    """Return strengths of the penalty, falling; a number asks for so many around the best."""
+def _read_alphas(alphas):
+    """Return how many strengths are asked for, as an int, or strengths that fall, as an array."""
     if isinstance(alphas, Integral):
-        return np.geomspace(_AROUND * best, best / _AROUND, check_count(alphas, "alphas"))
-    found = quietly(np.asarray, alphas, dtype=np.float64).ravel()
-    if not (found.size and np.isfinite(found).all() and (found > 0.0).all()):
-        raise ValueError("alphas must be positive numbers, at least one, or how many.")
-    return np.sort(found)[::-1]
+        return check_count(alphas, "alphas")
+    problem = "alphas must be numbers within 1e-30 and 1e30, at least one, or their number."
+    alphas = read_numbers(alphas, problem).ravel()
+    if not (alphas.size and ((alphas >= 1e-30) & (alphas <= 1e30)).all()):
+        raise ValueError(problem)
+    return np.sort(alphas)[::-1]
+
+
+def _around(best, alphas):
+    """Return strengths that fall: those given, or so many around the best."""
+    if isinstance(alphas, int):
+        return np.geomspace(_AROUND * best, best / _AROUND, alphas)
+    return alphas
 
 
 def _read_and_release(holder, X, y):
@@ -502,11 +511,12 @@ def _release(holder, X, classes, targets):
     data_norm = _largest_norm(X) if holder.data_norm is None else check_data_norm(holder.data_norm)
     # With this constant the intercept's noise and the others' cost about the same.
     bias = data_norm / X.shape[1] ** 0.25 if holder.fit_intercept else 0.0
-    public = PublicRows(_bounded(X, data_norm, bias, holder.epsilon))
+    budget = LabelBudget(holder.epsilon, holder.delta)
+    public = PublicRows(_bounded(X, data_norm, bias, budget.epsilon))
 
     # 3. plan from public numbers
     plan = plan_label_sums(
-        LabelBudget(holder.epsilon, holder.delta),
+        budget,
         mechanism=holder.mechanism,
         n_rows=public.n_rows,
         n_columns=public.n_columns,
@@ -532,8 +542,8 @@ def _release(holder, X, classes, targets):
         bias=bias,
         part_sums=feature_sums[np.newaxis],
         feature_names=_names(holder),
-        epsilon=float(holder.epsilon),
-        delta=float(holder.delta),
+        epsilon=budget.epsilon,
+        delta=budget.delta,
         noise_multiplier=plan.noise_multiplier,
         sensitivity=mechanism.sensitivity,
         names=(random_name(),),

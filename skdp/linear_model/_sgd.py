@@ -4,7 +4,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from skdp._bounds import check_bounds, clip_rows, clip_targets
+from skdp._bound_checks import check_bounds
+from skdp._bounds import clip_rows, clip_targets
 from skdp._losses import LOSSES, Huber, Multinomial
 from skdp._plan import CLASSES_READ
 from skdp._random import make_stream

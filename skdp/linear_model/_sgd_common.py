@@ -5,7 +5,8 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from skdp._bounds import augmented_norm, check_sample_epsilon, summation_slack
+from skdp._bound_checks import check_sample_epsilon
+from skdp._bounds import augmented_norm, summation_slack
 from skdp._penalties import make_penalty
 from skdp._plan import Budget
 from skdp._plan_gradient import (

@@ -1,12 +1,13 @@
 """The single door to scikit-learn's private names, and to its input validation."""
 
 import re
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import validation
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils import _param_validation, validation
+from sklearn.utils._param_validation import StrOptions
 
 __all__ = ["Interval", "StrOptions", "_fit_context", "quietly", "validate_data"]
 
@@ -43,6 +44,15 @@ _REPLACED = {
     "could not convert string to float": "could not convert string to float: X and y must be "
     "numeric (the entry is withheld).",
 }
+
+
+class Interval(_param_validation.Interval):
+    """scikit-learn's constraint, for real numbers of any type."""
+
+    def __contains__(self, val):
+        # Ends may be beyond the range of a value's own type, and numpy takes no fractions.
+        is_real = isinstance(val, Real) and not isinstance(val, Integral)
+        return super().__contains__(float(val) if is_real else val)
 
 
 def quietly(function, *args, **kwargs):

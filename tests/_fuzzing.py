@@ -1,0 +1,178 @@
+"""Running cases of tests/test_fuzz.py: what may come out of a call, and what must be true then."""
+
+import contextlib
+import dataclasses
+import math
+import os
+import signal
+import warnings
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
+from tests._strategies import MARK
+
+LONG = os.environ.get("SKDP_FUZZ") == "long"
+# How many times the cases of continuous integration.
+SCALE = 55 if LONG else 1
+SECONDS = 5.0
+LABELS_ONLY = ("WALRClassifier",)
+# Errors that a combination of valid numbers and rows may lead to.
+OVERFLOWED = "The fit overflowed"
+
+
+def fuzzed(n_cases):
+    return settings(
+        max_examples=n_cases * SCALE,
+        derandomize=not LONG,
+        deadline=None,
+        database=None,
+        print_blob=True,
+        # Cases are small as they are.
+        phases=(Phase.explicit, Phase.generate),
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+class Slow(BaseException):
+    """Not an Exception, which the code under test may catch."""
+
+
+@contextlib.contextmanager
+def limited_time():
+    """Stop what takes too long, in seconds of this process so that other work doesn't count."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*_):
+        raise Slow
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        yield
+    except Slow:
+        pytest.fail(f"took more than {SECONDS} s", pytrace=True)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def chain_of(error):
+    """An error and all that its traceback would show besides it."""
+    found, left = [], [error]
+    while left:
+        error = left.pop()
+        if error is not None and error not in found:
+            found.append(error)
+            left += [error.__cause__, error.__context__]
+    return found
+
+
+def attempt(function, *args, named=(), kinds=(ValueError, TypeError), **kwargs):
+    """Return what a call gives and None, or None and the error that refuses it.
+
+    An error must be of these kinds, tell no entry, and tell one of the names if there are any.
+    """
+    result = refusal = None
+    with warnings.catch_warnings(record=True) as caught, limited_time():
+        warnings.simplefilter("always")
+        try:
+            result = function(*args, **kwargs)
+        except kinds as error:
+            refusal = error
+    texts = [f"{found} {found!r}" for found in chain_of(refusal)]
+    for warning in caught:
+        known = kinds is Exception or issubclass(warning.category, UserWarning)
+        assert known, warning.message
+        texts.append(str(warning.message))
+    assert not [text for text in texts if MARK in text]
+    if refusal is not None and named:
+        message = str(refusal)
+        assert any(name in message for name in named) or message.startswith(OVERFLOWED), message
+    return result, refusal
+
+
+@contextlib.contextmanager
+def recorded(script=None):
+    """Give a list of (mechanism, value before noise, release); releases are those of `script`."""
+    made = []
+
+    def spy(original):
+        def release(self, value, stream):
+            out = original(self, value, stream)
+            if script is not None:
+                out = script[len(made)][2]
+            made.append((self, np.array(value), np.array(out)))
+            return out
+
+        return release
+
+    with contextlib.ExitStack() as stack:
+        for kind in (GaussianMechanism, LaplaceMechanism):
+            patch = mock.patch.object(kind, "release", spy(kind.release))
+            stack.enter_context(patch)
+        yield made
+
+
+def check_model(model, made, validated=True):
+    """The published numbers are finite, and the report is that of the releases made."""
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.intercept_).all()
+    report = model.privacy_report_
+    check_report(report, model.epsilon, model.delta)
+    labels_only = type(model).__name__ in LABELS_ONLY
+    assert report.adjacency == ("replace_label" if labels_only else model.adjacency)
+    assert len(made) == report.n_releases if validated else len(made) <= report.n_releases
+    least = min(event.noise_multiplier for event in report.events)
+    for mechanism, _, _ in made:
+        assert mechanism.noise_multiplier >= least
+        if math.isfinite(report.epsilon):
+            enough = mechanism.noise_multiplier * mechanism.contribution_bound
+            assert 0.0 < enough <= mechanism.noise_std < math.inf
+    # Of rows whose features are public the report may tell the largest norm.
+    texts = [] if labels_only else [repr(report), report.to_text(), report.to_json()]
+    assert not [text for text in (repr(model), *texts) if MARK in text]
+
+
+def check_report(report, epsilon, delta):
+    """What was asked is what the noise gives, computed without the epsilon that is reported."""
+    assert 0.0 < report.epsilon <= float(epsilon)
+    assert 0.0 <= report.delta <= delta
+    noise_only = dataclasses.replace(report, epsilon=math.inf)
+    assert noise_only.epsilon_at(report.delta) <= float(epsilon)
+
+
+def small(cls, **parameters):
+    """An estimator whose fits are fast."""
+    passes = 20 if cls.__name__ in LABELS_ONLY else 2
+    return cls(**{"max_iter": passes, "random_state": 0} | parameters)
+
+
+def records():
+    X = np.random.RandomState(0).standard_normal((12, 3))
+    return X, np.arange(12) % 2
+
+
+def check_neighbour(model, X, y, made):
+    """Fit again with one record changed: no value moves further than its noise was made for."""
+    X, y, labels_only = X.copy(), y.copy(), type(model).__name__ in LABELS_ONLY
+    y[7] = 1 - y[7]
+    if not labels_only:
+        X[7] *= -1e6
+    with recorded(made) as other, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    events = model.privacy_report_.events
+    pairwise = [event.pairwise for event in events for _ in range(event.n_releases)]
+    assert len(made) == len(other)
+    for (mechanism, value, _), (same, moved, _), is_pair in zip(
+        made, other, pairwise, strict=False
+    ):
+        assert mechanism == same
+        reach = (1.0 if is_pair else 2.0) * mechanism.contribution_bound
+        assert np.linalg.norm(value - moved) <= reach * (1.0 + mechanism.rounding_slack)
