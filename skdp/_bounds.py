@@ -20,7 +20,15 @@ _SMALLEST_REACH = 1e-30
 _SMALLEST_NORM = 1e-150
 # Bounds times this have squares that don't overflow.
 _FAR = 1e100
-_null_rows = ContextVar("null_rows", default=())
+_null_rows = ContextVar("null_rows", default=None)
+
+
+class _NullRows:
+    """Indices of null records, and whether anybody asked for them."""
+
+    def __init__(self, indices):
+        self.indices = list(indices)
+        self.consulted = False
 
 
 @contextmanager
@@ -28,16 +36,19 @@ def null_records(indices):
     """Make null records of the rows with these indices, for tests and audits only.
 
     In the block, `clip_rows` gives them the norm 0, so that no release gets anything of them, the
-    intercept included. It holds for the thread that enters it, and for every call of `clip_rows`.
+    intercept included. It holds for the thread that enters it, and for every call of `clip_rows`;
+    an inner block replaces an outer one. What the block is given tells afterwards, as `consulted`,
+    whether there was such a call.
 
     Parameters
     ----------
     indices : sequence of int
         Rows of each `X` given to `clip_rows`; negative ones count from the end.
     """
-    token = _null_rows.set(tuple(indices))
+    asked = _NullRows(indices)
+    token = _null_rows.set(asked)
     try:
-        yield
+        yield asked
     finally:
         _null_rows.reset(token)
 
@@ -215,7 +226,8 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None):
     if fit_intercept:
         norm = np.hypot(norm, bias)
     if null := _null_rows.get():
-        norm[list(null)] = 0.0
+        null.consulted = True
+        norm[null.indices] = 0.0
     return BoundedRows(X, scale, bias, norm)
 
 

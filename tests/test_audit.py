@@ -25,10 +25,12 @@ be without a seed.
 
 import itertools
 import math
+import threading
 from importlib import import_module
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom, binomtest
 from sklearn.base import BaseEstimator, is_classifier
@@ -213,10 +215,13 @@ def test_an_honest_estimator_passes_and_one_with_a_tenth_of_the_noise_does_not(e
 )
 def test_the_bound_comes_near_the_claim(estimator, adjacency):
     """With a delta that makes the best threshold frequent, and batches of all rows."""
-    model = quick(estimator, epsilon=4.0, delta=0.05, adjacency=adjacency)
+    model = quick(estimator, epsilon=2.0, delta=0.05, adjacency=adjacency)
     found = audit(model, *ZEROS, n_fits=500, random_state=1)
     assert found.adjacency == adjacency
-    assert 0.6 < found.epsilon_lower_bound <= found.epsilon == 4.0
+    assert found.has_power
+    assert 0.1 < found.epsilon_lower_bound <= found.epsilon == 2.0
+    with noise_times(1e-9):
+        assert not audit(model, *ZEROS, n_fits=500, random_state=1).passed
 
 
 SOLVERS = {
@@ -494,6 +499,7 @@ def make_result(**changes):
         "confidence": 0.95,
         "adjacency": "zero_out",
         "method": "threshold",
+        "largest_bound": 2.8,
         "n_fits": 200,
         "n_canaries": 1,
         "positives": 67,
@@ -537,3 +543,58 @@ def test_the_claim_is_taken_at_the_delta_that_is_asked_for():
     assert found.epsilon == report.epsilon_at(0.2) < 1.0
     assert audit(quick(DPSGDRegressor, mechanism="laplace"), *ZEROS, n_fits=12).delta == 0.0
     assert audit(quick(DPSGDRegressor, epsilon=math.inf), *ZEROS, n_fits=12).passed
+
+
+class Leaky(DPSGDRegressor):
+    """Publishes a mean of the targets that no bound and no noise was applied to."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.intercept_ = self.intercept_ + 100.0 * float(np.mean(y))
+        return self
+
+
+def test_a_leak_around_the_bounds_of_rows_is_convicted_under_zero_out():
+    model = Leaky(epsilon=1.0, delta=1e-3, target_bounds=(-1, 1), max_iter=1)
+    assert not audit(model, *ZEROS, n_fits=100, random_state=0).passed
+
+
+class Threaded(DPSGDRegressor):
+    """Fits in a thread that knows nothing of null records."""
+
+    def fit(self, X, y):
+        thread = threading.Thread(target=super().fit, args=(X, y))
+        thread.start()
+        thread.join()
+        return self
+
+
+def test_null_records_that_nobody_asks_for_are_an_error():
+    with pytest.raises(TypeError, match="null record"):
+        audit(Threaded(target_bounds=(-1, 1)), *ZEROS, n_fits=12, random_state=0)
+
+
+def test_an_audit_that_cannot_fail_says_so():
+    model = quick(DPSGDRegressor, epsilon=4.0)
+    found = audit(model, *ZEROS, n_fits=12, random_state=0)
+    assert found.passed
+    assert not found.has_power
+    assert "no power" in repr(found)
+    assert "NO POWER" in found.to_text()
+    few = audit(quick(DPSGDRegressor), *ZEROS, method="one_run", random_state=0)
+    assert not few.has_power
+    with pytest.raises(ValueError, match="delta"):
+        audit(model, *ZEROS, n_fits=12, delta=0.0)
+
+
+@pytest.mark.parametrize("form", ["objects", "series", "categories", "column"])
+def test_labels_in_any_container(form):
+    labels = ["no", "yes", "no", "yes"]
+    y = {
+        "objects": np.array(labels, dtype=object),
+        "series": pd.Series(labels),
+        "categories": pd.Series(labels, dtype="category"),
+        "column": np.array(labels)[:, np.newaxis],
+    }[form]
+    found = audit(DPSGDClassifier(max_iter=1), np.zeros((4, 2)), y, n_fits=12, random_state=0)
+    assert found.positives == found.negatives == 4

@@ -4,9 +4,9 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy.stats import norm
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.covariance import ledoit_wolf
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from skdp._random import make_stream
 from skdp.audit._canaries import check_replaceable, class_set, default_canaries, given_canaries
@@ -51,8 +51,9 @@ def audit(
     Parameters
     ----------
     estimator : estimator instance
-        Classifier or regressor that publishes ``coef_``, ``intercept_`` and ``privacy_report_``,
-        has a parameter `random_state`, and is one of this package or bounds its rows with it. It is
+        Classifier or regressor, not a pipeline, that publishes ``coef_``, ``intercept_`` and
+        ``privacy_report_`` and has parameters `epsilon` and `random_state`. For
+        ``adjacency="zero_out"`` it must be of this package or bound its rows with it. It is
         cloned. A parameter ``classes=None`` is set to the classes in y and the canaries, because
         the class set is public.
     X : array-like of shape (n_samples, n_features)
@@ -68,7 +69,8 @@ def audit(
         in random orthogonal directions.
     n_fits : int, default=200
         Fits, at least 12, a third of which choose score and threshold. At a confidence of 0.95, 200
-        can show an epsilon of at most 2.8 and 2000 one of 5.2. One more fit asks for the report.
+        can show an epsilon of at most 2.8 and 2000 one of 5.2: ``has_power`` of the result tells
+        whether a claim could fail at all. One more fit asks for the report.
         Ignored for ``method="one_run"``.
     confidence : float, default=0.95
         Probability, in (0, 1), that the bound holds, at least.
@@ -79,7 +81,7 @@ def audit(
     method : {"threshold", "one_run"}, default="threshold"
         "one_run" makes a single fit in which each of many canaries takes part or not by a coin,
         and guesses the surest ones. It is weak for linear models with few features, because
-        canaries need directions of their own.
+        canaries need directions of their own, and needs 14 of them to refute an epsilon of 1.
     n_jobs : int, default=None
         Processes that share the fits, as in joblib. The result doesn't depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -132,12 +134,16 @@ def audit(
     >>> from skdp.linear_model import DPSGDRegressor
     >>> X, y = np.zeros((20, 2)), np.zeros(20)
     >>> model = DPSGDRegressor(epsilon=1.0, delta=1e-3, target_bounds=(-1, 1))
-    >>> audit(model, X, y, n_fits=100).passed
-    True
+    >>> result = audit(model, X, y, n_fits=100, random_state=0)
+    >>> result.passed, result.has_power
+    (True, True)
     """
     _check_parameters(estimator, n_fits, confidence, delta, method, n_jobs, random_state)
     X = quietly(check_array, X, dtype=[np.float64, np.float32])
     y = quietly(check_array, y, dtype=None, ensure_2d=False)
+    if is_classifier(estimator):
+        # Strings that came as objects count as strings.
+        y = quietly(lambda: np.asarray(column_or_1d(y).tolist()))
     quietly(check_consistent_length, X, y)
     choices, seeds = make_stream(random_state).spawn(2)
     several = method == "one_run"
@@ -155,6 +161,8 @@ def audit(
     report = probe.privacy_report_
     check_replaceable(canaries, report.adjacency)
     claimed = report.epsilon if delta is None else report.epsilon_at(delta)
+    if np.isinf(claimed) and np.isfinite(report.epsilon):
+        raise ValueError("delta is so small that the report claims no epsilon there.")
     delta = report.delta if delta is None else float(delta)
     contrasts = canaries.contrasts(estimator, getattr(probe, "classes_", None), report.adjacency)
     terms = {"delta": delta, "error": 1.0 - confidence}
@@ -201,7 +209,14 @@ def _threshold(contrast, present, absent, *, delta, error):
         "false_positives": int((absent @ score >= threshold).sum()),
     }
     bound = float(epsilon_from_rates(**counts, delta=delta, error=error))
-    return {"epsilon_lower_bound": bound, "threshold": threshold, **counts}
+    ideal = counts | {"true_positives": len(present), "false_positives": 0}
+    largest = float(epsilon_from_rates(**ideal, delta=delta, error=error))
+    return {
+        "epsilon_lower_bound": bound,
+        "largest_bound": largest,
+        "threshold": threshold,
+        **counts,
+    }
 
 
 def _discriminant(present, absent):
@@ -239,19 +254,17 @@ def _one_run(contrasts, weights, present, *, delta, error):
     """Guess the surest canaries; each number of guesses has its share of the error."""
     lengths = np.linalg.norm(contrasts, axis=1)
     order = np.argsort(-(contrasts @ weights) / np.where(lengths > 0.0, lengths, 1.0))
-    best = None
+    best, largest = None, 0.0
     for share in _SHARES:
         n_guesses = max(1, len(order) // share)
         highest, lowest = order[: (n_guesses + 1) // 2], order[len(order) - n_guesses // 2 :]
         true_positives, missed = int(present[highest].sum()), int(present[lowest].sum())
         false_positives = highest.size - true_positives
-        bound = epsilon_from_guesses(
-            n_canaries=len(order),
-            n_guesses=n_guesses,
-            n_right=true_positives + lowest.size - missed,
-            delta=delta,
-            error=error / len(_SHARES),
-        )
+        terms = {"n_canaries": len(order), "n_guesses": n_guesses, "delta": delta}
+        terms["error"] = error / len(_SHARES)
+        n_right = true_positives + lowest.size - missed
+        bound = epsilon_from_guesses(n_right=n_right, **terms)
+        largest = max(largest, epsilon_from_guesses(n_right=n_guesses, **terms))
         if best is None or bound > best["epsilon_lower_bound"]:
             best = {
                 "epsilon_lower_bound": bound,
@@ -261,7 +274,7 @@ def _one_run(contrasts, weights, present, *, delta, error):
                 "negatives": n_guesses - true_positives - missed,
                 "false_positives": false_positives,
             }
-    return best
+    return best | {"largest_bound": largest}
 
 
 def _check_parameters(estimator, n_fits, confidence, delta, method, n_jobs, random_state):

@@ -1,5 +1,6 @@
 """Canaries: records that an attack is about, and what stands in their place next door."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,6 +36,9 @@ class Canaries:
     def world(self, X, y, adjacency, present):
         """Return the rows (X, y) followed by the canaries, as far as they are present.
 
+        What a null record holds doesn't matter by definition: it is a row of zeros with the other
+        label or target, so that a leak around the bounds of rows shows.
+
         Parameters
         ----------
         X, y : ndarray
@@ -43,11 +47,13 @@ class Canaries:
         """
         if adjacency == "zero_out":
             null = tuple(int(i) for i in len(X) + np.flatnonzero(~present))
-            return World(np.vstack([X, self.X]), np.concatenate([y, self.y]), null)
-        canaries_X = np.where(present[:, np.newaxis], self.X, self.other_X)
+            other_X = np.zeros_like(self.X)
+        else:
+            null, other_X = (), self.other_X
+        canaries_X = np.where(present[:, np.newaxis], self.X, other_X)
         chosen = present if y.ndim == 1 else present[:, np.newaxis]
         canaries_y = np.where(chosen, self.y, self.other_y)
-        return World(np.vstack([X, canaries_X]), np.concatenate([y, canaries_y]))
+        return World(np.vstack([X, canaries_X]), np.concatenate([y, canaries_y]), null)
 
     def contrasts(self, estimator, classes, adjacency):
         """Return in which direction each canary moves coefficients and intercepts, a row each.
@@ -109,7 +115,7 @@ def default_canaries(estimator, X, y, *, stream=None):
     ends = _target_ends(estimator) if classes is None else (classes[0], classes[-1])
     ends = np.array(ends, dtype=np.float64 if classes is None else classes.dtype)
     by_turns = ends[1 - np.arange(len(directions)) % 2]
-    labels = np.repeat(by_turns, y[0].size).reshape(len(directions), *y.shape[1:])
+    labels = np.repeat(by_turns, math.prod(y.shape[1:])).reshape(len(directions), *y.shape[1:])
     return with_opposites(estimator, _at_the_bound(estimator, directions, X), labels, classes)
 
 

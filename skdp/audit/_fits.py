@@ -72,7 +72,10 @@ class Fitter:
                 delayed(_fit_all)(self._estimator, jobs[start : start + _CHUNK])
                 for start in range(0, len(jobs), _CHUNK)
             )
-        return np.array([weights for chunk in chunks for weights in chunk])
+        weights = np.array([weights for chunk in chunks for weights in chunk])
+        if not np.isfinite(weights).all():
+            raise ValueError("a fit published coefficients that aren't finite.")
+        return weights
 
     def _seeds(self, n_fits):
         if self._next_seed is None:
@@ -92,8 +95,14 @@ def _fit_all(estimator, jobs):
 def _fit(estimator, world, seed):
     estimator = clone(estimator).set_params(random_state=seed)
     # In the thread that fits.
-    with null_records(world.null):
-        return estimator.fit(world.X, world.y)
+    with null_records(world.null) as asked:
+        fitted = estimator.fit(world.X, world.y)
+    if world.null and not asked.consulted:
+        raise TypeError(
+            "estimator doesn't bound its rows by this package in the thread that calls fit, so "
+            "that nobody knows how to make a null record for it; audit adjacency='replace_one'."
+        )
+    return fitted
 
 
 def weights_of(fitted):

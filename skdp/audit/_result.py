@@ -21,6 +21,8 @@ class AuditResult:
         What epsilon is at least, at `delta`, but for a probability of ``1 - confidence``.
     epsilon : float
         What the estimator's report claims at `delta`.
+    largest_bound : float
+        What the bound would be if every guess had been right. A claim above it can't fail.
     delta : float
         Where the two are compared.
     confidence : float
@@ -45,6 +47,7 @@ class AuditResult:
 
     epsilon_lower_bound: float
     epsilon: float
+    largest_bound: float
     delta: float
     confidence: float
     adjacency: str
@@ -61,6 +64,11 @@ class AuditResult:
     def passed(self):
         """Whether the bound is at most what is claimed: the attack found no fault."""
         return self.epsilon_lower_bound <= self.epsilon
+
+    @property
+    def has_power(self):
+        """Whether the claim could have failed, by so many guesses at this delta and confidence."""
+        return self.largest_bound > self.epsilon
 
     @property
     def tpr(self):
@@ -102,6 +110,12 @@ class AuditResult:
             f"With a confidence of {self.confidence:g}, epsilon is at least "
             f"{self.epsilon_lower_bound:.3g} at delta = {self.delta:g}"
         )
+        if not self.has_power:
+            return (
+                f"{bound}. NO POWER: a perfect attack would show {self.largest_bound:.3g} here, "
+                f"which is no more than the claim, {self.epsilon:g}, so that passing means "
+                "nothing. Take more fits (or canaries), a larger delta or a smaller epsilon."
+            )
         if self.passed:
             return (
                 f"{bound}. The claim, {self.epsilon:g}, passed: that is no proof of it, because "
@@ -113,7 +127,9 @@ class AuditResult:
         )
 
     def __repr__(self):
-        verdict = "passed" if self.passed else "FAILED"
+        verdict = "FAILED"
+        if self.passed:
+            verdict = "passed" if self.has_power else "no power"
         return (
             f"AuditResult({verdict}: epsilon >= {self.epsilon_lower_bound:.3g}, "
             f"claimed {self.epsilon:g}, delta={self.delta:g})"
