@@ -188,3 +188,17 @@ def label_neighbours(case, y):
         moved = y.copy()
         moved[k] = case.other_label(y[k])
         yield k, moved
+
+
+def unrelated_data(case, X, y):
+    """Data sets of the same shape that share nothing with one but the features, for WALR's."""
+    other, labels = case.records(seed=1)
+    ends = case.classes or [-1e308, 1e308]
+    found = [
+        (other[:, ::-1] ** 3, labels),
+        (np.zeros_like(X), np.full_like(y, ends[0])),
+        (np.full_like(X, 1e200), np.full_like(y, ends[-1])),
+    ]
+    if case in LABEL_CASES:
+        found = [(X, labels) for _, labels in found]
+    return found

@@ -4,10 +4,13 @@ Given the releases of all steps, what is released next may depend on a record on
 declared sensitivity goes, and whatever else happens may not depend on it at all.
 """
 
+import io
+import logging
 import pickle
 import re
 import warnings
-from contextlib import ExitStack
+from collections import Counter, defaultdict
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -78,15 +81,48 @@ def record(case, X, y, *, script=None, null=None, random_state=0, texts=False):
         Whether to publish what takes long to write: displays, and the report's texts.
     """
     run = Run(clone(case.estimator).set_params(random_state=random_state))
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as caught:
+    of_class = _class_attributes(run.estimator)
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        warnings.catch_warnings(record=True) as caught,
+        redirect_stdout(io.StringIO()) as printed,
+        redirect_stderr(io.StringIO()) as errors,
+    ):
         warnings.simplefilter("always")
+        logged = _spy_on_logs(patch)
         _spy_on_draws(run, patch)
         _spy_on_releases(run, script, patch)
         patch.setattr(label_dp, "random_name", lambda: "name")
         _fit(run, case, X, y, null, patch)
     run.published["warnings"] = [(warning.category, str(warning.message)) for warning in caught]
+    run.published["stdout"], run.published["stderr"] = printed.getvalue(), errors.getvalue()
+    run.published["logs"] = logged
+    run.published["class"] = _class_attributes(run.estimator).items() ^ of_class.items()
     run.published |= _published(run.estimator, texts)
     return run
+
+
+def _class_attributes(estimator):
+    """Attributes of the estimator's class and its parents of the package, as texts."""
+    return {
+        (kind.__name__, name): repr(value)
+        for kind in type(estimator).__mro__
+        if kind.__module__.startswith("skdp.")
+        for name, value in vars(kind).items()
+        if name != "__doc__"
+    }
+
+
+def _spy_on_logs(patch):
+    """Return the list that records of all loggers and levels go to."""
+    logged = []
+
+    def handle(self, found):
+        logged.append((found.name, found.levelno, found.getMessage()))
+
+    patch.setattr(logging.Logger, "isEnabledFor", lambda self, level: True)
+    patch.setattr(logging.Logger, "handle", handle)
+    return logged
 
 
 def _spy_on_draws(run, patch):
@@ -257,20 +293,51 @@ def compare_all(case, X, y, corners, k=K):
     return broken, max(reach for _, reach in found.values()), base
 
 
-def noise_p_values(run):
-    """P-values of the noise of a run: its law, and that neighbouring entries don't share it."""
-    entries, lengths, beside, below = [], [], [], []
-    for mechanism, value, released in zip(run.mechanisms, run.values, run.released, strict=True):
-        grid = mechanism.grid
-        noise = (released - np.rint(value / grid) * grid) / mechanism.noise_scale
-        if isinstance(mechanism, GaussianMechanism):
-            entries.extend(noise.flat)
-        else:
-            lengths.append(stats.gamma(noise.size).cdf(np.linalg.norm(noise)))
-        noise = np.atleast_2d(noise)
-        beside += zip(noise[:, :-1].flat, noise[:, 1:].flat, strict=True)
-        below += zip(noise[:-1].flat, noise[1:].flat, strict=True)
-    found = [stats.kstest(entries, "norm").pvalue] if entries else []
-    found += [stats.kstest(lengths, "uniform").pvalue] if lengths else []
-    found += [stats.spearmanr(*np.transpose(p)).pvalue for p in (beside, below) if len(p) > 2]
+def noisy_runs(case, n_entries):
+    """Runs with seeds from 0 on whose releases of each shape together have so many entries."""
+    X, y = case.records()
+    runs = [record(case, X, y)]
+    sizes = Counter()
+    for value in runs[0].values:
+        sizes[value.shape] += value.size
+    for seed in range(1, -(-n_entries // min(sizes.values()))):
+        runs.append(record(case, X, y, random_state=seed))
+    return runs
+
+
+def noise_p_values(*runs):
+    """P-values of the noise of runs: law, size, and that neighbouring entries don't share it.
+
+    Releases of each shape are tested apart: those of one shape may be few among many others.
+    """
+    noises = defaultdict(list)
+    for run in runs:
+        for mechanism, value, released in zip(
+            run.mechanisms, run.values, run.released, strict=True
+        ):
+            grid = mechanism.grid
+            noise = (released - np.rint(value / grid) * grid) / mechanism.noise_scale
+            noises[type(mechanism), value.shape].append(noise)
+    return [p for (kind, _), group in noises.items() for p in _p_values(kind, np.stack(group))]
+
+
+def _p_values(kind, noise):
+    """P-values of noise at scale 1 of releases of a shape, along the first axis."""
+    if kind is GaussianMechanism:
+        found = [stats.kstest(noise.ravel(), "norm").pvalue]
+        found += [_two_sided(stats.chi2(noise.size), np.square(noise).sum())]
+    else:
+        flat = noise.reshape(len(noise), -1)
+        lengths = np.linalg.norm(flat, axis=1)
+        found = [stats.kstest(lengths, stats.gamma(flat.shape[1]).cdf).pvalue]
+        # Gamma variables of one scale add up to another.
+        found += [_two_sided(stats.gamma(noise.size), lengths.sum())]
+    rows = noise.reshape(len(noise), -1, noise.shape[-1] if noise.ndim > 1 else 1)
+    for one, two in ((rows[:, :, :-1], rows[:, :, 1:]), (rows[:, :-1], rows[:, 1:])):
+        if one.size > 2:
+            found.append(stats.spearmanr(one.ravel(), two.ravel()).pvalue)
     return found
+
+
+def _two_sided(law, value):
+    return 2.0 * min(law.cdf(value), law.sf(value))

@@ -431,6 +431,14 @@ MUTANTS = (
         "            released[:] = released[0]\n",
         (MECHANISMS, REPLAY, CHECKS),
     ),
+    Mutant(
+        "no clipping after the first call",
+        "linear_model/_sgd_common.py",
+        "stream, average=False, start=before.weights\n",
+        "stream, average=False, start=before.weights,\n"
+        '        **({"clipping_norm": 1e300} if n_calls > 1 else {}),\n',
+        (REPLAY,),
+    ),
 )
 
 

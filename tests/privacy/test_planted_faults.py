@@ -1,5 +1,7 @@
 """What replay finds: faults planted in working code, and the claims that each must break."""
 
+import logging
+import sys
 import warnings
 
 import numpy as np
@@ -18,6 +20,7 @@ from tests.privacy._cases import (
     K,
     label_neighbours,
     neighbour,
+    unrelated_data,
 )
 from tests.privacy._replay import broken_claims, compare_all, noise_p_values, record
 
@@ -139,6 +142,20 @@ def early_stop(patch):
     patch.setattr("skdp.linear_model._sgd.clip_rows", clip_rows)
 
 
+def telling(tell):
+    """Return a fault that hands the length of a row to a function."""
+
+    def plant(patch):
+        def clip_rows(X, **options):
+            tell(np.linalg.norm(X[K]))
+            return _bounds.clip_rows(X, **options)
+
+        patch.setattr(DPSGDClassifier, "_longest", 0.0, raising=False)
+        patch.setattr("skdp.linear_model._sgd.clip_rows", clip_rows)
+
+    return plant
+
+
 def sequential_with_an_exact_dual(patch):
     def release_v_only(mechanism, increment, zetas, noise):
         both = np.concatenate([increment.ravel(), zetas.ravel()])
@@ -164,6 +181,14 @@ FAULTS = [
     (private_attribute_of_the_data, SGD, {"published _labels", "published pickle"}),
     (warning_of_the_data, SGD, {"published warnings"}),
     (coefficient_without_release, SGD, {"published coef_", "published intercept_"}),
+    (telling(print), SGD, {"published stdout"}),
+    (telling(lambda length: print(length, file=sys.stderr)), SGD, {"published stderr"}),
+    (telling(logging.getLogger("skdp.fits").debug), SGD, {"published logs"}),
+    (
+        telling(lambda length: setattr(DPSGDClassifier, "_longest", length)),
+        SGD,
+        {"published class"},
+    ),
     (early_stop, SGD, {"releases", "order"}),
     (sequential_with_an_exact_dual, SEQUENTIAL, {"a release without the record"}),
 ]
@@ -179,6 +204,23 @@ def test_planted_faults_are_convicted(plant, model, claims, monkeypatch):
     plant(monkeypatch)
     broken, _, _ = compare_all(case, X, y, corners)
     assert claims <= set().union(*broken.values())
+
+
+def test_a_decision_on_a_median_is_convicted_by_unrelated_data_only(monkeypatch):
+    fit = DPSGDClassifier.fit
+
+    def deciding(self, X, y, **options):
+        fit(self, X, y, **options)
+        self.scaled_ = bool(np.median(np.abs(X)) > 2.0)
+        return self
+
+    monkeypatch.setattr(DPSGDClassifier, "fit", deciding)
+    case = Case(SGD)
+    X, y = case.records()
+    broken, _, base = compare_all(case, X, y, ["far"])
+    assert not broken
+    others = [record(case, *data, script=base.released) for data in unrelated_data(case, X, y)]
+    assert {base.published["scaled_"]} < {other.published["scaled_"] for other in others}
 
 
 def test_a_null_record_that_gives_an_intercept_is_convicted(monkeypatch):
