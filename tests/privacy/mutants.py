@@ -306,7 +306,7 @@ MUTANTS = (
         "_solvers/_label_noise.py",
         "float(public.mapped_norms(transform).max())",
         "float(public.mapped_norms(transform).mean())",
-        (LABEL,),
+        (REPLAY,),
     ),
     Mutant(
         "a dual step from what wasn't released",
