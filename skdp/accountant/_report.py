@@ -18,6 +18,7 @@ _NEIGHBOURS = {
     "replace_one": "one record is replaced by any other record",
     "replace_label": "the label of one record is replaced by any other label",
 }
+_NO_VERSION = "closed form"
 _QUESTIONS = {
     "zero_out": "whether a given record was used",
     "replace_one": "which of two given records was used",
@@ -113,7 +114,7 @@ class PrivacyReport:
         elif any(event.sampling_rate < 1 for event in self.events):
             raise ValueError("accountant='analytic' needs full batches.")
         if self.accountant_version is None:
-            source = "closed form"
+            source = _NO_VERSION
             if self.accountant not in ("analytic", "basic"):
                 source = f"dp-accounting {_version('dp-accounting')}"
             object.__setattr__(self, "accountant_version", source)
@@ -327,7 +328,9 @@ class PrivacyReport:
             method = _ACCOUNTANTS[self.accountant]
             if self.accountant != "basic" and any(event.is_pure for event in self.events):
                 method = f"an upper bound: pure releases beside others, of which {method}"
-            yield "Accountant", f"{method}; {self.accountant_version}"
+            if self.accountant_version != _NO_VERSION:
+                method = f"{method}; {self.accountant_version}"
+            yield "Accountant", method
         if self.mu is not None and math.isfinite(self.mu):
             yield "Gaussian DP", f"mu = {self.mu:.4g}"
         for note in self.notes:
