@@ -60,11 +60,16 @@ class Budget:
         for name in ("epsilon", "delta"):
             object.__setattr__(self, name, check_real(getattr(self, name), name))
 
+    def warn_if_large(self, n_rows, frames):
+        """Warn where delta allows to publish a record; the user is so many frames up from here."""
+        if self.delta > 1.0 / n_rows:
+            warnings.warn(LARGE_DELTA, PrivacyWarning, stacklevel=frames + 1)
+
     def report(self, events, *, clipping, reproducible, also_public=(), notes=()):
         """Return the report of a fit that spends this by some events; see `PrivacyReport`."""
         return PrivacyReport(
-            epsilon=float(self.epsilon),
-            delta=float(self.delta),
+            epsilon=self.epsilon,
+            delta=self.delta,
             adjacency=self.adjacency,
             events=tuple(events),
             clipping=clipping,
@@ -254,8 +259,7 @@ def _plan(
     )
     clip = math.inf
     if noise_multiplier > 0.0:
-        if budget.delta > 1.0 / problem.n_rows:
-            warnings.warn(LARGE_DELTA, PrivacyWarning, stacklevel=USER_FRAMES)
+        budget.warn_if_large(problem.n_rows, USER_FRAMES)
         clip = _resolve_clipping_norm(
             clipping_norm,
             noise_per_clip=noise_multiplier * bound_per_clip * math.sqrt(sampler.n_steps),

@@ -4,16 +4,14 @@ As in `skdp._plan`, no array with an entry per row ever comes here.
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from skdp._mechanisms import GaussianMechanism
-from skdp._plan import LARGE_DELTA, USER_FRAMES, Budget
+from skdp._plan import USER_FRAMES, Budget
 from skdp._sampling import SingleCoordinateSampler
 from skdp.accountant import GaussianEvent, calibrate
-from skdp.exceptions import PrivacyWarning
 
 # See doc/default_rules.rst.
 _AUTO_PASSES = 100
@@ -199,8 +197,8 @@ def plan_coordinate_cd(
     multiplier = calibrate(n_steps=n_steps, **common)
     multiplier *= math.sqrt(1.0 / (1.0 - smoothness_budget))
     private = not math.isinf(budget.epsilon)
-    if private and budget.delta > 1.0 / problem.n_rows:
-        warnings.warn(LARGE_DELTA, PrivacyWarning, stacklevel=USER_FRAMES - 1)
+    if private:
+        budget.warn_if_large(problem.n_rows, USER_FRAMES - 1)
     square_mechanism = None
     if smoothness_budget > 0.0:
         multiplier *= _SPLIT_SLACK

@@ -1,14 +1,12 @@
 """Plans of gradient descent: Gaussian noise on Poisson batches, Laplace noise on disjoint ones."""
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
 from skdp._plan import (
-    LARGE_DELTA,
     USER_FRAMES,
     Budget,
     auto_batch_size,
@@ -21,7 +19,6 @@ from skdp.accountant import (
     calibrate,
     calibrate_pure,
 )
-from skdp.exceptions import PrivacyWarning
 
 _SMALLEST_STEP, _LARGEST_STEP = 1e-30, 1e30
 # How many reaches away the subgradient method without noise takes the optimum to be; typical
@@ -206,8 +203,8 @@ def plan_gaussian(problem, budget, steps, *, max_iter, batch_size, clipping_norm
         adjacency=budget.adjacency,
         accountant=budget.accountant,
     )
-    if noise_multiplier > 0.0 and budget.delta > 1.0 / problem.n_rows:
-        warnings.warn(LARGE_DELTA, PrivacyWarning, stacklevel=USER_FRAMES - 1)
+    if noise_multiplier > 0.0:
+        budget.warn_if_large(problem.n_rows, USER_FRAMES - 1)
     clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
     mechanism = _mechanism(GaussianMechanism, problem, clip, noise_multiplier)
     return GradientPlan(

@@ -1,14 +1,12 @@
 """Plans of label privacy: one Gaussian release of the sums of rows by label."""
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
 from skdp._mechanisms import GaussianMechanism
-from skdp._plan import ASSUMED_PUBLIC, LARGE_DELTA, NOT_COVERED, USER_FRAMES, Budget
+from skdp._plan import ASSUMED_PUBLIC, NOT_COVERED, USER_FRAMES, Budget
 from skdp.accountant import GaussianEvent, calibrate, calibrate_classic
-from skdp.exceptions import PrivacyWarning
 
 CLASSES_DECLARED = "the set of classes"
 FEATURES_READ = "the largest row norm, which was read from X (set data_norm to declare a bound)"
@@ -95,8 +93,7 @@ def plan_label_sums(budget, *, mechanism, n_rows, n_columns, n_classes, rounding
     noise_multiplier = 0.0
     if budget.epsilon != math.inf:
         noise_multiplier = _CALIBRATIONS[mechanism](budget.epsilon, budget.delta)
-        if budget.delta > 1.0 / n_rows:
-            warnings.warn(LARGE_DELTA, PrivacyWarning, stacklevel=USER_FRAMES)
+        budget.warn_if_large(n_rows, USER_FRAMES)
     return LabelPlan(noise_multiplier, n_rows, n_columns, n_classes, rounding_slack)
 
 

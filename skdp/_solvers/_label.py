@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 
-from skdp._bounds import BoundedRows
+from skdp._bounds import BoundedRows, row_norms
 from skdp._losses import class_probabilities, log_partition
 from skdp._sampling import PartitionSampler
 from skdp._solvers._average import TailAverage
@@ -58,6 +58,11 @@ class PublicRows:
         return total
 
     @cached_property
+    def total(self):
+        """Sum of the rows, of shape (d,)."""
+        return self.sums(np.ones((self.n_rows, 1)))[0]
+
+    @cached_property
     def second_moment(self):
         """Mean outer product of a row with itself, of shape (d, d)."""
         return self.weighted_moment(None)
@@ -83,8 +88,7 @@ class PublicRows:
         """Return the lengths of the rows after a linear map of shape (r, d)."""
         norms = np.empty(self.n_rows)
         for block, x in self.blocks():
-            z = x @ transform.T
-            norms[block] = np.sqrt(np.einsum("ij,ij->i", z, z))
+            norms[block] = row_norms(x @ transform.T)
         return norms
 
     def scores(self, w):
@@ -135,8 +139,7 @@ def consistent_means(public, sums, noise_cov):
     means, noise_cov = sums / public.n_rows, noise_cov / public.n_rows**2
     n_outputs = len(means)
     if n_outputs > 1:
-        of_all = public.sums(np.ones((public.n_rows, 1)))[0] / public.n_rows
-        means = means + (of_all - means.sum(axis=0)) / n_outputs
+        means = means + (public.total / public.n_rows - means.sum(axis=0)) / n_outputs
         noise_cov = noise_cov * (1.0 - 1.0 / n_outputs)
     if not public.bias:
         return means, noise_cov

@@ -36,7 +36,12 @@ def expected_losses(public, means, noise_cov, w, alphas=None):
     -------
     alphas, losses : ndarray
     """
-    parts = [_directions(public, means, noise_cov, w, k) for k in range(len(w))]
+    p = class_probabilities(public.scores(w))
+    gaps = means - public.sums(p) / public.n_rows
+    parts = [
+        _directions(public, of_class, gap, noise_cov, weights)
+        for of_class, gap, weights in zip(p.T, gaps, w, strict=True)
+    ]
     h, r, v = (np.concatenate(values) for values in zip(*parts, strict=True))
     seen = h > 1e-12 * h.max(initial=0.0)
     h, r, v = h[seen], r[seen], v[seen]
@@ -50,8 +55,20 @@ def expected_losses(public, means, noise_cov, w, alphas=None):
     squares = sizes * np.exp(_LOG_SIGNALS)[:, np.newaxis]
     spread = squares * h**2 + v
     likely = (np.log(spread) + r**2 / spread).sum(axis=1).argmin()
+    return alphas, excess_losses(h, v, squares[likely], alphas)
+
+
+def excess_losses(h, v, squares, alphas):
+    """Return the loss that each strength costs along directions, see `expected_losses`.
+
+    Parameters
+    ----------
+    h, v, squares : ndarray of shape (d,), or numbers
+        Curvatures, variances of the means and expected squares of the weights.
+    alphas : ndarray
+    """
     column = alphas[:, np.newaxis]
-    return alphas, 0.5 * (h * (v + column**2 * squares[likely]) / (h + column) ** 2).sum(axis=1)
+    return 0.5 * (h * (v + column**2 * squares) / (h + column) ** 2).sum(axis=1)
 
 
 def best_alpha(public, means, noise_cov, w):
@@ -60,16 +77,13 @@ def best_alpha(public, means, noise_cov, w):
     return float(np.clip(alphas[losses.argmin()], 1e-300, 1e300))
 
 
-def _directions(public, means, noise_cov, w, k):
+def _directions(public, p, gap, noise_cov, weights):
     """Return curvature, response and noise variance by eigenvector of the curvature of a class.
 
     The intercept, which isn't penalised, follows the other weights: its row and column are
     eliminated.
     """
-    p = class_probabilities(public.scores(w))[:, k]
     curvature = public.weighted_moment(p * (1.0 - p))
-    gap = means[k] - public.sums(p[:, np.newaxis])[0] / public.n_rows
-    weights = w[k]
     if public.bias:
         along = curvature[:-1, -1] / max(curvature[-1, -1], 1e-300)
         curvature = curvature[:-1, :-1] - np.multiply.outer(along, curvature[-1, :-1])

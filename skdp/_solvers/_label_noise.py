@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
+from skdp._solvers._label_alpha import excess_losses
+
 # Mean p (1 - p) of the labels, and variance of the scores, before anything is known of them.
 _CURVATURE = 0.1
 _SCORE_VARIANCE = 4.0
@@ -66,7 +68,7 @@ def adapted_coordinates(public, noise_multiplier):
     """
     plain = spherical_coordinates(public)
     # Columns are divided by their sizes first: units must not decide what counts as rounding.
-    sizes = np.sqrt(public.mean_squares)
+    sizes = np.sqrt(np.diag(public.second_moment))
     sizes = np.where(sizes > 0.0, sizes, 1.0)
     moment = public.second_moment / np.multiply.outer(sizes, sizes)
     values, vectors = eigh(moment)
@@ -98,9 +100,9 @@ def _cost_of_errors(public, moment, sizes, noise):
     features = public.second_moment[:n_features, :n_features]
     h = _CURVATURE * np.maximum(eigh(features, eigvals_only=True), 0.0)
     square = _SCORE_VARIANCE * _CURVATURE / max(h.sum(), 1e-300)
-    alphas = np.geomspace(1e-8 * h.mean() + 1e-300, 10.0 * h.max() + 1e-300, 241)[:, np.newaxis]
-    losses = (h * (noise + h / public.n_rows + alphas**2 * square) / (h + alphas) ** 2).sum(axis=1)
-    penalty = public.penalty(_LESS * float(alphas[losses.argmin(), 0])) / sizes**2
+    alphas = np.geomspace(1e-8 * h.mean() + 1e-300, 10.0 * h.max() + 1e-300, 241)
+    losses = excess_losses(h, noise + h / public.n_rows, square, alphas)
+    penalty = public.penalty(_LESS * float(alphas[losses.argmin()])) / sizes**2
     # The intercept isn't penalised; this keeps the inverse finite.
     penalty[n_features:] = 1e-5 * _CURVATURE
     inverse = np.linalg.inv(curvature + np.diag(penalty))

@@ -318,10 +318,8 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         PrivacyWarning
             If the aggregate's epsilon or delta is larger than this estimator's.
         """
-        if not isinstance(aggregate, LabelAggregate):
-            raise TypeError("aggregate must be a LabelAggregate, as made by label_aggregate.")
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        _check_preparation(self, X, aggregate)
+        X = _read_prepared(self, X, aggregate)
+        _check_parameters(self, aggregate)
         if aggregate.epsilon > self.epsilon or aggregate.delta > self.delta:
             warnings.warn(_LESS_PRIVATE, PrivacyWarning, stacklevel=3)
         return _train(self, X, aggregate)
@@ -451,13 +449,8 @@ def walr_path(X, aggregate, *, alphas=20, max_iter=1000):
     >>> coefs.shape
     (2, 1, 30)
     """
-    if not isinstance(aggregate, LabelAggregate):
-        raise TypeError("aggregate must be a LabelAggregate, as made by label_aggregate.")
-    trainer = WALRClassifier(fit_intercept=aggregate.bias != 0.0)
-    max_iter = check_count(max_iter, "max_iter")
-    X = validate_data(trainer, X, dtype=[np.float64, np.float32], order="C")
-    _check_preparation(trainer, X, aggregate)
-    alphas, path = _read_alphas(alphas), []
+    X = _read_prepared(WALRClassifier(), X, aggregate)
+    alphas, max_iter, path = _read_alphas(alphas), check_count(max_iter, "max_iter"), []
     with single_threaded_blas, np.errstate(all="ignore"):
         public, means, noise_cov = _prepare(X, aggregate)
         w = start_of(public, means)
@@ -532,7 +525,7 @@ def _release(holder, X, classes, targets):
         totals = public.sums((targets > 0.0).astype(np.float64)) @ coordinates.transform.T
         sums = mechanism.release(totals, stream) @ coordinates.inverse.T
         noise_cov = mechanism.noise_std**2 * coordinates.inverse @ coordinates.inverse.T
-        feature_sums = public.sums(np.ones((public.n_rows, 1)))[0]
+        feature_sums = public.total
     return LabelAggregate(
         sums=sums,
         noise_cov=noise_cov,
@@ -577,10 +570,8 @@ def _coordinates(holder, public, noise_multiplier):
 def _prepare(X, aggregate):
     """Return the rows as they were prepared, and the released means with their noise."""
     public = PublicRows(_bounded(X, aggregate.data_norm, aggregate.bias, aggregate.epsilon))
-    with single_threaded_blas:
-        sums = public.sums(np.ones((public.n_rows, 1)))[0]
     reach = _SAME_SUMS * public.n_rows * max(aggregate.data_norm, aggregate.bias)
-    if (np.abs(sums - aggregate.feature_sums) > reach).any():
+    if (np.abs(public.total - aggregate.feature_sums) > reach).any():
         raise ValueError(
             "X has other rows than those that the aggregate was made of, or rows that were scaled "
             "otherwise."
@@ -588,8 +579,11 @@ def _prepare(X, aggregate):
     return public, *consistent_means(public, aggregate.sums, aggregate.noise_cov)
 
 
-def _check_preparation(estimator, X, aggregate):
-    """Refuse rows and parameters that an aggregate wasn't made with."""
+def _read_prepared(estimator, X, aggregate):
+    """Return rows as an array; refuse what an aggregate can't have been made of."""
+    if not isinstance(aggregate, LabelAggregate):
+        raise TypeError("aggregate must be a LabelAggregate, as made by label_aggregate.")
+    X = validate_data(estimator, X, dtype=[np.float64, np.float32], order="C")
     if X.shape != (aggregate.n_rows, aggregate.n_features):
         raise ValueError(
             f"X has the shape {X.shape}, but the aggregate was made of "
@@ -598,6 +592,11 @@ def _check_preparation(estimator, X, aggregate):
     names = _names(estimator)
     if None not in (names, aggregate.feature_names) and names != aggregate.feature_names:
         raise ValueError("X has other feature names than those that the aggregate was made of.")
+    return X
+
+
+def _check_parameters(estimator, aggregate):
+    """Refuse parameters that an aggregate wasn't made with."""
     if estimator.fit_intercept != (aggregate.bias > 0.0):
         raise ValueError("fit_intercept differs from what the aggregate was made with.")
     if estimator.data_norm is not None and estimator.data_norm != aggregate.data_norm:

@@ -79,8 +79,8 @@ def _public_state(fitted):
     return {name: value for name, value in vars(fitted).items() if name.endswith("_")}
 
 
-def _protects_labels_only(estimator, X, y):
-    return _fit(estimator, X, y).privacy_report_.adjacency == "replace_label"
+def _protects_labels_only(fitted):
+    return fitted.privacy_report_.adjacency == "replace_label"
 
 
 @contextlib.contextmanager
@@ -161,7 +161,7 @@ def _check_seeds(estimator):
 def _check_one_row_has_bounded_influence(estimator):
     """A row far beyond the bounds counts as one on them, in whichever direction it left."""
     X, y = _data(estimator)
-    if _protects_labels_only(estimator, X, y):
+    if _protects_labels_only(_fit(estimator, X, y)):
         return
     fits = []
     for size in (1e3, 1e9):
@@ -188,12 +188,12 @@ def _check_no_attribute_grows_with_rows(estimator):
 def _check_nothing_but_weights_depends_on_the_data(estimator):
     """Two unrelated data sets of one shape give the same attributes but for released values."""
     X, y = _data(estimator)
-    if _protects_labels_only(estimator, X, y):
+    fitted = _fit(estimator, X, y, random_state=0)
+    if _protects_labels_only(fitted):
         released, other = _RELEASED_FOR_LABELS, _fit(estimator, X, y[::-1], random_state=0)
     else:
         released = _RELEASED
         other = _fit(estimator, 0.01 * X[::-1] ** 3, y, random_state=0)
-    fitted = _fit(estimator, X, y, random_state=0)
     for name, value in _public_state(fitted).items():
         if name not in released:
             same = np.array_equal(value, getattr(other, name))
@@ -218,7 +218,7 @@ def _check_noise_of_outputs_is_independent(estimator):
         return
     n_features = 400
     X, y = _data(estimator, n_outputs=3, n_features=n_features)
-    if _protects_labels_only(estimator, X, y):
+    if _protects_labels_only(_fit(estimator, X, y)):
         # That rows are public may be used to remove what noise of all classes has in common.
         return
     coef = _fit(estimator, np.zeros_like(X), y, random_state=0).coef_
