@@ -6,14 +6,13 @@ import math
 import os
 import signal
 import warnings
-from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
 from tests._strategies import MARK
+from tests.statistical._transcripts import recorded_releases
 
 LONG = os.environ.get("SKDP_FUZZ") == "long"
 # How many times the cases of continuous integration.
@@ -97,28 +96,6 @@ def attempt(function, *args, named=(), kinds=(ValueError, TypeError), **kwargs):
     return result, refusal
 
 
-@contextlib.contextmanager
-def recorded(script=None):
-    """Give a list of (mechanism, value before noise, release); releases are those of `script`."""
-    made = []
-
-    def spy(original):
-        def release(self, value, stream):
-            out = original(self, value, stream)
-            if script is not None:
-                out = script[len(made)][2]
-            made.append((self, np.array(value), np.array(out)))
-            return out
-
-        return release
-
-    with contextlib.ExitStack() as stack:
-        for kind in (GaussianMechanism, LaplaceMechanism):
-            patch = mock.patch.object(kind, "release", spy(kind.release))
-            stack.enter_context(patch)
-        yield made
-
-
 def check_model(model, made, validated=True):
     """The published numbers are finite, and the report is that of the releases made."""
     assert np.isfinite(model.coef_).all()
@@ -129,7 +106,7 @@ def check_model(model, made, validated=True):
     assert report.adjacency == ("replace_label" if labels_only else model.adjacency)
     assert len(made) == report.n_releases if validated else len(made) <= report.n_releases
     least = min(event.noise_multiplier for event in report.events)
-    for mechanism, _, _ in made:
+    for mechanism in (one.mechanism for one in made):
         assert mechanism.noise_multiplier >= least
         if math.isfinite(report.epsilon):
             enough = mechanism.noise_multiplier * mechanism.contribution_bound
@@ -164,15 +141,14 @@ def check_neighbour(model, X, y, made):
     y[7] = 1 - y[7]
     if not labels_only:
         X[7] *= -1e6
-    with recorded(made) as other, warnings.catch_warnings():
+    with recorded_releases([one.released for one in made]) as other, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(X, y)
     events = model.privacy_report_.events
     pairwise = [event.pairwise for event in events for _ in range(event.n_releases)]
     assert len(made) == len(other)
-    for (mechanism, value, _), (same, moved, _), is_pair in zip(
-        made, other, pairwise, strict=False
-    ):
-        assert mechanism == same
-        reach = (1.0 if is_pair else 2.0) * mechanism.contribution_bound
-        assert np.linalg.norm(value - moved) <= reach * (1.0 + mechanism.rounding_slack)
+    for one, moved, is_pair in zip(made, other, pairwise, strict=False):
+        assert one.mechanism == moved.mechanism
+        reach = (1.0 if is_pair else 2.0) * one.mechanism.contribution_bound
+        distance = np.linalg.norm(one.value - moved.value)
+        assert distance <= reach * (1.0 + one.mechanism.rounding_slack)

@@ -35,11 +35,11 @@ from tests._fuzzing import (
     check_neighbour,
     check_report,
     fuzzed,
-    recorded,
     records,
     small,
 )
 from tests._strategies import ABSURD, HUGE, MARK, any_value, changes, is_long, labels, matrices
+from tests.statistical._transcripts import recorded_releases
 
 PRIVATE = [estimator for _, estimator in all_estimators("private")]
 OPTIONS = {
@@ -70,7 +70,7 @@ def test_any_data():
     def run(estimator, data):
         X, n = data.draw(matrices(), label="X")
         y = data.draw(labels(n), label="y")
-        with recorded() as made:
+        with recorded_releases() as made:
             model, _ = attempt(estimator.fit, X, y)
         outcomes[model is not None] += 1
         if model is not None:
@@ -94,7 +94,7 @@ def test_any_parameter():
     def run(cls, data):
         changed = data.draw(changes(cls), label="parameters")
         X, y = records()
-        with recorded() as made:
+        with recorded_releases() as made:
             model, _ = attempt(lambda: small(cls, **changed).fit(X, y), named=changed)
         outcomes[model is not None] += 1
         if model is not None:
@@ -116,7 +116,7 @@ def test_no_parameter_buys_a_release_with_less_noise_where_validation_is_off():
         changed = data.draw(chosen, label="parameters")
         X, y = records()
         with config_context(skip_parameter_validation=True):
-            with recorded() as made:
+            with recorded_releases() as made:
                 model, _ = attempt(lambda: small(cls, **changed).fit(X, y), kinds=Exception)
             outcomes[model is not None] += 1
             if model is not None:
@@ -138,7 +138,7 @@ def test_any_personal_epsilons_and_streams():
         model = small(cls, **pure)
         budgets = [np.full(12, 0.5), [1.0] * 12, np.linspace(0.1, 1.0, 12), [1, *[1e-9] * 11]]
         asked = data.draw(any_value(budgets), label="sample_epsilon")
-        with recorded() as made:
+        with recorded_releases() as made:
             fitted, _ = attempt(model.fit, X, y, sample_epsilon=asked, named=["epsilon"])
         if fitted is not None:
             check_model(fitted, made)
