@@ -123,9 +123,7 @@ def run(problem, model, every_step=True):
     for batch in plan.sampler.batches(coins):
         x, y, a = problem.X[batch], problem.y[batch], dual[batch]
         wanted = LOSS.dual_step(y, x @ shared / problem.scale, a, curvature)
-        zeta = clip_contributions(
-            wanted[:, np.newaxis].copy(), np.ones(batch.size), plan.clipping_norm
-        )[:, 0]
+        zeta = clip_contributions(wanted.copy(), np.ones(batch.size), plan.clipping_norm)
         reach = np.abs(wanted).max(initial=0.0)
         smallest = min(smallest, plan.clipping_norm / max(plan.clipping_norm, reach))
         increment = zeta @ x

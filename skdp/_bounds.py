@@ -6,7 +6,7 @@ it and applied to the rows of a batch as they are gathered.
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from math import isinf
+from math import isfinite, isinf
 from typing import NamedTuple
 
 import numpy as np
@@ -84,10 +84,7 @@ class BoundedRows(NamedTuple):
 
     def take(self, indices, out):
         """Write the chosen rows, scaled, without the intercept column, to `out` (float64)."""
-        if self.X.dtype == out.dtype:
-            np.take(self.X, indices, axis=0, out=out, mode="clip")
-        else:
-            out[...] = self.X.take(indices, axis=0, mode="clip")
+        out[...] = self.X.take(indices, axis=0, mode="clip")
         if self.scale is not None:
             out *= self.scale.take(indices)[:, np.newaxis]
         return out
@@ -244,23 +241,28 @@ def clip_contributions(contributions, row_norm, bound):
 
     Parameters
     ----------
-    contributions : ndarray of shape (n, k)
-        Scaled in place and returned.
+    contributions : ndarray of shape (n,) or (n, k)
+        Scaled in place and returned. What overflowed becomes 0.
     row_norm : ndarray of shape (n,)
         A record of norm 0 gets the zero vector, whatever the bound.
-    bound : float
+    bound : float or ndarray of shape ()
         Infinite: nothing is scaled.
     """
-    contributions[row_norm == 0.0] = 0.0
-    if np.isfinite(bound):
-        if contributions.shape[1] == 1:
-            length = np.abs(contributions[:, 0])
-        else:
-            length = np.sqrt(np.einsum("ij,ij->i", contributions, contributions))
-        length *= row_norm
-        np.maximum(length, bound, out=length)
-        np.divide(bound, length, out=length)
-        contributions *= length[:, np.newaxis]
+    if np.count_nonzero(row_norm) < row_norm.size:
+        contributions[row_norm == 0.0] = 0.0
+    if isinf(bound):
+        return contributions
+    if contributions.ndim == 1:
+        factor = np.abs(contributions)
+    else:
+        factor = np.sqrt(np.einsum("ij,ij->i", contributions, contributions))
+    factor *= row_norm
+    np.maximum(factor, bound, out=factor)
+    np.divide(bound, factor, out=factor)
+    contributions *= factor if contributions.ndim == 1 else factor[:, np.newaxis]
+    every = contributions.ravel()
+    if not isfinite(every.dot(every)):
+        contributions[~np.isfinite(contributions)] = 0.0
     return contributions
 
 

@@ -81,17 +81,24 @@ class _OnGrid:
         """Return `value` plus noise; `value` is an array of `size` entries, left as it is."""
         if self.noise_multiplier == 0.0:
             return value
-        grid = self.grid
         if value.ndim == 0:
+            grid = self.grid
             # The same in Python's numbers, which are faster than arrays of one.
             steps = round(self._draw_number(stream) * (self.noise_scale / grid))
             return np.float64((steps + round(float(value) / grid)) * grid)
+        grid, scale_in_steps = self._as_arrays
         released = self._draw(value.shape, stream)
-        released *= self.noise_scale / grid
+        released *= scale_in_steps
         np.rint(released, out=released)
-        released += np.rint(value / grid)
+        steps = value / grid
+        released += np.rint(steps, out=steps)
         released *= grid
         return released
+
+    @cached_property
+    def _as_arrays(self):
+        """The grid and the noise scale over it; NumPy is slower with Python's numbers."""
+        return np.array(self.grid), np.array(self.noise_scale / self.grid)
 
 
 @dataclass(frozen=True)

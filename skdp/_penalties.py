@@ -11,6 +11,7 @@ so its minimum over an interval is the nearest point to its minimum.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -41,8 +42,18 @@ class Penalty:
 
     def prox(self, w, step):
         """Return the proximal operator's value at `w`, a new array; `step` broadcasts."""
-        shrunk = np.sign(w) * np.maximum(np.abs(w) - step * self.l1, 0.0)
-        return np.clip(shrunk / (1.0 + step * self.l2), self.low, self.high)
+        if self._selects:
+            w = np.sign(w) * np.maximum(np.abs(w) - step * self.l1, 0.0)
+        w = w / (1.0 + step * self.l2)
+        return np.clip(w, self.low, self.high) if self._cuts else w
+
+    @cached_property
+    def _selects(self):
+        return np.any(self.l1)
+
+    @cached_property
+    def _cuts(self):
+        return np.any(np.isfinite(self.low)) or np.any(np.isfinite(self.high))
 
     def prox_of_number(self, w, step):
         """Return what `prox` returns, for one coefficient and many times faster."""

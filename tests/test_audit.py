@@ -285,7 +285,7 @@ def test_shuffled_epochs_are_convicted_by_the_tests_of_the_sampler(monkeypatch):
 
 def test_the_same_noise_for_every_class_is_convicted_by_the_checks_of_estimators(monkeypatch):
     def one_row(self, shape, stream):
-        return np.tile(stream.normal(shape[1:]), (shape[0], 1))
+        return np.tile(stream.normal(shape[-1:]), (*shape[:-1], 1))
 
     monkeypatch.setattr(GaussianMechanism, "_draw", one_row)
     with pytest.raises(AssertionError, match="occur twice"):

@@ -107,6 +107,18 @@ def test_contributions_are_bounded_in_frobenius_norm(scale, n_outputs, rng):
     np.testing.assert_array_equal(clipped[short], before[short])
 
 
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_contributions_that_overflowed_are_no_contributions(n_outputs):
+    """One record must not turn a release into no number, which everybody would see."""
+    zeta = np.full((4, n_outputs), 0.1)
+    zeta[1], zeta[2, 0] = np.inf, np.nan
+    for shaped in (zeta, zeta[:, 0]):
+        with np.errstate(all="ignore"):
+            clipped = clip_contributions(shaped.copy(), np.ones(4), 1.0)
+        np.testing.assert_array_equal(clipped[[0, 3]], shaped[[0, 3]])
+        np.testing.assert_array_equal(clipped[[1, 2]], 0.0)
+
+
 @pytest.mark.parametrize("data_norm", [1e-50, 2.3e-16, 1.0, 1e50])
 @pytest.mark.parametrize("bound", [1e-50, 1e-16, 1.0, 1e50])
 def test_the_bound_holds_to_a_few_units_at_any_scale(data_norm, bound, rng):

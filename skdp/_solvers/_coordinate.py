@@ -3,6 +3,7 @@
 from itertools import islice
 
 import numpy as np
+from scipy.linalg.blas import daxpy
 
 from skdp._bounds import clip_entries
 from skdp._solvers._average import CoordinateMean
@@ -61,11 +62,12 @@ def solve_coordinate_cd(
     bound = mechanism.contribution_bound
     coordinates = sampler.coordinates(coins)
     buffer = np.empty(shape)
-    moves = np.empty((*shape[:-1], 1))
     w = [[alone.prox_of_number(0.0, 0.0) for alone in penalties] for _ in range(n_outputs)]
 
     with single_threaded_blas:
-        predictions = _predictions(X, w, shape)
+        predictions = np.empty(shape)
+        of_output = list(predictions.reshape(n_outputs, n_rows))
+        predictions[...] = _predictions(X, w, shape)
         for first in range(0, sampler.n_steps, period):
             mean = CoordinateMean(n_outputs, unit.size)
             for done, j in enumerate(islice(coordinates, period)):
@@ -73,23 +75,19 @@ def solve_coordinate_cd(
                 clip_entries(buffer, bound)
                 slope = mechanism.release(np.add.reduce(buffer, axis=-1), noise)
                 times, prox = mean.uncounted(j, done), penalties[j].prox_of_number
-                moved = False
                 for output, slope_of_output in enumerate(_listed(slope)):
                     old = w[output][j]
                     new = prox(old - per_row * slope_of_output, step)
                     mean.total[output][j] += times * old
-                    moves[output] = new - old
-                    moved = moved or new != old
                     w[output][j] = new
-                # Under an L1 penalty most coordinates stay where they are.
-                if moved:
-                    np.multiply(x[j], moves, out=buffer)
-                    predictions += buffer
+                    # Under an L1 penalty most coordinates stay where they are.
+                    if new != old:
+                        daxpy(x[j], of_output[output], a=new - old)
             if average:
                 averaged = mean.value(w, min(period, sampler.n_steps - first))
                 # The mean of numbers within an interval may leave it by rounding.
                 w = np.clip(averaged, scaled.low, scaled.high).tolist()
-            predictions = _predictions(X, w, shape)
+            predictions[...] = _predictions(X, w, shape)
     return np.clip(np.array(w) / unit, penalty.low, penalty.high)
 
 
@@ -113,7 +111,7 @@ def mean_squares(X, reach, mechanism, noise):
 
 
 def _predictions(X, w, shape):
-    return (X @ np.array(w).T).T.reshape(shape).copy()
+    return (X @ np.array(w).T).T.reshape(shape)
 
 
 def _listed(slopes):

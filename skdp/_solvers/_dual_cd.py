@@ -1,16 +1,15 @@
 """Stochastic dual coordinate descent with a released shared vector."""
 
-from functools import partial
-
 import numpy as np
 
 from skdp._bounds import clip_contributions
 from skdp._solvers._average import TailAverage
+from skdp._solvers._gathered import GatheredRows, squeezed
 from skdp._solvers._joint import joint_reach, release_jointly
-from skdp._solvers._parallel import BLOCK_ROWS, block_mapper, single_threaded_blas
+from skdp._solvers._parallel import block_mapper, single_threaded_blas, sum_in_order
 
 
-# A warning about an overflow would tell of the data. Threads need the context of their own.
+# A warning about an overflow would tell of the data.
 @np.errstate(all="ignore")
 def solve_dual_cd(
     rows,
@@ -61,51 +60,43 @@ def solve_dual_cd(
         theta.
     """
     n_rows, n_outputs = targets.shape
-    n_features = rows.X.shape[1]
     per_theta = 1.0 / (alpha * n_rows)
-    curvature = rows.norm**2 * (sampler.rate / alpha)
-    reach = joint_reach(rows.norm) if noisy_dual else rows.norm
-    dual = np.zeros((n_rows, n_outputs))
-    shared = np.zeros((n_outputs, rows.n_columns))
+    curvature_of_unit = np.array(sampler.rate / alpha)
+    targets = squeezed(targets)
+    dual = np.zeros(targets.shape)
+    shared = np.zeros((*targets.shape[1:], rows.n_columns))
     mean = TailAverage(shared.shape, sampler.n_steps, average)
+    bound = np.array(clipping_norm)
 
-    with block_mapper(n_jobs, sampler.rate * n_rows * n_features) as (map_blocks, n_workers):
-        buffers = [np.empty((min(BLOCK_ROWS, n_rows), n_features)) for _ in range(n_workers)]
+    def new_buffers(size):
+        return GatheredRows(rows, size)
 
-        def update(batch, theta, start, stop, worker):
-            indices = batch[start:stop]
-            increment = np.empty_like(theta)
-            with np.errstate(all="ignore"):
-                x = rows.take(indices, buffers[worker][: stop - start])
-                margins = x @ theta[:, :n_features].T
-                y = targets.take(indices, axis=0)
-                a = dual.take(indices, axis=0)
-                if noisy_dual:
-                    a = loss.feasible(y, a)
-                if rows.bias:
-                    margins += rows.bias * theta[:, n_features]
-                zeta = loss.dual_step(y, margins, a, curvature.take(indices)[:, np.newaxis])
-                clip_contributions(zeta, reach.take(indices), clipping_norm)
-                dual[indices] = a if noisy_dual else a + zeta
-                increment[:, :n_features] = zeta.T @ x
-                if rows.bias:
-                    increment[:, n_features] = rows.bias * zeta.sum(axis=0)
-            return increment, zeta
+    def update(gathered, indices, theta):
+        norm = gathered.load(indices)
+        y = targets.take(indices, axis=0)
+        a = dual.take(indices, axis=0)
+        if noisy_dual:
+            a = loss.feasible(y, a)
+        c = np.square(norm)
+        c *= curvature_of_unit
+        zeta = loss.dual_step(y, gathered.predict(theta), a, c if y.ndim == 1 else c[:, np.newaxis])
+        clip_contributions(zeta, joint_reach(norm) if noisy_dual else norm, bound)
+        dual[indices] = a if noisy_dual else a + zeta
+        return gathered.sum(zeta), zeta
 
+    with block_mapper(n_jobs, sampler.rate * rows.X.size, new_buffers) as map_blocks:
         for batch in sampler.batches(coins):
-            increment = np.zeros_like(shared)
-            updates = map_blocks(partial(update, batch, shared * per_theta), batch.size)
-            for part, _ in updates:
-                increment += part
+            updates = map_blocks(update, batch, shared * per_theta)
+            increment = sum_in_order([part for part, _ in updates])
             if noisy_dual:
-                zeta = [np.empty((0, n_outputs)), *(part for _, part in updates)]
-                increment, zeta = release_jointly(mechanism, increment, np.concatenate(zeta), noise)
+                zeta = np.concatenate([part for _, part in updates])
+                increment, zeta = release_jointly(mechanism, increment, zeta, noise)
                 dual[batch] += zeta
                 shared += increment
             else:
                 shared += mechanism.release(increment, noise)
             mean.add(shared)
-    return mean.value() * per_theta
+    return (mean.value() * per_theta).reshape(n_outputs, -1)
 
 
 @np.errstate(all="ignore")

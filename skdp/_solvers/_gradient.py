@@ -1,15 +1,16 @@
 """Proximal stochastic gradient descent with released gradients."""
 
-from functools import partial
+import math
 
 import numpy as np
 
 from skdp._bounds import clip_contributions
 from skdp._solvers._average import TailAverage
-from skdp._solvers._parallel import BLOCK_ROWS, block_mapper
+from skdp._solvers._gathered import GatheredRows, squeezed
+from skdp._solvers._parallel import block_mapper, sum_in_order
 
 
-# A warning about an overflow would tell of the data. Threads need the context of their own.
+# A warning about an overflow would tell of the data.
 @np.errstate(all="ignore")
 def solve_gradient(
     rows,
@@ -73,33 +74,26 @@ def solve_gradient(
     ndarray of shape (k, d)
         w.
     """
-    n_rows, n_outputs = targets.shape
-    n_features = rows.X.shape[1]
-    w = np.zeros((n_outputs, rows.n_columns)) if start is None else start
-    mean = TailAverage(w.shape, sampler.n_steps, average)
+    n_outputs = targets.shape[1]
+    targets = squeezed(targets)
+    shape = (*targets.shape[1:], rows.n_columns)
+    w = np.zeros(shape) if start is None else start.reshape(shape)
+    mean = TailAverage(shape, sampler.n_steps, average)
+    bound = np.array(clipping_norm)
 
-    with block_mapper(n_jobs, sampler.expected_size * n_features) as (map_blocks, n_workers):
-        buffers = [np.empty((min(BLOCK_ROWS, n_rows), n_features)) for _ in range(n_workers)]
+    def new_buffers(size):
+        return GatheredRows(rows, size)
 
-        def gradient(batch, w, start, stop, worker):
-            indices = batch[start:stop]
-            total = np.empty_like(w)
-            with np.errstate(all="ignore"):
-                x = rows.take(indices, buffers[worker][: stop - start])
-                margins = x @ w[:, :n_features].T
-                if rows.bias:
-                    margins += rows.bias * w[:, n_features]
-                slopes = loss.gradient(targets.take(indices, axis=0), margins)
-                clip_contributions(slopes, rows.norm.take(indices), clipping_norm)
-                total[:, :n_features] = slopes.T @ x
-                if rows.bias:
-                    total[:, n_features] = rows.bias * slopes.sum(axis=0)
-            return total
+    def gradient(gathered, indices, w):
+        norm = gathered.load(indices)
+        slopes = loss.gradient(targets.take(indices, axis=0), gathered.predict(w))
+        clip_contributions(slopes, norm, bound)
+        return gathered.sum(slopes)
 
+    expected_entries = sampler.expected_size * rows.X.shape[1]
+    with block_mapper(n_jobs, expected_entries, new_buffers) as map_blocks:
         for t, batch in enumerate(sampler.batches(coins), start=1):
-            total = np.zeros_like(w)
-            for part in map_blocks(partial(gradient, batch, w), batch.size):
-                total += part
+            total = sum_in_order(map_blocks(gradient, batch, w))
             if noise_multipliers is None:
                 released = mechanism.release(total, noise)
             else:
@@ -107,8 +101,8 @@ def solve_gradient(
             eta = eta0 * float(t) ** -power
             w = w - (eta / sampler.divisor(batch)) * released
             w = penalty.prox(w, eta)
-            length = np.linalg.norm(w)
+            length = math.sqrt(np.vdot(w, w))
             if length > radius:
                 w *= radius / length
             mean.add(w)
-    return mean.value()
+    return mean.value().reshape(n_outputs, -1)

@@ -1,14 +1,16 @@
 """Fixed blocks of a batch, worked on by threads and reduced in block order."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
-from joblib import Parallel, delayed, effective_n_jobs
+import numpy as np
+from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 BLOCK_ROWS = 2048
 # Entries of a batch below which handing work to threads costs more than it saves.
-_WORTHWHILE_ENTRIES = 2**21
+_WORTHWHILE_ENTRIES = 2**20
 
 
 class _SingleThreadedBlas:
@@ -44,12 +46,12 @@ single_threaded_blas = _SingleThreadedBlas()
 
 
 @contextmanager
-def block_mapper(n_jobs, expected_entries):
-    """Give a function ``map_blocks(update, n_items)`` and the number of workers it may use.
+def block_mapper(n_jobs, expected_entries, new_buffers):
+    """Give a function ``map_blocks(update, batch, *args)`` that shares a batch among threads.
 
-    ``update(start, stop, worker)`` is called once for each block of at most `BLOCK_ROWS` items;
-    ``worker`` tells which of the workers' buffers it may use. The results come back in block order,
-    so what is computed from them doesn't depend on `n_jobs`.
+    ``update(buffers, indices, *args)`` is called for each `BLOCK_ROWS` of the batch's row indices,
+    with buffers that nobody else uses meanwhile. The results come back in order, so what is
+    computed from them doesn't depend on `n_jobs`.
 
     Parameters
     ----------
@@ -57,25 +59,50 @@ def block_mapper(n_jobs, expected_entries):
         As in joblib. Threads are used only if a step has enough work for them.
     expected_entries : float
         Entries that a step is expected to read, public.
+    new_buffers : callable
+        Called once for each thread, with the largest number of rows it will be given.
     """
     n_workers = effective_n_jobs(n_jobs) if expected_entries >= _WORTHWHILE_ENTRIES else 1
+    buffers = [new_buffers(BLOCK_ROWS) for _ in range(n_workers)]
 
-    def work(update, n_items, worker):
-        starts = range(worker * BLOCK_ROWS, n_items, n_workers * BLOCK_ROWS)
-        return [update(start, min(start + BLOCK_ROWS, n_items), worker) for start in starts]
+    def work(update, batch, args, worker):
+        starts = range(worker * BLOCK_ROWS, batch.size, n_workers * BLOCK_ROWS)
+        # A thread has a context of its own.
+        with np.errstate(all="ignore"):
+            return [
+                update(buffers[worker], batch[start : start + BLOCK_ROWS], *args)
+                for start in starts
+            ]
+
+    def map_alone(update, batch, *args):
+        if batch.size <= BLOCK_ROWS:
+            return [update(buffers[0], batch, *args)]
+        return work(update, batch, args, 0)
 
     with ExitStack() as stack:
         stack.enter_context(single_threaded_blas)
         if n_workers == 1:
-            yield lambda update, n_items: work(update, n_items, 0), 1
+            yield map_alone
             return
-        parallel = stack.enter_context(Parallel(n_jobs=n_workers, backend="threading"))
+        # joblib's threads wait for each other in steps of 10 ms, which is longer than our steps.
+        helpers = stack.enter_context(ThreadPoolExecutor(n_workers - 1))
 
-        def map_blocks(update, n_items):
-            per_worker = parallel(
-                delayed(work)(update, n_items, worker) for worker in range(n_workers)
-            )
+        def map_blocks(update, batch, *args):
+            if batch.size <= BLOCK_ROWS:
+                return map_alone(update, batch, *args)
+            others = [
+                helpers.submit(work, update, batch, args, worker) for worker in range(1, n_workers)
+            ]
+            per_worker = [work(update, batch, args, 0), *(other.result() for other in others)]
             n_blocks = sum(map(len, per_worker))
             return [per_worker[block % n_workers][block // n_workers] for block in range(n_blocks)]
 
-        yield map_blocks, n_workers
+        yield map_blocks
+
+
+def sum_in_order(parts):
+    """Return the sum of arrays, added from left to right; the first is overwritten."""
+    total, *others = parts
+    for part in others:
+        total += part
+    return total

@@ -226,10 +226,10 @@ def test_threads_are_used_and_change_no_bit(n_outputs, mechanism, rng):
     y = rng.uniform(-1, 1, (n_rows, n_outputs))
     calls = []
 
-    class Spy(_parallel.Parallel):
-        def __call__(self, tasks):
-            calls.append(self.n_jobs)
-            return super().__call__(tasks)
+    class Spy(_parallel.ThreadPoolExecutor):
+        def submit(self, *args):
+            calls.append(self._max_workers)
+            return super().submit(*args)
 
     fits = []
     for n_jobs in (None, 2, 4):
@@ -237,10 +237,10 @@ def test_threads_are_used_and_change_no_bit(n_outputs, mechanism, rng):
             batch_size=n_rows, max_iter=2, random_state=0, n_jobs=n_jobs, mechanism=mechanism
         )
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_parallel, "Parallel", Spy)
+            patch.setattr(_parallel, "ThreadPoolExecutor", Spy)
             fits.append(pickle.dumps((model.fit(X, y).coef_, model.intercept_)))
     assert fits[0] == fits[1] == fits[2]
-    assert calls == [2, 2, 4, 4]
+    assert calls == [1] * 2 + [3] * 6
 
 
 def test_rows_are_not_copied_or_changed(cancer, monkeypatch):

@@ -90,8 +90,8 @@ MUTANTS = (
     Mutant(
         "value that isn't rounded",
         "_mechanisms.py",
-        "released += np.rint(value / grid)",
-        "released += value / grid",
+        "released += np.rint(steps, out=steps)",
+        "released += steps",
         (MECHANISMS,),
     ),
     Mutant(
@@ -207,26 +207,37 @@ MUTANTS = (
     Mutant(
         "contributions that aren't clipped",
         "_bounds.py",
-        "        np.maximum(length, bound, out=length)\n"
-        "        np.divide(bound, length, out=length)\n"
-        "        contributions *= length[:, np.newaxis]\n",
-        "        pass\n",
+        "    contributions *= factor if contributions.ndim == 1 else factor[:, np.newaxis]\n",
+        "",
         (BOUNDS, REPLAY),
     ),
     Mutant(
         "outputs clipped one by one",
         "_bounds.py",
-        '            length = np.sqrt(np.einsum("ij,ij->i", contributions, contributions))\n'
-        "        length *= row_norm\n",
-        "            length = np.abs(contributions).max(axis=1)\n        length *= row_norm\n",
+        '        factor = np.sqrt(np.einsum("ij,ij->i", contributions, contributions))\n',
+        "        factor = np.abs(contributions).max(axis=1)\n",
         (BOUNDS, REPLAY),
     ),
     Mutant(
         "a null record that contributes",
         "_bounds.py",
-        "    contributions[row_norm == 0.0] = 0.0\n",
-        "",
+        "        contributions[row_norm == 0.0] = 0.0\n",
+        "        pass\n",
         (REPLAY, BOUNDS),
+    ),
+    Mutant(
+        "contributions that overflowed stay",
+        "_bounds.py",
+        "        contributions[~np.isfinite(contributions)] = 0.0\n",
+        "        pass\n",
+        (BOUNDS,),
+    ),
+    Mutant(
+        "clipping factors that sums leave out",
+        "_solvers/_gathered.py",
+        "            factors = factors * self._scale\n",
+        "            pass\n",
+        (DUAL, REPLAY),
     ),
     Mutant(
         "entries clipped at twice the bound",
@@ -326,7 +337,7 @@ MUTANTS = (
     Mutant(
         "gradients that aren't clipped",
         "_solvers/_gradient.py",
-        "                clip_contributions(slopes, rows.norm.take(indices), clipping_norm)\n",
+        "        clip_contributions(slopes, norm, bound)\n",
         "",
         (REPLAY, GRADIENT),
     ),

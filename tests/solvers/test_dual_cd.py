@@ -1,4 +1,5 @@
 import math
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from skdp._random import make_stream
 from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
 from skdp._solvers import _parallel
 from skdp._solvers._dual_cd import solve_dual_cd, solve_sequential_cd
+from skdp._solvers._gathered import GatheredRows, squeezed
 from skdp._solvers._primal_cd import solve_primal_cd
 
 
@@ -89,7 +91,6 @@ def test_blocks_change_rounding_only(rng, monkeypatch):
     X, Y = rng.standard_normal((n_rows, 3)), rng.standard_normal((n_rows, 1))
     found = []
     for block in (7, 64, 10_000):
-        monkeypatch.setattr("skdp._solvers._dual_cd.BLOCK_ROWS", block)
         monkeypatch.setattr(_parallel, "BLOCK_ROWS", block)
         coins, noise = make_stream(0).spawn(2)
         found.append(
@@ -130,11 +131,45 @@ def test_blas_is_held_to_one_thread_and_let_go():
 @pytest.mark.parametrize("n_items", [0, 1, 2048, 2049, 10_000])
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_blocks_come_back_in_order(n_items, n_jobs):
-    with _parallel.block_mapper(n_jobs, math.inf) as (map_blocks, n_workers):
-        assert n_workers == n_jobs
-        blocks = map_blocks(lambda start, stop, worker: (start, stop), n_items)
-    assert [start for start, _ in blocks] == list(range(0, n_items, 2048))
-    assert sum(stop - start for start, stop in blocks) == n_items
+    def gather(worker, indices, offset):
+        assert np.geterr()["over"] == "ignore"
+        used.add(worker)
+        return offset + indices
+
+    buffers, used = iter("abc"), set()
+    with (
+        np.errstate(all="ignore"),
+        _parallel.block_mapper(n_jobs, math.inf, lambda size: next(buffers)) as map_blocks,
+    ):
+        blocks = map_blocks(gather, np.arange(n_items), 5)
+    assert [len(block) for block in blocks[:-1]] == [2048] * (max(0, n_items - 1) // 2048)
+    np.testing.assert_array_equal(np.concatenate(blocks), 5 + np.arange(n_items))
+    assert len(used) == min(n_jobs, len(blocks))
+
+
+def test_little_work_is_not_shared():
+    with _parallel.block_mapper(2, 2**20 - 1, lambda size: threading.get_ident()) as map_blocks:
+        threads = map_blocks(lambda *_: threading.get_ident(), np.arange(10_000))
+    assert set(threads) == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_gathered_rows_are_the_certified_rows(fit_intercept, dtype, n_outputs, rng):
+    X = (rng.standard_normal((50, 4)) * 10.0 ** rng.uniform(-3, 3, (50, 1))).astype(dtype)
+    X[3], X[7, 0] = 0.0, 1e30
+    rows = clip_rows(X, data_norm=1.2, fit_intercept=fit_intercept)
+    gathered = GatheredRows(rows, 20)
+    w = squeezed(rng.standard_normal((rows.n_columns, n_outputs))).T
+    for indices in (np.array([3, 7, 8, 31]), np.array([], dtype=np.int64), np.arange(20)):
+        z = squeezed(rng.standard_normal((indices.size, n_outputs)))
+        full = np.empty((indices.size, rows.n_columns))
+        full[:, 4:] = rows.bias
+        full[:, :4] = rows.take(indices, np.empty((indices.size, 4)))
+        np.testing.assert_array_equal(gathered.load(indices), rows.norm[indices])
+        np.testing.assert_allclose(gathered.predict(w), full @ w.T, atol=1e-13)
+        np.testing.assert_allclose(gathered.sum(z), z.T @ full, atol=1e-12)
 
 
 def plain_sequential_cd(X, Y, loss, alpha, batches, bound):

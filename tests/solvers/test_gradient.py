@@ -196,7 +196,6 @@ def test_blocks_change_rounding_only(mechanism, rng, monkeypatch):
     X, Y = rng.standard_normal((n_rows, 3)), rng.standard_normal((n_rows, 2))
     found = []
     for block in (7, 64, 10_000):
-        monkeypatch.setattr("skdp._solvers._gradient.BLOCK_ROWS", block)
         monkeypatch.setattr(_parallel, "BLOCK_ROWS", block)
         coins, noise = make_stream(0).spawn(2)
         found.append(

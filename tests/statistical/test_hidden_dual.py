@@ -80,7 +80,8 @@ class Process:
         """Clipped update of the dual variable; `shared` and `dual` broadcast to the result."""
         margin = record.x * shared / (self.alpha * self.plan.sampler.n_rows)
         curvature = np.array(record.x**2 * self.rate / self.alpha)
-        zeta = LOSSES[self.loss].dual_step(record.y, margin, dual, curvature)
+        with np.errstate(all="ignore"):
+            zeta = LOSSES[self.loss].dual_step(record.y, margin, dual, curvature)
         norms = np.full(zeta.size, abs(record.x))
         bound = self.mechanism.contribution_bound
         return clip_contributions(zeta.reshape(-1, 1), norms, bound).reshape(zeta.shape)

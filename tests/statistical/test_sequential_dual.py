@@ -88,7 +88,9 @@ class Process:
             x = self.x[i]
             read = shared + total if self.sequential else shared
             curvature = np.array(x**2 * per_theta)
-            zeta = LOSSES[self.loss].dual_step(self.y[i], x * read * per_theta, duals[i], curvature)
+            margin = x * read * per_theta
+            with np.errstate(all="ignore"):
+                zeta = LOSSES[self.loss].dual_step(self.y[i], margin, duals[i], curvature)
             zeta = np.broadcast_to(zeta, total.shape).reshape(-1, 1).copy()
             zeta = clip_contributions(zeta, np.full(zeta.size, abs(x)), BOUND).reshape(total.shape)
             duals[i] = duals[i] + zeta
