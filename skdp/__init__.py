@@ -2,11 +2,19 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from skdp import accountant, audit, inspection, linear_model, preprocessing
+from skdp import accountant, audit, inspection, linear_model, plotting, preprocessing
 
 try:
     __version__ = version("skdp")
 except PackageNotFoundError:
     __version__ = "0+unknown"
 
-__all__ = ["__version__", "accountant", "audit", "inspection", "linear_model", "preprocessing"]
+__all__ = [
+    "__version__",
+    "accountant",
+    "audit",
+    "inspection",
+    "linear_model",
+    "plotting",
+    "preprocessing",
+]

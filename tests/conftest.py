@@ -2,6 +2,7 @@ import os
 
 # One thread per BLAS call from the start: tests share two cores with each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
 
 import importlib
 import sys

@@ -16,6 +16,7 @@ PUBLIC = [
     "skdp.exceptions",
     "skdp.inspection",
     "skdp.linear_model",
+    "skdp.plotting",
     "skdp.preprocessing",
     "skdp.utils.discovery",
     "skdp.utils.estimator_checks",
@@ -33,7 +34,8 @@ def public_names():
             yield f"{module.__name__}.{name}"
             if inspect.isclass(value):
                 for member, inner in vars(value).items():
-                    if not member.startswith("_") and inspect.isfunction(inner):
+                    is_method = inspect.isfunction(inner) or isinstance(inner, classmethod)
+                    if not member.startswith("_") and is_method:
                         yield f"{module.__name__}.{name}.{member}"
 
 
@@ -57,5 +59,7 @@ def test_estimators_state_objective_guarantee_and_source():
 )
 def test_examples_run(path):
     parts = path.relative_to(Path(skdp.__file__).parents[1]).with_suffix("").parts
+    if "plotting" in parts:
+        pytest.importorskip("matplotlib")
     module = import_module(".".join(parts).removesuffix(".__init__"))
     assert doctest.testmod(module).failed == 0

@@ -44,6 +44,9 @@ _LARGEST_PLD_STEPS = 4 * 10**6
 # Sampled events beyond these are taken for less private ones, which double precision can compute.
 SMALLEST_RATE = 1e-12
 _SMALLEST_NOISE, _LARGEST_NOISE = 1e-3, 1e10
+# Slopes of the lines that bound the power of an attack, as logarithms.
+_TPR_GRID = np.geomspace(1e-4, 700.0, 48)
+_TPR_GRID = np.concatenate([-_TPR_GRID[_TPR_GRID < 50.0][::-1], [0.0], _TPR_GRID])
 # Epsilon is more than half the square of this.
 _LARGEST_MU = 1e8
 _FRACTIONAL_ORDERS = np.array([1 + x / 10 for x in range(1, 100) if x % 10])
@@ -93,6 +96,7 @@ class PLDProfile:
     def __init__(self, pmfs, n_steps):
         self._pmfs = pmfs
         self._n_steps = n_steps
+        self._on_grid = {}
 
     def epsilon(self, delta):
         if delta <= self._delta_floor():
@@ -126,16 +130,24 @@ class PLDProfile:
         return max(self._tpr(pmf, fpr) for pmf in self._pmfs)
 
     def _tpr(self, pmf, fpr):
-        # P(S) <= delta(e) + exp(e) Q(S) for every real e; the right side is convex in exp(e).
+        # P(S) <= delta(e) + exp(e) Q(S) for every real e. The right side is convex in exp(e), but
+        # flat where delta is 1 to the last digit, so the search starts around the best of a grid.
         if fpr == 0:
             return self._delta(pmf, _LARGEST_EPSILON)
 
         def line(epsilon):
             return self._delta(pmf, epsilon) + math.exp(epsilon) * fpr
 
-        upper = min(-math.log(fpr), 700.0)
-        found = minimize_scalar(line, bounds=(-upper - 40, upper), method="bounded")
-        return min(float(found.fun), line(0.0), 1.0)
+        lines = self._deltas_on_grid(pmf) + np.exp(_TPR_GRID) * fpr
+        best = int(lines.argmin())
+        bounds = _TPR_GRID[max(best - 1, 0)], _TPR_GRID[min(best + 1, lines.size - 1)]
+        found = minimize_scalar(line, bounds=bounds, method="bounded")
+        return min(float(found.fun), float(lines[best]), 1.0)
+
+    def _deltas_on_grid(self, pmf):
+        if pmf not in self._on_grid:
+            self._on_grid[pmf] = np.array([self._delta(pmf, float(e)) for e in _TPR_GRID])
+        return self._on_grid[pmf]
 
 
 class RDPProfile:

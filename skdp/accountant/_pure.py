@@ -1,5 +1,6 @@
 """Pure differential privacy: its profile, alone or beside Gaussian releases, and calibration."""
 
+import functools
 import math
 import numbers
 
@@ -54,12 +55,14 @@ class PureProfile:
         return above
 
     def tpr(self, fpr):
-        def line(epsilon):
-            delta = self.delta(epsilon)
-            return min(delta + math.exp(epsilon) * fpr, 1 - math.exp(-epsilon) * (1 - delta - fpr))
+        slopes, deltas = self._lines
+        bounds = np.minimum(deltas + slopes * fpr, 1 - (1 - deltas - fpr) / slopes)
+        return min(1.0, float(bounds.min()))
 
+    @functools.cached_property
+    def _lines(self):
         grid = np.concatenate([[0.0, min(self._pure, 700.0)], np.geomspace(1e-4, 700.0, 400)])
-        return min(1.0, *(line(float(epsilon)) for epsilon in grid))
+        return np.exp(grid), np.array([self.delta(float(epsilon)) for epsilon in grid])
 
 
 def calibrate_pure(epsilon, *, n_steps=1, adjacency="zero_out"):

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import html
 import json
 import math
 import textwrap
@@ -11,8 +10,9 @@ from importlib.metadata import version
 from skdp.accountant._calibration import resolve_accountant
 from skdp.accountant._events import GaussianEvent, LaplaceEvent, check_count, check_real
 from skdp.accountant._profile import ADJACENCIES, build_profile, full_batch_mu, group_epsilon
+from skdp.accountant._report_html import report_html
 
-_WIDTH = 88
+_WIDTH = 79
 _NEIGHBOURS = {
     "zero_out": "one record is replaced by a null record, which contributes nothing",
     "replace_one": "one record is replaced by any other record",
@@ -260,12 +260,12 @@ class PrivacyReport:
         Returns
         -------
         text : str
-            Lines of at most 88 columns.
+            Lines of at most 79 columns.
         """
         lines = [f"Privacy report: {self!r}", ""]
         for title, value in self._rows():
             lines += _wrap(value, _WIDTH, initial_indent=f"{title:<16}", subsequent_indent=" " * 16)
-        lines += ["", *_wrap(self._meaning(), _WIDTH)]
+        lines += ["", *_wrap(f"What it means: {self._meaning()}", _WIDTH)]
         for title, items in (
             ("Assumed to be public:", self.assumed_public),
             ("Not covered:", self.not_covered),
@@ -282,26 +282,15 @@ class PrivacyReport:
         return f"({self.epsilon:g}, {self.delta:g})-DP"
 
     def _repr_html_(self):
-        rows = list(self._rows())
+        meaning = self._meaning()
+        rows = [*self._rows(), ("Meaning", meaning[0].upper() + meaning[1:])]
         if self.assumed_public:
-            rows.append(("Public", "; ".join(self.assumed_public)))
+            rows.append(("Public", self.assumed_public))
         if self.not_covered:
-            rows.append(("Not covered", "; ".join(self.not_covered)))
+            rows.append(("Not covered", self.not_covered))
         if self.reproducible and math.isfinite(self.epsilon):
             rows.append(("Seed", _SEED_WARNING))
-        # No colour but the notebook's own, so that light and dark themes both work.
-        cell = "text-align:left;vertical-align:top;padding:2px 8px;"
-        body = "".join(
-            f'<tr><th scope="row" style="{cell}">{html.escape(title)}</th>'
-            f'<td style="{cell}">{html.escape(value)}</td></tr>'
-            for title, value in rows
-        )
-        return (
-            '<table style="border:1px solid currentColor;border-collapse:collapse;'
-            'color:inherit;background:transparent;max-width:60em">'
-            f'<caption style="{cell}font-weight:bold">{html.escape(repr(self))}</caption>'
-            f"<tbody>{body}</tbody></table>"
-        )
+        return report_html(f"Privacy report: {self!r}", rows)
 
     def _profile(self):
         return build_profile(self.events, self.adjacency, self.accountant)
@@ -338,17 +327,16 @@ class PrivacyReport:
 
     def _meaning(self):
         if math.isinf(self.epsilon):
-            return (
-                "No privacy: epsilon is infinite. No noise was added, and the published numbers "
-                "may reveal any record."
-            )
-        return (
-            "What it means: someone who sees everything that was published, and knows every "
-            f"other record, tries to tell {_QUESTIONS[self.adjacency]}. If they accept "
-            f"a false alarm in 1 % of the cases, they are right in at most "
-            f"{100 * self.tpr_at(0.01):.3g} % of the others. A smaller epsilon "
-            "protects better; delta bounds the probability that the bound on epsilon fails."
+            return "no noise was added, and the published numbers may reveal any record."
+        meaning = (
+            "someone who sees everything that was published, and knows every other record, tries "
+            f"to tell {_QUESTIONS[self.adjacency]}. If they accept a false alarm in 1 % of the "
+            f"cases, they are right in at most {100 * self.tpr_at(0.01):.3g} % of the others. A "
+            "smaller epsilon protects better"
         )
+        if self.delta == 0:
+            return f"{meaning}."
+        return f"{meaning}; delta bounds the probability that the bound on epsilon fails."
 
 
 _SEED_WARNING = (

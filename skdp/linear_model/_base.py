@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bound_checks import check_feature_bounds
+from skdp.linear_model._notebook import NotebookMixin
 from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
 
 # Numbers whose squares and products stay far from the ends of double precision.
@@ -28,7 +29,7 @@ COMMON_CONSTRAINTS = {
 }
 
 
-class LinearRegressorMixin:
+class LinearRegressorMixin(NotebookMixin):
     """Predictions of a fitted linear regressor."""
 
     def predict(self, X):
@@ -66,7 +67,7 @@ class LinearRegressorMixin:
         return quietly(super().score, X, y, sample_weight)
 
 
-class LinearClassifierMixin:
+class LinearClassifierMixin(NotebookMixin):
     """Decision values and predictions of a fitted linear classifier."""
 
     def decision_function(self, X):

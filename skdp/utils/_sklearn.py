@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _param_validation, validation
 from sklearn.utils._param_validation import StrOptions
 
-__all__ = ["Interval", "StrOptions", "_fit_context", "quietly", "validate_data"]
+__all__ = ["Interval", "StrOptions", "_fit_context", "diagram_box", "quietly", "validate_data"]
 
 # Messages of input validation that tell of shapes, types and names only. One that isn't known is
 # withheld: numpy, pandas and scikit-learn quote entries in several, and may in more tomorrow.
@@ -77,3 +77,22 @@ def quietly(function, *args, **kwargs):
 def validate_data(estimator, *args, **kwargs):
     """Call `sklearn.utils.validation.validate_data` quietly."""
     return quietly(validation.validate_data, estimator, *args, **kwargs)
+
+
+def diagram_box(estimator, caption):
+    """Return scikit-learn's box for an estimator in a diagram, with a caption under its name.
+
+    Where a version has neither of these modules, it draws boxes without a caption.
+    """
+    try:
+        from sklearn.utils._repr_html.estimator import _VisualBlock
+    except ImportError:
+        # Before 1.7.
+        from sklearn.utils._estimator_html_repr import _VisualBlock
+    return _VisualBlock(
+        "single",
+        estimator,
+        names=type(estimator).__name__,
+        name_details=str(estimator),
+        name_caption=caption,
+    )

@@ -127,6 +127,17 @@ def test_tpr_of_one_subsampled_step_is_the_better_direction():
         assert exact - 1e-7 <= report.tpr_at(fpr) <= exact + 2e-3
 
 
+@pytest.mark.parametrize("changes", [{}, {"epsilon": 3.0}, {"epsilon": 0.1, "rate": 0.1}])
+def test_tpr_is_a_concave_curve_that_mirrors_itself(changes):
+    """The easier of two directions: who swaps the errors swaps the directions."""
+    report = make_report(**changes)
+    rates = np.linspace(0.0, 1.0, 26)
+    powers = np.array([report.tpr_at(rate) for rate in rates])
+    assert np.all(np.diff(powers, 2) <= 1e-5)
+    mirrored = [1 - report.tpr_at(1 - power) for power in powers[1:-1]]
+    assert mirrored == pytest.approx(rates[1:-1], abs=1e-4)
+
+
 def test_tpr_of_two_subsampled_steps():
     noise, rate = 1.0, 0.3
     epsilon = get_epsilon(noise, 1e-6, sampling_rate=rate, n_steps=2)
@@ -281,16 +292,17 @@ def test_html_is_escaped_and_self_contained():
     report = make_report(assumed_public=("<script>alert(1)</script>",), reproducible=True)
     collector = _Collector()
     collector.feed(report._repr_html_())
-    assert set(collector.tags) == {"table", "caption", "tbody", "tr", "th", "td"}
+    assert set(collector.tags) == {"table", "caption", "tbody", "tr", "th", "td", "ul", "li"}
     assert "<script>alert(1)</script>" in collector.text
     assert "(1, 1e-05)-DP" in collector.text
     assert "seed" in collector.text
+    assert "Someone who sees everything" in collector.text
 
 
 def test_text():
     long = "a very long remark about something that is public " * 4
     text = make_report(assumed_public=(long,), reproducible=True).to_text()
-    assert max(map(len, text.splitlines())) <= 88
+    assert max(map(len, text.splitlines())) <= 79
     for words in ("one row", "null record", "Poisson", "timing", "seed", "false alarm"):
         assert words in text
     assert "seed" not in make_report().to_text()

@@ -1,0 +1,63 @@
+"""How a private estimator shows its guarantee in a notebook."""
+
+import html
+import math
+from numbers import Real
+
+from skdp.accountant import PrivacyReport
+from skdp.utils._sklearn import diagram_box
+
+
+class NotebookMixin:
+    """scikit-learn's diagram with the guarantee under the name, and the report below to unfold.
+
+    The guarantee is also in the diagrams of pipelines and searches that hold the estimator. It is
+    that of the one fit: other fits, such as those of a search, cost what their reports say.
+    """
+
+    def _sk_visual_block_(self):
+        return diagram_box(self, _caption(self))
+
+    def _repr_html_inner(self):
+        return super()._repr_html_inner() + _unfolding_report(self)
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        # Only scikit-learn's display="diagram" has it.
+        if "text/html" in bundle:
+            bundle["text/html"] += _unfolding_report(self)
+        return bundle
+
+
+def _report_of(estimator):
+    report = getattr(estimator, "privacy_report_", None)
+    return report if isinstance(report, PrivacyReport) else None
+
+
+def _caption(estimator):
+    report = _report_of(estimator)
+    if report is not None:
+        return f"this fit: {_guarantee(report)}"
+    epsilon = getattr(estimator, "epsilon", None)
+    if not isinstance(epsilon, Real):
+        return "not fitted"
+    if epsilon == math.inf:
+        return "no privacy: epsilon = inf"
+    return f"each fit spends epsilon = {epsilon}"
+
+
+def _guarantee(report):
+    if math.isinf(report.epsilon):
+        return "no privacy (epsilon = inf)"
+    return f"{report!r}, {report.adjacency}"
+
+
+def _unfolding_report(estimator):
+    report = _report_of(estimator)
+    if report is None:
+        return ""
+    return (
+        '<details style="margin:0.5em 0"><summary style="cursor:pointer">Privacy of this fit: '
+        f"{html.escape(_guarantee(report))}, protects {html.escape(report.unit)}</summary>"
+        f"{report._repr_html_()}</details>"
+    )

@@ -1,0 +1,10 @@
+"""Displays of guarantees and of what they cost. They draw numbers that exist and fit nothing.
+
+matplotlib is imported when something is drawn; the extra ``[plot]`` installs it.
+"""
+
+from skdp.plotting._profile import PrivacyProfileDisplay
+from skdp.plotting._tradeoff import TradeoffDisplay
+from skdp.plotting._utility import PrivacyUtilityDisplay
+
+__all__ = ["PrivacyProfileDisplay", "PrivacyUtilityDisplay", "TradeoffDisplay"]

@@ -1,0 +1,221 @@
+"""The trade-off curve: what an attacker can reach against a guarantee, and what one reached."""
+
+import numpy as np
+from scipy.stats import binomtest
+
+from skdp.plotting._axes import check_report, draw_curve, open_axes, report_label
+
+# Dense at both ends, and down to rates that only a sure attack has: strong curves bend there.
+_RATES = np.union1d(
+    np.sin(np.linspace(0.0, np.pi / 2.0, 41)) ** 2, np.geomspace(1e-6, 2e-2, 24)
+).clip(0.0, 1.0)
+_CHANCE_LEVEL = "blind guess"
+
+
+class TradeoffDisplay:
+    """Errors of the best attack that a guarantee allows: false negatives against false positives.
+
+    An attacker sees what was published and knows every other record, and tells whether a given
+    record took part (for the adjacency "replace_one": which of two records did; for
+    "replace_label": which of two labels a record has). The curve is the smallest false negative
+    rate at each false positive rate. **No attack can be below it**; a guess that ignores what was
+    published is on the diagonal, and the closer the curve is to that, the stronger the guarantee.
+
+    Made by :meth:`from_report`. All parameters are stored as attributes.
+
+    **Privacy.** Drawing a report costs nothing: a report holds public numbers only. An audit is
+    **not private**: it tells of the data it was made with.
+
+    Parameters
+    ----------
+    fpr : ndarray of shape (n_points,)
+        False positive rates.
+    fnr : ndarray of shape (n_points,)
+        Smallest false negative rates that an attack can have there.
+    audit : skdp.audit.AuditResult, default=None
+        What an attack reached, of the method "threshold".
+    name : str, default=None
+        Name of the curve in the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        The curve.
+    fill_ : matplotlib PolyCollection
+        The region that no attack can be in.
+    chance_level_ : matplotlib Line2D
+        The diagonal of blind guesses.
+    audit_ : matplotlib ErrorbarContainer or None
+        The attack of the audit.
+    ax_ : matplotlib Axes
+        Axes with the curve.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    PrivacyProfileDisplay : The same guarantee as delta against epsilon.
+    skdp.audit.audit : Attacks on a fit.
+
+    Notes
+    -----
+    The trade-off function of [1]_, computed by
+    :meth:`skdp.accountant.PrivacyReport.tpr_at` from the whole privacy profile, in the direction
+    that is easier for the attacker.
+
+    References
+    ----------
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. JRSS B 84.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from skdp.linear_model import DPSCDClassifier
+    >>> from skdp.plotting import TradeoffDisplay
+    >>> X, y = make_classification(n_samples=1000, random_state=0)
+    >>> report = DPSCDClassifier(epsilon=1.0, classes=[0, 1]).fit(X, y).privacy_report_
+    >>> display = TradeoffDisplay.from_report(report)
+    >>> bool((display.fnr <= 1.0 - display.fpr).all())
+    True
+    """
+
+    def __init__(self, *, fpr, fnr, audit=None, name=None):
+        self.fpr = fpr
+        self.fnr = fnr
+        self.audit = audit
+        self.name = name
+
+    @classmethod
+    def from_report(cls, report, *, fpr=None, audit=None, ax=None, name=None, **kwargs):
+        """Draw what a report allows.
+
+        Parameters
+        ----------
+        report : skdp.accountant.PrivacyReport
+            Such as the ``privacy_report_`` of a fitted estimator, or a composition.
+        fpr : array-like of shape (n_points,), default=None
+            False positive rates at which the curve is computed, in [0, 1]. None chooses some that
+            make it smooth.
+        audit : skdp.audit.AuditResult, default=None
+            What an attack of the method "threshold" reached: a point, with exact intervals of both
+            rates at the audit's confidence. Its adjacency must be that of the report.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure. Several reports may share axes.
+        name : str, default=None
+            Name of the curve in the legend; None writes the guarantee.
+        **kwargs : dict
+            Passed to matplotlib's ``plot`` for the curve.
+
+        Returns
+        -------
+        display : TradeoffDisplay
+            What was drawn.
+
+        Raises
+        ------
+        TypeError
+            If `report`, `audit` or `ax` is something else.
+        ValueError
+            If `fpr` isn't an increasing list of rates, or the audit doesn't fit the report.
+        ImportError
+            If matplotlib is missing.
+        """
+        check_report(report)
+        _check_audit(audit, report)
+        rates = _RATES if fpr is None else _check_rates(fpr)
+        fnr = np.array([1.0 - report.tpr_at(float(rate)) for rate in rates])
+        name = report_label(report) if name is None else name
+        return cls(fpr=rates, fnr=fnr, audit=audit, name=name).plot(ax, **kwargs)
+
+    def plot(self, ax=None, *, name=None, **kwargs):
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        name : str, default=None
+            Name of the curve in the legend; None takes that of the display.
+        **kwargs : dict
+            Passed to matplotlib's ``plot`` for the curve.
+
+        Returns
+        -------
+        display : TradeoffDisplay
+            The display itself.
+        """
+        self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
+        name = self.name if name is None else name
+        self.line_ = draw_curve(ax, self, self.fpr, self.fnr, **{"label": name, **kwargs})
+        colour = self.line_.get_color()
+        self.fill_ = ax.fill_between(self.fpr, self.fnr, color=colour, alpha=0.12, linewidth=0)
+        self.chance_level_ = _draw_chance_level(ax)
+        self.audit_ = None if self.audit is None else _draw_audit(ax, self.audit, colour)
+        ax.set(
+            xlabel="False positive rate of the attack",
+            ylabel="False negative rate of the attack",
+            xlim=(-0.01, 1.01),
+            ylim=(-0.01, 1.01),
+            aspect="equal",
+        )
+        ax.legend(loc="upper right", title="No attack is below its line", alignment="left")
+        return self
+
+
+def _check_rates(fpr):
+    try:
+        rates = np.asarray(fpr, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError("fpr must be a list of numbers.") from None
+    if rates.ndim != 1 or rates.size < 2 or not (np.diff(rates) > 0).all():
+        raise ValueError("fpr must be a list of at least two increasing rates.")
+    if rates[0] < 0 or rates[-1] > 1:
+        raise ValueError("fpr must be in [0, 1].")
+    return rates
+
+
+def _check_audit(audit, report):
+    if audit is None:
+        return
+    if not hasattr(audit, "epsilon_lower_bound"):
+        raise TypeError(f"audit must be an AuditResult, got {type(audit).__name__}.")
+    if audit.method != "threshold":
+        raise ValueError(
+            "audit must be of method='threshold': in one run guesses are made of the surest "
+            "canaries only, and their rates are not those of an attack."
+        )
+    if audit.adjacency != report.adjacency:
+        raise ValueError(
+            f"audit is of the adjacency {audit.adjacency!r}, and the report of "
+            f"{report.adjacency!r}."
+        )
+
+
+def _draw_chance_level(ax):
+    """Draw the diagonal, or find that of an earlier display: dotted lines don't overlap well."""
+    for line in ax.lines:
+        if line.get_label() == _CHANCE_LEVEL:
+            return line
+    style = {"color": "0.5", "linestyle": ":", "zorder": 1}
+    return ax.plot([0, 1], [1, 0], label=_CHANCE_LEVEL, **style)[0]
+
+
+def _draw_audit(ax, audit, colour):
+    missed = audit.positives - audit.true_positives
+    counts = ((audit.false_positives, audit.negatives), (missed, audit.positives))
+    rates, errors = [], []
+    for count, total in counts:
+        interval = binomtest(count, total).proportion_ci(audit.confidence, method="exact")
+        rates.append(count / total)
+        errors.append([[rates[-1] - interval.low], [interval.high - rates[-1]]])
+    # Bounds and rates are rounded apart.
+    errors = np.maximum(errors, 0.0)
+    return ax.errorbar(
+        *(rates[0], rates[1], errors[1], errors[0]),
+        color=colour,
+        marker="o",
+        capsize=2,
+        linestyle="none",
+        zorder=3,
+        label=f"an attack ({audit.confidence:.0%} intervals)",
+    )

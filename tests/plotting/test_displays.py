@@ -1,0 +1,382 @@
+import dataclasses
+import math
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import ndtr, ndtri
+from sklearn.base import BaseEstimator
+
+from skdp.accountant import GaussianEvent, LaplaceEvent, PrivacyReport, calibrate, compose
+from skdp.audit import AuditResult
+from skdp.plotting import PrivacyProfileDisplay, PrivacyUtilityDisplay, TradeoffDisplay
+
+pytest.importorskip("matplotlib", reason="displays draw with matplotlib, the extra [plot]")
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+
+INFINITE = float("inf")
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    before = dict(mpl.rcParams)
+    yield
+    plt.close("all")
+    assert dict(mpl.rcParams) == before
+
+
+def make_report(epsilon=1.0, rate=0.01, n_steps=200, adjacency="zero_out"):
+    noise = calibrate(epsilon, 1e-5, sampling_rate=rate, n_steps=n_steps, adjacency=adjacency)
+    return PrivacyReport(
+        epsilon=epsilon,
+        delta=1e-5,
+        adjacency=adjacency,
+        events=(GaussianEvent(noise, rate, n_steps),),
+        clipping=1.0,
+        accountant="pld",
+    )
+
+
+PURE = PrivacyReport(
+    epsilon=1.0,
+    delta=0.0,
+    adjacency="zero_out",
+    events=(LaplaceEvent(1.0),),
+    clipping=1.0,
+    accountant="pld",
+)
+REPORTS = {
+    "poisson": make_report(),
+    "replace_one": make_report(adjacency="replace_one"),
+    "replace_label": make_report(rate=1.0, n_steps=1, adjacency="replace_label"),
+    "pure": PURE,
+    "composed": compose([make_report(), make_report(), PURE]),
+    "infinite": make_report(INFINITE),
+    "strong": make_report(1e-3),
+    "weak": make_report(60.0, rate=1.0),
+}
+
+
+def make_audit(**changes):
+    fields = {
+        "epsilon_lower_bound": 0.3,
+        "epsilon": 1.0,
+        "largest_bound": 3.0,
+        "delta": 1e-5,
+        "confidence": 0.95,
+        "adjacency": "zero_out",
+        "method": "threshold",
+        "n_fits": 1000,
+        "n_canaries": 1,
+        "positives": 300,
+        "true_positives": 120,
+        "negatives": 400,
+        "false_positives": 80,
+        "threshold": 0.1,
+    }
+    return AuditResult(**(fields | changes))
+
+
+def legend_texts(display):
+    legend = display.ax_.get_legend()
+    return [legend.get_title().get_text(), *(text.get_text() for text in legend.get_texts())]
+
+
+@pytest.mark.parametrize("module", ["skdp", "skdp.plotting"])
+def test_matplotlib_is_imported_when_something_is_drawn(module):
+    code = f"import sys, {module}; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("display", [TradeoffDisplay, PrivacyProfileDisplay])
+def test_without_matplotlib(display, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"\[plot\]"):
+        display.from_report(PURE)
+
+
+@pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
+def test_tradeoff_is_what_the_report_says(report):
+    display = TradeoffDisplay.from_report(report)
+    for rate, missed in zip(display.fpr[::9], display.fnr[::9], strict=True):
+        assert missed == 1.0 - report.tpr_at(rate)
+    assert display.fpr[0] == 0.0
+    assert display.fpr[-1] == 1.0
+    assert np.all(np.diff(display.fnr) <= 0)
+    np.testing.assert_array_equal(display.line_.get_xydata(), np.c_[display.fpr, display.fnr])
+    # Between the points the drawn line is off the curve by less than its width.
+    between = 0.5 * (display.fpr[1:] + display.fpr[:-1])
+    exact = np.array([1.0 - report.tpr_at(rate) for rate in between])
+    assert (np.interp(between + 0.002, display.fpr, display.fnr) <= exact + 0.002).all()
+    assert legend_texts(display) == [
+        "No attack is below its line",
+        f"{report!r}, {report.adjacency}",
+        "blind guess",
+    ]
+    assert display.audit_ is None
+    display.figure_.canvas.draw()
+
+
+def test_tradeoff_of_full_batches_is_exact():
+    report = REPORTS["replace_label"]
+    display = TradeoffDisplay.from_report(report, fpr=[0.1, 0.2, 0.7])
+    expected = 1.0 - ndtr(ndtri([0.1, 0.2, 0.7]) + report.mu)
+    assert display.fnr == pytest.approx(expected, rel=1e-9)
+
+
+def test_tradeoffs_share_axes_and_differ_by_more_than_colour():
+    first = TradeoffDisplay.from_report(REPORTS["poisson"], name="one")
+    second = TradeoffDisplay.from_report(REPORTS["pure"], ax=first.ax_, color="black")
+    third = TradeoffDisplay.from_report(REPORTS["composed"], ax=first.ax_, ls="--")
+    assert second.ax_ is first.ax_
+    assert second.figure_ is first.figure_
+    assert second.chance_level_ is first.chance_level_
+    assert first.line_.is_dashed() is False
+    assert second.line_.is_dashed()
+    assert second.line_.get_color() == "black"
+    assert third.line_.get_linestyle() == "--"
+    assert legend_texts(third).count("blind guess") == 1
+    assert "one" in legend_texts(third)
+
+
+def test_the_attack_of_an_audit_is_a_point_with_intervals():
+    display = TradeoffDisplay.from_report(REPORTS["poisson"], audit=make_audit())
+    point, _, bars = display.audit_.lines
+    assert point.get_xydata() == pytest.approx(np.array([[0.2, 0.6]]))
+    (low, high) = bars[0].get_segments()[0][:, 0]
+    # Clopper and Pearson: 80 or fewer of 400 have a probability of 2.5 % at the upper end.
+    assert 0.155 < low < 0.165
+    assert 0.235 < high < 0.25
+    assert "an attack (95% intervals)" in legend_texts(display)
+    perfect = make_audit(true_positives=300, false_positives=0)
+    drawn = TradeoffDisplay.from_report(REPORTS["poisson"], audit=perfect).audit_.lines[0]
+    assert drawn.get_xydata() == pytest.approx(np.array([[0.0, 0.0]]))
+
+
+@pytest.mark.parametrize(
+    ("audit", "error", "match"),
+    [
+        (make_audit(method="one_run", threshold=None), ValueError, "one run"),
+        (make_audit(adjacency="replace_one"), ValueError, "adjacency"),
+        ((0.1, 0.2), TypeError, "AuditResult"),
+    ],
+)
+def test_audits_that_dont_fit_are_refused(audit, error, match):
+    with pytest.raises(error, match=match):
+        TradeoffDisplay.from_report(REPORTS["poisson"], audit=audit)
+
+
+@pytest.mark.parametrize("fpr", [[0.5], [0.2, 0.1], [-0.1, 0.5], [0.5, 1.1], [[0, 1]], "ab", 0.5])
+def test_bad_rates_are_refused(fpr):
+    with pytest.raises(ValueError, match="fpr"):
+        TradeoffDisplay.from_report(PURE, fpr=fpr)
+
+
+@pytest.mark.parametrize("group_size", [1, 3])
+@pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
+def test_profile_is_what_the_report_says(report, group_size):
+    display = PrivacyProfileDisplay.from_report(report, group_size=group_size)
+    assert len(display.epsilon) == len(display.delta) >= 2
+    assert np.all(np.diff(display.epsilon) <= 0)
+    assert np.all(np.diff(display.delta) >= 0)
+    assert np.isfinite(display.epsilon).all()
+    assert (display.epsilon == 0.0).sum() <= 1
+    if report.epsilon == INFINITE:
+        assert (display.delta == 1.0).all()
+        assert display.point is display.point_ is None
+        return
+    for epsilon, delta in zip(display.epsilon[::9], display.delta[::9], strict=True):
+        assert epsilon == report.epsilon_at(delta, group_size=group_size)
+    if group_size == 1:
+        assert display.point == (report.epsilon, report.delta)
+    else:
+        assert display.point[0] > report.epsilon
+        assert "groups of 3" in legend_texts(display)[1]
+    assert display.point_.get_marker() == ("o" if report.delta > 0 else "v")
+    display.figure_.canvas.draw()
+
+
+def test_profiles_share_axes_that_grow():
+    first = PrivacyProfileDisplay.from_report(REPORTS["poisson"], delta=[1e-6, 1e-3])
+    assert first.delta.tolist() == [1e-6, 1e-3]
+    second = PrivacyProfileDisplay.from_report(
+        REPORTS["poisson"], group_size=5, ax=first.ax_, name="five", linewidth=3
+    )
+    assert first.ax_.get_xlim()[0] == 0.0
+    assert first.ax_.get_xlim()[1] > second.epsilon.max()
+    assert second.line_.is_dashed()
+    assert second.line_.get_linewidth() == 3
+    assert legend_texts(second)[-1] == "five"
+
+
+def test_profile_leaves_out_what_is_not_guaranteed():
+    display = PrivacyProfileDisplay.from_report(REPORTS["poisson"], delta=[1e-18, 1e-5, 0.9, 0.99])
+    assert display.delta.tolist() == [1e-5, 0.9]
+    assert display.epsilon[-1] == 0.0
+
+
+@pytest.mark.parametrize("delta", [[1e-5], [1e-3, 1e-5], [0.0, 0.1], [0.5, 1.0], ["a", "b"], None])
+def test_bad_deltas_and_groups_are_refused(delta):
+    changes = {"group_size": 0} if delta is None else {"delta": delta}
+    with pytest.raises(ValueError, match=next(iter(changes))):
+        PrivacyProfileDisplay.from_report(PURE, **changes)
+
+
+class Untouchable(BaseEstimator):
+    """An estimator that may not be fitted, nor asked for anything it learnt."""
+
+    def fit(self, X, y):
+        raise AssertionError("fit was called")
+
+    @property
+    def privacy_report_(self):
+        raise AssertionError("the report was read")
+
+    @property
+    def coef_(self):
+        raise AssertionError("the weights were read")
+
+
+@pytest.mark.parametrize("display", [TradeoffDisplay, PrivacyProfileDisplay])
+@pytest.mark.parametrize("value", [Untouchable(), None, 1.0, "(1, 1e-05)-DP"])
+def test_only_reports_are_drawn(display, value):
+    with pytest.raises(TypeError, match="PrivacyReport"):
+        display.from_report(value)
+    with pytest.raises(TypeError, match="ax must be"):
+        display.from_report(PURE, ax=np.empty(2))
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        make_report(rate=0.001, n_steps=100_000),
+        compose([make_report(3.0, n_steps=1000), PURE]),
+    ],
+)
+def test_displays_are_drawn_in_seconds(report):
+    """At most a second each where it was measured; the limit is for slow machines."""
+    for draw in (TradeoffDisplay.from_report, PrivacyProfileDisplay.from_report):
+        start = time.process_time()
+        draw(report)
+        assert time.process_time() - start < 10.0
+
+
+RESULTS = {
+    "epsilon": [1.0, 0.1, 1.0, 0.1, 1.0, 0.1, INFINITE, INFINITE],
+    "seed": [0, 0, 1, 1, 2, 2, 0, 1],
+    "score": [0.8, 0.5, 0.9, 0.7, 0.85, 0.6, 0.95, 0.93],
+}
+ROWS = list(zip(*RESULTS.values(), strict=True))
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        RESULTS,
+        ROWS,
+        pd.DataFrame(RESULTS | {"method": "DP-SCD"}).sample(frac=1.0, random_state=0),
+        np.array(ROWS, dtype=[("epsilon", float), ("seed", int), ("score", float)]),
+        iter(ROWS),
+    ],
+    ids=["dict", "rows", "frame", "structured", "iterator"],
+)
+def test_utility_summarises_the_table(results):
+    display = PrivacyUtilityDisplay.from_results(results, band=0.5, baseline=0.4)
+    assert display.epsilon.tolist() == [0.1, 1.0]
+    assert display.score == pytest.approx([0.6, 0.85])
+    assert display.low == pytest.approx([0.55, 0.825])
+    assert display.high == pytest.approx([0.65, 0.875])
+    assert display.non_private == pytest.approx(0.94)
+    assert display.non_private_.get_ydata() == pytest.approx([0.94, 0.94])
+    assert display.baseline_.get_ydata() == pytest.approx([0.4, 0.4])
+    assert display.ax_.get_xscale() == "log"
+    assert display.band_.get_paths()[0].get_extents().ymin == pytest.approx(0.55)
+    assert legend_texts(display) == [
+        "Mean; band: middle 50 % of the fits",
+        "private",
+        "no privacy",
+        "baseline",
+    ]
+    display.figure_.canvas.draw()
+    assert "0.5" in [label.get_text() for label in display.ax_.get_xticklabels()]
+
+
+def test_utility_with_standard_deviations_and_without_lines():
+    display = PrivacyUtilityDisplay.from_results([*ROWS[:6], (3.0, 0, 0.9)], band="std")
+    assert display.high - display.score == pytest.approx([0.1, 0.05, 0.0])
+    assert display.score - display.low == pytest.approx([0.1, 0.05, 0.0])
+    assert display.non_private is display.non_private_ is display.baseline_ is None
+    assert legend_texts(display)[0] == "Mean; band: one standard deviation"
+
+
+def test_utilities_share_axes():
+    first = PrivacyUtilityDisplay.from_results(RESULTS, name="DP-SCD", baseline=0.4)
+    second = PrivacyUtilityDisplay.from_results(
+        RESULTS, name="DP-SGD", baseline=0.4, ax=first.ax_, score_name="accuracy"
+    )
+    assert first.line_.get_marker() != second.line_.get_marker()
+    assert first.line_.get_color() != second.line_.get_color()
+    assert second.ax_.get_ylabel() == "accuracy"
+    labels = legend_texts(second)
+    assert labels.count("baseline") == 1
+    assert {"DP-SCD", "DP-SCD, no privacy", "DP-SGD", "DP-SGD, no privacy"} < set(labels)
+
+
+@pytest.mark.parametrize(
+    ("results", "error", "match"),
+    [
+        ({"epsilon": [1.0], "score": [0.5]}, ValueError, "seed"),
+        (pd.DataFrame({"eps": [1.0]}), ValueError, "epsilon"),
+        ([], ValueError, "rows"),
+        ([(1.0, 0.5)], ValueError, "rows"),
+        (3, TypeError, "table"),
+        (Untouchable(), TypeError, "table"),
+        ([(0.0, 0, 0.5)], ValueError, "positive"),
+        ([(math.nan, 0, 0.5)], ValueError, "positive"),
+        ([(1.0, 0, math.nan)], ValueError, "finite"),
+        ([("one", 0, 0.5)], ValueError, "numbers"),
+        ([(INFINITE, 0, 0.5)], ValueError, "finite epsilon"),
+        ([(1.0, 0, 0.5), (1.0, 0, 0.6)], ValueError, "one row"),
+        ({"epsilon": [1.0, 2.0], "seed": [0], "score": [0.5]}, ValueError, "length"),
+        ({"epsilon": [[1.0]], "seed": [0], "score": [0.5]}, ValueError, "columns"),
+    ],
+)
+def test_bad_tables_are_refused(results, error, match):
+    with pytest.raises(error, match=match):
+        PrivacyUtilityDisplay.from_results(results)
+
+
+@pytest.mark.parametrize("band", [0.0, 1.0, 80, -0.5, math.nan, True, "iqr", None])
+def test_bad_bands_are_refused(band):
+    with pytest.raises(ValueError, match="band"):
+        PrivacyUtilityDisplay.from_results(RESULTS, band=band)
+
+
+@pytest.mark.parametrize("baseline", [math.nan, INFINITE, "0.5"])
+def test_bad_baselines_are_refused(baseline):
+    with pytest.raises(ValueError, match="baseline"):
+        PrivacyUtilityDisplay.from_results(RESULTS, baseline=baseline)
+
+
+def test_displays_can_be_drawn_again_and_are_the_same():
+    for display in (
+        TradeoffDisplay.from_report(PURE, audit=make_audit()),
+        PrivacyProfileDisplay.from_report(PURE),
+        PrivacyUtilityDisplay.from_results(RESULTS),
+    ):
+        before = display.ax_, display.line_.get_xydata()
+        assert display.plot(name="again") is display
+        assert display.ax_ is not before[0]
+        assert "again" in legend_texts(display)
+        np.testing.assert_array_equal(display.line_.get_xydata(), before[1])
+
+
+def test_a_claim_beyond_what_was_released_is_marked_where_it_is():
+    report = dataclasses.replace(make_report(), epsilon=1.5)
+    display = PrivacyProfileDisplay.from_report(report)
+    assert display.point == (1.5, 1e-5)
+    assert display.point_.get_xydata() == pytest.approx(np.array([[1.5, 1e-5]]))
