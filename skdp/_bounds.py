@@ -62,8 +62,8 @@ class BoundedRows(NamedTuple):
 
     Attributes
     ----------
-    X : ndarray of shape (n, d), float32 or float64, C-contiguous
-        The caller's rows, not copied.
+    X : ndarray of shape (n, d), float32 or float64
+        The caller's rows, not copied; C-contiguous for solvers that gather rows.
     scale : ndarray of shape (n,) or None
         Clipping factors in [0, 1]; None if no row is clipped.
     bias : float

@@ -38,7 +38,8 @@ def solve_primal_cd(
     """
     n_rows, n_outputs = targets.shape
     penalty = alpha / columns.norm**2
-    curvature = sampler.batch_size * loss.smoothness * (columns.X**2).sum(axis=0) / n_rows
+    squares = np.einsum("ij,ij->j", columns.X, columns.X)
+    curvature = sampler.batch_size * loss.smoothness * squares / n_rows
     w = np.zeros((columns.X.shape[1], n_outputs))
     predictions = np.zeros((n_rows, n_outputs))
     mean = TailAverage(w.shape, sampler.n_steps, average)

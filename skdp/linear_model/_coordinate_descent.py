@@ -255,7 +255,7 @@ class DPCDLasso(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         """
         # 1. scikit-learn's contract
         X, y = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], order="C", multi_output=True, y_numeric=True
+            self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
         )
         targets = as_targets(y)
         bounds = self.target_bounds
@@ -534,7 +534,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         """
         # 1. scikit-learn's contract
         X, y = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], order="C", multi_output=True, y_numeric=True
+            self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
         )
         targets = as_targets(y)
         bounds = self.target_bounds
@@ -817,7 +817,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
             If X is sparse.
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         classes, targets = encode_labels(y, self.classes)
         loss = LOSSES["log_loss"]
         check_options(self, X.shape[1])

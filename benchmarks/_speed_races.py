@@ -1,0 +1,287 @@
+"""The races of speed.py: each function returns contenders, side by side, and claims."""
+
+import math
+import sys
+from functools import partial
+
+import numpy as np
+from _race import PEERS, Claim, Race, fit_of, process, timed
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, SGDClassifier
+
+from skdp.linear_model import (
+    DPCDLasso,
+    DPSCDClassifier,
+    DPSCDRegressor,
+    DPSGDClassifier,
+    DPSGDRegressor,
+)
+
+PASSES = 10
+ALPHA = 1e-4
+# Below 1 / n of all.
+DELTA = 1e-6
+STREAMS = {"seeded": 0, "secure": None}
+# Rows and columns of the data that most peers were measured on: Adult's in one-hot form.
+ADULT = (32_561, 81)
+# Seconds of the code of the authors of DP-SCD for 10 passes of ridge regression on ADULT, in an
+# earlier measurement on a machine of the same kind. Their code isn't to be had from an index.
+AUTHORS_SECONDS = 3.8
+
+CLASSIFIERS = {"DPSCD": DPSCDClassifier, "DPSGD": DPSGDClassifier}
+REGRESSORS = {"DPSCD": DPSCDRegressor, "DPSGD": DPSGDRegressor}
+# Every solver by mini-batches, with every loss.
+STEPS = {
+    "DPSCD, squared_error": DPSCDRegressor,
+    "DPSCD, hinge": partial(DPSCDClassifier, loss="hinge"),
+    "DPSCD, log_loss": DPSCDClassifier,
+    "DPSGD, squared_error": DPSGDRegressor,
+    "DPSGD, huber": partial(DPSGDRegressor, loss="huber"),
+    "DPSGD, hinge": partial(DPSGDClassifier, loss="hinge"),
+    "DPSGD, log_loss": DPSGDClassifier,
+}
+
+
+def generate(n_rows, n_columns, shrink):
+    """Return rows shorter than 1, labels and targets in [-1, 1].
+
+    Columns are of very different sizes, as real ones are: solvers that stop by tolerance would be
+    done at once otherwise.
+    """
+    rng = np.random.default_rng(0)
+    n_rows = max(60, n_rows // shrink)
+    X = rng.normal(size=(n_rows, n_columns)) * np.geomspace(1.0, 0.03, n_columns)
+    X *= (rng.uniform(0.5, 0.99, n_rows) / np.linalg.norm(X, axis=1))[:, np.newaxis]
+    targets = np.clip(X @ rng.normal(size=n_columns), -1.0, 1.0)
+    return X, (targets > 0.0).astype(int), targets
+
+
+def private(make, X, **settings):
+    """Return a private estimator; `batch_size` is at most half of the rows."""
+    if "batch_size" in settings:
+        settings["batch_size"] = min(settings["batch_size"], X.shape[0] // 2)
+    common = {"alpha": ALPHA, "delta": DELTA, "max_iter": PASSES, "random_state": 0}
+    return make(**(common | settings))
+
+
+def sizes(X, passes=PASSES):
+    return {"rows": X.shape[0], "columns": X.shape[1], "passes": passes}
+
+
+def per_pass(loss, peers, shrink):
+    """Fits of large batches against scikit-learn's SGD, which takes rows one by one."""
+    X, y, _ = generate(200_000, 90, shrink)
+    reference = SGDClassifier(loss=loss, alpha=ALPHA, max_iter=PASSES, tol=None, random_state=0)
+    contenders = {"SGDClassifier": fit_of(reference, X, y)}
+    for batch_size in (256, 1000):
+        for name, make in CLASSIFIERS.items():
+            model = private(make, X, loss=loss, batch_size=batch_size)
+            contenders[f"{name}, batch {batch_size}"] = fit_of(model, X, y)
+    clipped = private(DPSGDClassifier, X, loss=loss, batch_size=256)
+    # Half of the rows are beyond the bound, and it doesn't matter by how much.
+    contenders["DPSGD, batch 256, clipped"] = fit_of(clipped.set_params(data_norm=0.75), X, y)
+    claims = [
+        Claim(f"{name} / SGDClassifier, {loss}", name, "SGDClassifier", at_most=1.5)
+        for name in contenders
+        if name != "SGDClassifier"
+    ]
+    return Race("fit", sizes(X), contenders, claims, repeats=5)
+
+
+def logistic(peers, shrink):
+    """Logistic regression, Opacus at its own setting among it."""
+    X, y, _ = generate(*ADULT, shrink)
+    problem = peers.save(X, y, batch_size=256, passes=PASSES)
+    contenders, notes = {}, {}
+    for stream, seed in STREAMS.items():
+        for name, make in CLASSIFIERS.items():
+            model = private(make, X, batch_size=256, random_state=seed)
+            contenders[f"{name}, batch 256, {stream}"] = fit_of(model, X, y)
+    per_pass = SGDClassifier(
+        loss="log_loss", alpha=ALPHA, max_iter=PASSES, tol=None, random_state=0
+    )
+    contenders["SGDClassifier"] = fit_of(per_pass, X, y)
+    converged = LogisticRegression(C=1.0 / (ALPHA * X.shape[0]), max_iter=1000)
+    contenders["LogisticRegression"] = fit_of(converged, X, y)
+    for name, peer, script in (
+        ("diffprivlib LogisticRegression", "diffprivlib", "diffprivlib_logistic"),
+        ("Opacus, batch 256", "opacus", "opacus_dpsgd"),
+    ):
+        contenders[name], notes[name] = peers.start(peer, script, problem)
+    ours = "DPSGD, batch 256, seeded"
+    claims = [
+        Claim("Opacus / DPSGD, batch 256", "Opacus, batch 256", ours, at_least=20),
+        Claim("diffprivlib LogisticRegression / DPSGD", "diffprivlib LogisticRegression", ours),
+        Claim("LogisticRegression / DPSGD", "LogisticRegression", ours),
+        Claim("SGDClassifier / DPSGD", "SGDClassifier", ours),
+    ]
+    return Race("fit", sizes(X), contenders, claims, notes=notes)
+
+
+def ridge(peers, shrink):
+    """Linear regression, DP-SCD as published among it."""
+    X, _, y = generate(*ADULT, shrink)
+    contenders, notes, claims = {}, {}, []
+    for batch_size, least in ((100, 25), (1000, 60)):
+        for stream, seed in STREAMS.items():
+            model = private(
+                DPSCDRegressor, X, batch_size=batch_size, random_state=seed, fit_intercept=False
+            )
+            contenders[f"DPSCD, batch {batch_size}, {stream}"] = fit_of(model, X, y)
+        problem = peers.save(X, y, batch_size=batch_size, passes=PASSES)
+        name = f"published DP-SCD, batch {batch_size}"
+        contenders[name], versions = peers.start("numpy", "dpscd_reference", problem)
+        notes[name] = f"transcribed from the paper, not its authors' code; {versions}"
+        ours = f"DPSCD, batch {batch_size}, seeded"
+        claims += [
+            Claim(f"authors' DP-SCD, 3.8 s once / {ours}", AUTHORS_SECONDS, ours, at_least=least),
+            Claim(f"{name} / DPSCD", name, ours),
+        ]
+    for stream, seed in STREAMS.items():
+        lasso = private(DPCDLasso, X, random_state=seed, fit_intercept=False)
+        contenders[f"DPCDLasso, {stream}"] = fit_of(lasso, X, y)
+    contenders["Lasso"] = fit_of(Lasso(alpha=ALPHA, fit_intercept=False), X, y)
+    contenders["LinearRegression"] = fit_of(LinearRegression(), X, y)
+    name = "diffprivlib LinearRegression"
+    contenders[name], notes[name] = peers.start("diffprivlib", "diffprivlib_linear", problem)
+    claims += [
+        Claim("DPCDLasso / Lasso", "DPCDLasso, seeded", "Lasso"),
+        Claim(f"{name} / DPSCD, batch 1000", name, "DPSCD, batch 1000, seeded"),
+    ]
+    return Race("fit", sizes(X), contenders, claims, notes=notes)
+
+
+def noise(peers, shrink):
+    """Noise of the operating system against that of a seed."""
+    X, labels, targets = generate(*ADULT, shrink)
+    contenders, claims = {}, []
+    models = {f"{name}, {b}": (make, b) for b in (50, 256) for name, make in REGRESSORS.items()}
+    models |= {f"{name}, log_loss, 50": (make, 50) for name, make in CLASSIFIERS.items()}
+    for name, (make, batch_size) in models.items():
+        y = labels if make in CLASSIFIERS.values() else targets
+        for stream, seed in STREAMS.items():
+            model = private(make, X, batch_size=batch_size, random_state=seed)
+            contenders[f"{name}, {stream}"] = fit_of(model, X, y)
+        claims.append(
+            Claim(f"secure / seeded, {name}", f"{name}, secure", f"{name}, seeded", at_most=1.5)
+        )
+    return Race("fit", sizes(X), contenders, claims)
+
+
+def threads(rows, columns, batch_size, passes, target, peers, shrink):
+    """One thread against two."""
+    X, y, _ = generate(rows, columns, shrink)
+    contenders, claims = {}, []
+    for name, make in CLASSIFIERS.items():
+        one, two = f"{name}, n_jobs=1", f"{name}, n_jobs=2"
+        for label, n_jobs in ((one, 1), (two, 2)):
+            model = private(make, X, batch_size=batch_size, max_iter=passes, n_jobs=n_jobs)
+            contenders[label] = fit_of(model, X, y)
+        text = f"{name}, batch {batch_size} x {columns}"
+        if target == "faster":
+            claims.append(Claim(f"n_jobs=1 / n_jobs=2, {text}", one, two, at_least=1.5))
+        else:
+            claims.append(Claim(f"n_jobs=2 / n_jobs=1, {text}", two, one, at_most=1.05))
+    return Race("fit", sizes(X, passes), contenders, claims, repeats=9)
+
+
+def step_of(make, X, y, batch_size, few=5, many=25):
+    """Return a contender that tells the seconds of a step, from fits of few and many passes."""
+    short, long = (private(make, X, batch_size=batch_size, max_iter=m) for m in (few, many))
+    n_steps = [math.ceil(m * X.shape[0] / short.batch_size) for m in (few, many)]
+    start, end = fit_of(short, X, y), fit_of(long, X, y)
+    return lambda: (end() - start()) / (n_steps[1] - n_steps[0])
+
+
+def gathering_of(X, batch_size, n_steps=200):
+    """Return a contender for the seconds of what no step can do without.
+
+    That is to gather the rows of a batch and two products with them.
+    """
+    rng = np.random.default_rng(0)
+    batches = np.sort(rng.integers(X.shape[0], size=(n_steps, batch_size)), axis=1)
+    buffer, w = np.empty((batch_size, X.shape[1])), np.zeros(X.shape[1])
+
+    def run():
+        for batch in batches:
+            np.take(X, batch, axis=0, out=buffer, mode="clip")
+            (buffer @ w) @ buffer
+
+    whole = timed(run)
+    return lambda: whole() / n_steps
+
+
+def step(batch_size, peers, shrink):
+    """Time of one step of every solver by mini-batches and every loss."""
+    X, labels, targets = generate(20_000, 90, shrink)
+    contenders, claims = {}, []
+    for name, make in STEPS.items():
+        y = targets if "squared" in name or "huber" in name else labels
+        contenders[name] = step_of(make, X, y, batch_size)
+        if batch_size == 50:
+            text = f"microseconds of a step, batch 50, {name}"
+            claims.append(Claim(text, name, 1e-6, at_most=20))
+        else:
+            text = f"step / its gathering and products, batch {batch_size}, {name}"
+            claims.append(Claim(text, name, "gathering and products", at_most=1.3))
+    contenders["gathering and products"] = gathering_of(X, batch_size)
+    return Race("step", sizes(X, None), contenders, claims)
+
+
+def imports(peers, shrink):
+    """Seconds that importing skdp adds to those of scikit-learn."""
+    code = {name: f"import {name}" for name in ("skdp.linear_model", "sklearn.linear_model")}
+    contenders = {name: process(sys.executable, "-c", line) for name, line in code.items()}
+    text = "seconds that importing skdp.linear_model adds to sklearn.linear_model"
+    claims = [Claim(text, "skdp.linear_model", minus="sklearn.linear_model", at_most=0.15)]
+    return Race("process", {}, contenders, claims, repeats=11)
+
+
+def processes(peers, shrink):
+    """Whole processes: start, import, load, calibrate and fit once."""
+    X, y, _ = generate(*ADULT, shrink)
+    problem = peers.save(X, y, batch_size=256, passes=PASSES)
+    load = f"import numpy; file = numpy.load({str(problem)!r}); X, y = file['X'], file['y']"
+    code = {
+        "DPSGDClassifier": "from skdp.linear_model import DPSGDClassifier as Model\n"
+        f"Model(batch_size={min(256, len(X) // 2)}, max_iter={PASSES}).fit(X, y)",
+        "SGDClassifier": "from sklearn.linear_model import SGDClassifier as Model\n"
+        f"Model(loss='log_loss', max_iter={PASSES}, tol=None).fit(X, y)",
+        "LogisticRegression": "from sklearn.linear_model import LogisticRegression as Model\n"
+        "Model().fit(X, y)",
+    }
+    contenders = {
+        name: process(sys.executable, "-c", f"{load}\n{lines}") for name, lines in code.items()
+    }
+    notes = {}
+    for name, peer, script in (
+        ("diffprivlib LogisticRegression", "diffprivlib", "diffprivlib_logistic"),
+        ("Opacus, batch 256", "opacus", "opacus_dpsgd"),
+    ):
+        python = peers.pythons.get(peer)
+        contenders[name] = python and process(
+            python, str(PEERS / f"{script}.py"), str(problem), "--once"
+        )
+        notes[name] = "" if python else f"skipped: no --{peer}-python"
+    claims = [
+        Claim(f"whole process, {name} / DPSGDClassifier", name, "DPSGDClassifier")
+        for name in contenders
+        if name != "DPSGDClassifier"
+    ]
+    return Race("process", sizes(X), contenders, claims, repeats=5, notes=notes)
+
+
+RACES = {
+    "per_pass_hinge": partial(per_pass, "hinge"),
+    "per_pass_log_loss": partial(per_pass, "log_loss"),
+    "logistic": logistic,
+    "ridge": ridge,
+    "noise": noise,
+    # The last is a little above the size from which threads are used.
+    "threads_large": partial(threads, 200_000, 200, 20_000, 2, "faster"),
+    "threads_small": partial(threads, *ADULT, 256, PASSES, "not slower"),
+    "threads_middle": partial(threads, 100_000, 110, 20_000, PASSES, "not slower"),
+    "step_50": partial(step, 50),
+    "step_1000": partial(step, 1000),
+    "imports": imports,
+    "processes": processes,
+}

@@ -1,0 +1,239 @@
+"""Memory of a fit: copies of X, and a file of 4 GB that is fitted in 1 GB.
+
+Each fit runs in a process of its own, on generated rows. "Copies" are
+the peak of the resident memory above what was there before the fit, over the bytes of X: near 0 for
+an X that is used as it is. The file is mapped into memory (np.memmap). Linux counts the pages of a
+mapped file that were read as resident until something else needs the room, which is so for any
+program that reads the file: adding its entries up is the comparison. What can't be taken back is
+private memory, and it is limited to 1 GB: a fit that copied the file would fail. Linux only.
+
+    python benchmarks/memory.py --scratch FOLDER
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from _data import write_table
+from tqdm import tqdm
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+RESULTS = Path(__file__).parent / "results"
+CHILD = Path(__file__).parent / "_memory.py"
+NOTE = "Rows are generated. Bytes in MB (10^6). BLAS and OpenMP have one thread."
+
+BLOCK = 4096
+COLUMNS = 90
+ROWS = 200_000
+FILE_BYTES = 4e9
+LIMIT = 1e9
+
+# Settings that make the fits short: memory doesn't depend on the number of passes.
+_COLUMNS_ONCE = {"max_iter": 1, "delta": 1e-8, "random_state": 0}
+_BATCHES = _COLUMNS_ONCE | {"batch_size": 1000}
+COPIED = {
+    "DPSCDClassifier": ("DPSCDClassifier", _BATCHES),
+    "DPSCDRegressor": ("DPSCDRegressor", _BATCHES),
+    "DPSCDClassifier, primal": ("DPSCDClassifier", _COLUMNS_ONCE | {"solver": "primal"}),
+    "DPSGDClassifier": ("DPSGDClassifier", _BATCHES),
+    "DPSGDRegressor": ("DPSGDRegressor", _BATCHES),
+    "DPCDClassifier": ("DPCDClassifier", _COLUMNS_ONCE),
+    "DPCDElasticNet": ("DPCDElasticNet", _COLUMNS_ONCE),
+    "DPCDLasso": ("DPCDLasso", _COLUMNS_ONCE),
+    "WALRClassifier": ("WALRClassifier", _COLUMNS_ONCE | {"max_iter": 5}),
+}
+# DPCD* and the primal solver store X by column and can't work from a file.
+MAPPED = {
+    "no fit: X.sum()": (None, {}),
+    "DPSCDClassifier": ("DPSCDClassifier", _BATCHES | {"batch_size": 10_000}),
+    "DPSCDRegressor": ("DPSCDRegressor", _BATCHES | {"batch_size": 10_000}),
+    "DPSGDClassifier": ("DPSGDClassifier", _BATCHES | {"batch_size": 10_000}),
+    "DPSGDRegressor": ("DPSGDRegressor", _BATCHES | {"batch_size": 10_000}),
+    "WALRClassifier": ("WALRClassifier", _COLUMNS_ONCE | {"max_iter": 2}),
+}
+# WALR takes a minute for each.
+MAPPED_TYPES = {"float64": list(MAPPED), "float32": [name for name in MAPPED if "WALR" not in name]}
+# Type, order and length of the rows, of which the estimators' bound is 1.
+LAYOUTS = {
+    "float64": ("float64", "C", 0.9),
+    "float32": ("float32", "C", 0.9),
+    "float64, rows beyond data_norm": ("float64", "C", 2.0),
+    "float64, Fortran order": ("float64", "F", 0.9),
+}
+
+
+def write_problem(folder, n_rows, dtype, length):
+    """Write rows of a given length and their targets, block after block; return the files.
+
+    The blocks repeat one, which is as good as any for memory.
+
+    Returns
+    -------
+    dict
+        Files of X, of labels ("classifier") and of numbers ("regressor").
+    """
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(BLOCK, COLUMNS))
+    x *= length / np.linalg.norm(x, axis=1, keepdims=True)
+    scores = x @ rng.normal(size=COLUMNS)
+    targets = np.resize(np.clip(scores, -1.0, 1.0), n_rows)
+    files = {name: str(Path(folder) / f"{name}.npy") for name in ("X", "classifier", "regressor")}
+    np.save(files["classifier"], (targets > 0.0).astype(np.int64))
+    np.save(files["regressor"], targets)
+    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (n_rows, COLUMNS)}
+    block = x.astype(dtype).tobytes()
+    with open(files["X"], "wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        for _ in range(n_rows // BLOCK):
+            file.write(block)
+        file.write(x[: n_rows % BLOCK].astype(dtype).tobytes())
+    return files
+
+
+def run_fit(estimator, settings, files, **how):
+    """Return what `_memory.measure` finds in a new process, or None if memory ran out."""
+    kind = "classifier" if str(estimator).endswith("Classifier") else "regressor"
+    task = {"estimator": estimator, "settings": settings, "X": files["X"], "y": files[kind], **how}
+    found = subprocess.run(
+        [sys.executable, str(CHILD), json.dumps(task)],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if found.returncode and "MemoryError" in found.stderr:
+        return None
+    if found.returncode:
+        raise RuntimeError(found.stderr)
+    return json.loads(found.stdout)
+
+
+def describe(found):
+    """Return the columns of a row of the table."""
+    if found is None:
+        return {"fits": False}
+    extra = {
+        "peak": found["peak"] - found["before"],
+        "private": found["anonymous_peak"] - found["anonymous_before"],
+    }
+    return {
+        "fits": True,
+        "copies": extra["peak"] / found["X_bytes"],
+        "X_MB": found["X_bytes"] / 1e6,
+        "extra_MB": extra["peak"] / 1e6,
+        "private_extra_MB": extra["private"] / 1e6,
+        "peak_MB": found["peak"] / 1e6,
+        "private_peak_MB": found["anonymous_peak"] / 1e6,
+        "seconds": found["seconds"],
+    }
+
+
+def copies(n_rows, folder, progress):
+    """Yield what fits on X in memory take."""
+    for layout, (dtype, order, length) in LAYOUTS.items():
+        files = write_problem(folder, n_rows, dtype, length)
+        for name, (estimator, settings) in COPIED.items():
+            found = run_fit(estimator, settings, files, layout=order)
+            progress.update()
+            yield {"part": "copies", "model": name, "X": layout, **describe(found)}
+
+
+def mapped(n_bytes, folder, progress):
+    """Yield what fits on a mapped file take."""
+    for dtype, names in MAPPED_TYPES.items():
+        n_rows = int(n_bytes / np.dtype(dtype).itemsize / COLUMNS)
+        files = write_problem(folder, n_rows, dtype, 0.9)
+        for name in names:
+            estimator, settings = MAPPED[name]
+            found = run_fit(estimator, settings, files, mapped=True, limit=int(LIMIT))
+            progress.update()
+            yield {"part": "mapped", "model": name, "X": dtype, **describe(found)}
+        os.remove(files["X"])
+
+
+PARTS = {"copies": copies, "mapped": mapped}
+
+
+def draw(table, path):
+    """Draw copies of X for each model, and the peaks on a mapped file."""
+    figure = plt.figure(figsize=(12.5, 5.2), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=[1.25, 1.0])
+    _draw_bars(left, table[table["part"] == "copies"], "copies")
+    left.axvline(1.0, color="black", linewidth=1.0, linestyle="--")
+    left.set(title="Memory that a fit adds", xlabel="copies of X (at most 1)")
+    left.legend(fontsize=8)
+    files = table[(table["part"] == "mapped") & table["fits"]]
+    _draw_bars(right, files, "peak_MB", alpha=0.3, label="with pages of the file")
+    _draw_bars(right, files, "private_peak_MB", label="private")
+    right.axvline(LIMIT / 1e6, color="black", linewidth=1.0, linestyle="--")
+    right.set(
+        title=f"Peak while a file of {files['X_MB'].max():,.0f} MB is fitted",
+        xlabel="MB (private: at most 1,000)",
+    )
+    right.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def _draw_bars(axis, table, value, label=None, **style):
+    """Draw a bar for every model and kind of X."""
+    models, kinds = list(dict.fromkeys(table["model"])), list(dict.fromkeys(table["X"]))
+    height = 0.8 / max(1, len(kinds))
+    for i, kind in enumerate(kinds):
+        of_kind = table[table["X"] == kind].set_index("model")[value].reindex(models)
+        places = np.arange(len(models)) + (i - (len(kinds) - 1) / 2) * height
+        text = kind if label is None else f"{kind}, {label}"
+        axis.barh(places, of_kind, height, color=f"C{i}", label=text, **style)
+    axis.set_yticks(range(len(models)), models)
+    axis.set_ylim(len(models) - 0.5, -0.5)
+    axis.grid(axis="x", alpha=0.3)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--scratch", help="folder for the file of 4 GB (default: the system's)")
+    parser.add_argument(
+        "--parts",
+        nargs="+",
+        choices=PARTS,
+        default=list(PARTS),
+        help="what to run; the other part stays in the table as it was",
+    )
+    parser.add_argument("--rows", type=int, default=ROWS, help="rows of X in memory")
+    parser.add_argument("--file-bytes", type=float, default=FILE_BYTES)
+    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the results")
+    options = parser.parse_args(arguments)
+    n_fits = {
+        "copies": len(LAYOUTS) * len(COPIED),
+        "mapped": sum(map(len, MAPPED_TYPES.values())),
+    }
+    sizes = {"copies": options.rows, "mapped": options.file_bytes}
+    path = options.output / "memory.csv"
+    old = pd.read_csv(path, comment="#") if path.is_file() else pd.DataFrame({"part": []})
+    found = {part: old[old["part"] == part] for part in PARTS}
+    with (
+        tempfile.TemporaryDirectory(dir=options.scratch) as folder,
+        tqdm(
+            total=sum(n_fits[part] for part in options.parts), unit="fit", leave=False
+        ) as progress,
+    ):
+        for part in options.parts:
+            found[part] = pd.DataFrame(PARTS[part](sizes[part], folder, progress)).round(3)
+    table = pd.concat([rows for rows in found.values() if len(rows)], ignore_index=True)
+    line = f"python benchmarks/memory.py --rows {options.rows} --file-bytes {options.file_bytes:g}"
+    write_table(table, path, line, NOTE)
+    draw(table, options.output / "memory.png")
+    print(table.to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()

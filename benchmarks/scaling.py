@@ -1,0 +1,118 @@
+"""Time of a fit against rows, passes and columns, over two decades of each.
+
+Seconds of fits on generated rows, validation included and calibration left out, and the slope of
+their line on logarithmic axes: 1 for time that grows linearly, less where a fixed cost is seen.
+WALR solves its problem by a quasi-Newton method of at most as many iterations as are told, in
+coordinates that cost the square of the number of columns.
+
+    python benchmarks/scaling.py
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from _data import write_table
+from _race import fit_of
+from _speed_races import generate, private
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
+
+from skdp.linear_model import DPCDLasso, DPSCDClassifier, DPSGDClassifier, WALRClassifier
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+RESULTS = Path(__file__).parent / "results"
+NOTE = "Rows are generated. BLAS and OpenMP have one thread."
+# Below 1 / n of all.
+DELTA = 1e-7
+BATCH_SIZE = 1000
+WALR_ITERATIONS = 20
+
+MODELS = {
+    "DPSCDClassifier": (DPSCDClassifier, {"batch_size": BATCH_SIZE}),
+    "DPSGDClassifier": (DPSGDClassifier, {"batch_size": BATCH_SIZE}),
+    "DPCDLasso": (DPCDLasso, {}),
+    "WALRClassifier": (WALRClassifier, {}),
+}
+# What grows, and what the other two are.
+BASE = {"rows": 10_000, "passes": 2, "columns": 20}
+STEPS = {
+    "rows": (10_000, 30_000, 100_000, 300_000, 1_000_000),
+    "passes": (2, 6, 20, 60, 200),
+    "columns": (30, 100, 300, 1000, 3000),
+}
+
+
+def time_fits(model, rows, passes, columns, repeats):
+    """Return the median seconds of some fits after a first one."""
+    X, labels, targets = generate(rows, columns, 1)
+    make, settings = MODELS[model]
+    is_classifier = model.endswith("Classifier")
+    iterations = WALR_ITERATIONS if make is WALRClassifier else passes
+    estimator = private(make, X, max_iter=iterations, delta=DELTA, **settings)
+    fit = fit_of(estimator, X, labels if is_classifier else targets)
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return float(np.median([fit() for _ in range(repeats + 1)][1:]))
+
+
+def slope(table):
+    """Return the slope of seconds against size on logarithmic axes, by least squares."""
+    return np.polyfit(np.log(table["size"]), np.log(table["seconds"]), 1)[0]
+
+
+def draw(table, path):
+    """Draw seconds against size, a panel for what grows."""
+    figure = plt.figure(figsize=(13.0, 4.4), layout="constrained")
+    axes = figure.subplots(1, table["grows"].nunique(), sharey=True, squeeze=False)[0]
+    for axis, (grows, part) in zip(axes, table.groupby("grows", sort=False), strict=True):
+        for i, model in enumerate(MODELS):
+            line = part[part["model"] == model]
+            if len(line):
+                label = f"{model}: {line['slope'].iloc[0]:.2f}"
+                axis.plot(line["size"], line["seconds"], "o-", color=f"C{i}", label=label)
+        others = ", ".join(f"{BASE[name]:,} {name}" for name in BASE if name != grows)
+        axis.set(xscale="log", yscale="log", xlabel=grows, title=f"{grows} ({others})")
+        ends = np.array([part["size"].min(), part["size"].max()])
+        guide = part["seconds"].min() * ends / ends[0] / 2.0
+        axis.plot(ends, guide, color="black", linestyle=":", label="linear: 1")
+        axis.legend(title="slope", fontsize=8)
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("seconds of a fit")
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the results")
+    options = parser.parse_args(arguments)
+    cells = [
+        (grows, model, size)
+        for grows, steps in STEPS.items()
+        for model in MODELS
+        for size in steps
+        if (grows, model) != ("passes", "WALRClassifier")
+    ]
+    rows = []
+    for grows, model, size in tqdm(cells, unit="cell", leave=False):
+        seconds = time_fits(model, **(BASE | {grows: size}), repeats=options.repeats)
+        rows.append({"grows": grows, "model": model, "size": size, "seconds": seconds})
+    table = pd.DataFrame(rows)
+    slopes = table.groupby(["grows", "model"], sort=False)[["size", "seconds"]].apply(slope)
+    table = table.join(slopes.rename("slope").round(3), on=["grows", "model"])
+    line = f"python benchmarks/scaling.py --repeats {options.repeats}"
+    write_table(table.round({"seconds": 6}), options.output / "scaling.csv", line, NOTE)
+    draw(table, options.output / "scaling.png")
+    print(table.to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()
