@@ -150,7 +150,7 @@ def plot(scores, baseline):
 
 def main():
     """Print the table, train one model, print its report and write the plot."""
-    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser = argparse.ArgumentParser(description="Private classification of medical records.")
     parser.add_argument("--seeds", type=int, default=20, help="random splits (default: 20)")
     parser.add_argument("--output", type=Path, default=Path("plot_quickstart.png"))
     options, _ = parser.parse_known_args()

@@ -4,4 +4,12 @@ __all__ = ["PrivacyWarning"]
 
 
 class PrivacyWarning(UserWarning):
-    """A privacy parameter is valid but weaker than it looks, for instance delta above 1/n."""
+    """A privacy parameter is valid but weaker than it looks, for instance delta above 1/n.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skdp.exceptions import PrivacyWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", PrivacyWarning)  # stop instead, in production
+    """

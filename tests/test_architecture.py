@@ -160,7 +160,7 @@ def test_files_stay_small(module, path):
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.Module) and ast.get_docstring(node)
     )
-    if room_of(module)[0] == "linear_model":
+    if room_of(module)[0] in ("linear_model", "accountant"):
         lines -= docstrings
     assert lines <= MAX_LINES
 

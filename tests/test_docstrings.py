@@ -2,11 +2,14 @@
 
 import doctest
 import inspect
+import pydoc
+import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 from numpydoc.validate import validate
+from sklearn.base import BaseEstimator
 
 import skdp
 
@@ -33,9 +36,9 @@ def public_names():
             value = getattr(module, name)
             yield f"{module.__name__}.{name}"
             if inspect.isclass(value):
-                for member, inner in vars(value).items():
-                    is_method = inspect.isfunction(inner) or isinstance(inner, classmethod)
-                    if not member.startswith("_") and is_method:
+                for member, inner in inspect.getmembers(value, inspect.isroutine):
+                    ours = str(getattr(inner, "__module__", "")).startswith("skdp.")
+                    if ours and not member.startswith("_"):
                         yield f"{module.__name__}.{name}.{member}"
 
 
@@ -43,6 +46,26 @@ def public_names():
 def test_docstring_is_valid_numpydoc(name):
     errors = [error for error in validate(name)["errors"] if error[0] not in IGNORED]
     assert not errors
+
+
+# They have nothing to refuse.
+CANNOT_FAIL = {"AuditResult", "PrivacyWarning", "mu", "scaled_to_group"}
+CANNOT_FAIL |= {"to_dict", "to_json", "to_text"}
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_docstring_has_errors_and_examples(name):
+    *path, last = name.split(".")
+    value = pydoc.locate(name)
+    text = inspect.getdoc(value)
+    # Estimators check their parameters in fit, and displays what they are made from.
+    only_stores = inspect.isclass(value) and (
+        issubclass(value, BaseEstimator) or last.endswith("Display")
+    )
+    if last not in CANNOT_FAIL and not only_stores:
+        assert "\nRaises\n------\n" in text
+    if pydoc.locate(".".join(path)) is sys.modules.get(".".join(path)):
+        assert "\nExamples\n--------\n" in text, "an object of a module shows how it is used"
 
 
 def test_estimators_state_objective_guarantee_and_source():

@@ -28,6 +28,22 @@ def compose(reports):
     ValueError
         If there is no report, the adjacencies or units differ, or more than one fit was made with
         a seed: composition needs independent noise, and equal seeds give equal noise.
+
+    References
+    ----------
+    .. [1] Zhu, Dong and Wang (2022). Optimal accounting of differential privacy via characteristic
+       function. AISTATS. Theorem 10: dominating pairs compose adaptively.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from skdp.accountant import compose
+    >>> from skdp.linear_model import DPCDClassifier
+    >>> X, y = make_classification(n_samples=1000, n_features=4, random_state=0)
+    >>> fits = [DPCDClassifier(epsilon=0.5, classes=[0, 1]).fit(X, y) for _ in range(2)]
+    >>> joint = compose([fit.privacy_report_ for fit in fits])
+    >>> round(joint.epsilon, 2), joint.delta
+    (0.69, 2e-05)
     """
     try:
         reports = tuple(reports)

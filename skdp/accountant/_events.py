@@ -28,6 +28,24 @@ class GaussianEvent:
     pairwise : bool, default=False
         Whether the noise multiplier is relative to the distance between the values of two
         neighbouring data sets, whatever the adjacency, and not to one record's contribution.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or `n_parts` or `pairwise` is used with Poisson batches.
+
+    References
+    ----------
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of the Royal Statistical
+       Society B. Corollary 3.3 is the parameter `mu` of full batches.
+
+    Examples
+    --------
+    >>> from skdp.accountant import GaussianEvent
+    >>> print(GaussianEvent(1.0, sampling_rate=0.01, n_steps=1000))
+    1000 x Poisson(0.01) Gaussian(1)
+    >>> GaussianEvent(2.0, n_steps=4).mu("zero_out")
+    1.0
     """
 
     noise_multiplier: float
@@ -139,6 +157,25 @@ class LaplaceEvent:
     largest_multiplier : float, default=None
         Where releases have different noise, the largest noise multiplier; `noise_multiplier` is
         the smallest, which the guarantee rests on. None means that all are equal.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    References
+    ----------
+    .. [1] Song, Chaudhuri and Sarwate (2013). Stochastic gradient descent with differentially
+       private updates. GlobalSIP. Theorem 1.
+
+    Examples
+    --------
+    >>> from skdp.accountant import LaplaceEvent
+    >>> event = LaplaceEvent(2.0, n_steps=3, n_parts=20)
+    >>> print(event)
+    3 x 20 disjoint SphericalLaplace(scale 2)
+    >>> event.epsilon("zero_out")
+    1.5
     """
 
     noise_multiplier: float
@@ -199,6 +236,11 @@ class LaplaceEvent:
         -------
         epsilon : float
             Infinite without noise.
+
+        Raises
+        ------
+        ValueError
+            If `adjacency` is neither "zero_out" nor "replace_one".
         """
         if self.noise_multiplier == 0:
             return math.inf

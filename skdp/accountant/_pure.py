@@ -87,6 +87,17 @@ def calibrate_pure(epsilon, *, n_steps=1, adjacency="zero_out"):
     ------
     ValueError
         If an argument is not of these.
+
+    References
+    ----------
+    .. [1] Song, Chaudhuri and Sarwate (2013). Stochastic gradient descent with differentially
+       private updates. GlobalSIP. Theorem 1.
+
+    Examples
+    --------
+    >>> from skdp.accountant import calibrate_pure
+    >>> calibrate_pure(0.5), calibrate_pure(0.5, n_steps=4, adjacency="replace_one")
+    (2.0, 16.0)
     """
     if isinstance(epsilon, numbers.Real):
         check_real(epsilon, "epsilon")

@@ -62,6 +62,24 @@ class PrivacyReport:
         Whether the randomness came from a seed.
     notes : tuple of str, default=()
         How the guarantee of this fit is to be read.
+
+    Raises
+    ------
+    TypeError
+        If something that should be a tuple isn't, or `events` holds anything else.
+    ValueError
+        If a parameter is out of range, or the accountant or adjacency can't go with the events.
+
+    Examples
+    --------
+    >>> from skdp.accountant import GaussianEvent, PrivacyReport, calibrate
+    >>> event = GaussianEvent(calibrate(1.0, 1e-5))
+    >>> fields = {"adjacency": "zero_out", "clipping": 1.0, "accountant": "pld"}
+    >>> report = PrivacyReport(epsilon=1.0, delta=1e-5, events=[event], **fields)
+    >>> report
+    (1, 1e-05)-DP
+    >>> round(report.tpr_at(0.01), 3), round(report.epsilon_at(1e-5, group_size=3), 1)
+    (0.02, 3.4)
     """
 
     epsilon: float
@@ -174,6 +192,11 @@ class PrivacyReport:
         -------
         epsilon : float
             An upper bound; ``inf`` if there is none.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range.
         """
         delta = _in_range(delta, "delta", 0, 1, open_end=True)
         group_size = check_count(group_size, "group_size")
@@ -198,6 +221,11 @@ class PrivacyReport:
         -------
         delta : float
             An upper bound, in [0, 1].
+
+        Raises
+        ------
+        ValueError
+            If `epsilon` is negative or no number.
         """
         epsilon = _in_range(epsilon, "epsilon", 0, math.inf)
         if math.isinf(epsilon):
@@ -219,6 +247,11 @@ class PrivacyReport:
             An upper bound in [fpr, 1] on the true positive rate of any attack that tells a data
             set from its neighbour, in the direction that is easier for the attacker. For full
             batches it is exact: ``Phi(Phi^-1(fpr) + mu)``.
+
+        Raises
+        ------
+        ValueError
+            If `fpr` is out of range.
         """
         fpr = _in_range(fpr, "fpr", 0, 1)
         bound = min(self._profile().tpr(fpr), 1.0)

@@ -43,6 +43,21 @@ class AuditResult:
         they took part.
     threshold : float or None
         Score from which the guess is that the canary took part; None for "one_run".
+
+    See Also
+    --------
+    audit : What makes it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from skdp.audit import audit
+    >>> from skdp.linear_model import DPSCDClassifier
+    >>> X, y = make_classification(n_samples=50, n_features=4, random_state=0)
+    >>> model = DPSCDClassifier(epsilon=1.0, delta=1e-3, data_norm=3.0)
+    >>> result_not_private = audit(model, X, y, n_fits=30, random_state=0)
+    >>> result_not_private.passed, result_not_private.n_fits
+    (True, 30)
     """
 
     epsilon_lower_bound: float

@@ -44,6 +44,13 @@ class LinearRegressorMixin(NotebookMixin):
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Predicted targets, in the units of the training targets.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         return _linear(self, X)
 
@@ -63,6 +70,13 @@ class LinearRegressorMixin(NotebookMixin):
         -------
         score : float
             R2 of the predictions.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X or y don't fit the estimator; no message quotes an entry of the data.
         """
         return quietly(super().score, X, y, sample_weight)
 
@@ -82,6 +96,13 @@ class LinearClassifierMixin(NotebookMixin):
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             ``X @ coef_.T + intercept_``; with two classes, a positive value means ``classes_[1]``.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         scores = _linear(self, X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -98,6 +119,13 @@ class LinearClassifierMixin(NotebookMixin):
         -------
         y : ndarray of shape (n_samples,)
             Predicted labels.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         scores = self.decision_function(X)
         indices = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
@@ -119,6 +147,13 @@ class LinearClassifierMixin(NotebookMixin):
         -------
         score : float
             Share of correct predictions.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X or y don't fit the estimator; no message quotes an entry of the data.
         """
         return quietly(super().score, X, y, sample_weight)
 
@@ -148,6 +183,15 @@ class ProbabilityMixin:
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
             One column a class, in the order of ``classes_``.
+
+        Raises
+        ------
+        AttributeError
+            If the loss is another one.
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         return _probabilities(self.decision_function(X))
 
@@ -164,6 +208,15 @@ class ProbabilityMixin:
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
             One column a class, in the order of ``classes_``.
+
+        Raises
+        ------
+        AttributeError
+            If the loss is another one.
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))

@@ -151,7 +151,7 @@ class DPCDLasso(LinearRegressorMixin, RegressorMixin, BaseEstimator):
     n_features_in_ : int
         Number of features seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had string column names.
 
     See Also
@@ -427,7 +427,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
     n_features_in_ : int
         Number of features seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had string column names.
 
     See Also
@@ -710,7 +710,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
     n_features_in_ : int
         Number of features seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had string column names.
 
     See Also

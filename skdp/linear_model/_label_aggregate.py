@@ -68,6 +68,17 @@ class LabelAggregate:
     classes_read, norm_read : bool
         Whether the class set was read from labels, and `data_norm` from features.
 
+    Raises
+    ------
+    ValueError
+        If fields don't fit each other, or promise more than their noise gives. Adding raises it
+        where parts have a record or a name in common, or were prepared differently.
+
+    References
+    ----------
+    .. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression. Technical note, section
+       "Label differential privacy".
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

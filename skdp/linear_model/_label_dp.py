@@ -64,12 +64,12 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
     from the labels is one noisy sum of rows for each class.
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and the noisy sums over n
-    :math:`\tilde s_k`,
+    :math:`\tilde{s_k}`,
 
     .. math:: \frac{1}{n} \sum_i \log \sum_k e^{x_i^\top w_k + b_k}
-              - \sum_k (\tilde s_k^\top w_k + \tilde c_k b_k) + \frac{\alpha}{2} \|W\|^2
+              - \sum_k (\tilde{s_k}^\top w_k + \tilde{c_k} b_k) + \frac{\alpha}{2} \|W\|^2
 
-    where :math:`\tilde c_k` is the noisy share of class k. Without noise that is penalised
+    where :math:`\tilde{c_k}` is the noisy share of class k. Without noise that is penalised
     multinomial logistic regression. Of two classes the first has w = 0 and b = 0.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for the
@@ -166,7 +166,7 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
     n_features_in_ : int
         Number of features seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had string column names.
 
     See Also
@@ -384,6 +384,11 @@ def label_aggregate(
     TypeError
         If X is sparse.
 
+    References
+    ----------
+    .. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression. Technical note, section
+       "Label differential privacy".
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -438,6 +443,11 @@ def walr_path(X, aggregate, *, alphas=20, max_iter=1000):
     ------
     ValueError
         If `alphas` aren't positive, or X isn't what the aggregate was made of.
+
+    References
+    ----------
+    .. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression. Technical note, section
+       "Label differential privacy".
 
     Examples
     --------

@@ -142,6 +142,13 @@ class PrivacyProfileDisplay:
         -------
         display : PrivacyProfileDisplay
             The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib isn't installed.
+        TypeError
+            If `ax` isn't axes of matplotlib.
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         name = self.name if name is None else name

@@ -143,6 +143,13 @@ class TradeoffDisplay:
         -------
         display : TradeoffDisplay
             The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib isn't installed.
+        TypeError
+            If `ax` isn't axes of matplotlib.
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         name = self.name if name is None else name

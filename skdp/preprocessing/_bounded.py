@@ -33,7 +33,7 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_features_in_ : int
         Number of features seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had string column names.
 
     See Also
@@ -70,6 +70,11 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self : object
             The transformer.
+
+        Raises
+        ------
+        ValueError
+            If `data_norm` is out of range, or X is no finite array of numbers.
         """
         validate_data(self, X, dtype=_DTYPES)
         self.norm_bound_ = float(self.data_norm)
@@ -87,6 +92,11 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         X_clipped : ndarray of shape (n_samples, n_features)
             A new array, float32 if X is.
+
+        Raises
+        ------
+        ValueError
+            If X has another number of features than in `fit`, or is no finite array of numbers.
         """
         X = validate_data(self, X, dtype=_DTYPES, reset=False)
         data_norm = check_data_norm(self.data_norm)
@@ -124,7 +134,7 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_features_in_ : int
         Number of features seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had string column names.
 
     See Also
@@ -190,6 +200,13 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         X_scaled : ndarray of shape (n_samples, n_features)
             A new array, float32 if X is.
+
+        Raises
+        ------
+        NotFittedError
+            If the transformer isn't fitted.
+        ValueError
+            If X has another number of features than in `fit`, or is no finite array of numbers.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=_DTYPES, reset=False)

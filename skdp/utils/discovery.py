@@ -32,6 +32,12 @@ def all_estimators(type_filter=None):
     ------
     ValueError
         If `type_filter` is none of these.
+
+    Examples
+    --------
+    >>> from skdp.utils.discovery import all_estimators
+    >>> [name for name, _ in all_estimators("transformer")]
+    ['BoundsScaler', 'NormClipper']
     """
     if type_filter is not None and type_filter not in _FILTERS:
         raise ValueError(f"type_filter must be one of {sorted(_FILTERS)}, got {type_filter!r}.")
