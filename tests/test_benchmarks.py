@@ -2,11 +2,14 @@
 
 import json
 import math
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+
+from skdp.exceptions import PrivacyWarning
 
 pytest.importorskip("tqdm")
 
@@ -283,3 +286,43 @@ def test_auc_is_that_of_decision_values(load_script):
     auc = load_script("defaults").auc
     assert auc(model, X, y) == 1.0
     assert auc(model, -X, y) == 0.0
+
+
+def test_calibration_runs(adult, load_script, tmp_path, capsys, monkeypatch):
+    adult.to_csv(tmp_path / "adult.csv.gz", index=False)
+    script = load_script("calibration")
+    monkeypatch.setattr(script, "DESIGNS", script.DESIGNS[:3])
+    grids = {"same designs": {"alpha": [1e-4, 1e-3]}, "different designs": {"max_iter": [1, 2]}}
+    monkeypatch.setattr(script, "GRIDS", grids)
+    options = ["--sampled", "3", "--jobs", "1", "--repeats", "1", "--data", str(tmp_path)]
+    with warnings.catch_warnings():
+        # With so few rows other choices would warn, if at all.
+        warnings.simplefilter("ignore", PrivacyWarning)
+        script.main([*options, "--output", str(tmp_path)])
+    text = (tmp_path / "calibration.csv").read_text()
+    assert text.startswith("# python benchmarks/calibration.py --sampled 3 --jobs 1 --repeats 1\n")
+    assert "Slowest of 3 designs" in capsys.readouterr().out
+    table = pd.read_csv(tmp_path / "calibration.csv", comment="#")
+    assert table["kind"].tolist() == ["first", *["design"] * 3, *["sample"] * 3]
+    assert (table["seconds_min"] <= table["seconds_median"]).all()
+    assert table["noise_multiplier"][0] == table["noise_multiplier"][1]
+    searches = pd.read_csv(tmp_path / "calibration_grid_search.csv", comment="#")
+    assert searches["settings"].tolist() == [2, 2]
+    parts = searches["seconds_calibrating"] + searches["seconds_fitting"]
+    assert (parts <= searches["seconds_of_search"] + 1e-3).all()
+
+
+def test_calibration_draws_public_designs_that_have_an_answer(load_script):
+    script = load_script("calibration")
+    designs = script.draw_designs(200)
+    assert designs == script.draw_designs(200)
+    assert designs[:50] != script.draw_designs(50, seed=1)
+    for name, low, high in (
+        ("epsilon", 1e-3, 1e3),
+        ("delta", 1e-12, 0.999),
+        ("sampling_rate", 1e-5, 0.9),
+        ("n_steps", 1, 10**6),
+    ):
+        values = [getattr(design, name) for design in designs]
+        assert low <= min(values) < 30 * low
+        assert high / 30 < max(values) <= high

@@ -3,22 +3,11 @@
 import functools
 import math
 
-from scipy.optimize import brentq
-
-from skdp.accountant._divergences import gaussian_log_delta, unamplified_epsilon
 from skdp.accountant._events import GaussianEvent, check_count, check_flag, check_real
-from skdp.accountant._profile import (
-    ADJACENCIES,
-    SMALLEST_RATE,
-    build_profile,
-    smallest_pld_delta,
-)
+from skdp.accountant._loss_distribution import smallest_pld_delta
+from skdp.accountant._profile import ADJACENCIES, SMALLEST_RATE, build_profile
+from skdp.accountant._search import LARGEST_NOISE, gaussian_mu, search_noise
 
-_TOLERANCE = 1e-3
-# A record published in the clear with probability q already satisfies delta = q; with such a
-# delta no noise is needed, and this much is returned.
-_SMALLEST_NOISE = 0.01
-_LARGEST_NOISE = 1e9
 _SMALLEST_EPSILON, _LARGEST_EPSILON = 1e-12, 1e6
 
 
@@ -274,127 +263,33 @@ def _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant):
     return delta, max(sampling_rate, SMALLEST_RATE), n_steps, adjacency, resolved
 
 
-def _profile(noise_multiplier, sampling_rate, n_steps, adjacency, resolved):
-    event = GaussianEvent(noise_multiplier, sampling_rate, n_steps)
-    return build_profile((event,), adjacency, resolved)
-
-
 @functools.lru_cache(maxsize=1024)
-def _get_epsilon(noise_multiplier, delta, *design):
+def _get_epsilon(noise_multiplier, delta, sampling_rate, n_steps, adjacency, resolved):
     if noise_multiplier == 0:
         return math.inf
     if math.isinf(noise_multiplier):
         return 0.0
     if delta == 0:
         return math.inf
-    return max(_profile(noise_multiplier, *design).epsilon(delta), 0.0)
+    event = GaussianEvent(noise_multiplier, sampling_rate, n_steps)
+    return max(build_profile((event,), adjacency, resolved).epsilon(delta), 0.0)
 
 
 @functools.lru_cache(maxsize=1024)
 def _calibrate(epsilon, delta, *design):
     _, n_steps, adjacency, resolved = design
     factor = 2.0 if adjacency == "replace_one" else 1.0
-    full_batch = factor * math.sqrt(n_steps) / _gaussian_mu(epsilon, delta)
+    full_batch = factor * math.sqrt(n_steps) / gaussian_mu(epsilon, delta)
     if resolved == "analytic":
         noise, nudge = full_batch, 1e-9
     else:
-        noise, nudge = _search(epsilon, delta, design, full_batch), _TOLERANCE / 10
-    if noise > _LARGEST_NOISE:
+        noise, nudge = search_noise(epsilon, delta, design, full_batch), 1e-4
+    if noise > LARGEST_NOISE:
         raise ValueError(
-            f"epsilon={epsilon:g} at delta={delta:g} needs noise of more than {_LARGEST_NOISE:g} "
+            f"epsilon={epsilon:g} at delta={delta:g} needs noise of more than {LARGEST_NOISE:g} "
             "times a record's contribution; use a larger epsilon or delta, or smaller n_steps."
         )
     while _get_epsilon(noise, delta, *design) > epsilon:
         noise *= 1 + nudge
         nudge *= 2
     return noise
-
-
-@functools.lru_cache(maxsize=1024)
-def _gaussian_mu(epsilon, delta):
-    """Largest mu such that mu-Gaussian differential privacy implies (epsilon, delta)."""
-    log_delta = math.log(delta)
-
-    def excess(log_mu):
-        return float(gaussian_log_delta(epsilon, math.exp(log_mu))) - log_delta
-
-    # log delta(epsilon) lies between the logarithms of Gaussian tails at these two points.
-    low, high = math.log(epsilon) - 1, math.log(epsilon) + 1
-    while excess(low) > 0:
-        low -= 1
-    while excess(high) < 0:
-        high += 1
-    return math.exp(brentq(excess, low, high, xtol=1e-13, rtol=1e-13))
-
-
-def _one_step_noise(epsilon, delta, sampling_rate):
-    """Noise of one subsampled step; 0 if any will do."""
-    if delta >= sampling_rate:
-        return 0.0
-    if sampling_rate == 1:
-        return 1 / _gaussian_mu(epsilon, delta)
-    inner = float(unamplified_epsilon(epsilon, sampling_rate))
-    return 1 / _gaussian_mu(inner, delta / sampling_rate)
-
-
-def _search(epsilon, delta, design, full_batch):
-    """Noise within the tolerance of the smallest, by secants on log delta over log noise."""
-    sampling_rate, n_steps, adjacency, resolved = design
-
-    def excess(log_noise):
-        found = _profile(math.exp(log_noise), *design).delta(epsilon)
-        return math.log(max(found, 1e-320)) - math.log(delta)
-
-    # One step needs no more noise than several.
-    floor = _SMALLEST_NOISE * (2 if adjacency == "replace_one" else 1)
-    floor = max(floor, _one_step_noise(epsilon, delta, sampling_rate))
-    # Two first guesses, low where they are wrong: the central limit of subsampled Gaussians (Bu,
-    # Dong, Long and Su 2020), and one step at the probability of taking part at all.
-    ratio = _gaussian_mu(epsilon, delta) / sampling_rate / math.sqrt(n_steps)
-    once = GaussianEvent(1.0, sampling_rate).scaled_to_group(n_steps).sampling_rate
-    guess = max(1 / math.sqrt(math.log1p(ratio**2)), _one_step_noise(epsilon, delta, once))
-    low, high = math.log(floor), math.log(max(full_batch, floor)) + _TOLERANCE
-    x = min(max(math.log(guess), low), high)
-    y = excess(x)
-    if y <= 0 and x <= low:
-        return math.exp(x)
-    bracket = {False: None, True: None}
-    bracket[y <= 0] = (x, y)
-    reach = 0.05
-    while None in bracket.values():
-        x += reach if bracket[True] is None else -reach
-        reach *= 2
-        if x > math.log(_LARGEST_NOISE):
-            raise ValueError(
-                f"accountant={resolved!r} cannot certify epsilon={epsilon!r} at delta={delta!r} "
-                "with any noise; use a larger epsilon or delta, or sampling_rate=1."
-            )
-        if x < low:
-            x = low
-            y = excess(x)
-            if y <= 0:
-                return math.exp(x)
-        else:
-            y = excess(x)
-        bracket[y <= 0] = (x, y)
-    return math.exp(_secant(excess, bracket[False], bracket[True]))
-
-
-def _secant(excess, outside, inside):
-    """A point where ``excess`` is not positive, within the tolerance of its root."""
-    margin = _TOLERANCE / 4
-    for _ in range(60):
-        gap = inside[0] - outside[0]
-        if gap <= _TOLERANCE:
-            break
-        slope = (inside[1] - outside[1]) / gap
-        root = outside[0] - outside[1] / slope if slope < 0 else outside[0] + gap / 2
-        # Aim just inside the root, then just outside it: both ends of the bracket come close.
-        x = root + margin if inside[0] - root > 3 * margin else root - margin
-        x = min(max(x, outside[0] + gap / 50), inside[0] - gap / 50)
-        y = excess(x)
-        if y <= 0:
-            inside = (x, y)
-        else:
-            outside = (x, y)
-    return inside[0]

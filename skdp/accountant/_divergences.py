@@ -6,10 +6,11 @@ direction names the pair of distributions that dominates one step: "remove" (mix
 replace-one is here). See Zhu, Dong and Wang (2022), section 4.
 """
 
+import functools
 import math
 
 import numpy as np
-from scipy.special import erfcx, gammaln, log_ndtr, logsumexp
+from scipy.special import erfcx, gammaln, log_ndtr
 
 
 def gaussian_log_delta(epsilon, mu):
@@ -109,17 +110,22 @@ def privacy_loss_variance(sigma, q, direction):
     return float(weights @ (losses - mean) ** 2)
 
 
-def subsampled_log_moments(orders, sigma, q):
+def subsampled_log_moment(order, sigma, q):
     """Logarithm of the Renyi moment E[(mixture / null)^order] under the null, integer orders.
 
     Mironov, Talwar and Zhang (2019), section 3.3: a binomial sum of positive terms. The other
     direction of the pair is never larger (their theorem 5).
     """
-    result = []
-    for order in orders:
-        k = np.arange(order + 1)
-        log_terms = gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1)
-        log_terms += k * math.log(q) + (order - k) * math.log1p(-q)
-        log_terms += k * (k - 1) / (2 * sigma**2)
-        result.append(logsumexp(log_terms))
-    return np.array(result)
+    k = np.arange(order + 1.0)
+    log_terms = k * (math.log(q) - math.log1p(-q) + (k - 1) / (2 * sigma**2))
+    log_terms += _log_binomials(order)
+    largest = log_terms.max()
+    log_sum = largest + math.log(np.exp(log_terms - largest).sum())
+    return float(log_sum + order * math.log1p(-q))
+
+
+@functools.lru_cache(maxsize=256)
+def _log_binomials(order):
+    """Logarithms of the binomial coefficients of an order, which a search needs many times."""
+    log_factorials = gammaln(np.arange(1.0, order + 2))
+    return log_factorials[-1] - log_factorials - log_factorials[::-1]

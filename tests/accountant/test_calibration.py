@@ -10,7 +10,7 @@ from scipy.stats import norm
 from skdp.accountant import calibrate, get_epsilon
 from skdp.accountant._calibration import resolve_accountant
 from skdp.accountant._divergences import gaussian_delta, gaussian_log_delta
-from skdp.accountant._profile import smallest_pld_delta
+from skdp.accountant._loss_distribution import smallest_pld_delta
 
 # (adjacency, noise multiplier, sampling rate, steps, epsilon at delta = 1e-5), from dp-accounting
 # 0.6.0 alone: PrivacyLossDistribution.from_gaussian_mechanism on a grid of range / 1e5,

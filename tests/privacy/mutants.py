@@ -400,14 +400,14 @@ MUTANTS = (
     ),
     Mutant(
         "one direction of add and remove",
-        "accountant/_profile.py",
+        "accountant/_loss_distribution.py",
         '("replace",) if adjacency == "replace_one" else ("remove", "add")',
         '("replace",) if adjacency == "replace_one" else ("add",)',
         (CALIBRATION,),
     ),
     Mutant(
         "replacing accounted as removing",
-        "accountant/_profile.py",
+        "accountant/_loss_distribution.py",
         'directions = ("replace",) if adjacency == "replace_one" else ("remove", "add")',
         'directions = ("remove", "add")',
         (CALIBRATION,),
