@@ -1,0 +1,188 @@
+"""
+What an attacker sees: the promise of a report against a real attack
+====================================================================
+
+An epsilon is a promise about attackers. Someone knows every record of a training set but one, knows
+even that one's measurements, sees the published model, and wants to know a single thing: was this
+patient ill or well? The report of a fit says how often they can be right at best. This example
+attacks, many times, and draws what the attack reached beside what the report allows.
+"""
+
+# %%
+# A strong attacker, on purpose
+# -----------------------------
+# The patients are made up, so that nobody is attacked who exists: an attack that is tried on real
+# records tells of them, and no report counts that. Everything is in the attacker's favour. The
+# patients are few, and the one in question is unlike the others, so that hardly anything but her
+# own record moves the model in that direction. The model takes one step with all rows: no random
+# batch hides who takes part, and nothing is published but one sum with noise.
+#
+# ``adjacency="replace_one"`` compares data sets in which one record is another: here the same
+# patient, ill or well. Seeds make this example repeatable; a seeded model protects nobody.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.stats import norm
+
+from skdp.audit import audit
+from skdp.linear_model import DPSGDClassifier
+from skdp.plotting import TradeoffDisplay
+
+N_REPEATS = 10
+DELTA = 1e-3
+rng = np.random.default_rng(0)
+X = rng.uniform(-0.5, 0.5, (100, 3))
+X[:, 2] = 0.0
+y = (rng.random(100) < 1.0 / (1.0 + np.exp(-4.0 * X[:, 0]))).astype(int)
+patient = np.array([0.0, 0.0, 1.0])
+BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+
+
+def world(label):
+    """Return the training set in which the patient has a label."""
+    return np.vstack([X, patient]), np.append(y, label)
+
+
+def make_model(epsilon, kind=DPSGDClassifier):
+    """Return a model that takes one step with all rows."""
+    return kind(
+        epsilon=epsilon,
+        delta=DELTA,
+        adjacency="replace_one",
+        batch_size=len(X) + 1,
+        max_iter=1,
+        classes=[0, 1],
+    )
+
+
+report = make_model(epsilon=2.0).fit(*world(1)).privacy_report_
+print(report.to_text())
+
+# %%
+# Two worlds
+# ----------
+# The attacker knows all other rows, and so what the model would be without noise in either world.
+# All they need to look at is the model's decision value for the patient. It is noisy, and the two
+# worlds overlap.
+
+N_FITS = 100 * N_REPEATS
+decisions = {
+    label: [
+        make_model(epsilon=2.0)
+        .set_params(random_state=2 * seed + label)
+        .fit(*world(label))
+        .decision_function([patient])[0]
+        for seed in range(N_FITS // 2)
+    ]
+    for label in (0, 1)
+}
+
+# %%
+# The audit
+# ---------
+# ``skdp.audit`` does the same with care: it chooses the threshold on a third of the fits and counts
+# errors on the others, with exact confidence bounds. Its verdict is one-sided. A bound above the
+# claim convicts the claim; a bound below it is no proof, because a better attack may exist.
+# Epsilons are compared at delta = 0.05, where errors are common enough to be counted.
+
+
+def attack(model, seed):
+    """Return what an attack on a model reached."""
+    canary = (patient, 1, patient, 0)
+    return audit(model, X, y, canary=canary, n_fits=N_FITS, delta=0.05, random_state=seed)
+
+
+reports, audits = {}, {}
+for seed, epsilon in enumerate((0.5, 2.0, 5.0)):
+    model = make_model(epsilon)
+    audits[epsilon] = attack(model, seed)
+    reports[epsilon] = model.fit(*world(1)).privacy_report_
+    print(audits[epsilon])
+
+# %%
+# A false promise
+# ---------------
+# What if the code is wrong? This model reports four times less than it spends, and everything else
+# about it looks as before.
+
+
+class OverPromising(DPSGDClassifier):
+    """Spend four times the epsilon that is reported."""
+
+    def fit(self, X, y):
+        promised = self.epsilon
+        report = super().fit(X, y).privacy_report_
+        self.epsilon = 4.0 * promised
+        super().fit(X, y)
+        self.epsilon, self.privacy_report_ = promised, report
+        return self
+
+
+false = attack(make_model(epsilon=2.0, kind=OverPromising), seed=3)
+print(false.to_text())
+
+# %%
+# Promise and attack
+# ------------------
+# A curve is what a report allows: no attack may have errors below it. A guess that looks at nothing
+# is on the diagonal. The attacks come close to their curves, since everything was in their favour,
+# and where one lies below, it is by about what the intervals allow. The one on the false promise is
+# far below the curve of that promise.
+
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(11.0, 5.2), layout="constrained", width_ratios=(1.0, 1.1)
+)
+bins = np.histogram_bin_edges(np.concatenate(list(decisions.values())), 30)
+for label, colour in ((0, "0.55"), (1, BLUE)):
+    left.hist(decisions[label], bins, color=colour, alpha=0.3, density=True)
+    centre, spread = np.mean(decisions[label]), np.std(decisions[label])
+    grid = np.linspace(bins[0], bins[-1], 200)
+    left.plot(grid, norm.pdf(grid, centre, spread), color=colour, lw=2)
+    left.annotate(
+        ("well", "ill")[label],
+        (centre + (2 * label - 1) * spread, norm.pdf(1.0) / spread),
+        xytext=(30 * (2 * label - 1), 18),
+        textcoords="offset points",
+        ha="center",
+        color=colour,
+        fontsize=12,
+    )
+left.set(
+    yticks=[],
+    xlabel="decision value of the published model for the patient",
+    title=r"Was she ill? What the attacker has to go by, $\varepsilon = 2$",
+)
+left.spines[["top", "right", "left"]].set_visible(False)
+
+for (epsilon, report), colour in zip(reports.items(), (GREEN, BLUE, ORANGE), strict=True):
+    display = TradeoffDisplay.from_report(
+        report, audit=audits[epsilon], ax=right, color=colour, linestyle="-", linewidth=2
+    )
+    place = {0.5: 0.6, 2.0: 0.45, 5.0: 0.27}[epsilon]
+    right.annotate(
+        rf"$\varepsilon = {epsilon:g}$",
+        (place, np.interp(place, display.fpr, display.fnr)),
+        xytext=(-2, -3),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        color=colour,
+        fontsize=12,
+    )
+right.get_legend().remove()
+right.annotate("blind guess", (0.83, 0.19), rotation=-45, rotation_mode="anchor", color="0.4")
+right.annotate(
+    "dots: honest models under attack,\nwith 95 % intervals", (0.98, 0.96), ha="right", va="top"
+)
+right.plot(false.fpr, 1.0 - false.tpr, "X", color=RED, ms=11, mec="white", zorder=5)
+right.annotate(
+    "promises $\\varepsilon = 2$,\nspends 8: convicted",
+    (false.fpr, 1.0 - false.tpr),
+    xytext=(0.98, 0.7),
+    ha="right",
+    color=RED,
+    arrowprops={"arrowstyle": "-", "color": RED, "shrinkB": 8},
+)
+right.set(title="Honest models keep their promise, a false one is caught")
+right.spines[["top", "right"]].set_visible(False)
+plt.show()
