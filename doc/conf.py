@@ -52,6 +52,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"[\\/]plot_",
+    "within_subsection_order": "reading_order.ReadingOrder",
     "doc_module": ("skdp",),
     "backreferences_dir": "api/generated/examples",
     "download_all_examples": False,
