@@ -154,7 +154,7 @@ def noise(peers, shrink):
     """Noise of the operating system against that of a seed."""
     X, labels, targets = generate(*ADULT, shrink)
     contenders, claims = {}, []
-    models = {f"{name}, {b}": (make, b) for b in (50, 256) for name, make in REGRESSORS.items()}
+    models = {f"{name}, {b}": (make, b) for b in (50, 256, 1000) for name, make in REGRESSORS.items()}
     models |= {f"{name}, log_loss, 50": (make, 50) for name, make in CLASSIFIERS.items()}
     for name, (make, batch_size) in models.items():
         y = labels if make in CLASSIFIERS.values() else targets
