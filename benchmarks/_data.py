@@ -236,6 +236,15 @@ def scale(features):
     return _scaler(numbers, words).fit_transform(features.astype(dict.fromkeys(words, object)))
 
 
+def read_kept(path, command):
+    """Return the table that a file has of an earlier run, empty if another command made it."""
+    if path.is_file():
+        with open(path, encoding="utf-8") as file:
+            if file.readline() == f"# {command}\n":
+                return pd.read_csv(path, comment="#")
+    return pd.DataFrame()
+
+
 def write_table(table, path, command, note=NOT_PRIVATE):
     """Write a table as CSV below comments: the command that made it, and a note."""
     with open(path, "w", encoding="utf-8", newline="\n") as file:

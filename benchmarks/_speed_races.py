@@ -154,7 +154,9 @@ def noise(peers, shrink):
     """Noise of the operating system against that of a seed."""
     X, labels, targets = generate(*ADULT, shrink)
     contenders, claims = {}, []
-    models = {f"{name}, {b}": (make, b) for b in (50, 256, 1000) for name, make in REGRESSORS.items()}
+    models = {
+        f"{name}, {b}": (make, b) for b in (50, 256, 1000) for name, make in REGRESSORS.items()
+    }
     models |= {f"{name}, log_loss, 50": (make, 50) for name, make in CLASSIFIERS.items()}
     for name, (make, batch_size) in models.items():
         y = labels if make in CLASSIFIERS.values() else targets
@@ -279,7 +281,7 @@ RACES = {
     # The last is a little above the size from which threads are used.
     "threads_large": partial(threads, 200_000, 200, 20_000, 2, "faster"),
     "threads_small": partial(threads, *ADULT, 256, PASSES, "not slower"),
-    "threads_middle": partial(threads, 100_000, 110, 20_000, PASSES, "not slower"),
+    "threads_middle": partial(threads, 100_000, 55, 20_000, PASSES, "not slower"),
     "step_50": partial(step, 50),
     "step_1000": partial(step, 1000),
     "imports": imports,

@@ -21,7 +21,7 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from _data import write_table
+from _data import read_kept, write_table
 from tqdm import tqdm
 
 mpl.use("Agg")
@@ -156,7 +156,9 @@ def mapped(n_bytes, folder, progress):
             estimator, settings = MAPPED[name]
             found = run_fit(estimator, settings, files, mapped=True, limit=int(LIMIT))
             progress.update()
-            yield {"part": "mapped", "model": name, "X": dtype, **describe(found)}
+            # Pages of the file are no copies.
+            row = describe(found) | {"copies": None}
+            yield {"part": "mapped", "model": name, "X": dtype, **row}
         os.remove(files["X"])
 
 
@@ -206,7 +208,7 @@ def main(arguments=None):
         nargs="+",
         choices=PARTS,
         default=list(PARTS),
-        help="what to run; the other part stays in the table as it was",
+        help="what to run; the other part stays in the table as it was, if the sizes are the same",
     )
     parser.add_argument("--rows", type=int, default=ROWS, help="rows of X in memory")
     parser.add_argument("--file-bytes", type=float, default=FILE_BYTES)
@@ -218,8 +220,9 @@ def main(arguments=None):
     }
     sizes = {"copies": options.rows, "mapped": options.file_bytes}
     path = options.output / "memory.csv"
-    old = pd.read_csv(path, comment="#") if path.is_file() else pd.DataFrame({"part": []})
-    found = {part: old[old["part"] == part] for part in PARTS}
+    line = f"python benchmarks/memory.py --rows {options.rows} --file-bytes {options.file_bytes:g}"
+    old = read_kept(path, line)
+    found = {part: old[old["part"] == part] if len(old) else old for part in PARTS}
     with (
         tempfile.TemporaryDirectory(dir=options.scratch) as folder,
         tqdm(
@@ -229,7 +232,6 @@ def main(arguments=None):
         for part in options.parts:
             found[part] = pd.DataFrame(PARTS[part](sizes[part], folder, progress)).round(3)
     table = pd.concat([rows for rows in found.values() if len(rows)], ignore_index=True)
-    line = f"python benchmarks/memory.py --rows {options.rows} --file-bytes {options.file_bytes:g}"
     write_table(table, path, line, NOTE)
     draw(table, options.output / "memory.png")
     print(table.to_string(index=False))

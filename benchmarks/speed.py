@@ -8,7 +8,8 @@ are skipped where none is given.
 
     python benchmarks/speed.py --diffprivlib-python PATH --opacus-python PATH
 
-Races that a run leaves out stay in the tables as they were: ``--races`` goes on after a break.
+Races that a run leaves out stay in the tables as they were if the options were the same: ``--races``
+goes on after a break.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 import pandas as pd
-from _data import write_table
+from _data import read_kept, write_table
 from _race import Peers
 from _speed_figure import draw
 from _speed_races import RACES
@@ -29,11 +30,10 @@ TABLES = ("speed.csv", "speed_ratios.csv")
 PEERS = ("diffprivlib", "opacus")
 
 
-def replace_races(path, rows):
+def replace_races(path, rows, command):
     """Return a table of races by name: those of a file, and those just run in their places."""
-    kept = {}
-    if path.is_file():
-        kept = dict(list(pd.read_csv(path, comment="#").groupby("race")))
+    table = read_kept(path, command)
+    kept = dict(list(table.groupby("race"))) if len(table) else {}
     kept |= {name: pd.DataFrame(found).assign(race=name) for name, found in rows.items()}
     table = pd.concat([kept[name] for name in RACES if name in kept], ignore_index=True)
     return table[["race", *table.columns.drop("race")]]
@@ -61,7 +61,7 @@ def main(arguments=None):
         with tempfile.TemporaryDirectory() as folder, Peers(pythons, folder) as peers:
             times, ratios = RACES[name](peers, options.shrink).run(options.repeats)
         for file, rows in zip(TABLES, (times, ratios), strict=True):
-            table = replace_races(options.output / file, {name: rows})
+            table = replace_races(options.output / file, {name: rows}, line)
             write_table(table, options.output / file, line, NOTE)
     times, ratios = (
         pd.read_csv(options.output / file, comment="#")

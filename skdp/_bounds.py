@@ -63,7 +63,7 @@ class BoundedRows(NamedTuple):
     Attributes
     ----------
     X : ndarray of shape (n, d), float32 or float64
-        The caller's rows, not copied; C-contiguous for solvers that gather rows.
+        The caller's rows, not copied if aligned; C-contiguous for solvers that gather rows.
     scale : ndarray of shape (n,) or None
         Clipping factors in [0, 1]; None if no row is clipped.
     bias : float
@@ -209,6 +209,9 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None):
     BoundedRows
     """
     data_norm = float(data_norm)
+    # Where entries aren't aligned, as in a memory map with an odd offset, NumPy gathers rows of a
+    # copy of all.
+    X = np.require(X, requirements="A")
     norm = row_norms(X)
     scale = None
     if clip:

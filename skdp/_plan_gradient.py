@@ -12,7 +12,8 @@ from skdp._plan import (
     auto_batch_size,
     resolve_batch_size,
 )
-from skdp._sampling import PartitionSampler, PoissonSampler
+from skdp._plan_disjoint import auto_disjoint_size, full_step_noise, mean_noise, sort_by_budget
+from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp.accountant import (
     GaussianEvent,
     LaplaceEvent,
@@ -26,8 +27,6 @@ _SMALLEST_STEP, _LARGEST_STEP = 1e-30, 1e30
 _OPTIMUM = 4.0
 # Slope that gradients of smooth losses are clipped at.
 _SMOOTH_SLOPE = 0.3
-# Disjoint batches are at most this share of the rows, so that there are some steps to take.
-_FEWEST_PARTS = 40
 
 _SEVERAL_PASSES = (
     "each pass is private on its own and the epsilons of the {} passes add up (basic composition)"
@@ -145,13 +144,15 @@ class GradientPlan:
         The t-th step size, from 1, is ``eta0 * t ** -power``.
     radius : float
         Length that the model is cut to.
-    sampler : PoissonSampler or PartitionSampler
+    sampler : PoissonSampler, PartitionSampler or SortedPartitionSampler
     mechanism : GaussianMechanism or LaplaceMechanism
     event : GaussianEvent or LaplaceEvent
     budget : Budget
         The guarantee, with the delta and the largest epsilon that are spent.
     noise_multipliers : ndarray of shape (n_rows,) or None
         What each record asks for, where they differ.
+    full_step_noise : float
+        Noise multiplier over size up to which a batch takes a full step, where they differ.
     notes : tuple of str
         How the guarantee is to be read.
     same_clip : bool
@@ -164,11 +165,12 @@ class GradientPlan:
     eta0: float
     power: float
     radius: float
-    sampler: PoissonSampler | PartitionSampler
+    sampler: PoissonSampler | PartitionSampler | SortedPartitionSampler
     mechanism: GaussianMechanism | LaplaceMechanism
     event: GaussianEvent | LaplaceEvent
     budget: Budget
     noise_multipliers: np.ndarray | None = None
+    full_step_noise: float = math.inf
     notes: tuple = ()
     same_clip: bool = True
 
@@ -228,39 +230,50 @@ def plan_laplace(
 
     A record takes part in one release a pass, so the batches of a pass compose in parallel and
     passes by adding their epsilons; `max_iter` "auto" is 1. With `sample_epsilon`, an array of
-    public epsilons, one a record, the noise of a batch is that of its most demanding member.
+    public epsilons, one a record, the noise of a batch is that of its most demanding member, and
+    the batches are made of records with about the same epsilon.
     """
     max_iter = 1 if max_iter == "auto" else int(max_iter)
     notes = (_SEVERAL_PASSES.format(max_iter),) if max_iter > 1 else ()
-    epsilon, multipliers, largest = budget.epsilon, None, None
+    epsilon, multipliers = budget.epsilon, None
     if sample_epsilon is not None:
         epsilon = float(sample_epsilon.max())
-        multipliers = calibrate_pure(sample_epsilon, n_steps=max_iter, adjacency=budget.adjacency)
-        largest = float(multipliers.max())
         notes += (_PERSONAL.format(sample_epsilon.min(), epsilon),)
+        if sample_epsilon.min() < epsilon:
+            multipliers = calibrate_pure(
+                sample_epsilon, n_steps=max_iter, adjacency=budget.adjacency
+            )
     noise_multiplier = calibrate_pure(float(epsilon), n_steps=max_iter, adjacency=budget.adjacency)
     clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
     mechanism = _mechanism(LaplaceMechanism, problem, clip, noise_multiplier)
-    if batch_size == "auto":
-        batch_size = _auto_disjoint_size(problem, noise_multiplier)
-    batch_size = resolve_batch_size(batch_size, problem.n_rows)
-    sampler = PartitionSampler(problem.n_rows, batch_size, max_iter)
-    typical = mechanism.noise_std
-    if multipliers is not None:
-        typical *= _typical_largest(multipliers, batch_size) / noise_multiplier
-    n_parts = sampler.n_parts
+    if batch_size != "auto":
+        batch_size = resolve_batch_size(batch_size, problem.n_rows)
+    largest, full_step = None, math.inf
+    if multipliers is None:
+        if batch_size == "auto":
+            size = auto_disjoint_size(problem.n_rows, mechanism.size, noise_multiplier)
+            batch_size = min(problem.n_rows, int(size))
+        sampler = PartitionSampler(problem.n_rows, batch_size, max_iter)
+        noise_std = mechanism.noise_std * sampler.n_parts / problem.n_rows
+    else:
+        sampler, noises = sort_by_budget(multipliers, mechanism.size, max_iter, batch_size)
+        if batch_size == "auto":
+            batch_size = max(sampler.sizes)
+        largest, full_step = float(multipliers.max()), full_step_noise(noises)
+        noise_std = mechanism.noise_std * mean_noise(noises) / noise_multiplier
     return GradientPlan(
         batch_size=batch_size,
         n_passes=max_iter,
         clipping_norm=clip,
-        eta0=steps.first(problem, clip, typical * n_parts / problem.n_rows, sampler.n_steps),
+        eta0=steps.first(problem, clip, noise_std, sampler.n_steps),
         power=steps.power,
         radius=problem.radius if noise_multiplier > 0.0 else math.inf,
         sampler=sampler,
         mechanism=mechanism,
-        event=LaplaceEvent(noise_multiplier, max_iter, n_parts, largest),
+        event=LaplaceEvent(noise_multiplier, max_iter, sampler.n_parts, largest),
         budget=Budget(epsilon, 0.0, budget.adjacency, budget.accountant),
         noise_multipliers=multipliers,
+        full_step_noise=full_step,
         notes=notes,
     )
 
@@ -321,24 +334,6 @@ def _resolve_clip(clipping_norm, problem, noise_multiplier):
         return float(clipping_norm)
     typical = _SMOOTH_SLOPE if math.isfinite(problem.smoothness) else 1.0
     return float(min(problem.lipschitz, typical) * problem.row_norm)
-
-
-def _auto_disjoint_size(problem, noise_multiplier):
-    """Return the size of disjoint batches, at least 8 and at most a share of the rows.
-
-    Larger batches drown less in noise and leave fewer steps; in between, the best size was found to
-    grow with the square root of the number of rows times the noise.
-    """
-    noise = noise_multiplier * math.sqrt(problem.n_columns * problem.n_outputs + 1.0)
-    size = round(math.sqrt(problem.n_rows * noise) / 3.0)
-    return min(problem.n_rows, max(8, min(size, problem.n_rows // _FEWEST_PARTS)))
-
-
-def _typical_largest(multipliers, batch_size):
-    """Return the root mean square of the largest multiplier in a random batch."""
-    shares = np.arange(multipliers.size + 1) / multipliers.size
-    chances = np.diff(shares**batch_size)
-    return math.sqrt(chances @ np.sort(multipliers) ** 2)
 
 
 def _sum_of_powers(n_steps, exponent):

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-# Coins that are drawn at a time: few enough not to push rows out of the processor's caches.
+# Rows that are drawn at a time: few enough not to push rows out of the processor's caches.
 _BLOCK = 4096
 
 
@@ -107,6 +107,62 @@ class PartitionSampler:
             for part in range(self.n_parts):
                 first, last = (i * self.n_rows // self.n_parts for i in (part, part + 1))
                 yield order[first:last]
+
+    def divisor(self, batch):
+        """Return what makes a batch's sum a mean: its size, which is public."""
+        return batch.size
+
+
+@dataclass(frozen=True, eq=False)
+class SortedPartitionSampler:
+    """Every row once a pass, in disjoint batches of rows whose public keys are close.
+
+    In each pass the rows are shuffled, sorted by key and cut, and the batches come in random order.
+    Rows of one key are in the same batch by chance alone; only batches at the border of two keys
+    have both.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (n_rows,)
+        Public numbers, one a row.
+    sizes : tuple of int
+        Rows of each batch, from that of the smallest keys on; n_rows together.
+    n_passes : int
+        Number of passes.
+    """
+
+    keys: np.ndarray
+    sizes: tuple
+    n_passes: int
+
+    @property
+    def design(self):
+        """What the accountant needs to know: a record takes part in one batch of each pass."""
+        return {"sampling_rate": 1.0, "n_steps": self.n_passes, "n_parts": self.n_parts}
+
+    @property
+    def n_parts(self):
+        """Batches of a pass."""
+        return len(self.sizes)
+
+    @property
+    def n_steps(self):
+        """Total number of batches."""
+        return self.n_passes * self.n_parts
+
+    @property
+    def expected_size(self):
+        """Mean number of rows of a batch."""
+        return self.keys.size / self.n_parts
+
+    def batches(self, stream):
+        """Yield the row indices of each step."""
+        ends = np.cumsum(self.sizes)
+        for _ in range(self.n_passes):
+            order = np.argsort(stream.uniform(self.keys.size))
+            order = order[np.argsort(self.keys[order], kind="stable")]
+            for part in np.argsort(stream.uniform(self.n_parts)):
+                yield order[ends[part] - self.sizes[part] : ends[part]]
 
     def divisor(self, batch):
         """Return what makes a batch's sum a mean: its size, which is public."""

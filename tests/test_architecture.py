@@ -15,7 +15,7 @@ ROOMS = [
     {"_bound_checks", "_random", "exceptions", "utils._sklearn"},
     {"_bounds", "_losses", "_penalties", "_sampling", "accountant"},
     {"_mechanisms"},
-    {"_plan"},
+    {"_plan", "_plan_disjoint"},
     {"_plan_coordinate", "_plan_gradient", "_plan_label"},
     {"_solvers"},
     {"linear_model", "preprocessing"},
@@ -137,7 +137,8 @@ def test_generators_and_noise_have_one_room_each(module, path):
 
 
 @pytest.mark.parametrize(
-    "room", ["accountant", "_plan", "_plan_coordinate", "_plan_gradient", "_plan_label"]
+    "room",
+    ["accountant", "_plan", "_plan_coordinate", "_plan_disjoint", "_plan_gradient", "_plan_label"],
 )
 def test_accountant_and_plan_take_no_data(room):
     """No parameter there has a name that arrays of rows go by."""

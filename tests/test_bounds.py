@@ -81,6 +81,13 @@ def test_the_intercept_column_counts_in_the_norm():
     assert rows.n_columns == 3
 
 
+def test_rows_whose_entries_are_not_aligned_are_copied_once():
+    raw = np.zeros(3 * 8 + 3, dtype=np.uint8)
+    X = raw[3:].view(np.float64).reshape(1, 3)
+    assert not X.flags.aligned
+    assert clip_rows(X, data_norm=1.0, fit_intercept=False).X.flags.aligned
+
+
 def test_without_clipping_rows_and_targets_pass():
     X = np.array([[3.0, 4.0]])
     assert clip_rows(X, data_norm=1.0, fit_intercept=False, clip=False).scale is None

@@ -6,12 +6,14 @@ import pytest
 
 from skdp._plan import Budget
 from skdp._plan_gradient import (
+    GradientPlan,
     GradientProblem,
     StepSizes,
     plan_gaussian,
     plan_laplace,
     plan_stream,
 )
+from skdp._random import make_stream
 from skdp.accountant import get_epsilon
 
 PROBLEM = GradientProblem(
@@ -113,10 +115,39 @@ def test_personal_epsilons_become_noise_multipliers(n_passes):
     assert "from 0.1 to 0.8" in report.to_text().replace("\n" + " " * 16, " ")
 
 
+@pytest.mark.parametrize("n_passes", [1, 4])
+@pytest.mark.parametrize("batch_size", [30, "auto"])
+def test_records_of_about_the_same_epsilon_share_batches(batch_size, n_passes):
+    epsilons = np.random.default_rng(0).permutation(np.linspace(0.1, 0.8, 1000))
+    made = plan(plan_laplace, sample_epsilon=epsilons, max_iter=n_passes, batch_size=batch_size)
+    batches = list(made.sampler.batches(make_stream(0)))
+    assert len(batches) == made.sampler.n_steps == made.report(reproducible=False).n_releases
+    largest = max(batch.size for batch in batches)
+    assert made.batch_size == (largest if batch_size == "auto" else batch_size) >= largest
+    assert made.sampler.design["n_parts"] == made.event.n_parts
+    # Sorted, they span the range once a pass.
+    spans = [np.ptp(epsilons[batch]) for batch in batches]
+    assert sum(spans) < n_passes * 0.7
+
+
 def test_one_epsilon_for_all_is_the_same_plan():
     shared, personal = plan(plan_laplace), plan(plan_laplace, sample_epsilon=np.full(1000, 1.0))
-    assert shared.mechanism == personal.mechanism
-    assert personal.eta0 == pytest.approx(shared.eta0)
+    for field in fields(GradientPlan):
+        if field.name != "notes":
+            assert getattr(shared, field.name) == getattr(personal, field.name)
+    assert "from 1 to 1" in personal.notes[-1]
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
+def test_auto_steps_let_the_noise_of_personal_budgets_be_as_large_as_the_reach(share):
+    epsilons = np.where(np.arange(1000) < 1000 * share, 0.005, 0.02)
+    made = plan(plan_laplace, epsilon=0.02, smoothness=math.inf, sample_epsilon=epsilons)
+    total = 0.0
+    for batch in made.sampler.batches(make_stream(0)):
+        noise = made.mechanism.serving(made.noise_multipliers[batch])
+        short = min(1.0, made.full_step_noise * batch.size / noise.noise_multiplier) ** 2
+        total += (made.eta0 * short * noise.noise_std / batch.size) ** 2
+    assert 1.5 * math.sqrt(total) == pytest.approx(2.5, rel=1e-3)
 
 
 def test_without_privacy_nothing_is_bounded_or_noised():

@@ -9,6 +9,7 @@ from skdp._sampling import (
     PartitionSampler,
     PoissonSampler,
     SingleCoordinateSampler,
+    SortedPartitionSampler,
 )
 
 P_VALUE = 1e-9
@@ -72,6 +73,64 @@ def test_a_partition_takes_every_row_once_a_pass(batch_size):
     assert not np.array_equal(orders[0], orders[1])
     sizes = [batch.size for batch in batches]
     assert batch_size >= max(sizes) >= min(sizes) >= max(sizes) - 1
+
+
+def passes_of(sampler, random_state=0):
+    batches = list(sampler.batches(make_stream(random_state)))
+    assert len(batches) == sampler.n_steps == sampler.n_passes * sampler.n_parts
+    return [
+        batches[i * sampler.n_parts : (i + 1) * sampler.n_parts] for i in range(sampler.n_passes)
+    ]
+
+
+@pytest.mark.parametrize("random_state", [0, None])
+@pytest.mark.parametrize("sizes", [(23,), (1,) * 23, (5, 6, 6, 6), (2, 3, 4, 14)])
+def test_a_sorted_partition_takes_every_row_once_a_pass(sizes, random_state):
+    keys = np.random.default_rng(0).permutation(np.repeat([1.0, 2.0, 5.0], [10, 12, 1]))
+    sampler = SortedPartitionSampler(keys, sizes, 3)
+    assert sampler.design == {"sampling_rate": 1.0, "n_steps": 3, "n_parts": len(sizes)}
+    pieces = np.split(np.sort(keys), np.cumsum(sizes)[:-1])
+    for batches in passes_of(sampler, random_state):
+        np.testing.assert_array_equal(np.sort(np.concatenate(batches)), np.arange(23))
+        assert sorted(sorted(keys[batch]) for batch in batches) == sorted(map(list, pieces))
+
+
+def test_a_sorted_partition_mixes_keys_at_borders_only():
+    keys = np.random.default_rng(0).permutation(np.repeat([1.0, 2.0, 5.0], [50, 500, 450]))
+    (batches,) = passes_of(SortedPartitionSampler(keys, (8,) * 125, 1))
+    assert sum(np.unique(keys[batch]).size > 1 for batch in batches) == 2
+    assert sum(5.0 in keys[batch] for batch in batches) == 57
+
+
+def test_members_and_order_of_a_sorted_partition_are_random():
+    n_passes = 6000
+    orders = [
+        tuple(batch[0] // 2 for batch in one)
+        for one in passes_of(
+            SortedPartitionSampler(np.repeat([1.0, 2.0, 3.0], 2), (2,) * 3, n_passes)
+        )
+    ]
+    _, counts = np.unique(orders, axis=0, return_counts=True)
+    assert counts.size == 6
+    assert chisquare(counts).pvalue > P_VALUE
+    # Each pass starts afresh.
+    pairs = np.unique(np.hstack([orders[::2], orders[1::2]]), axis=0, return_counts=True)[1]
+    assert pairs.size == 36
+    assert chisquare(pairs).pvalue > P_VALUE
+    one_key = SortedPartitionSampler(np.ones(4), (2, 2), n_passes)
+    partners = [batch.sum() for one in passes_of(one_key) for batch in one if 0 in batch]
+    counts = np.bincount(partners)[1:]
+    assert counts.size == 3
+    assert chisquare(counts).pvalue > P_VALUE
+
+
+def test_equal_coins_give_equal_sorted_partitions():
+    sampler = SortedPartitionSampler(np.arange(40.0) % 3, (10, 10, 20), 2)
+    one, same, other = (
+        np.concatenate(list(sampler.batches(make_stream(seed)))) for seed in (5, 5, 6)
+    )
+    np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(one, other)
 
 
 def test_coordinates_are_uniform_without_replacement():

@@ -68,9 +68,6 @@ def solve_dual_cd(
     mean = TailAverage(shared.shape, sampler.n_steps, average)
     bound = np.array(clipping_norm)
 
-    def new_buffers(size):
-        return GatheredRows(rows, size)
-
     def update(gathered, indices, theta):
         norm = gathered.load(indices)
         y = targets.take(indices, axis=0)
@@ -84,7 +81,7 @@ def solve_dual_cd(
         dual[indices] = a if noisy_dual else a + zeta
         return gathered.sum(zeta), zeta
 
-    with block_mapper(n_jobs, sampler.rate * rows.X.size, new_buffers) as map_blocks:
+    with block_mapper(n_jobs, sampler.rate * n_rows, rows, GatheredRows) as map_blocks:
         for batch in sampler.batches(coins):
             updates = map_blocks(update, batch, shared * per_theta)
             increment = sum_in_order([part for part, _ in updates])

@@ -22,14 +22,15 @@ class GatheredRows:
     """
 
     def __init__(self, rows, size):
-        self._X, self._all_scales, self._bias, self._all_norms = rows
+        self._X, self._bias = rows.X, rows.bias
+        self._all_scales, self._all_norms = rows.scale, rows.norm
         self._n_features, self._n_columns = rows.X.shape[1], rows.n_columns
         self._float64 = np.empty((size, self._n_features))
         self._gathered = self._float64
         if rows.X.dtype != np.float64:
             self._gathered = np.empty(self._float64.shape, rows.X.dtype)
         self._ones = np.ones(size)
-        self._scale = None
+        self._x = self._scale = None
 
     def load(self, indices):
         """Gather the rows with these indices and return their norms."""

@@ -21,6 +21,7 @@ def solve_gradient(
     sampler,
     mechanism,
     noise_multipliers=None,
+    full_step_noise=math.inf,
     clipping_norm,
     eta0,
     power,
@@ -51,11 +52,14 @@ def solve_gradient(
         One column an output.
     loss : object of `skdp._losses`
     penalty : Penalty
-    sampler : PoissonSampler or PartitionSampler
+    sampler : PoissonSampler, PartitionSampler or SortedPartitionSampler
     mechanism : GaussianMechanism or LaplaceMechanism
     noise_multipliers : ndarray of shape (n,), default=None
         Public noise multipliers that the records ask for; a batch's release serves them all. None
         means that of the mechanism. With disjoint batches only.
+    full_step_noise : float, default=inf
+        Batches whose noise multiplier over size is larger take steps that are shorter by the square
+        of the ratio. With `noise_multipliers` only.
     clipping_norm : float
         What a row's gradient is clipped to.
     eta0, power : float
@@ -81,24 +85,23 @@ def solve_gradient(
     mean = TailAverage(shape, sampler.n_steps, average)
     bound = np.array(clipping_norm)
 
-    def new_buffers(size):
-        return GatheredRows(rows, size)
-
     def gradient(gathered, indices, w):
         norm = gathered.load(indices)
         slopes = loss.gradient(targets.take(indices, axis=0), gathered.predict(w))
         clip_contributions(slopes, norm, bound)
         return gathered.sum(slopes)
 
-    expected_entries = sampler.expected_size * rows.X.shape[1]
-    with block_mapper(n_jobs, expected_entries, new_buffers) as map_blocks:
+    with block_mapper(n_jobs, sampler.expected_size, rows, GatheredRows) as map_blocks:
         for t, batch in enumerate(sampler.batches(coins), start=1):
             total = sum_in_order(map_blocks(gradient, batch, w))
+            eta = eta0 * float(t) ** -power
             if noise_multipliers is None:
                 released = mechanism.release(total, noise)
             else:
-                released = mechanism.serving(noise_multipliers[batch]).release(total, noise)
-            eta = eta0 * float(t) ** -power
+                serving = mechanism.serving(noise_multipliers[batch])
+                released = serving.release(total, noise)
+                quiet = full_step_noise * batch.size / serving.noise_multiplier
+                eta *= min(1.0, quiet) ** 2
             w = w - (eta / sampler.divisor(batch)) * released
             w = penalty.prox(w, eta)
             length = math.sqrt(np.vdot(w, w))

@@ -1,5 +1,6 @@
 """Fixed blocks of a batch, worked on by threads and reduced in block order."""
 
+import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -32,8 +33,12 @@ class _SingleThreadedBlas:
                 if self._controller is None:
                     # Looking for libraries takes milliseconds. NumPy's and SciPy's are loaded.
                     self._controller = ThreadpoolController()
-                self._limits = self._controller.limit(limits=1, user_api="blas")
+                self._limits = self.limit()
             self._n_inside += 1
+
+    def limit(self):
+        """Set one thread for BLAS as called from this thread."""
+        return self._controller.limit(limits=1, user_api="blas")
 
     def __exit__(self, *exc_info):
         with self._lock:
@@ -46,7 +51,7 @@ single_threaded_blas = _SingleThreadedBlas()
 
 
 @contextmanager
-def block_mapper(n_jobs, expected_entries, new_buffers):
+def block_mapper(n_jobs, expected_size, rows, new_buffers):
     """Give a function ``map_blocks(update, batch, *args)`` that shares a batch among threads.
 
     ``update(buffers, indices, *args)`` is called for each `BLOCK_ROWS` of the batch's row indices,
@@ -56,14 +61,18 @@ def block_mapper(n_jobs, expected_entries, new_buffers):
     Parameters
     ----------
     n_jobs : int or None
-        As in joblib. Threads are used only if a step has enough work for them.
-    expected_entries : float
-        Entries that a step is expected to read, public.
+        As in joblib. There are no more threads than blocks, and one if a step has little work.
+    expected_size : float
+        Rows that a batch is expected to have, public.
+    rows : BoundedRows
     new_buffers : callable
-        Called once for each thread, with the largest number of rows it will be given.
+        Called once for each thread, with `rows` and the largest number of them it will be given.
     """
-    n_workers = effective_n_jobs(n_jobs) if expected_entries >= _WORTHWHILE_ENTRIES else 1
-    buffers = [new_buffers(BLOCK_ROWS) for _ in range(n_workers)]
+    n_rows, n_features = rows.X.shape
+    n_workers = 1
+    if expected_size * n_features >= _WORTHWHILE_ENTRIES:
+        n_workers = max(1, min(effective_n_jobs(n_jobs), _n_blocks(expected_size)))
+    buffers = [new_buffers(rows, min(BLOCK_ROWS, n_rows)) for _ in range(n_workers)]
 
     def work(update, batch, args, worker):
         starts = range(worker * BLOCK_ROWS, batch.size, n_workers * BLOCK_ROWS)
@@ -85,19 +94,27 @@ def block_mapper(n_jobs, expected_entries, new_buffers):
             yield map_alone
             return
         # joblib's threads wait for each other in steps of 10 ms, which is longer than our steps.
-        helpers = stack.enter_context(ThreadPoolExecutor(n_workers - 1))
+        # Some builds of BLAS count threads for each of ours.
+        helpers = stack.enter_context(
+            ThreadPoolExecutor(n_workers - 1, initializer=single_threaded_blas.limit)
+        )
 
         def map_blocks(update, batch, *args):
-            if batch.size <= BLOCK_ROWS:
+            n_used = min(n_workers, _n_blocks(batch.size))
+            if n_used <= 1:
                 return map_alone(update, batch, *args)
             others = [
-                helpers.submit(work, update, batch, args, worker) for worker in range(1, n_workers)
+                helpers.submit(work, update, batch, args, worker) for worker in range(1, n_used)
             ]
             per_worker = [work(update, batch, args, 0), *(other.result() for other in others)]
             n_blocks = sum(map(len, per_worker))
-            return [per_worker[block % n_workers][block // n_workers] for block in range(n_blocks)]
+            return [per_worker[block % n_used][block // n_used] for block in range(n_blocks)]
 
         yield map_blocks
+
+
+def _n_blocks(n_rows):
+    return math.ceil(n_rows / BLOCK_ROWS)
 
 
 def sum_in_order(parts):

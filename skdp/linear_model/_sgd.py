@@ -108,7 +108,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
 
     batch_size : int or "auto", default="auto"
         Rows a step: expected for Gaussian noise, at most for Laplace noise. "auto" is a function of
-        public numbers: for Gaussian noise a quarter of the square root of n_samples, at least 8.
+        public numbers: for Gaussian noise a quarter of the square root of n_samples, at least 8;
+        with personal budgets records of a smaller epsilon have larger batches.
 
     clipping_norm : float or "auto", default="auto"
         Bound on the L2 norm of a row's gradient, all outputs together. "auto" is the norm of a row
@@ -153,7 +154,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         Passes taken; after `partial_fit` the number of calls.
 
     batch_size_ : int
-        Rows a step; see `batch_size`.
+        Rows a step, of the largest batch where sizes differ; see `batch_size`.
 
     clipping_norm_ : float
         What a gradient was clipped to; see `clipping_norm`.
@@ -268,10 +269,11 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
             Targets.
         sample_epsilon : array-like of shape (n_samples,), default=None
             For ``mechanism="laplace"``: the epsilon of each record, in (0, `epsilon`]. A batch's
-            noise serves its most demanding member; several passes share a record's epsilon. These
-            numbers are taken as public: they must not depend on the records. In a meta-estimator
-            it needs metadata routing, see ``set_fit_request``. Without them every record has
-            `epsilon`.
+            noise serves its most demanding member, so records of about the same epsilon share
+            batches, and those with more noise take shorter steps; several passes share a record's
+            epsilon. These numbers are taken as public: they must not depend on the records. In a
+            meta-estimator it needs metadata routing, see ``set_fit_request``. Without them every
+            record has `epsilon`.
 
         Returns
         -------
@@ -482,7 +484,8 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
 
     batch_size : int or "auto", default="auto"
         Rows a step: expected for Gaussian noise, at most for Laplace noise. "auto" is a function of
-        public numbers: for Gaussian noise a quarter of the square root of n_samples, at least 8.
+        public numbers: for Gaussian noise a quarter of the square root of n_samples, at least 8;
+        with personal budgets records of a smaller epsilon have larger batches.
 
     clipping_norm : float or "auto", default="auto"
         Bound on the L2 norm of a row's gradient, all outputs together. "auto" is the norm of a row
@@ -530,7 +533,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         Passes taken; after `partial_fit` the number of calls.
 
     batch_size_ : int
-        Rows a step; see `batch_size`.
+        Rows a step, of the largest batch where sizes differ; see `batch_size`.
 
     clipping_norm_ : float
         What a gradient was clipped to; see `clipping_norm`.
@@ -645,10 +648,11 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             Labels of any type that can be sorted.
         sample_epsilon : array-like of shape (n_samples,), default=None
             For ``mechanism="laplace"``: the epsilon of each record, in (0, `epsilon`]. A batch's
-            noise serves its most demanding member; several passes share a record's epsilon. These
-            numbers are taken as public: they must not depend on the records. In a meta-estimator
-            it needs metadata routing, see ``set_fit_request``. Without them every record has
-            `epsilon`.
+            noise serves its most demanding member, so records of about the same epsilon share
+            batches, and those with more noise take shorter steps; several passes share a record's
+            epsilon. These numbers are taken as public: they must not depend on the records. In a
+            meta-estimator it needs metadata routing, see ``set_fit_request``. Without them every
+            record has `epsilon`.
 
         Returns
         -------

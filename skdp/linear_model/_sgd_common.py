@@ -157,6 +157,7 @@ def solve(estimator, plan, rows, targets, loss, penalty, stream, **changes):
         "sampler": plan.sampler,
         "mechanism": plan.mechanism,
         "noise_multipliers": plan.noise_multipliers,
+        "full_step_noise": plan.full_step_noise,
         "clipping_norm": plan.clipping_norm,
         "eta0": plan.eta0,
         "power": plan.power,

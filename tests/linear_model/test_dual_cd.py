@@ -229,6 +229,18 @@ def test_threads_are_used_and_change_no_bit(n_outputs, rng):
     assert calls == [1] * 2 + [3] * 6
 
 
+@pytest.mark.parametrize("batch_size", [2048, 4100])
+def test_threads_change_no_bit_of_random_batches_of_some_blocks(batch_size, rng, monkeypatch):
+    monkeypatch.setattr("skdp._solvers._parallel._WORTHWHILE_ENTRIES", 0)
+    X = rng.standard_normal((9000, 5))
+    fits = [
+        DPSCDRegressor(batch_size=batch_size, max_iter=5, random_state=0, n_jobs=n).fit(X, X[:, 0])
+        for n in (1, 2, 3)
+    ]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(other.coef_, fits[0].coef_)
+
+
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("batch_size", [1, 40, 569])
 def test_the_report_is_true_of_the_parameters(adjacency, batch_size, cancer):

@@ -22,7 +22,7 @@ import skdp.linear_model._label_dp as label_dp
 from skdp._bounds import null_records
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
 from skdp._random import SeededStream
-from skdp._sampling import PartitionSampler, PoissonSampler
+from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from tests.privacy._cases import K, neighbour
 
 # Numbers of a session's displays, which scikit-learn counts.
@@ -161,7 +161,7 @@ def _spy_on_releases(run, script, patch):
 def _fit(run, case, X, y, null, patch):
     """Fit as the case says; batches are recorded with the number of their first row added."""
     first = 0
-    for kind in (PoissonSampler, PartitionSampler):
+    for kind in (PoissonSampler, PartitionSampler, SortedPartitionSampler):
 
         def batches(self, stream, original=kind.batches):
             for batch in original(self, stream):

@@ -191,6 +191,20 @@ MUTANTS = (
         (SAMPLING,),
     ),
     Mutant(
+        "batches by budget overlap",
+        "_sampling.py",
+        "                yield order[ends[part] - self.sizes[part] : ends[part]]\n",
+        "                yield order[max(0, ends[part] - self.sizes[part] - 1) : ends[part]]\n",
+        (SAMPLING, REPLAY),
+    ),
+    Mutant(
+        "batches by budget of records in the order of the data",
+        "_sampling.py",
+        '            order = order[np.argsort(self.keys[order], kind="stable")]\n',
+        '            order = np.argsort(self.keys, kind="stable")\n',
+        (SAMPLING,),
+    ),
+    Mutant(
         "rows beyond the bound keep their length",
         "_bounds.py",
         "            scale[over] = data_norm / norm[over]\n",

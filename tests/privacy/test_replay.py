@@ -154,10 +154,20 @@ def test_the_bound_is_reached_and_counts_the_intercept(model):
 
 
 @pytest.mark.parametrize(
-    "case", [c for c in ROW_BATCHES if not getattr(c.estimator, "noisy_dual", False)], ids=str
+    "case",
+    [
+        c
+        for c in ROW_BATCHES
+        if not getattr(c.estimator, "noisy_dual", False) and c.way != "personal"
+    ],
+    ids=str,
 )
 def test_given_the_releases_nothing_tells_who_was_drawn(case):
-    """Published coefficients are the same for all coins, which subsampling keeps secret."""
+    """Published coefficients are the same for all coins, which subsampling keeps secret.
+
+    With personal budgets the length of a step tells whose budgets its batch has. Disjoint batches
+    are no secret: nothing is amplified by them.
+    """
     X, y = case.records()
     base = record(case, X, y)
     other = record(case, X, y, script=base.released, random_state=1)

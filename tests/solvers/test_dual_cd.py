@@ -1,11 +1,10 @@
 import math
-import threading
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from skdp._bounds import bound_columns, clip_rows
+from skdp._bounds import BoundedRows, bound_columns, clip_rows
 from skdp._losses import LOSSES
 from skdp._mechanisms import GaussianMechanism
 from skdp._random import make_stream
@@ -128,6 +127,13 @@ def test_blas_is_held_to_one_thread_and_let_go():
     assert threads() == before
 
 
+def mapper(n_jobs, expected_size, new_buffers, n_features=10**6, n_rows=10**5):
+    """The mapper of blocks for rows that nobody looks at."""
+    X = np.lib.stride_tricks.as_strided(np.zeros(1), (n_rows, n_features), (0, 0))
+    rows = BoundedRows(X, None, 0.0, np.zeros(1))
+    return _parallel.block_mapper(n_jobs, expected_size, rows, new_buffers)
+
+
 @pytest.mark.parametrize("n_items", [0, 1, 2048, 2049, 10_000])
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_blocks_come_back_in_order(n_items, n_jobs):
@@ -139,7 +145,7 @@ def test_blocks_come_back_in_order(n_items, n_jobs):
     buffers, used = iter("abc"), set()
     with (
         np.errstate(all="ignore"),
-        _parallel.block_mapper(n_jobs, math.inf, lambda size: next(buffers)) as map_blocks,
+        mapper(n_jobs, n_items, lambda rows, size: next(buffers)) as map_blocks,
     ):
         blocks = map_blocks(gather, np.arange(n_items), 5)
     assert [len(block) for block in blocks[:-1]] == [2048] * (max(0, n_items - 1) // 2048)
@@ -147,10 +153,20 @@ def test_blocks_come_back_in_order(n_items, n_jobs):
     assert len(used) == min(n_jobs, len(blocks))
 
 
-def test_little_work_is_not_shared():
-    with _parallel.block_mapper(2, 2**20 - 1, lambda size: threading.get_ident()) as map_blocks:
-        threads = map_blocks(lambda *_: threading.get_ident(), np.arange(10_000))
-    assert set(threads) == {threading.get_ident()}
+@pytest.mark.parametrize(
+    ("n_jobs", "expected_size", "n_features", "n_threads"),
+    [(2, 10_000, 104, 1), (2, 10_000, 105, 2), (2, 2048, 10_000, 1), (99, 5000, 1000, 3)],
+)
+def test_little_work_is_not_shared_and_nobody_is_idle(n_jobs, expected_size, n_features, n_threads):
+    made = []
+    with mapper(n_jobs, expected_size, lambda rows, size: made.append(size), n_features):
+        assert made == [2048] * n_threads
+
+
+def test_buffers_are_no_larger_than_the_data():
+    made = []
+    with mapper(1, 60, lambda rows, size: made.append(size), n_rows=60):
+        assert made == [60]
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])

@@ -9,7 +9,7 @@ from skdp._losses import LOSSES, Huber, Multinomial
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
 from skdp._penalties import Penalty, make_penalty
 from skdp._random import make_stream
-from skdp._sampling import PartitionSampler, PoissonSampler
+from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp._solvers import _parallel
 from skdp._solvers._gradient import solve_gradient
 
@@ -120,27 +120,31 @@ def test_divisors_are_public():
     batch = np.arange(7)
     assert PoissonSampler(100, 0.05, 3).divisor(batch) == 5.0
     assert PartitionSampler(100, 9, 3).divisor(batch) == 7
+    assert SortedPartitionSampler(np.arange(16.0), (7, 9), 3).divisor(batch) == 7
 
 
 class Recorder:
     """A mechanism that keeps what it is asked for and adds nothing."""
 
-    def __init__(self, made=None, multiplier=None):
+    def __init__(self, made=None, noise_multiplier=None):
         self.made = [] if made is None else made
-        self.multiplier = multiplier
+        self.noise_multiplier = noise_multiplier
 
     def serving(self, noise_multipliers):
         return Recorder(self.made, float(noise_multipliers.max()))
 
     def release(self, value, stream):
-        self.made.append((self.multiplier, value.copy()))
+        self.made.append((self.noise_multiplier, value.copy()))
         return value
 
 
-def test_a_batch_gets_the_noise_of_its_most_demanding_member(rng):
+@pytest.mark.parametrize("in_order", [False, True])
+def test_a_batch_gets_the_noise_of_its_most_demanding_member(in_order, rng):
     n_rows = 30
     multipliers = rng.uniform(1.0, 9.0, n_rows)
     sampler = PartitionSampler(n_rows, 7, 2)
+    if in_order:
+        sampler = SortedPartitionSampler(multipliers, (4, 16, 10), 2)
     recorder = Recorder()
     solve(
         clip_rows(rng.standard_normal((n_rows, 3)), data_norm=1.0, fit_intercept=False),
@@ -153,6 +157,34 @@ def test_a_batch_gets_the_noise_of_its_most_demanding_member(rng):
     )
     batches = sampler.batches(make_stream(0))
     assert [made for made, _ in recorder.made] == [multipliers[b].max() for b in batches]
+
+
+def test_noisy_batches_take_shorter_steps():
+    """By the square of noise over size, above a noise that takes full steps."""
+    multipliers = np.array([1.0, 1.0, 1.0, 4.0, 8.0])
+    rows = clip_rows(np.ones((5, 1)), data_norm=1.0, fit_intercept=False)
+
+    def moves(**options):
+        """How far each batch moves w, from 0 with slopes of -1 all the way."""
+        ends = [
+            solve(
+                rows,
+                np.ones((5, 1)),
+                LOSSES["hinge"],
+                sampler=FixedBatches(([0, 1], [2], [3, 4])[:n_steps]),
+                mechanism=Recorder(),
+                noise_multipliers=multipliers,
+                eta0=1e-3,
+                **options,
+            ).item()
+            for n_steps in (1, 2, 3)
+        ]
+        return np.diff(ends, prepend=0.0) / 1e-3
+
+    full = np.array([0.5, 0.25, 0.5])
+    np.testing.assert_allclose(moves(), full)
+    np.testing.assert_allclose(moves(full_step_noise=1.0), full / [1.0, 1.0, 16.0])
+    np.testing.assert_allclose(moves(full_step_noise=0.5), full / [1.0, 4.0, 64.0])
 
 
 def test_disjoint_batches_show_a_record_once_a_pass(rng):
