@@ -8,8 +8,8 @@ are skipped where none is given.
 
     python benchmarks/speed.py --diffprivlib-python PATH --opacus-python PATH
 
-Races that a run leaves out stay in the tables as they were if the options were the same: ``--races``
-goes on after a break.
+Races that a run leaves out stay in the tables as they were, if the options were the same:
+``--races`` goes on after a break.
 """
 
 import argparse
