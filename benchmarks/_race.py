@@ -119,9 +119,9 @@ class Race:
 
 
 def spread(values):
-    """Return the median, the quartiles and the number of values."""
-    first, median, third = np.quantile(values, [0.25, 0.5, 0.75])
-    return {"median": median, "q1": first, "q3": third, "repeats": len(values)}
+    """Return the median and the quartiles, to four digits, and the number of values."""
+    quartiles = (float(f"{value:.4g}") for value in np.quantile(values, [0.5, 0.25, 0.75]))
+    return dict(zip(("median", "q1", "q3"), quartiles, strict=True)) | {"repeats": len(values)}
 
 
 def timed(function, *arguments):

@@ -87,5 +87,8 @@ def _draw_targets(axis, table):
         title="Ratios and their targets",
         xlabel="part of the target (median and quartiles)",
     )
+    ticks = [0.25, 0.5, 1.0, 2.0]
+    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axis.minorticks_off()
     axis.set_ylim(-1, len(table))
     axis.grid(axis="x", alpha=0.3)

@@ -279,7 +279,7 @@ RACES = {
     "ridge": ridge,
     "noise": noise,
     # The last is a little above the size from which threads are used.
-    "threads_large": partial(threads, 200_000, 200, 20_000, 2, "faster"),
+    "threads_large": partial(threads, 200_000, 200, 20_000, PASSES, "faster"),
     "threads_small": partial(threads, *ADULT, 256, PASSES, "not slower"),
     "threads_middle": partial(threads, 100_000, 55, 20_000, PASSES, "not slower"),
     "step_50": partial(step, 50),
