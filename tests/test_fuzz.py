@@ -254,6 +254,11 @@ def test_any_report():
             assert isinstance(method(), str)
         joint, _ = attempt(accountant.compose, [report, report])
         assert joint is None or joint.epsilon >= 0.0
+        # An epsilon made up here may be smaller than the events allow.
+        again, _ = attempt(accountant.PrivacyReport.from_json, report.to_json(), named=["epsilon"])
+        assert again is None or again == report
+        if joint is not None and again is not None:
+            assert accountant.PrivacyReport.from_json(joint.to_json()) == joint
         value = data.draw(any_value([0.0, 1e-5, 0.5, 1.0]), label="argument")
         size = data.draw(any_value([1, 2, 10]), label="group_size")
         for method, name, largest in (
@@ -266,6 +271,37 @@ def test_any_report():
         found, _ = attempt(report.epsilon_at, 1e-5, size, named=["group_size"])
         assert found is None or found >= 0.0
         attempt(accountant.compose, data.draw(any_value([[report], [report, 1]]), label="reports"))
+
+    run()
+
+
+def test_any_written_report():
+    event = accountant.GaussianEvent(4.0, 0.5, 3)
+    fields = {"epsilon": 8.0, "delta": 1e-5, "adjacency": "zero_out", "accountant": "pld"}
+    report = accountant.PrivacyReport(events=(event,), clipping=1.0, **fields)
+    odd = st.sampled_from([HUGE, -HUGE, math.nan, math.inf, [], {}, [[]], [{}], "a" * 999, (), 1j])
+    scalars = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3))
+    values = st.one_of(scalars, odd, st.lists(scalars, max_size=4))
+
+    @fuzzed(60)
+    @given(st.data())
+    def run(data):
+        entries = report.to_dict()
+        inner = data.draw(st.booleans(), label="inner")
+        changed = entries["events"][0] if inner else entries
+        name = data.draw(st.sampled_from([*sorted(changed), "more"]), label="name")
+        changed[name] = data.draw(values, label="value")
+        if data.draw(st.sampled_from([*4 * [False], True])):
+            del changed[name]
+        named = ["events"] if inner else []
+        found, refusal = attempt(accountant.PrivacyReport.from_dict, entries, named=[name, *named])
+        if found is None:
+            assert len(str(refusal)) < 300
+        else:
+            assert isinstance(found.to_text(), str)
+            assert accountant.PrivacyReport.from_json(found.to_json()) == found
+        cut = data.draw(st.integers(-9, 9), label="cut")
+        attempt(accountant.PrivacyReport.from_json, report.to_json()[:cut], named=["text"])
 
     run()
 

@@ -75,6 +75,7 @@ def compose(reports):
         clipping=common_value(report.clipping for report in reports),
         accountant="rdp" if methods == {"rdp"} else "pld",
         accountant_version=None,
+        skdp_version=None,
         assumed_public=_union(report.assumed_public for report in reports),
         not_covered=_union(report.not_covered for report in reports),
         notes=_numbered_notes(reports),

@@ -5,12 +5,13 @@ import functools
 import json
 import math
 import textwrap
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from skdp.accountant._calibration import resolve_accountant
 from skdp.accountant._events import GaussianEvent, LaplaceEvent, check_count, check_real
 from skdp.accountant._profile import ADJACENCIES, build_profile, full_batch_mu, group_epsilon
 from skdp.accountant._report_html import report_html
+from skdp.accountant._report_json import read_entries, write_entries
 
 _WIDTH = 79
 _NEIGHBOURS = {
@@ -54,6 +55,8 @@ class PrivacyReport:
         where every event is pure.
     accountant_version : str, default=None
         What computed it; found out if None.
+    skdp_version : str, default=None
+        Version of skdp that made the report; this one if None.
     unit : str, default="one row"
         What is protected.
     assumed_public, not_covered : tuple of str, default=()
@@ -89,6 +92,7 @@ class PrivacyReport:
     clipping: float | None
     accountant: str
     accountant_version: str | None = None
+    skdp_version: str | None = None
     unit: str = "one row"
     assumed_public: tuple = ()
     not_covered: tuple = ()
@@ -97,11 +101,9 @@ class PrivacyReport:
 
     def __post_init__(self):
         if not isinstance(self.adjacency, str) or self.adjacency not in ADJACENCIES:
-            raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {self.adjacency!r}.")
+            raise ValueError(f"adjacency must be one of {ADJACENCIES}.")
         if not isinstance(self.accountant, str) or self.accountant not in _ACCOUNTANTS:
-            raise ValueError(
-                f"accountant must be one of {tuple(_ACCOUNTANTS)}, got {self.accountant!r}."
-            )
+            raise ValueError(f"accountant must be one of {tuple(_ACCOUNTANTS)}.")
         for name in ("epsilon", "delta", "clipping"):
             if getattr(self, name) is not None or name != "clipping":
                 object.__setattr__(self, name, check_real(getattr(self, name), name))
@@ -136,6 +138,8 @@ class PrivacyReport:
             if self.accountant not in ("analytic", "basic"):
                 source = f"dp-accounting {_version('dp-accounting')}"
             object.__setattr__(self, "accountant_version", source)
+        if self.skdp_version is None:
+            object.__setattr__(self, "skdp_version", _version("skdp"))
 
     @property
     def event(self):
@@ -268,14 +272,7 @@ class PrivacyReport:
         content : dict
             Fields and what is derived from them; infinity is the string "inf".
         """
-        names = [field.name for field in dataclasses.fields(self)]
-        names += ["event", "sampling", "sampling_rate", "n_steps", "n_releases"]
-        names += ["noise_multiplier", "mu"]
-        content = {name: getattr(self, name) for name in names}
-        content["events"] = [
-            {"type": type(event).__name__, **dataclasses.asdict(event)} for event in self.events
-        ]
-        return _json_safe(content)
+        return write_entries(self)
 
     def to_json(self):
         """Give the content of `to_dict` as JSON.
@@ -286,6 +283,89 @@ class PrivacyReport:
             Strict JSON, indented.
         """
         return json.dumps(self.to_dict(), indent=2, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, entries):
+        """Return the report that `to_dict` gave.
+
+        Epsilon and all that is derived are computed again from the events, which takes as long as
+        it took at first.
+
+        Parameters
+        ----------
+        entries : dict
+            What `to_dict` returned.
+
+        Returns
+        -------
+        report : PrivacyReport
+            Equal to the one that was written.
+
+        Raises
+        ------
+        TypeError
+            If `entries` is no dict.
+        ValueError
+            If an entry is missing, unknown or of a wrong type, or doesn't agree with the events;
+            epsilon may be larger than theirs, and not smaller by more than 1 %.
+
+        Examples
+        --------
+        >>> from skdp.accountant import GaussianEvent, PrivacyReport, calibrate
+        >>> event = GaussianEvent(calibrate(1.0, 1e-5))
+        >>> fields = {"adjacency": "zero_out", "clipping": 1.0, "accountant": "pld"}
+        >>> report = PrivacyReport(epsilon=1.0, delta=1e-5, events=[event], **fields)
+        >>> PrivacyReport.from_dict(report.to_dict()) == report
+        True
+        >>> PrivacyReport.from_dict(report.to_dict() | {"epsilon": 0.5})
+        Traceback (most recent call last):
+            ...
+        ValueError: entry 'epsilon' doesn't agree with its events: they allow no such value.
+        """
+        if not isinstance(entries, dict):
+            raise TypeError("entries must be a dict.")
+        return read_entries(cls, entries)
+
+    @classmethod
+    def from_json(cls, text):
+        """Return the report that `to_json` gave.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` returned.
+
+        Returns
+        -------
+        report : PrivacyReport
+            Equal to the one that was written.
+
+        Raises
+        ------
+        TypeError
+            If `text` is no string.
+        ValueError
+            If it isn't JSON of a report, see :meth:`from_dict`.
+
+        Examples
+        --------
+        >>> from skdp.accountant import LaplaceEvent, PrivacyReport, compose
+        >>> fields = {"adjacency": "zero_out", "clipping": 1.0, "accountant": "pld"}
+        >>> report = PrivacyReport(epsilon=0.5, delta=0.0, events=[LaplaceEvent(2.0)], **fields)
+        >>> kept = [report.to_json(), report.to_json()]
+        >>> compose([PrivacyReport.from_json(text) for text in kept])
+        (1, 0)-DP
+        """
+        if not isinstance(text, str):
+            raise TypeError("text must be a string.")
+        try:
+            entries = json.loads(text)
+        except (ValueError, RecursionError):
+            entries = None
+        # The decoder's own words would quote the text.
+        if not isinstance(entries, dict):
+            raise ValueError("text is not the JSON of a PrivacyReport.")
+        return cls.from_dict(entries)
 
     def to_text(self):
         """Give the report in plain words, for a terminal.
@@ -382,7 +462,10 @@ _SEED_WARNING = (
 @functools.cache
 def _version(package):
     """Read a package's version once: it takes longer than a small fit."""
-    return version(package)
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "0+unknown"
 
 
 def _wrap(text, width, **indents):
@@ -399,14 +482,4 @@ def _in_range(value, name, low, high, *, open_end=False):
     value = check_real(value, name)
     if not low <= value <= high or (open_end and value == high):
         raise ValueError(f"{name} is out of range, got {value!r}.")
-    return value
-
-
-def _json_safe(value):
-    if isinstance(value, float) and math.isinf(value):
-        return "inf"
-    if isinstance(value, dict):
-        return {key: _json_safe(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_json_safe(item) for item in value]
     return value

@@ -28,6 +28,7 @@ SAMPLING = "tests/test_sampling.py"
 MECHANISMS = "tests/test_mechanisms.py"
 CALIBRATION = "tests/accountant/test_calibration.py"
 REPORT = "tests/accountant/test_report.py"
+REPORT_JSON = "tests/accountant/test_report_json.py"
 PURE = "tests/accountant/test_pure.py"
 BOUNDS = "tests/test_bounds.py"
 RANDOM = "tests/test_random.py"
@@ -446,6 +447,13 @@ MUTANTS = (
         "if sum(report.reproducible for report in reports) > 1:",
         "if sum(report.reproducible for report in reports) > 1000:",
         (REPORT,),
+    ),
+    Mutant(
+        "a written epsilon that is believed",
+        "accountant/_report_json.py",
+        "if report.epsilon * (1 + _TOLERANCE) < _smallest_epsilon(report):",
+        "if report.epsilon < 0:",
+        (REPORT_JSON,),
     ),
     Mutant(
         "the same noise for every class",
