@@ -3,8 +3,10 @@
 import matplotlib.pyplot as plt
 import numpy as np
 from bands import draw_bands, finish, logistic_data
+from sklearn.pipeline import make_pipeline
 
 from skdp.linear_model import DPSCDClassifier
+from skdp.preprocessing import NormClipper
 
 FACTORS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 X, y = logistic_data(8000, 10)
@@ -14,9 +16,11 @@ typical = np.sqrt(10)  # of ten standard normal features
 
 def score(factor, seed, epsilon):
     """Return the accuracy on held-out rows."""
-    model = DPSCDClassifier(
-        epsilon=epsilon, data_norm=factor * typical, classes=[0, 1], random_state=seed
+    data_norm = factor * typical
+    classifier = DPSCDClassifier(
+        epsilon=epsilon, data_norm=data_norm, classes=[0, 1], random_state=seed
     )
+    model = make_pipeline(NormClipper(data_norm), classifier)
     return model.fit(X, y).score(X_test, y_test)
 
 

@@ -64,8 +64,8 @@ class DPCDLasso(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
 
     delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Keep it far below
-        ``1 / n_samples``.
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
 
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
         What the guarantee compares: data sets in which one record is a null record that contributes
@@ -80,9 +80,10 @@ class DPCDLasso(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         differential privacy, that ``smoothness="private"`` spends on it.
 
     data_norm : float, default=None
-        Public bound on the L2 norm of a row; longer rows are scaled down to it. None scales no
-        row: the guarantee doesn't need it. Where rows are known to be short, the bound lets
-        ``clipping_norm="auto"`` choose a smaller one.
+        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
+        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None
+        scales no row: the guarantee doesn't need it. Where rows are known to be short, the bound
+        lets ``clipping_norm="auto"`` choose a smaller one.
 
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,); values
@@ -340,8 +341,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
 
     delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Keep it far below
-        ``1 / n_samples``.
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
 
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
         What the guarantee compares: data sets in which one record is a null record that contributes
@@ -356,9 +357,10 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         differential privacy, that ``smoothness="private"`` spends on it.
 
     data_norm : float, default=None
-        Public bound on the L2 norm of a row; longer rows are scaled down to it. None scales no
-        row: the guarantee doesn't need it. Where rows are known to be short, the bound lets
-        ``clipping_norm="auto"`` choose a smaller one.
+        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
+        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None
+        scales no row: the guarantee doesn't need it. Where rows are known to be short, the bound
+        lets ``clipping_norm="auto"`` choose a smaller one.
 
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,); values
@@ -626,8 +628,8 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
 
     delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Keep it far below
-        ``1 / n_samples``.
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
 
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
         What the guarantee compares: data sets in which one record is a null record that contributes
@@ -642,9 +644,10 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         differential privacy, that ``smoothness="private"`` spends on it.
 
     data_norm : float, default=None
-        Public bound on the L2 norm of a row; longer rows are scaled down to it. None scales no
-        row: the guarantee doesn't need it. Where rows are known to be short, the bound lets
-        ``clipping_norm="auto"`` choose a smaller one.
+        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
+        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None
+        scales no row: the guarantee doesn't need it. Where rows are known to be short, the bound
+        lets ``clipping_norm="auto"`` choose a smaller one.
 
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,); values

@@ -130,8 +130,8 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
 
     delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Keep it far below
-        ``1 / n_samples``.
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
 
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
         What the guarantee compares: data sets in which one record is a null record that contributes
@@ -147,9 +147,11 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         published here either, and the guarantee is that of the fitted attributes alone.
 
     data_norm : float, default=1.0
-        Public bound on the L2 norm of a row; longer rows are scaled down to it. Scale features so
-        that typical rows have about this norm, with public numbers, see
-        `skdp.preprocessing.BoundsScaler`.
+        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
+        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
+        predictions for long rows are far off. Take a third to a half of the longest possible
+        row, or about the length of a typical one; too wide costs far more than too narrow.
+        `skdp.preprocessing.BoundsScaler` gives features public ranges.
 
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,), for
@@ -398,8 +400,8 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
 
     delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Keep it far below
-        ``1 / n_samples``.
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
 
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
         What the guarantee compares: data sets in which one record is a null record that contributes
@@ -415,9 +417,11 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         published here either, and the guarantee is that of the fitted attributes alone.
 
     data_norm : float, default=1.0
-        Public bound on the L2 norm of a row; longer rows are scaled down to it. Scale features so
-        that typical rows have about this norm, with public numbers, see
-        `skdp.preprocessing.BoundsScaler`.
+        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
+        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
+        probabilities of long rows are too sure. Take a third to a half of the longest possible
+        row, or about the length of a typical one; too wide costs far more than too narrow.
+        `skdp.preprocessing.BoundsScaler` gives features public ranges.
 
     feature_bounds : pair (low, high), default=None
         Public range of the features, two numbers or two array-likes of shape (n_features,), for

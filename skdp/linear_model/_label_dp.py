@@ -97,8 +97,8 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
 
     delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Keep it far below
-        ``1 / n_samples``.
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
 
     mechanism : {"analytic", "classic"}, default="analytic"
         How the noise is calibrated: exactly, or by the note's classic formula, which adds more and

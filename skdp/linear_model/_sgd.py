@@ -74,8 +74,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
 
     delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Keep it far below
-        ``1 / n_samples``. Ignored for ``mechanism="laplace"``, where the guarantee has delta = 0.
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less. Ignored for ``mechanism="laplace"``, where the guarantee has delta = 0.
 
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
         What the guarantee compares: data sets in which one record is a null record that contributes
@@ -93,9 +93,11 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         share `epsilon`. It allows personal budgets (see `fit`) and streams (`partial_fit`).
 
     data_norm : float, default=1.0
-        Public bound on the L2 norm of a row; longer rows are scaled down to it. Scale features so
-        that typical rows have about this norm, with public numbers, see
-        `skdp.preprocessing.BoundsScaler`.
+        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
+        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
+        predictions for long rows are far off. Take a third to a half of the longest possible
+        row, or about the length of a typical one; too wide costs far more than too narrow.
+        `skdp.preprocessing.BoundsScaler` gives features public ranges.
 
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
@@ -455,8 +457,8 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
 
     delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Keep it far below
-        ``1 / n_samples``. Ignored for ``mechanism="laplace"``, where the guarantee has delta = 0.
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less. Ignored for ``mechanism="laplace"``, where the guarantee has delta = 0.
 
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
         What the guarantee compares: data sets in which one record is a null record that contributes
@@ -474,9 +476,11 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         share `epsilon`. It allows personal budgets (see `fit`) and streams (`partial_fit`).
 
     data_norm : float, default=1.0
-        Public bound on the L2 norm of a row; longer rows are scaled down to it. Scale features so
-        that typical rows have about this norm, with public numbers, see
-        `skdp.preprocessing.BoundsScaler`.
+        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
+        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
+        probabilities of long rows are too sure. Take a third to a half of the longest possible
+        row, or about the length of a typical one; too wide costs far more than too narrow.
+        `skdp.preprocessing.BoundsScaler` gives features public ranges.
 
     max_iter : int or "auto", default="auto"
         Passes over the data, all of which are taken. "auto" is 10 for Gaussian noise and 1 for

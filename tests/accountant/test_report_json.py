@@ -170,7 +170,6 @@ def test_steps_beyond_loss_distributions_are_read():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *(("event", value) for value in ("1000 x Gaussian(9)", None, 1)),
         *(("sampling", value) for value in ("full batch", "", ["poisson"])),
         *(("sampling_rate", value) for value in (0.02, None, "0.01", True, math.nan, HUGE)),
         *(("n_steps", value) for value in (999, 1000.5, True, "1000", None)),
