@@ -41,8 +41,12 @@ _REPLACED = {
     "Expected 2D array, got 1D array instead": "Expected 2D array, got 1D array instead. Reshape "
     "your data with reshape(-1, 1) for a single feature or reshape(1, -1) for a single row.",
     "Expected 2D array, got scalar array instead": "Expected 2D array, got scalar array instead.",
-    "could not convert string to float": "could not convert string to float: X and y must be "
-    "numeric (the entry is withheld).",
+    "could not convert string to float": "could not convert string to float: X, and y of a "
+    "regression, must be numeric (the entry is withheld). Words can be encoded with "
+    "sklearn.preprocessing.OneHotEncoder(categories=[...], sparse_output=False).",
+    # scikit-learn's advice is to learn from the data what to fill in, or another model.
+    "Input X contains NaN": "Input X contains NaN. Fill gaps with what is known without the data, "
+    "for example by sklearn.impute.SimpleImputer(strategy='constant', fill_value=...).",
 }
 
 
@@ -67,10 +71,10 @@ def quietly(function, *args, **kwargs):
         raise
     except Exception as error:
         message = str(error)
-        if _TELL_NO_VALUE.match(message):
+        known = [text for start, text in _REPLACED.items() if message.startswith(start)]
+        if not known and _TELL_NO_VALUE.match(message):
             raise
         kind = TypeError if isinstance(error, TypeError) else ValueError
-    known = [text for start, text in _REPLACED.items() if message.startswith(start)]
     raise kind(known[0] if known else _WITHHELD)
 
 
