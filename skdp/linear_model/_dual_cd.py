@@ -51,6 +51,11 @@ _CONSTRAINTS = {
 _PLANS = {"dual": plan_dual_cd, "sequential": plan_sequential_cd, "primal": plan_primal_cd}
 
 
+def _order(estimator):
+    """Return the order in memory that the solver reads X in; "primal" copies it by columns."""
+    return None if estimator.solver == "primal" else "C"
+
+
 def _check_options(estimator, loss):
     if estimator.n_jobs == 0:
         raise ValueError("The 'n_jobs' parameter must not be 0.")
@@ -318,7 +323,13 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         """
         # 1. scikit-learn's contract
         X, y = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], order="C", multi_output=True, y_numeric=True
+            self,
+            X,
+            y,
+            dtype=[np.float64, np.float32],
+            order=_order(self),
+            multi_output=True,
+            y_numeric=True,
         )
         targets = as_targets(y)
         bounds = self.target_bounds
@@ -591,7 +602,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             If X is sparse.
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order=_order(self))
         classes, targets = encode_labels(y, self.classes)
         loss = LOSSES[self.loss]
         _check_options(self, loss)
