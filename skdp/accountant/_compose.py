@@ -13,7 +13,8 @@ def compose(reports):
     Parameters
     ----------
     reports : iterable of PrivacyReport
-        All with the same adjacency and unit.
+        All with the same adjacency and unit. Which records each fit had must not depend on the
+        data: fits on stratified folds can't be added up.
 
     Returns
     -------

@@ -187,6 +187,8 @@ class LaplaceEvent:
         _set_noise_and_counts(self)
         if self.largest_multiplier is not None:
             largest = check_real(self.largest_multiplier, "largest_multiplier")
+            if largest < self.noise_multiplier:
+                raise ValueError("largest_multiplier must be at least noise_multiplier.")
             object.__setattr__(self, "largest_multiplier", largest)
 
     def __str__(self):

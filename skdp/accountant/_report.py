@@ -107,6 +107,8 @@ class PrivacyReport:
         for name in ("epsilon", "delta", "clipping"):
             if getattr(self, name) is not None or name != "clipping":
                 object.__setattr__(self, name, check_real(getattr(self, name), name))
+        if self.clipping is not None and self.clipping < 0:
+            raise ValueError("clipping must not be negative.")
         if not (self.epsilon >= 0 and 0 <= self.delta < 1):
             raise ValueError("epsilon must not be negative, and delta must be in [0, 1).")
         for name in ("events", "assumed_public", "not_covered", "notes"):
@@ -307,7 +309,9 @@ class PrivacyReport:
             If `entries` is no dict.
         ValueError
             If an entry is missing, unknown or of a wrong type, or doesn't agree with the events;
-            epsilon may be larger than theirs, and not smaller by more than 1 %.
+            epsilon may be larger than theirs, and not smaller by more than 1 %. Where loss
+            distributions can't compute it, for tiny deltas and millions of steps, the check is
+            coarser: epsilon may be as small as theirs for a larger delta or fewer steps.
 
         Examples
         --------
@@ -449,7 +453,10 @@ class PrivacyReport:
         )
         if self.delta == 0:
             return f"{meaning}."
-        return f"{meaning}; delta bounds the probability that the bound on epsilon fails."
+        return (
+            f"{meaning}. Whatever can happen is at most exp(epsilon) times as likely as it would "
+            "be otherwise, plus delta."
+        )
 
 
 _SEED_WARNING = (

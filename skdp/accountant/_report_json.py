@@ -114,15 +114,15 @@ def _flag(value, name):
 
 
 def _text(value, name):
-    if not isinstance(value, str):
-        raise ValueError(f"entry {name!r} must be a string.")
+    if not isinstance(value, str) or not value.isprintable():
+        raise ValueError(f"entry {name!r} must be a printable string.")
     return value
 
 
 def _texts(value, name):
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+    if not isinstance(value, list):
         raise ValueError(f"entry {name!r} must be a list of strings.")
-    return tuple(value)
+    return tuple(_text(item, name) for item in value)
 
 
 def _events(value, name):

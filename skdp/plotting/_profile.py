@@ -9,6 +9,8 @@ from skdp.plotting._axes import check_report, draw_curve, open_axes, report_labe
 _N_POINTS = 56
 # Epsilon for a group takes ten times as long.
 _N_GROUP_POINTS = 28
+# Parts that the line between two of them is drawn in.
+_N_BETWEEN = 8
 
 
 class PrivacyProfileDisplay:
@@ -152,7 +154,8 @@ class PrivacyProfileDisplay:
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         name = self.name if name is None else name
-        self.line_ = draw_curve(ax, self, self.epsilon, self.delta, **{"label": name, **kwargs})
+        drawn = _above(np.asarray(self.epsilon, dtype=float), np.asarray(self.delta, dtype=float))
+        self.line_ = draw_curve(ax, self, *drawn, **{"label": name, **kwargs})
         self.point_ = None
         if self.point is not None:
             self.point_ = _draw_point(ax, *self.point, self.line_.get_color())
@@ -161,6 +164,24 @@ class PrivacyProfileDisplay:
         ax.set_xlim(left=0.0, auto=True)
         ax.legend(title="Guaranteed on a line and above it", alignment="left")
         return self
+
+
+def _above(epsilon, delta):
+    """Return a line through points of a profile, that of larger epsilon first, nowhere below it.
+
+    Delta is convex as a function of ``exp(epsilon)``, so between two points it is below their chord
+    there. Each part of the chord gets the delta of its far end, the larger one, whatever the scale
+    of the axis.
+    """
+    share = np.linspace(0.0, 1.0, _N_BETWEEN + 1)
+    drawn = []
+    for high, low, small, large in zip(epsilon, epsilon[1:], delta, delta[1:], strict=False):
+        between = high + share * (low - high)
+        scale = -np.expm1(low - high)
+        weight = -np.expm1(between - high) / scale if scale > 0 else share
+        drawn.append((between[:-1], small + weight[1:] * (large - small)))
+    drawn.append((epsilon[-1:], delta[-1:]))
+    return tuple(np.concatenate(parts) for parts in zip(*drawn, strict=True))
 
 
 def _default_deltas(report, group_size):

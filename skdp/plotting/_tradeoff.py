@@ -153,9 +153,10 @@ class TradeoffDisplay:
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         name = self.name if name is None else name
-        self.line_ = draw_curve(ax, self, self.fpr, self.fnr, **{"label": name, **kwargs})
+        fpr, fnr = _below(np.asarray(self.fpr, dtype=float), np.asarray(self.fnr, dtype=float))
+        self.line_ = draw_curve(ax, self, fpr, fnr, **{"label": name, **kwargs})
         colour = self.line_.get_color()
-        self.fill_ = ax.fill_between(self.fpr, self.fnr, color=colour, alpha=0.12, linewidth=0)
+        self.fill_ = ax.fill_between(fpr, fnr, color=colour, alpha=0.12, linewidth=0)
         self.chance_level_ = _draw_chance_level(ax)
         self.audit_ = None if self.audit is None else _draw_audit(ax, self.audit, colour)
         ax.set(
@@ -167,6 +168,34 @@ class TradeoffDisplay:
         )
         ax.legend(loc="upper right", title="No attack is below its line", alignment="left")
         return self
+
+
+def _below(x, y):
+    """Return a line through points of a convex, decreasing function that is nowhere above it.
+
+    Between two points such a function is above the lines through the two points before and the two
+    after, so the drawn line follows these to where they meet. At the ends, where there is one of
+    them or none, it drops.
+    """
+    if x.size < 3:
+        return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
+    slopes = np.diff(y) / np.diff(x)
+    drawn = [(x[0], y[0]), (x[0], y[1] + slopes[1] * (x[0] - x[1]))]
+    for i in range(1, x.size - 2):
+        before, after = slopes[i - 1], slopes[i + 1]
+        if after > before:
+            meet = (y[i + 1] - y[i] + before * x[i] - after * x[i + 1]) / (before - after)
+            meet = min(max(meet, x[i]), x[i + 1])
+            chord = y[i] + slopes[i] * (meet - x[i])
+            drawn += [(x[i], y[i]), (meet, min(chord, y[i] + before * (meet - x[i])))]
+        else:
+            drawn.append((x[i], y[i]))
+    end = y[-2] + slopes[-2] * (x[-1] - x[-2])
+    drawn.append((x[-2], y[-2]))
+    if end < 0.0:
+        drawn.append((x[-2] - y[-2] / slopes[-2], 0.0))
+    drawn += [(x[-1], max(end, 0.0)), (x[-1], y[-1])]
+    return tuple(np.array(drawn).T)
 
 
 def _check_rates(fpr):

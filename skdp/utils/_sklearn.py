@@ -46,7 +46,8 @@ _REPLACED = {
     "sklearn.preprocessing.OneHotEncoder(categories=[...], sparse_output=False).",
     # scikit-learn's advice is to learn from the data what to fill in, or another model.
     "Input X contains NaN": "Input X contains NaN. Fill gaps with what is known without the data, "
-    "for example by sklearn.impute.SimpleImputer(strategy='constant', fill_value=...).",
+    "for example by sklearn.impute.SimpleImputer(strategy='constant', fill_value=..., "
+    "keep_empty_features=True).",
 }
 
 

@@ -107,11 +107,9 @@ def test_tradeoff_is_what_the_report_says(report):
     assert display.fpr[0] == 0.0
     assert display.fpr[-1] == 1.0
     assert np.all(np.diff(display.fnr) <= 0)
-    np.testing.assert_array_equal(display.line_.get_xydata(), np.c_[display.fpr, display.fnr])
-    # Between the points the drawn line is off the curve by less than its width.
-    between = 0.5 * (display.fpr[1:] + display.fpr[:-1])
-    exact = np.array([1.0 - report.tpr_at(rate) for rate in between])
-    assert (np.interp(between + 0.002, display.fpr, display.fnr) <= exact + 0.002).all()
+    drawn = {tuple(point) for point in display.line_.get_xydata()}
+    assert drawn >= set(zip(display.fpr, display.fnr, strict=True))
+    check_below(display, report)
     assert legend_texts(display) == [
         "No attack is below its line",
         f"{report!r}, {report.adjacency}",
@@ -119,6 +117,31 @@ def test_tradeoff_is_what_the_report_says(report):
     ]
     assert display.audit_ is None
     display.figure_.canvas.draw()
+
+
+def check_below(display, report):
+    """What is said to be out of reach is, between the points too; `tpr_at` is a search's result."""
+    x, y = display.line_.get_data()
+    for rate in np.union1d(np.linspace(0.003, 0.997, 60), np.geomspace(2e-6, 0.03, 15)):
+        left = np.interp(rate, x, y)
+        assert left <= 1.0 - report.tpr_at(float(rate)) + 1e-4
+
+
+@pytest.mark.parametrize("fpr", [[0.0, 1.0], [0.0, 0.5, 1.0], [0.0, 0.01, 0.2, 1.0]])
+@pytest.mark.parametrize("kind", ["poisson", "pure", "replace_label"])
+def test_few_points_of_a_tradeoff_are_no_overstatement(kind, fpr):
+    check_below(TradeoffDisplay.from_report(REPORTS[kind], fpr=fpr), REPORTS[kind])
+
+
+@pytest.mark.parametrize("delta", [None, [1e-9, 0.3], [1e-8, 1e-6, 1e-3, 0.9]])
+@pytest.mark.parametrize("kind", ["poisson", "pure", "replace_label"])
+def test_a_profile_is_guaranteed_between_its_points_too(kind, delta):
+    report = REPORTS[kind]
+    display = PrivacyProfileDisplay.from_report(report, delta=delta)
+    x, y = (values[::-1] for values in display.line_.get_data())
+    for epsilon in np.linspace(x[0], x[-1], 80):
+        drawn = np.exp(np.interp(epsilon, x, np.log(y)))
+        assert drawn >= report.delta_at(float(epsilon)) * (1 - 1e-6)
 
 
 def test_tradeoff_of_full_batches_is_exact():
