@@ -97,6 +97,17 @@ def privacy_loss(x, sigma, q, direction):
     return shifted if direction == "remove" else -shifted
 
 
+def largest_power(fpr, epsilons, deltas):
+    """Bound on the true positive rate of tests whose privacy profile has these points.
+
+    Each point, of an epsilon of at least 0, is two lines above the power of any test against its
+    false positive rate.
+    """
+    slopes = np.exp(epsilons)
+    bounds = np.minimum(deltas + slopes * fpr, 1 - (1 - deltas - fpr) / slopes)
+    return min(1.0, float(bounds.min()))
+
+
 def privacy_loss_variance(sigma, q, direction):
     """Variance of the loss of one step."""
     nodes = np.linspace(-9, 9, 361)

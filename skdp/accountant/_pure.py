@@ -7,6 +7,7 @@ import numbers
 import numpy as np
 from scipy.special import expit
 
+from skdp.accountant._divergences import largest_power
 from skdp.accountant._events import check_count, check_real, pure_factor
 
 _LARGEST_NOISE = 1e9
@@ -55,14 +56,12 @@ class PureProfile:
         return above
 
     def tpr(self, fpr):
-        slopes, deltas = self._lines
-        bounds = np.minimum(deltas + slopes * fpr, 1 - (1 - deltas - fpr) / slopes)
-        return min(1.0, float(bounds.min()))
+        return largest_power(fpr, *self._points)
 
     @functools.cached_property
-    def _lines(self):
+    def _points(self):
         grid = np.concatenate([[0.0, min(self._pure, 700.0)], np.geomspace(1e-4, 700.0, 400)])
-        return np.exp(grid), np.array([self.delta(float(epsilon)) for epsilon in grid])
+        return grid, np.array([self.delta(float(epsilon)) for epsilon in grid])
 
 
 def calibrate_pure(epsilon, *, n_steps=1, adjacency="zero_out"):

@@ -1,12 +1,13 @@
 """Renyi divergences of a list of Gaussian events, composed by addition, as a privacy profile."""
 
 import contextlib
+import functools
 import logging
 import math
 
 import numpy as np
 
-from skdp.accountant._divergences import subsampled_log_moment
+from skdp.accountant._divergences import largest_power, subsampled_log_moment
 
 _INTEGER_ORDERS = tuple(
     np.unique(np.concatenate([np.arange(2, 65), np.geomspace(65, 1e5, 80).astype(int)])).tolist()
@@ -50,12 +51,12 @@ class RDPProfile:
         return self._log_delta(epsilon) - math.log(delta)
 
     def tpr(self, fpr):
-        def line(epsilon):
-            delta = self.delta(epsilon)
-            return min(delta + math.exp(epsilon) * fpr, 1 - math.exp(-epsilon) * (1 - delta - fpr))
+        return largest_power(fpr, *self._points)
 
+    @functools.cached_property
+    def _points(self):
         grid = np.concatenate([[0.0], np.geomspace(1e-4, 700.0, 400)])
-        return min(1.0, *(line(float(epsilon)) for epsilon in grid))
+        return grid, np.array([self.delta(float(epsilon)) for epsilon in grid])
 
     def _log_delta(self, epsilon):
         def bound(a):
