@@ -1,8 +1,8 @@
 """Measured dual suboptimality against its bounds: theorem 2 of the DP-SCD paper.
 
 Ridge regression on California housing. First under the theorem's conditions, then at an epsilon
-that protects, then at a usual alpha, of which the theorem says nothing. The bounds are derived in
-doc/hidden_dual.rst. The suboptimality is that of the dual variable, which no estimator shows, so
+that protects, then at a usual alpha, of which the theorem says nothing. doc/theory/hidden_dual.rst
+derives the bounds. The suboptimality is that of the dual variable, which no estimator shows, so
 the algorithm is run here with the estimator's plan; what is measured is NOT private.
 
     python benchmarks/dpscd_theorem2.py --data FOLDER
@@ -23,7 +23,7 @@ from skdp._losses import LOSSES
 from skdp._random import make_stream
 from skdp._solvers._joint import release_jointly
 from skdp.linear_model import DPSCDRegressor
-from skdp.linear_model._dual_cd import _plan
+from skdp.linear_model._dpscd import _plan
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

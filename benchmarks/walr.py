@@ -47,7 +47,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
 from skdp._bounds import clip_rows
-from skdp._solvers._label import PublicRows, solve_lbfgs, start_of
+from skdp._solvers._walr import PublicRows, solve_lbfgs, start_of
 from skdp.linear_model import DPSGDClassifier, WALRClassifier, label_aggregate, walr_path
 
 mpl.use("Agg")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._bound_checks import LARGEST_BOUND
+from skdp._checks import LARGEST_BOUND
 
 _UNIT_ROUNDOFF = 2.0**-53
 _NORM_BLOCK = 4096

@@ -225,9 +225,9 @@ def test_the_bound_comes_near_the_claim(estimator, adjacency):
 
 
 SOLVERS = {
-    "skdp._solvers._dual_cd.clip_contributions": DPSCDRegressor,
-    "skdp._solvers._gradient.clip_contributions": DPSGDRegressor,
-    "skdp._solvers._coordinate.clip_entries": DPCDLasso,
+    "skdp._solvers._dpscd.clip_contributions": DPSCDRegressor,
+    "skdp._solvers._dpsgd.clip_contributions": DPSGDRegressor,
+    "skdp._solvers._dpcd.clip_entries": DPCDLasso,
 }
 
 

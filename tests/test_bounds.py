@@ -3,7 +3,6 @@ import math
 import numpy as np
 import pytest
 
-from skdp._bound_checks import check_bounds, check_feature_bounds
 from skdp._bounds import (
     augmented_norm,
     clip_columns,
@@ -15,6 +14,7 @@ from skdp._bounds import (
     row_norms,
     summation_slack,
 )
+from skdp._checks import check_bounds, check_feature_bounds
 
 EXTREME_ROWS = np.array(
     [

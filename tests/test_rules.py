@@ -16,7 +16,7 @@ import pytest
 from sklearn import config_context
 from sklearn.base import is_classifier
 
-import skdp.linear_model._dual_cd as dual_cd
+import skdp.linear_model._dpscd as dual_cd
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDLasso,

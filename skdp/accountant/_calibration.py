@@ -3,7 +3,8 @@
 import functools
 import math
 
-from skdp.accountant._events import GaussianEvent, check_count, check_flag, check_real
+from skdp._checks import check_count, check_flag, check_real
+from skdp.accountant._events import GaussianEvent
 from skdp.accountant._loss_distribution import smallest_pld_delta
 from skdp.accountant._profile import ADJACENCIES, SMALLEST_RATE, build_profile
 from skdp.accountant._search import LARGEST_NOISE, gaussian_mu, search_noise

@@ -1,12 +1,10 @@
 """What algorithms release, told to the accountant."""
 
 import math
-import numbers
 from dataclasses import dataclass, replace
 
-import numpy as np
+from skdp._checks import check_count, check_flag, check_real
 
-_LARGEST_COUNT = 10**15
 _PURE_FACTORS = {"zero_out": 1.0, "replace_one": 2.0}
 
 
@@ -284,38 +282,9 @@ def pure_factor(adjacency):
     return _PURE_FACTORS[adjacency]
 
 
-def check_real(value, name):
-    """Return a finite or infinite real number as a float, or raise a ValueError."""
-    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be a real number, got {value!r}.")
-    try:
-        value = float(value)
-    except OverflowError:
-        raise ValueError(f"{name} is too large for a float.") from None
-    if math.isnan(value):
-        raise ValueError(f"{name} must not be nan.")
-    return value
-
-
-def check_count(value, name):
-    """Return an integer of at least 1 as an int, or raise a ValueError."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
-    if value > _LARGEST_COUNT:
-        raise ValueError(f"{name} must be at most {_LARGEST_COUNT:g}.")
-    return int(value)
-
-
 def total(values):
     """Return a sum, correctly rounded; infinite where it overflows."""
     try:
         return math.fsum(values)
     except OverflowError:
         return math.inf
-
-
-def check_flag(value, name):
-    """Return a bool, or raise a ValueError."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False, got {value!r}.")
-    return bool(value)

@@ -7,8 +7,9 @@ import numbers
 import numpy as np
 from scipy.special import expit
 
+from skdp._checks import check_count, check_real
 from skdp.accountant._divergences import largest_power
-from skdp.accountant._events import check_count, check_real, pure_factor
+from skdp.accountant._events import pure_factor
 
 _LARGEST_NOISE = 1e9
 _LARGEST_EPSILON = 1e6

@@ -7,8 +7,9 @@ import math
 import textwrap
 from importlib.metadata import PackageNotFoundError, version
 
+from skdp._checks import check_count, check_real
 from skdp.accountant._calibration import resolve_accountant
-from skdp.accountant._events import GaussianEvent, LaplaceEvent, check_count, check_real
+from skdp.accountant._events import GaussianEvent, LaplaceEvent
 from skdp.accountant._profile import ADJACENCIES, build_profile, full_batch_mu, group_epsilon
 from skdp.accountant._report_html import report_html
 from skdp.accountant._report_json import read_entries, write_entries

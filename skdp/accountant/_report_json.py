@@ -3,7 +3,8 @@
 import dataclasses
 import math
 
-from skdp.accountant._events import GaussianEvent, LaplaceEvent, check_real
+from skdp._checks import check_real
+from skdp.accountant._events import GaussianEvent, LaplaceEvent
 from skdp.accountant._loss_distribution import LARGEST_PLD_STEPS, smallest_pld_delta
 from skdp.accountant._profile import build_profile
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.base import is_classifier
 
-from skdp._bound_checks import check_bounds
 from skdp._bounds import row_norms
+from skdp._checks import check_bounds
 from skdp.audit._fits import World
 from skdp.linear_model._base import encode_labels, public_feature_bounds
 

@@ -4,8 +4,8 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bound_checks import check_bounds
 from skdp._bounds import clip_rows, clip_targets
+from skdp._checks import check_bounds
 from skdp._losses import LOSSES
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
 from skdp.linear_model._base import (

@@ -1,10 +1,10 @@
 """Linear models trained under differential privacy."""
 
-from skdp.linear_model._coordinate_descent import DPCDClassifier, DPCDElasticNet, DPCDLasso
-from skdp.linear_model._dual_cd import DPSCDClassifier, DPSCDRegressor
+from skdp.linear_model._dpcd import DPCDClassifier, DPCDElasticNet, DPCDLasso
+from skdp.linear_model._dpscd import DPSCDClassifier, DPSCDRegressor
+from skdp.linear_model._dpsgd import DPSGDClassifier, DPSGDRegressor
 from skdp.linear_model._label_aggregate import LabelAggregate
-from skdp.linear_model._label_dp import WALRClassifier, label_aggregate, walr_path
-from skdp.linear_model._sgd import DPSGDClassifier, DPSGDRegressor
+from skdp.linear_model._walr import WALRClassifier, label_aggregate, walr_path
 
 __all__ = [
     "DPCDClassifier",

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bound_checks import check_feature_bounds
+from skdp._checks import check_feature_bounds
 from skdp.linear_model._notebook import NotebookMixin
 from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
 

@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 
-from skdp._plan import CLASSES_READ
-from skdp._plan_label import CLASSES_DECLARED, FEATURES_READ, LabelBudget, report_label_sums
+from skdp._checks import check_count, check_flag, check_real
+from skdp._plans._dpscd import CLASSES_READ
+from skdp._plans._walr import CLASSES_DECLARED, FEATURES_READ, LabelBudget, report_label_sums
 from skdp.accountant import calibrate
-from skdp.accountant._events import check_count, check_flag, check_real
 
 _ARRAYS = ("sums", "noise_cov", "part_sums")
 # Sums of other rows agree to so many digits by accident only.

@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bound_checks import check_bounds, check_data_norm, check_feature_bounds
 from skdp._bounds import row_norms
+from skdp._checks import check_bounds, check_data_norm, check_feature_bounds
 from skdp.utils._sklearn import Interval, _fit_context, validate_data
 
 _DTYPES = [np.float64, np.float32]

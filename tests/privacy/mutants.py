@@ -32,14 +32,14 @@ REPORT_JSON = "tests/accountant/test_report_json.py"
 PURE = "tests/accountant/test_pure.py"
 BOUNDS = "tests/test_bounds.py"
 RANDOM = "tests/test_random.py"
-DUAL = "tests/solvers/test_dual_cd.py"
-GRADIENT = "tests/solvers/test_gradient.py"
-PLAN = "tests/test_plan.py"
-PLAN_GRADIENT = "tests/test_plan_gradient.py"
-PLAN_COORDINATE = "tests/test_plan_coordinate.py"
-LABEL = "tests/linear_model/test_label_dp.py"
+DUAL = "tests/solvers/test_dpscd.py"
+GRADIENT = "tests/solvers/test_dpsgd.py"
+PLAN = "tests/plans/test_dpscd.py"
+PLAN_GRADIENT = "tests/plans/test_dpsgd.py"
+PLAN_COORDINATE = "tests/plans/test_dpcd.py"
+LABEL = "tests/linear_model/test_walr.py"
 HIDDEN = "tests/statistical/test_hidden_dual.py"
-CHECKS = "tests/linear_model/test_sgd.py"
+CHECKS = "tests/linear_model/test_dpsgd.py"
 
 
 class Mutant(NamedTuple):
@@ -277,14 +277,14 @@ MUTANTS = (
     ),
     Mutant(
         "noisy dual accounted as the exact one",
-        "_plan.py",
+        "_plans/_dpscd.py",
         "bound_per_clip=math.sqrt(2.0) if noisy_dual else 1.0",
         "bound_per_clip=1.0",
         (REPLAY, PLAN),
     ),
     Mutant(
         "n for n + 1 in the pairwise bound",
-        "_plan.py",
+        "_plans/_dpscd.py",
         "        bound_per_clip=2.0 * math.sqrt(batch_size * (batch_size + 1)),\n"
         "        size=problem.n_columns + batch_size,\n",
         "        bound_per_clip=math.sqrt(batch_size * (batch_size + 1)),\n"
@@ -293,50 +293,50 @@ MUTANTS = (
     ),
     Mutant(
         "adjacency left out of the calibration",
-        "_plan.py",
+        "_plans/_dpscd.py",
         "        adjacency=budget.adjacency,\n        accountant=budget.accountant,\n"
         "        pairwise=pairwise,\n",
         "        accountant=budget.accountant,\n        pairwise=pairwise,\n",
-        (PLAN, "tests/linear_model/test_dual_cd.py"),
+        (PLAN, "tests/linear_model/test_dpscd.py"),
     ),
     Mutant(
         "half the steps of DP-SGD in the calibration",
-        "_plan_gradient.py",
+        "_plans/_dpsgd.py",
         "        sampling_rate=sampler.rate,\n        n_steps=n_steps,\n",
         "        sampling_rate=sampler.rate,\n        n_steps=max(1, n_steps // 2),\n",
         (PLAN_GRADIENT, CHECKS),
     ),
     Mutant(
         "the release of mean squares is free",
-        "_plan_coordinate.py",
+        "_plans/_dpcd.py",
         "    multiplier *= math.sqrt(1.0 / (1.0 - smoothness_budget))\n",
         "",
         (PLAN_COORDINATE,),
     ),
     Mutant(
         "mean squares of one column in the sensitivity",
-        "_plan_coordinate.py",
+        "_plans/_dpcd.py",
         "contribution_bound=math.sqrt(problem.n_features) if private",
         "contribution_bound=1.0 if private",
         (REPLAY, PLAN_COORDINATE),
     ),
     Mutant(
         "a flip of several classes moves one sum",
-        "_plan_label.py",
+        "_plans/_walr.py",
         "longest * (math.sqrt(2.0) if several else 1.0)",
         "longest",
         (LABEL,),
     ),
     Mutant(
         "the mean row and not the longest",
-        "_solvers/_label_noise.py",
+        "_solvers/_walr_noise.py",
         "float(public.mapped_norms(transform).max())",
         "float(public.mapped_norms(transform).mean())",
         (REPLAY,),
     ),
     Mutant(
         "a dual step from what wasn't released",
-        "_solvers/_dual_cd.py",
+        "_solvers/_dpscd.py",
         "                shared += mechanism.release(increment, noise)\n",
         "                mechanism.release(increment, noise)\n"
         "                shared += increment\n",
@@ -344,35 +344,35 @@ MUTANTS = (
     ),
     Mutant(
         "updates of the sequential form without its dual variable's release",
-        "_solvers/_dual_cd.py",
+        "_solvers/_dpscd.py",
         "            dual[batch] = a + zetas\n            mean.add(shared)\n",
         "            dual[batch] = a\n            mean.add(shared)\n",
-        (DUAL, "tests/linear_model/test_dual_cd.py"),
+        (DUAL, "tests/linear_model/test_dpscd.py"),
     ),
     Mutant(
         "gradients that aren't clipped",
-        "_solvers/_gradient.py",
+        "_solvers/_dpsgd.py",
         "        clip_contributions(slopes, norm, bound)\n",
         "",
         (REPLAY, GRADIENT),
     ),
     Mutant(
         "the gradient and not its release",
-        "_solvers/_gradient.py",
+        "_solvers/_dpsgd.py",
         "                released = mechanism.release(total, noise)\n",
         "                mechanism.release(total, noise)\n                released = total\n",
         (REPLAY, GRADIENT),
     ),
     Mutant(
         "coordinates that aren't clipped",
-        "_solvers/_coordinate.py",
+        "_solvers/_dpcd.py",
         "                clip_entries(buffer, bound)\n",
         "",
         (REPLAY,),
     ),
     Mutant(
         "mean squares without noise",
-        "_solvers/_coordinate.py",
+        "_solvers/_dpcd.py",
         "    return mechanism.release(total, noise) / X.shape[0]\n",
         "    mechanism.release(total, noise)\n    return total / X.shape[0]\n",
         (REPLAY,),
@@ -390,7 +390,7 @@ MUTANTS = (
         "accountant/_events.py",
         'factor = 2.0 if adjacency == "replace_one" and not self.pairwise else 1.0\n',
         'factor = 2.0 if adjacency == "replace_one" else 1.0\n',
-        (REPORT, PLAN, CHECKS, "tests/linear_model/test_dual_cd.py"),
+        (REPORT, PLAN, CHECKS, "tests/linear_model/test_dpscd.py"),
     ),
     Mutant(
         "T for sqrt(T)",
@@ -466,7 +466,7 @@ MUTANTS = (
     ),
     Mutant(
         "no clipping after the first call",
-        "linear_model/_sgd_common.py",
+        "linear_model/_dpsgd_base.py",
         "stream, average=False, start=before.weights\n",
         "stream, average=False, start=before.weights,\n"
         '        **({"clipping_norm": 1e300} if n_calls > 1 else {}),\n',

@@ -26,4 +26,4 @@ def test_there_are_enough_and_each_room_has_some():
     assert len(MUTANTS) >= 25
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
     rooms = {mutant.path.split("/")[0].removesuffix(".py") for mutant in MUTANTS}
-    assert rooms >= {"_mechanisms", "_sampling", "_bounds", "_plan", "_solvers", "accountant"}
+    assert rooms >= {"_mechanisms", "_sampling", "_bounds", "_plans", "_solvers", "accountant"}

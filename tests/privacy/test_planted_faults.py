@@ -26,7 +26,7 @@ from tests.privacy._replay import broken_claims, compare_all, noise_p_values, re
 
 
 def skipped_clip(patch):
-    patch.setattr("skdp._solvers._gradient.clip_contributions", lambda contributions, *_: None)
+    patch.setattr("skdp._solvers._dpsgd.clip_contributions", lambda contributions, *_: None)
 
 
 def skipped_dual_clip(patch):
@@ -34,11 +34,11 @@ def skipped_dual_clip(patch):
         contributions[norm == 0.0] = 0.0
         return contributions
 
-    patch.setattr("skdp._solvers._dual_cd.clip_contributions", only_null)
+    patch.setattr("skdp._solvers._dpscd.clip_contributions", only_null)
 
 
 def skipped_entry_clip(patch):
-    patch.setattr("skdp._solvers._coordinate.clip_entries", lambda contributions, bound: None)
+    patch.setattr("skdp._solvers._dpcd.clip_entries", lambda contributions, bound: None)
 
 
 def intercept_left_out(patch):
@@ -46,7 +46,7 @@ def intercept_left_out(patch):
         rows = _bounds.clip_rows(X, data_norm=data_norm, **options)
         return rows._replace(norm=np.minimum(rows.norm, _bounds.row_norms(X)))
 
-    patch.setattr("skdp.linear_model._sgd.clip_rows", clip_rows)
+    patch.setattr("skdp.linear_model._dpsgd.clip_rows", clip_rows)
 
 
 def null_record_with_an_intercept(patch):
@@ -54,7 +54,7 @@ def null_record_with_an_intercept(patch):
         rows = _bounds.clip_rows(X, **options)
         return rows._replace(norm=np.maximum(rows.norm, rows.bias))
 
-    patch.setattr("skdp.linear_model._sgd.clip_rows", clip_rows)
+    patch.setattr("skdp.linear_model._dpsgd.clip_rows", clip_rows)
 
 
 def halved_bound(patch):
@@ -105,7 +105,7 @@ def warning_of_the_data(patch):
             warnings.warn("some rows are long", UserWarning, stacklevel=2)
         return _bounds.clip_rows(X, **options)
 
-    patch.setattr("skdp.linear_model._sgd.clip_rows", clip_rows)
+    patch.setattr("skdp.linear_model._dpsgd.clip_rows", clip_rows)
 
 
 def coefficient_without_release(patch):
@@ -121,7 +121,7 @@ def coefficient_without_release(patch):
 
     patch.setattr(DPSGDClassifier, "_seen", 0.0, raising=False)
     patch.setattr(DPSGDClassifier, "_publish", publish)
-    patch.setattr("skdp.linear_model._sgd.clip_rows", clip_rows)
+    patch.setattr("skdp.linear_model._dpsgd.clip_rows", clip_rows)
 
 
 def early_stop(patch):
@@ -139,7 +139,7 @@ def early_stop(patch):
 
     patch.setattr(DPSGDClassifier, "_seen", 0.0, raising=False)
     patch.setattr(PoissonSampler, "batches", fewer)
-    patch.setattr("skdp.linear_model._sgd.clip_rows", clip_rows)
+    patch.setattr("skdp.linear_model._dpsgd.clip_rows", clip_rows)
 
 
 def telling(tell):
@@ -151,7 +151,7 @@ def telling(tell):
             return _bounds.clip_rows(X, **options)
 
         patch.setattr(DPSGDClassifier, "_longest", 0.0, raising=False)
-        patch.setattr("skdp.linear_model._sgd.clip_rows", clip_rows)
+        patch.setattr("skdp.linear_model._dpsgd.clip_rows", clip_rows)
 
     return plant
 
@@ -162,7 +162,7 @@ def sequential_with_an_exact_dual(patch):
         released = mechanism.release(both, noise)
         return released[: increment.size].reshape(increment.shape), zetas
 
-    patch.setattr("skdp._solvers._dual_cd.release_jointly", release_v_only)
+    patch.setattr("skdp._solvers._dpscd.release_jointly", release_v_only)
 
 
 # With little noise and clipping, so that updates are not all as long as the bound.

@@ -34,8 +34,8 @@ from scipy.special import logsumexp
 
 from skdp._bounds import clip_contributions, clip_rows
 from skdp._losses import LOSSES
-from skdp._plan import Budget, Problem, plan_dual_cd
-from skdp._solvers._dual_cd import solve_dual_cd
+from skdp._plans._dpscd import Budget, Problem, plan_dpscd
+from skdp._solvers._dpscd import solve_dpscd
 from tests.statistical._transcripts import (
     EPSILONS,
     GivenBatches,
@@ -102,7 +102,7 @@ def make_process(loss, alpha, bound, *, adjacency="zero_out", design=QUARTER):
         alpha=alpha,
         margin=1.0,
     )
-    plan = plan_dual_cd(
+    plan = plan_dpscd(
         problem,
         Budget(epsilon=1.0, delta=0.05, adjacency=adjacency, accountant="pld"),
         max_iter=max_iter,
@@ -331,7 +331,7 @@ def test_the_solver_is_the_process(loss, bound, rng):
     releases = rng.standard_normal(n_steps)
 
     spy = _Spy(bound, releases)
-    solve_dual_cd(
+    solve_dpscd(
         clip_rows(features[:, np.newaxis], data_norm=1.0, fit_intercept=False),
         targets[:, np.newaxis],
         loss=LOSSES[loss],

@@ -1,7 +1,7 @@
 r"""The worst pair of one step when a record is replaced by another.
 
 A record moves the released sum by u or, in the other data set, by u', both of length at most C. The
-claim, proved in doc/hidden_dual.rst: among all such pairs in any dimension,
+claim, proved in doc/theory/hidden_dual.rst: among all such pairs in any dimension,
 
     P = (1 - q) N(0, s^2 C^2 I) + q N(u, s^2 C^2 I),   Q = (1 - q) N(0, ...) + q N(u', ...),
 

@@ -34,7 +34,7 @@ from scipy.special import logsumexp
 from skdp._bounds import clip_contributions, clip_rows
 from skdp._losses import LOSSES
 from skdp._mechanisms import GaussianMechanism
-from skdp._solvers._dual_cd import solve_sequential_cd
+from skdp._solvers._dpscd import solve_dpscd_sequential
 from skdp.accountant import GaussianEvent, PrivacyReport, get_epsilon
 from tests.statistical._transcripts import (
     EPSILONS,
@@ -263,7 +263,7 @@ def test_the_solver_with_an_exact_dual_variable_is_the_process(loss, rng):
     releases = sample(process, rng, n=1)[0]
 
     mechanism = _ExactDual(releases)
-    solve_sequential_cd(
+    solve_dpscd_sequential(
         clip_rows(process.x[:, np.newaxis], data_norm=process.x.max(), fit_intercept=False),
         process.y[:, np.newaxis],
         loss=LOSSES[loss],

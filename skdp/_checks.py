@@ -1,0 +1,139 @@
+"""Public arguments that a user gave, as numbers that can be counted on."""
+
+import math
+from numbers import Integral, Real
+
+import numpy as np
+
+LARGEST_BOUND = 1e100
+_LARGEST_COUNT = 10**15
+
+
+def check_real(value, name):
+    """Return a finite or infinite real number as a float, or raise a ValueError."""
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be a real number, got {value!r}.")
+    try:
+        value = float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is too large for a float.") from None
+    if math.isnan(value):
+        raise ValueError(f"{name} must not be nan.")
+    return value
+
+
+def check_count(value, name):
+    """Return an integer of at least 1 as an int, or raise a ValueError."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+    if value > _LARGEST_COUNT:
+        raise ValueError(f"{name} must be at most {_LARGEST_COUNT:g}.")
+    return int(value)
+
+
+def check_flag(value, name):
+    """Return a bool, or raise a ValueError."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def read_numbers(values, problem):
+    """Return public real numbers as a float64 array, or raise a ValueError of this text."""
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind == "O":
+            found = found.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(problem) from None
+    if found.dtype.kind not in "iuf" or np.ma.isMaskedArray(values):
+        raise ValueError(problem)
+    with np.errstate(over="ignore"):
+        return found.astype(np.float64)
+
+
+def read_pair(bounds, problem, n_features):
+    """Return a pair as two float64 arrays of shape (n_features,); see `read_numbers`."""
+    try:
+        low, high = bounds
+    except (TypeError, ValueError):
+        raise ValueError(problem) from None
+    low, high = (read_numbers(bound, problem) for bound in (low, high))
+    try:
+        return np.broadcast_to(low, n_features), np.broadcast_to(high, n_features)
+    except ValueError:
+        raise ValueError(problem) from None
+
+
+def check_bounds(bounds, name):
+    """Return (low, high) as floats after checking that they are finite numbers with low < high.
+
+    Raises
+    ------
+    ValueError
+        If they aren't; the message names the parameter.
+    """
+    pair = read_pair(bounds, f"{name} must be a pair of numbers (low, high).", 1)
+    low, high = (float(end[0]) for end in pair)
+    if not (abs(low) <= LARGEST_BOUND and abs(high) <= LARGEST_BOUND):
+        raise ValueError(f"{name} must be finite and at most 1e100 in size, got ({low}, {high}).")
+    if not high - low >= 1.0 / LARGEST_BOUND:
+        raise ValueError(f"{name} must have low < high by 1e-100 or more, got ({low}, {high}).")
+    return low, high
+
+
+@np.errstate(over="ignore")
+def check_data_norm(data_norm):
+    """Return `data_norm` as a float.
+
+    Raises
+    ------
+    ValueError
+        If it isn't a number within 1e-30 and 1e30.
+    """
+    if not isinstance(data_norm, Real) or not 1e-30 <= data_norm <= 1e30:
+        raise ValueError(f"data_norm must be a float in the range [1e-30, 1e30], got {data_norm}.")
+    return float(data_norm)
+
+
+def check_sample_epsilon(sample_epsilon, n_rows, epsilon):
+    """Return public personal epsilons as a float64 array of shape (n_rows,).
+
+    Raises
+    ------
+    ValueError
+        If they aren't that many numbers in (0, epsilon], or epsilon is infinite.
+    """
+    if not np.isfinite(epsilon):
+        raise ValueError("sample_epsilon needs a finite epsilon.")
+    found = read_numbers(
+        sample_epsilon, "sample_epsilon must be an array of real numbers, none of them masked."
+    )
+    if found.shape != (n_rows,):
+        raise ValueError(f"sample_epsilon must have the shape (n_samples,) = ({n_rows},).")
+    if not ((found > 0.0) & (found <= epsilon)).all():
+        raise ValueError(f"sample_epsilon must have entries in (0, epsilon] = (0, {epsilon:g}].")
+    return found
+
+
+def check_feature_bounds(feature_bounds, n_features):
+    """Return float64 arrays (low, high) of shape (n_features,).
+
+    Raises
+    ------
+    ValueError
+        If `feature_bounds` isn't a pair of numbers or of arrays of that shape, finite, low < high.
+    """
+    low, high = read_pair(
+        feature_bounds,
+        "feature_bounds must be a pair (lows, highs) of numbers or of arrays of shape "
+        f"(n_features,) = ({n_features},), not one pair for each feature.",
+        n_features,
+    )
+    if not ((np.abs(low) <= LARGEST_BOUND) & (np.abs(high) <= LARGEST_BOUND)).all():
+        raise ValueError("feature_bounds must be finite and at most 1e100 in size.")
+    if not (low < high).all():
+        raise ValueError(
+            "feature_bounds must be a pair (lows, highs) with low < high for every feature."
+        )
+    return low, high

@@ -1,0 +1,348 @@
+"""Plans of gradient descent: Gaussian noise on Poisson batches, Laplace noise on disjoint ones."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
+from skdp._plans._dpscd import (
+    USER_FRAMES,
+    Budget,
+    auto_batch_size,
+    resolve_batch_size,
+)
+from skdp._plans._dpsgd_disjoint import (
+    auto_disjoint_size,
+    full_step_noise,
+    mean_noise,
+    sort_by_budget,
+)
+from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
+from skdp.accountant import (
+    GaussianEvent,
+    LaplaceEvent,
+    calibrate,
+    calibrate_pure,
+)
+
+_SMALLEST_STEP, _LARGEST_STEP = 1e-30, 1e30
+# How many reaches away the subgradient method without noise takes the optimum to be; typical
+# subgradients are far shorter than their bound, which asks for longer steps yet.
+_OPTIMUM = 4.0
+# Slope that gradients of smooth losses are clipped at.
+_SMOOTH_SLOPE = 0.3
+
+_SEVERAL_PASSES = (
+    "each pass is private on its own and the epsilons of the {} passes add up (basic composition)"
+)
+_PERSONAL = (
+    "each record stated its own epsilon, from {:g} to {:g}, and this fit protects it with that: "
+    "the noise of a batch serves its most demanding member, and with several passes each takes an "
+    "equal share. Epsilons of other fits add to each record's own"
+)
+_STREAM = (
+    "calls of partial_fit compose in parallel, which assumes that no record was shown to two of "
+    "them: a record shown to k calls has up to k times the largest epsilon of a call, {:g}"
+)
+
+
+@dataclass(frozen=True)
+class DPSGDProblem:
+    """Public numbers of a training problem.
+
+    Parameters
+    ----------
+    n_rows, n_columns, n_outputs : int
+        Sizes, the intercept's column included.
+    row_norm : float
+        Bound on the norm of a certified row.
+    rounding_slack : float
+        See `GaussianMechanism`.
+    l1, l2 : float
+        Strengths of the penalty, see `Penalty`.
+    reach, smoothness, lipschitz, at_zero : float
+        Of the loss of a row, all its outputs together.
+    """
+
+    n_rows: int
+    n_columns: int
+    n_outputs: int
+    row_norm: float
+    rounding_slack: float
+    l1: float
+    l2: float
+    reach: float
+    smoothness: float
+    lipschitz: float
+    at_zero: float
+
+    @property
+    def radius(self):
+        """Length that the minimiser never exceeds.
+
+        At the minimum the L2 penalty's gradient is no longer than the loss's, ``lipschitz *
+        row_norm``; for rows in the unit ball that is the 1 / alpha of Song et al. (2013). The L1
+        penalty is at most the loss of the zero model.
+        """
+        radius = math.inf
+        if self.l2 > 0.0:
+            radius = self.lipschitz * self.row_norm / self.l2
+        if self.l1 > 0.0:
+            radius = min(radius, self.at_zero / self.l1)
+        return radius
+
+
+@dataclass(frozen=True)
+class StepSizes:
+    """What the parameters `learning_rate`, `eta0`, `power_t` and `alpha` ask for."""
+
+    learning_rate: str
+    eta0: float | str
+    power_t: float
+    alpha: float
+
+    @property
+    def power(self):
+        """The p of step sizes proportional to ``t ** -p``."""
+        return {"constant": 0.0, "invscaling": self.power_t, "inv_alpha": 1.0}[self.learning_rate]
+
+    def first(self, problem, clip, noise, n_steps):
+        """Return the first step size.
+
+        The noise of all steps, of standard deviation `noise` on each entry of a step's mean
+        gradient, moves a prediction by up to tau = eta0 * row_norm * noise * sqrt(sum of
+        t ** (-2 p)). "auto" makes tau equal to the loss's reach, for the reasons that
+        doc/theory/default_rules.rst gives, within the steps that are stable without noise.
+        """
+        if self.learning_rate == "inv_alpha":
+            return 1.0 / self.alpha
+        if self.eta0 != "auto":
+            return float(self.eta0)
+        total = math.sqrt(_sum_of_powers(n_steps, 2.0 * self.power))
+        reach = problem.reach / problem.row_norm
+        stable = 1.0 / (problem.smoothness * problem.row_norm**2)
+        if noise > 0.0:
+            balanced = reach / (noise * total)
+            # Gradient descent is stable below twice 1 / smoothness. Without smoothness: a step
+            # moves no prediction by more than the reach.
+            found = min(balanced, 2.0 * stable if stable > 0.0 else reach / clip)
+        else:
+            # Without smoothness: what bounds the error of the subgradient method.
+            rough = _OPTIMUM * reach / (problem.lipschitz * problem.row_norm * total)
+            found = stable if stable > 0.0 else rough
+        return float(min(max(found, _SMALLEST_STEP), _LARGEST_STEP))
+
+
+@dataclass(frozen=True, eq=False)
+class DPSGDPlan:
+    """What is run and the guarantee that it gives.
+
+    Parameters
+    ----------
+    batch_size : int
+        Rows a step: expected for Poisson batches, else at most.
+    n_passes : int
+    clipping_norm : float
+        What the gradient of a row is clipped to.
+    eta0, power : float
+        The t-th step size, from 1, is ``eta0 * t ** -power``.
+    radius : float
+        Length that the model is cut to.
+    sampler : PoissonSampler, PartitionSampler or SortedPartitionSampler
+    mechanism : GaussianMechanism or LaplaceMechanism
+    event : GaussianEvent or LaplaceEvent
+    budget : Budget
+        The guarantee, with the delta and the largest epsilon that are spent.
+    noise_multipliers : ndarray of shape (n_rows,) or None
+        What each record asks for, where they differ.
+    full_step_noise : float
+        Noise multiplier over size up to which a batch takes a full step, where they differ.
+    notes : tuple of str
+        How the guarantee is to be read.
+    same_clip : bool
+        Whether all releases that are reported had this bound.
+    """
+
+    batch_size: int
+    n_passes: int
+    clipping_norm: float
+    eta0: float
+    power: float
+    radius: float
+    sampler: PoissonSampler | PartitionSampler | SortedPartitionSampler
+    mechanism: GaussianMechanism | LaplaceMechanism
+    event: GaussianEvent | LaplaceEvent
+    budget: Budget
+    noise_multipliers: np.ndarray | None = None
+    full_step_noise: float = math.inf
+    notes: tuple = ()
+    same_clip: bool = True
+
+    def report(self, *, reproducible, also_public=()):
+        """Return the privacy report of a run of this plan; see `Plan.report`."""
+        return self.budget.report(
+            (self.event,),
+            clipping=self.mechanism.contribution_bound if self.same_clip else None,
+            reproducible=reproducible,
+            also_public=also_public,
+            notes=self.notes,
+        )
+
+
+def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm):
+    """Plan DP-SGD: one Gaussian release of a bounded sum over a Poisson batch per step.
+
+    There are ``ceil(max_iter * n_rows / batch_size)`` steps at the sampling rate
+    ``batch_size / n_rows``; `max_iter` "auto" is 10.
+    """
+    max_iter = 10 if max_iter == "auto" else int(max_iter)
+    if batch_size == "auto":
+        batch_size = auto_batch_size(problem.n_rows)
+    batch_size = resolve_batch_size(batch_size, problem.n_rows)
+    n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
+    sampler = PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps)
+    noise_multiplier = calibrate(
+        budget.epsilon,
+        budget.delta,
+        sampling_rate=sampler.rate,
+        n_steps=n_steps,
+        adjacency=budget.adjacency,
+        accountant=budget.accountant,
+    )
+    if noise_multiplier > 0.0:
+        budget.warn_if_large(problem.n_rows, USER_FRAMES - 1)
+    clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
+    mechanism = _mechanism(GaussianMechanism, problem, clip, noise_multiplier)
+    return DPSGDPlan(
+        batch_size=batch_size,
+        n_passes=max_iter,
+        clipping_norm=clip,
+        eta0=steps.first(problem, clip, mechanism.noise_std / batch_size, n_steps),
+        power=steps.power,
+        radius=problem.radius if noise_multiplier > 0.0 else math.inf,
+        sampler=sampler,
+        mechanism=mechanism,
+        event=GaussianEvent(noise_multiplier, **sampler.design),
+        budget=budget,
+    )
+
+
+def plan_dpsgd_laplace(
+    problem, budget, steps, *, max_iter, batch_size, clipping_norm, sample_epsilon=None
+):
+    """Plan the pure DP-SGD of Song et al. (2013): spherical noise, disjoint batches.
+
+    A record takes part in one release a pass, so the batches of a pass compose in parallel and
+    passes by adding their epsilons; `max_iter` "auto" is 1. With `sample_epsilon`, an array of
+    public epsilons, one a record, the noise of a batch is that of its most demanding member, and
+    the batches are made of records with about the same epsilon.
+    """
+    max_iter = 1 if max_iter == "auto" else int(max_iter)
+    notes = (_SEVERAL_PASSES.format(max_iter),) if max_iter > 1 else ()
+    epsilon, multipliers = budget.epsilon, None
+    if sample_epsilon is not None:
+        epsilon = float(sample_epsilon.max())
+        notes += (_PERSONAL.format(sample_epsilon.min(), epsilon),)
+        if sample_epsilon.min() < epsilon:
+            multipliers = calibrate_pure(
+                sample_epsilon, n_steps=max_iter, adjacency=budget.adjacency
+            )
+    noise_multiplier = calibrate_pure(float(epsilon), n_steps=max_iter, adjacency=budget.adjacency)
+    clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
+    mechanism = _mechanism(LaplaceMechanism, problem, clip, noise_multiplier)
+    if batch_size != "auto":
+        batch_size = resolve_batch_size(batch_size, problem.n_rows)
+    largest, full_step = None, math.inf
+    if multipliers is None:
+        if batch_size == "auto":
+            size = auto_disjoint_size(problem.n_rows, mechanism.size, noise_multiplier)
+            batch_size = min(problem.n_rows, int(size))
+        sampler = PartitionSampler(problem.n_rows, batch_size, max_iter)
+        noise_std = mechanism.noise_std * sampler.n_parts / problem.n_rows
+    else:
+        sampler, noises = sort_by_budget(multipliers, mechanism.size, max_iter, batch_size)
+        if batch_size == "auto":
+            batch_size = max(sampler.sizes)
+        largest, full_step = float(multipliers.max()), full_step_noise(noises)
+        noise_std = mechanism.noise_std * mean_noise(noises) / noise_multiplier
+    return DPSGDPlan(
+        batch_size=batch_size,
+        n_passes=max_iter,
+        clipping_norm=clip,
+        eta0=steps.first(problem, clip, noise_std, sampler.n_steps),
+        power=steps.power,
+        radius=problem.radius if noise_multiplier > 0.0 else math.inf,
+        sampler=sampler,
+        mechanism=mechanism,
+        event=LaplaceEvent(noise_multiplier, max_iter, sampler.n_parts, largest),
+        budget=Budget(epsilon, 0.0, budget.adjacency, budget.accountant),
+        noise_multipliers=multipliers,
+        full_step_noise=full_step,
+        notes=notes,
+    )
+
+
+def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=None):
+    """Plan a call of `partial_fit`, the `n_calls`-th: one release of a sum over all its rows.
+
+    The first step size is that of a fit of as many steps as there were calls, as nobody knows how
+    many will follow. `before` is the report of the calls so far: records of different calls are
+    different, so that their guarantees don't add up.
+    """
+    noise_multiplier = calibrate_pure(float(budget.epsilon), adjacency=budget.adjacency)
+    clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
+    mechanism = _mechanism(LaplaceMechanism, problem, clip, noise_multiplier)
+    first = steps.first(problem, clip, mechanism.noise_std / problem.n_rows, n_calls)
+    epsilon, least, most = float(budget.epsilon), noise_multiplier, noise_multiplier
+    if before is not None:
+        epsilon = max(epsilon, before.epsilon)
+        (event,) = before.events
+        least = min(least, event.noise_multiplier)
+        most = max(most, event.largest_multiplier or event.noise_multiplier)
+    return DPSGDPlan(
+        batch_size=problem.n_rows,
+        n_passes=1,
+        clipping_norm=clip,
+        eta0=first * float(n_calls) ** -steps.power,
+        power=0.0,
+        radius=problem.radius if noise_multiplier > 0.0 else math.inf,
+        sampler=PartitionSampler(problem.n_rows, problem.n_rows, 1),
+        mechanism=mechanism,
+        event=LaplaceEvent(least, 1, n_calls, most if most > least else None),
+        budget=Budget(epsilon, 0.0, budget.adjacency, budget.accountant),
+        notes=(_STREAM.format(epsilon),),
+        same_clip=before is None or before.clipping == clip,
+    )
+
+
+def _mechanism(kind, problem, clip, noise_multiplier):
+    return kind(
+        contribution_bound=clip,
+        noise_multiplier=noise_multiplier,
+        size=problem.n_columns * problem.n_outputs,
+        n_records=problem.n_rows,
+        rounding_slack=problem.rounding_slack,
+    )
+
+
+def _resolve_clip(clipping_norm, problem, noise_multiplier):
+    """Return what a gradient is clipped to: without noise nothing is.
+
+    "auto" is a share of the longest gradient of a loss of slope 1. Slopes of smooth losses are
+    mostly well below 1 near the optimum, and a lower bound means less noise; those of the hinge
+    loss are 0 or 1, and a lower bound would only shrink them all.
+    """
+    if noise_multiplier == 0.0:
+        return math.inf
+    if clipping_norm != "auto":
+        return float(clipping_norm)
+    typical = _SMOOTH_SLOPE if math.isfinite(problem.smoothness) else 1.0
+    return float(min(problem.lipschitz, typical) * problem.row_norm)
+
+
+def _sum_of_powers(n_steps, exponent):
+    """Return about the sum of ``t ** -exponent`` over t from 1 to `n_steps`; exact for 0."""
+    if exponent == 1.0:
+        return 1.0 + math.log(n_steps)
+    return 1.0 + (float(n_steps) ** (1.0 - exponent) - 1.0) / (1.0 - exponent)

@@ -1,0 +1,144 @@
+"""Stochastic dual coordinate descent with a released shared vector."""
+
+import numpy as np
+
+from skdp._bounds import clip_contributions
+from skdp._solvers._average import TailAverage
+from skdp._solvers._gathered import GatheredRows, squeezed
+from skdp._solvers._joint import joint_reach, release_jointly
+from skdp._solvers._parallel import block_mapper, single_threaded_blas, sum_in_order
+
+
+# A warning about an overflow would tell of the data.
+@np.errstate(all="ignore")
+def solve_dpscd(
+    rows,
+    targets,
+    *,
+    loss,
+    alpha,
+    sampler,
+    mechanism,
+    clipping_norm,
+    noisy_dual,
+    average,
+    n_jobs,
+    coins,
+    noise,
+):
+    r"""Run Algorithm 1 of Damaskinos et al. (2021), by default with an exact dual variable.
+
+    With theta = v / (alpha n), each step draws a Poisson batch, minimises eq. 8 for each of its
+    rows from the last *released* v, clips each row's update, and releases the sum. The dual
+    variable is updated without noise and never leaves this function; the guarantee rests on every
+    update of a batch being computed from the same released v.
+
+    Parameters
+    ----------
+    rows : BoundedRows
+        n certified rows of d columns, the intercept's included.
+    targets : ndarray of shape (n, k)
+        One column an output.
+    loss : object of `skdp._losses`
+    alpha : float
+        Regularisation: the objective is mean loss + alpha ||theta||^2 / 2.
+    sampler : PoissonSampler
+    mechanism : GaussianMechanism
+    clipping_norm : float
+        What a row's update is clipped to.
+    noisy_dual : bool
+        Whether the updates of the dual variable go through the release too, as published. They
+        are then clipped as well as what they add to v.
+    average : bool
+        Return the mean of the second half of the iterates.
+    n_jobs : int or None
+    coins, noise : streams of `skdp._random`
+
+    Returns
+    -------
+    ndarray of shape (k, d)
+        theta.
+    """
+    n_rows, n_outputs = targets.shape
+    per_theta = 1.0 / (alpha * n_rows)
+    curvature_of_unit = np.array(sampler.rate / alpha)
+    targets = squeezed(targets)
+    dual = np.zeros(targets.shape)
+    shared = np.zeros((*targets.shape[1:], rows.n_columns))
+    mean = TailAverage(shared.shape, sampler.n_steps, average)
+    bound = np.array(clipping_norm)
+
+    def update(gathered, indices, theta):
+        norm = gathered.load(indices)
+        y = targets.take(indices, axis=0)
+        a = dual.take(indices, axis=0)
+        if noisy_dual:
+            a = loss.feasible(y, a)
+        c = np.square(norm)
+        c *= curvature_of_unit
+        zeta = loss.dual_step(y, gathered.predict(theta), a, c if y.ndim == 1 else c[:, np.newaxis])
+        clip_contributions(zeta, joint_reach(norm) if noisy_dual else norm, bound)
+        dual[indices] = a if noisy_dual else a + zeta
+        return gathered.sum(zeta), zeta
+
+    with block_mapper(n_jobs, sampler.rate * n_rows, rows, GatheredRows) as map_blocks:
+        for batch in sampler.batches(coins):
+            updates = map_blocks(update, batch, shared * per_theta)
+            increment = sum_in_order([part for part, _ in updates])
+            if noisy_dual:
+                zeta = np.concatenate([part for _, part in updates])
+                increment, zeta = release_jointly(mechanism, increment, zeta, noise)
+                dual[batch] += zeta
+                shared += increment
+            else:
+                shared += mechanism.release(increment, noise)
+            mean.add(shared)
+    return (mean.value() * per_theta).reshape(n_outputs, -1)
+
+
+@np.errstate(all="ignore")
+def solve_dpscd_sequential(
+    rows, targets, *, loss, alpha, sampler, mechanism, clipping_norm, average, coins, noise
+):
+    """Run Algorithm 3 of Damaskinos et al. (2021), in which an update sees those before it.
+
+    The dual variable is released with v after each batch: an exact one would carry what the later
+    updates of a batch saw of a record into releases that record takes no part in.
+
+    Parameters
+    ----------
+    rows, targets, loss, alpha, mechanism, clipping_norm, average, coins, noise
+        As in `solve_dpscd`.
+    sampler : PartitionSampler
+
+    Returns
+    -------
+    ndarray of shape (k, d)
+        theta.
+    """
+    n_rows, n_outputs = targets.shape
+    per_theta = 1.0 / (alpha * n_rows)
+    curvature = rows.norm**2 * per_theta
+    reach = joint_reach(rows.norm)
+    dual = np.zeros((n_rows, n_outputs))
+    shared = np.zeros((n_outputs, rows.n_columns))
+    mean = TailAverage(shared.shape, sampler.n_steps, average)
+    with single_threaded_blas:
+        for batch in sampler.batches(coins):
+            x = rows.augmented(batch)
+            y = targets[batch]
+            a = loss.feasible(y, dual[batch])
+            zetas = np.empty_like(a)
+            increment = np.zeros_like(shared)
+            for i, row in enumerate(batch):
+                margin = per_theta * ((shared + increment) @ x[i])
+                zeta = loss.dual_step(y[i], margin, a[i], curvature[row, np.newaxis])
+                zetas[i] = clip_contributions(
+                    zeta[np.newaxis], reach[row, np.newaxis], clipping_norm
+                )
+                increment += np.outer(zetas[i], x[i])
+            increment, zetas = release_jointly(mechanism, increment, zetas, noise)
+            shared += increment
+            dual[batch] = a + zetas
+            mean.add(shared)
+    return mean.value() * per_theta

@@ -1,0 +1,148 @@
+r"""The coordinates in which sums by label are released: a function of public rows.
+
+A flipped label moves the sum of rows by one row. After a linear map A it moves it by A times that
+row, so the release of :math:`A s` needs noise for the longest mapped row only, and mapping back
+gives s with noise of covariance :math:`\sigma^2 (A^\top A)^{-1}`. Of all A with mapped rows in the
+unit ball, the best for a model whose loss rises by :math:`\frac{1}{2} e^\top M e` for an error e
+of the sum minimises :math:`\mathrm{tr}(M (A^\top A)^{-1})`: an optimal design. With weights u on
+the rows and :math:`S = \sum_i u_i x_i x_i^\top`, the optimum is the geometric mean of M and
+:math:`S^{-1}`, and u is found by multiplying with :math:`\|A x_i\|^2` again and again.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+
+from skdp._solvers._walr_alpha import excess_losses
+
+# Mean p (1 - p) of the labels, and variance of the scores, before anything is known of them.
+_CURVATURE = 0.1
+_SCORE_VARIANCE = 4.0
+# Regularisation that the design counts on, as a share of the best for spherical noise: it will be
+# less, because there is less noise.
+_LESS = 0.3
+# Of columns divided by their sizes: what varies less is rounding.
+_RANK = 1e-13
+_ITERATIONS = 30
+_GAP = 1.05
+_EVEN_ROWS, _FAR_ROWS = 2500, 1500
+_ROUNDS = 4
+
+
+class Coordinates(NamedTuple):
+    """A linear map of sums and the map back.
+
+    Attributes
+    ----------
+    transform : ndarray of shape (r, d)
+    inverse : ndarray of shape (d, r)
+        Right for all that rows span.
+    longest : float
+        Length of the longest row after the map.
+    """
+
+    transform: np.ndarray
+    inverse: np.ndarray
+    longest: float
+
+
+def spherical_coordinates(public):
+    """Return the coordinates that are: every column gets the same noise."""
+    identity = np.eye(public.n_columns)
+    # Rows of zeros alone reveal nothing; any length will do.
+    return Coordinates(identity, identity, public.longest or 1.0)
+
+
+def adapted_coordinates(public, noise_multiplier):
+    """Return the coordinates in which a release serves a logistic regression best.
+
+    Parameters
+    ----------
+    public : PublicRows
+    noise_multiplier : float
+
+    Returns
+    -------
+    Coordinates
+    """
+    plain = spherical_coordinates(public)
+    # Columns are divided by their sizes first: units must not decide what counts as rounding.
+    sizes = np.sqrt(np.diag(public.second_moment))
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    moment = public.second_moment / np.multiply.outer(sizes, sizes)
+    values, vectors = eigh(moment)
+    kept = values > _RANK * values[-1]
+    if not kept.any():
+        return plain
+    root, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    # Signs of eigenvectors are arbitrary; seeded noise shouldn't hang on them.
+    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(root.size)])
+    # Coordinates in which the rows' second moment is the identity.
+    whiten = (vectors / root).T / sizes
+    colour = (vectors * root) * sizes[:, np.newaxis]
+    noise = (noise_multiplier * plain.longest / public.n_rows) ** 2
+    cost = _cost_of_errors(public, moment, sizes, noise)
+    cost = (vectors * root).T @ cost @ (vectors * root)
+    shape = _optimal_shape(public, whiten, 0.5 * (cost + cost.T))
+    transform, inverse = _root(shape, 0.5) @ whiten, colour @ _root(shape, -0.5)
+    scale = plain.longest / float(public.mapped_norms(transform).max())
+    return Coordinates(scale * transform, inverse / scale, plain.longest)
+
+
+def _cost_of_errors(public, moment, sizes, noise):
+    """Return M for errors of the means of columns that were divided by their sizes.
+
+    The regularised model that it counts on penalises the columns as they are.
+    """
+    n_features = public.n_columns - (public.bias != 0.0)
+    curvature = _CURVATURE * moment
+    features = public.second_moment[:n_features, :n_features]
+    h = _CURVATURE * np.maximum(eigh(features, eigvals_only=True), 0.0)
+    square = _SCORE_VARIANCE * _CURVATURE / max(h.sum(), 1e-300)
+    alphas = np.geomspace(1e-8 * h.mean() + 1e-300, 10.0 * h.max() + 1e-300, 241)
+    losses = excess_losses(h, noise + h / public.n_rows, square, alphas)
+    penalty = public.penalty(_LESS * float(alphas[losses.argmin()])) / sizes**2
+    # The intercept isn't penalised; this keeps the inverse finite.
+    penalty[n_features:] = 1e-5 * _CURVATURE
+    inverse = np.linalg.inv(curvature + np.diag(penalty))
+    return inverse @ curvature @ inverse
+
+
+def _optimal_shape(public, whiten, cost):
+    """Return A^T A in whitened coordinates, up to a factor; rows are added as they matter."""
+    leverages = public.mapped_norms(whiten)
+    even = np.linspace(0, public.n_rows - 1, min(public.n_rows, _EVEN_ROWS)).astype(int)
+    rows = np.union1d(even, np.argsort(leverages)[-_FAR_ROWS:])
+    weights = np.full(rows.size, 1.0 / rows.size)
+    for _ in range(_ROUNDS):
+        shape, weights, longest = _reweighted(public.take(rows) @ whiten.T, weights, cost)
+        lengths = public.mapped_norms(_root(shape, 0.5) @ whiten)
+        far = np.setdiff1d(np.argsort(lengths)[-_FAR_ROWS // 3 :], rows)
+        if not far.size or lengths.max() ** 2 <= _GAP * longest:
+            break
+        rows = np.append(rows, far)
+        weights = np.append(weights, np.full(far.size, 1.0 / rows.size))
+        weights /= weights.sum()
+    return shape
+
+
+def _reweighted(z, weights, cost):
+    """Return the shape for rows z, their weights, and the squared length of the longest."""
+    for _ in range(_ITERATIONS):
+        spread = (z.T * weights) @ z + 1e-12 * np.eye(len(cost))
+        half, back = _root(spread, 0.5), _root(spread, -0.5)
+        shape = back @ _root(half @ cost @ half, 0.5) @ back
+        lengths = np.einsum("ij,ij->i", z @ shape, z)
+        if lengths.max() <= _GAP * (weights @ lengths):
+            break
+        weights = weights * lengths
+        weights /= weights.sum()
+    return shape, weights, float(lengths.max())
+
+
+def _root(matrix, power):
+    """Return a power of a positive semidefinite matrix, of its condition at most 1e12."""
+    values, vectors = eigh(0.5 * (matrix + matrix.T))
+    values = np.maximum(values, max(1e-12 * values[-1], 1e-300))
+    return (vectors * values**power) @ vectors.T

@@ -1,0 +1,203 @@
+"""Steps that the DP-CD estimators share."""
+
+from dataclasses import replace
+from numbers import Integral, Real
+
+import numpy as np
+
+from skdp._bounds import (
+    BoundedColumns,
+    augmented_norm,
+    clip_columns,
+    clip_rows,
+    column_reach,
+    summation_slack,
+)
+from skdp._checks import read_numbers, read_pair
+from skdp._penalties import make_penalty
+from skdp._plans._dpcd import DPCDProblem, plan_dpcd
+from skdp._plans._dpscd import Budget
+from skdp._solvers._dpcd import SUM_BLOCK, mean_squares, solve_dpcd
+from skdp.linear_model._base import (
+    COMMON_CONSTRAINTS,
+    POSITIVE,
+    is_private,
+    public_feature_bounds,
+)
+from skdp.utils._sklearn import Interval, StrOptions
+
+_COUNT = Interval(Integral, 1, 10**9, closed="both")
+SHARE = Interval(Real, 0, 1, closed="both")
+_SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-60, 1e200
+
+CONSTRAINTS = {
+    **COMMON_CONSTRAINTS,
+    "coef_bounds": ["array-like", None],
+    "smoothness_budget": [Interval(Real, 0, 1, closed="neither")],
+    "data_norm": [POSITIVE, None],
+    "feature_bounds": ["array-like", None],
+    "max_iter": [_COUNT, StrOptions({"auto"})],
+    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
+    "step_size": [POSITIVE, StrOptions({"auto"})],
+    "smoothness": [StrOptions({"bounds", "private"}), "array-like"],
+    "average_every": [_COUNT, None],
+}
+
+
+def check_mean_squares(squares, n_features):
+    """Return public guesses of the features' mean squares as float64 of shape (n_features,).
+
+    Raises
+    ------
+    ValueError
+        If they aren't that many numbers within 1e-60 and 1e200; the message names `smoothness`.
+    """
+    problem = f"smoothness must be an array of shape (n_features,) = ({n_features},)."
+    squares = read_numbers(squares, problem)
+    if squares.shape != (n_features,):
+        raise ValueError(problem)
+    if not ((squares >= _SMALLEST_SQUARE) & (squares <= _LARGEST_SQUARE)).all():
+        raise ValueError("smoothness must be positive and finite, within 1e-60 and 1e200.")
+    return squares
+
+
+def check_coef_bounds(coef_bounds, n_features, *, positive=False):
+    """Return float64 arrays (low, high) of shape (n_features,), which may be infinite.
+
+    Parameters
+    ----------
+    coef_bounds : pair of floats or of array-likes, or None
+        None bounds nothing.
+    n_features : int
+    positive : bool, default=False
+        Whether to raise the lower ends to 0.
+
+    Raises
+    ------
+    ValueError
+        If `coef_bounds` isn't such a pair with low <= high, or all of it is negative where
+        coefficients are to be positive.
+    """
+    low, high = read_pair(
+        (-np.inf, np.inf) if coef_bounds is None else coef_bounds,
+        "coef_bounds must be a pair (low, high) of numbers or of arrays of shape "
+        f"(n_features,) = ({n_features},).",
+        n_features,
+    )
+    if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
+        raise ValueError("coef_bounds must have low <= high and leave a finite number.")
+    if positive:
+        low = np.maximum(low, 0.0)
+        if not (low <= high).all():
+            raise ValueError("coef_bounds leave no positive coefficient, which positive=True asks.")
+    return low, high
+
+
+def check_options(estimator, n_features):
+    """Refuse what can't be used before anything is done with the data."""
+    public_feature_bounds(estimator, n_features)
+    if not isinstance(estimator.smoothness, str):
+        check_mean_squares(estimator.smoothness, n_features)
+    elif estimator.smoothness not in ("private", "bounds"):
+        raise ValueError("smoothness must be 'private', 'bounds' or an array.")
+
+
+def _buys_squares(estimator):
+    """Tell whether the columns' mean squares are released; without privacy they cost nothing."""
+    if not isinstance(estimator.smoothness, str):
+        return False
+    return estimator.smoothness == "private" or not is_private(estimator)
+
+
+def coefficient_box(estimator, n_features):
+    """Return the interval of each coefficient, in the units of the caller."""
+    positive = getattr(estimator, "positive", False)
+    return check_coef_bounds(estimator.coef_bounds, n_features, positive=positive)
+
+
+def coefficient_penalty(estimator, name, n_features, l1_ratio=0.5, positive=False, unit=1.0):
+    """Return the penalty of coefficients in units of `unit`, and of the intercept's, unbounded.
+
+    With targets divided by `unit` the objective is divided by its square: the L2 part keeps its
+    strength, the L1 part loses one power.
+    """
+    low, high = check_coef_bounds(estimator.coef_bounds, n_features, positive=positive)
+    if estimator.fit_intercept:
+        low, high = np.append(low, -np.inf), np.append(high, np.inf)
+    penalty = make_penalty(name, float(estimator.alpha), l1_ratio, low=low / unit, high=high / unit)
+    return replace(penalty, l1=penalty.l1 / unit)
+
+
+def bounded_columns(estimator, X):
+    """Return the bounded values by column, the intercept's constant last, and their reach."""
+    clip = is_private(estimator)
+    scaled = estimator.data_norm is not None
+    rows = clip_rows(
+        X,
+        data_norm=estimator.data_norm if scaled else 1.0,
+        fit_intercept=estimator.fit_intercept,
+        clip=clip and scaled,
+    )
+    low, high = public_feature_bounds(estimator, X.shape[1])
+    columns = clip_columns(rows, low=low, high=high, clip=clip)
+    return columns, column_reach(low, high, rows.bias), rows.bias
+
+
+def make_plan(estimator, loss, n_rows, n_columns, n_outputs):
+    """Return the plan that an estimator's parameters and these public numbers ask for."""
+    data_norm = np.inf if estimator.data_norm is None else float(estimator.data_norm)
+    problem = DPCDProblem(
+        n_rows=n_rows,
+        n_columns=n_columns,
+        n_outputs=n_outputs,
+        n_features=n_columns - bool(estimator.fit_intercept),
+        loss_smoothness=loss.smoothness,
+        margin=loss.margin,
+        row_norm=augmented_norm(data_norm, estimator.fit_intercept),
+        rounding_slack=summation_slack(n_rows, 1, n_outputs, SUM_BLOCK),
+        square_slack=summation_slack(n_rows, n_columns, 1, SUM_BLOCK),
+    )
+    budget = Budget(estimator.epsilon, estimator.delta, estimator.adjacency, estimator.accountant)
+    return plan_dpcd(
+        problem,
+        budget,
+        max_iter=estimator.max_iter,
+        clipping_norm=estimator.clipping_norm,
+        step_size=estimator.step_size,
+        average_every=estimator.average_every,
+        smoothness_budget=float(estimator.smoothness_budget) if _buys_squares(estimator) else 0.0,
+    )
+
+
+@np.errstate(all="ignore")
+def solve_plan(estimator, plan, X, reach, bias, targets, loss, penalty, stream):
+    """Return the weights, and the clipping norm if it is public."""
+    coins, noise = stream.spawn(2)
+    n_features = plan.problem.n_features
+    if plan.square_mechanism is not None:
+        reach_of_features = reach[:n_features]
+        squares = mean_squares(X[:, :n_features], reach_of_features, plan.square_mechanism, noise)
+        squares = np.clip(squares, *plan.square_range) * reach_of_features**2
+    elif isinstance(estimator.smoothness, str):
+        squares = reach[:n_features] ** 2
+    else:
+        squares = check_mean_squares(estimator.smoothness, n_features)
+    if estimator.fit_intercept:
+        squares = np.append(squares, bias**2)
+    smoothness = loss.smoothness * np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
+    unit, step = plan.units(smoothness)
+    X /= unit
+    weights = solve_dpcd(
+        BoundedColumns(X, unit),
+        targets,
+        loss=loss,
+        penalty=penalty,
+        step=step,
+        period=plan.period,
+        average=plan.average,
+        sampler=plan.sampler,
+        mechanism=plan.mechanism,
+        coins=coins,
+        noise=noise,
+    )
+    return weights, plan.public_clip(smoothness)

@@ -1,0 +1,644 @@
+"""DP-SCD: differentially private stochastic dual coordinate descent."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from skdp._bounds import augmented_norm, bound_columns, clip_rows, clip_targets, summation_slack
+from skdp._checks import check_bounds
+from skdp._losses import LOSSES
+from skdp._plans._dpscd import (
+    CLASSES_READ,
+    Budget,
+    Problem,
+    plan_dpscd,
+    plan_dpscd_primal,
+    plan_dpscd_sequential,
+)
+from skdp._random import make_stream
+from skdp._solvers._dpscd import solve_dpscd, solve_dpscd_sequential
+from skdp._solvers._dpscd_primal import solve_dpscd_primal
+from skdp._solvers._parallel import BLOCK_ROWS
+from skdp.linear_model._base import (
+    COMMON_CONSTRAINTS,
+    POSITIVE,
+    LinearClassifierMixin,
+    LinearRegressorMixin,
+    ProbabilityMixin,
+    as_targets,
+    check_finite,
+    encode_labels,
+    is_private,
+    public_feature_bounds,
+)
+from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
+
+_CONSTRAINTS = {
+    **COMMON_CONSTRAINTS,
+    "noisy_dual": ["boolean"],
+    "data_norm": [POSITIVE],
+    "feature_bounds": ["array-like", None],
+    "max_iter": [Interval(Integral, 1, 10**9, closed="both")],
+    "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
+    "average": ["boolean"],
+    "solver": [StrOptions({"dual", "sequential", "primal"})],
+    "n_jobs": [Integral, None],
+}
+
+
+_PLANS = {"dual": plan_dpscd, "sequential": plan_dpscd_sequential, "primal": plan_dpscd_primal}
+
+
+def _order(estimator):
+    """Return the order in memory that the solver reads X in; "primal" copies it by columns."""
+    return None if estimator.solver == "primal" else "C"
+
+
+def _check_options(estimator, loss):
+    if estimator.n_jobs == 0:
+        raise ValueError("The 'n_jobs' parameter must not be 0.")
+    if estimator.solver != "dual" and estimator.noisy_dual:
+        raise ValueError("noisy_dual=True needs solver='dual'; the others release what they keep.")
+    if estimator.solver != "primal" and estimator.feature_bounds is not None:
+        raise ValueError("feature_bounds is for solver='primal'; clip features beforehand.")
+    if estimator.solver == "primal" and not np.isfinite(loss.smoothness):
+        raise ValueError(f"solver='primal' needs a smooth loss, and loss={loss.name!r} isn't.")
+
+
+def _plan(estimator, loss, n_rows, n_columns, n_outputs):
+    problem = Problem(
+        n_rows=n_rows,
+        n_columns=n_columns,
+        n_outputs=n_outputs,
+        row_norm=augmented_norm(float(estimator.data_norm), estimator.fit_intercept),
+        rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
+        alpha=float(estimator.alpha),
+        margin=loss.margin,
+    )
+    budget = Budget(estimator.epsilon, estimator.delta, estimator.adjacency, estimator.accountant)
+    return _PLANS[estimator.solver](
+        problem,
+        budget,
+        max_iter=int(estimator.max_iter),
+        batch_size=estimator.batch_size,
+        clipping_norm=estimator.clipping_norm,
+        **({"noisy_dual": estimator.noisy_dual} if estimator.solver == "dual" else {}),
+    )
+
+
+def _solve(estimator, plan, rows, targets, loss, stream):
+    coins, noise = stream.spawn(2)
+    common = {
+        "loss": loss,
+        "alpha": float(estimator.alpha),
+        "sampler": plan.sampler,
+        "mechanism": plan.mechanism,
+        "clipping_norm": plan.clipping_norm,
+        "average": estimator.average,
+        "coins": coins,
+        "noise": noise,
+    }
+    if estimator.solver == "sequential":
+        return solve_dpscd_sequential(rows, targets, **common)
+    if estimator.solver == "primal":
+        low, high = public_feature_bounds(estimator, rows.X.shape[1])
+        columns = bound_columns(rows, low=low, high=high, clip=is_private(estimator))
+        return solve_dpscd_primal(columns, targets, **common)
+    return solve_dpscd(
+        rows, targets, noisy_dual=estimator.noisy_dual, n_jobs=estimator.n_jobs, **common
+    )
+
+
+class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
+    r"""Ridge regression by differentially private dual coordinate descent (DP-SCD).
+
+    Minimises, over rows :math:`x_i` clipped to `data_norm`,
+
+    .. math:: \frac{1}{n} \sum_i \frac{1}{2} (y_i - x_i^\top w)^2 + \frac{\alpha}{2} \|w\|^2 .
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its targets) under `adjacency`, for any data, whatever the other parameters.
+    What is assumed public and what is not covered is listed in ``privacy_report_``.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the L2 penalty; scikit-learn's Ridge has ``n_samples * alpha``.
+
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the rest, as the distance from the middle
+        of `target_bounds` (from 0 without them), through a column equal to `data_norm`.
+
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
+
+    delta : float, default=1e-5
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
+
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs about twice the noise.
+
+    accountant : {"pld", "rdp"}, default="pld"
+        How the privacy of many steps is added up: privacy loss distributions (tight) or Renyi
+        differential privacy (for comparison; zero_out only).
+
+    noisy_dual : bool, default=False
+        Whether the dual variable gets noise of its own, as in the paper's Algorithm 1, which
+        makes the noise on the model sqrt(2) times larger. For comparison: the dual variable is not
+        published here either, and the guarantee is that of the fitted attributes alone.
+
+    data_norm : float, default=1.0
+        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
+        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
+        predictions for long rows are far off. Take a third to a half of the longest possible
+        row, or about the length of a typical one; too wide costs far more than too narrow.
+        `skdp.preprocessing.BoundsScaler` gives features public ranges.
+
+    feature_bounds : pair (low, high), default=None
+        Public range of the features, two numbers or two array-likes of shape (n_features,), for
+        ``solver="primal"`` only, which clips values to it after rows are clipped to `data_norm`.
+        None means ``(-data_norm, data_norm)``.
+
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y. Targets beyond it are moved to it, and training works on targets mapped
+        to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
+        is: private all the same, but good only if the targets are about that small.
+
+    max_iter : int, default=10
+        Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
+
+    batch_size : int or "auto", default="auto"
+        Expected rows a step. "auto" is a quarter of the square root of n_samples, at least 8, and
+        more where epsilon is small (for ``solver="dual"``).
+
+    clipping_norm : float or "auto", default="auto"
+        Bound on what one row contributes to a release, in the units of its dual variable times its
+        norm (for ``solver="primal"``: on the update of a coefficient times its column's norm
+        bound). "auto" balances the noise that a fit adds to a prediction against how far its rows
+        can move it; it is a function of n_samples and of the parameters.
+
+    average : bool, default=True
+        Whether to return the mean of the second half of the iterates. It costs no privacy.
+
+    solver : {"dual", "sequential", "primal"}, default="dual"
+        The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
+        "sequential" (Algorithm 3, updates see those before them in a batch) and "primal"
+        (Algorithm 2, coordinates of the model; smooth losses only; `batch_size` then counts
+        columns, "auto" being 1). Both are accounted without amplification by sampling, and every
+        release has the pairwise sensitivity ``2 C sqrt(L (L + 1))`` with C the clipping norm and L
+        the batch size, under either adjacency. `n_jobs` has no work there.
+
+    n_jobs : int, default=None
+        Threads that share a step, as in joblib. They are used only where a step has enough work to
+        pay for them; the result is the same to the last bit for every value.
+
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for whoever learns it and subtracts the noise, and fits with an equal seed share their
+        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
+        don't add up. The report says that there was one.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        Coefficients, in the units of y.
+
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Intercept.
+
+    n_iter_ : int
+        Passes taken; equal to `max_iter`.
+
+    batch_size_ : int
+        Expected rows a step; columns for ``solver="primal"``.
+
+    clipping_norm_ : float
+        What one update was clipped to; see `clipping_norm`.
+
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPSCDClassifier : Private classification by the same algorithm.
+
+    Notes
+    -----
+    Algorithm 1 of [1]_ with Poisson batches, accounted as such, and with an exact dual variable
+    that is never released, which makes the sensitivity `clipping_norm` and not ``sqrt(2)`` times
+    that.
+    Several outputs share batches, and are clipped and released together.
+
+    References
+    ----------
+    .. [1] Damaskinos, Mendler-Dunner, Guerraoui, Papandreou and Parnell (2021). Differentially
+       private stochastic coordinate descent. AAAI. Algorithm 1, equations 3 and 8.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from skdp.linear_model import DPSCDRegressor
+    >>> X, y = make_regression(n_samples=1000, n_features=3, random_state=0)
+    >>> model = DPSCDRegressor(epsilon=1.0, data_norm=3.0, target_bounds=(-300, 300))
+    >>> model.fit(X, y).privacy_report_
+    (1, 1e-05)-DP
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        **_CONSTRAINTS,
+        "target_bounds": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        fit_intercept=True,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        accountant="pld",
+        noisy_dual=False,
+        data_norm=1.0,
+        feature_bounds=None,
+        target_bounds=None,
+        max_iter=10,
+        batch_size="auto",
+        clipping_norm="auto",
+        average=True,
+        solver="dual",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.accountant = accountant
+        self.noisy_dual = noisy_dual
+        self.data_norm = data_norm
+        self.feature_bounds = feature_bounds
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.clipping_norm = clipping_norm
+        self.average = average
+        self.solver = solver
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Fit the model privately.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, dense; float32 and float64 are used without a copy.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the input is invalid; no message quotes an entry of the data.
+        TypeError
+            If X or y is sparse.
+        """
+        # 1. scikit-learn's contract
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            dtype=[np.float64, np.float32],
+            order=_order(self),
+            multi_output=True,
+            y_numeric=True,
+        )
+        targets = as_targets(y)
+        bounds = self.target_bounds
+        if bounds is not None:
+            bounds = check_bounds(bounds, "target_bounds")
+
+        loss = LOSSES["squared_error"]
+        _check_options(self, loss)
+
+        # 2. bound the data
+        clip = is_private(self)
+        rows = clip_rows(X, data_norm=self.data_norm, fit_intercept=self.fit_intercept, clip=clip)
+        targets, midpoint, half_width = clip_targets(
+            targets, bounds, center=self.fit_intercept, clip=clip
+        )
+
+        # 3. plan from public numbers
+        plan = _plan(self, loss, X.shape[0], rows.n_columns, targets.shape[1])
+        stream = make_stream(self.random_state)
+
+        # 4. solve
+        weights = _solve(self, plan, rows, targets, loss, stream)
+
+        # 5. publish
+        check_finite(weights)
+        coef = half_width * weights[:, : X.shape[1]]
+        self.coef_ = coef[0] if y.ndim == 1 else coef
+        self.intercept_ = 0.0
+        if self.fit_intercept:
+            intercept = midpoint + half_width * rows.bias * weights[:, -1]
+            self.intercept_ = float(intercept[0]) if y.ndim == 1 else intercept
+        self.n_iter_ = self.max_iter
+        self.batch_size_ = plan.batch_size
+        self.clipping_norm_ = plan.clipping_norm
+        self.privacy_report_ = plan.report(reproducible=stream.reproducible)
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = is_private(self)
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, BaseEstimator):
+    r"""Logistic regression and SVM by differentially private dual coordinate descent (DP-SCD).
+
+    Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
+
+    .. math:: \frac{1}{n} \sum_i \ell(y_i\, x_i^\top w) + \frac{\alpha}{2} \|w\|^2
+
+    with :math:`\ell(z) = \log(1 + e^{-z})` (``"log_loss"``) or
+    :math:`\ell(z) = \max(0, 1 - z)` (``"hinge"``).
+    With several classes, one such problem is solved for each class against the rest.
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its label) under `adjacency`, for any data, whatever the other parameters.
+    With ``classes=None`` the set of classes is read from y and assumed public. What is assumed
+    public and what is not covered is listed in ``privacy_report_``.
+
+    Parameters
+    ----------
+    loss : {"log_loss", "hinge"}, default="log_loss"
+        Logistic regression or linear support vector machine.
+
+    alpha : float, default=1e-4
+        Strength of the L2 penalty; scikit-learn's LogisticRegression and LinearSVC have
+        ``C = 1 / (n_samples * alpha)``.
+
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a
+        column equal to `data_norm`.
+
+    classes : array-like, default=None
+        The class set. None reads it from y, which tells whether a rare class occurs; declare it
+        where that is not public. Labels outside it are refused, classes without a row are kept.
+
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
+
+    delta : float, default=1e-5
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
+
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs about twice the noise.
+
+    accountant : {"pld", "rdp"}, default="pld"
+        How the privacy of many steps is added up: privacy loss distributions (tight) or Renyi
+        differential privacy (for comparison; zero_out only).
+
+    noisy_dual : bool, default=False
+        Whether the dual variable gets noise of its own, as in the paper's Algorithm 1, which
+        makes the noise on the model sqrt(2) times larger. For comparison: the dual variable is not
+        published here either, and the guarantee is that of the fitted attributes alone.
+
+    data_norm : float, default=1.0
+        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
+        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
+        probabilities of long rows are too sure. Take a third to a half of the longest possible
+        row, or about the length of a typical one; too wide costs far more than too narrow.
+        `skdp.preprocessing.BoundsScaler` gives features public ranges.
+
+    feature_bounds : pair (low, high), default=None
+        Public range of the features, two numbers or two array-likes of shape (n_features,), for
+        ``solver="primal"`` only, which clips values to it after rows are clipped to `data_norm`.
+        None means ``(-data_norm, data_norm)``.
+
+    max_iter : int, default=10
+        Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
+
+    batch_size : int or "auto", default="auto"
+        Expected rows a step. "auto" is a quarter of the square root of n_samples, at least 8, and
+        more where epsilon is small (for ``solver="dual"``).
+
+    clipping_norm : float or "auto", default="auto"
+        Bound on what one row contributes to a release, in the units of its dual variable times its
+        norm (for ``solver="primal"``: on the update of a coefficient times its column's norm
+        bound). "auto" balances the noise that a fit adds to a prediction against how far its rows
+        can move it; it is a function of n_samples and of the parameters.
+
+    average : bool, default=True
+        Whether to return the mean of the second half of the iterates. It costs no privacy.
+
+    solver : {"dual", "sequential", "primal"}, default="dual"
+        The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
+        "sequential" (Algorithm 3, updates see those before them in a batch) and "primal"
+        (Algorithm 2, coordinates of the model; smooth losses only; `batch_size` then counts
+        columns, "auto" being 1). Both are accounted without amplification by sampling, and every
+        release has the pairwise sensitivity ``2 C sqrt(L (L + 1))`` with C the clipping norm and L
+        the batch size, under either adjacency. `n_jobs` has no work there.
+
+    n_jobs : int, default=None
+        Threads that share a step, as in joblib. They are used only where a step has enough work to
+        pay for them; the result is the same to the last bit for every value.
+
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for whoever learns it and subtracts the noise, and fits with an equal seed share their
+        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
+        don't add up. The report says that there was one.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients; one row if there are two classes.
+
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+
+    n_iter_ : int
+        Passes taken; equal to `max_iter`.
+
+    batch_size_ : int
+        Expected rows a step; columns for ``solver="primal"``.
+
+    clipping_norm_ : float
+        What one update was clipped to; see `clipping_norm`.
+
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPSCDRegressor : Private ridge regression by the same algorithm.
+
+    Notes
+    -----
+    Algorithm 1 of [1]_ with Poisson batches, accounted as such, and with an exact dual variable
+    that is never released, which makes the sensitivity `clipping_norm` and not ``sqrt(2)`` times
+    that.
+    The dual step of the logistic loss is solved to convergence where the paper takes one Newton
+    step. The classes share batches, and are clipped and released together: each costs noise, none
+    costs a share of the budget.
+
+    References
+    ----------
+    .. [1] Damaskinos, Mendler-Dunner, Guerraoui, Papandreou and Parnell (2021). Differentially
+       private stochastic coordinate descent. AAAI. Algorithm 1, equations 3 and 8.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from skdp.linear_model import DPSCDClassifier
+    >>> X, y = make_classification(n_samples=1000, n_features=5, random_state=0)
+    >>> model = DPSCDClassifier(epsilon=1.0, data_norm=3.0, classes=[0, 1])
+    >>> model.fit(X, y).privacy_report_
+    (1, 1e-05)-DP
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        **_CONSTRAINTS,
+        "loss": [StrOptions({"log_loss", "hinge"})],
+        "classes": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        *,
+        loss="log_loss",
+        alpha=1e-4,
+        fit_intercept=True,
+        classes=None,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        accountant="pld",
+        noisy_dual=False,
+        data_norm=1.0,
+        feature_bounds=None,
+        max_iter=10,
+        batch_size="auto",
+        clipping_norm="auto",
+        average=True,
+        solver="dual",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.loss = loss
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.accountant = accountant
+        self.noisy_dual = noisy_dual
+        self.data_norm = data_norm
+        self.feature_bounds = feature_bounds
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.clipping_norm = clipping_norm
+        self.average = average
+        self.solver = solver
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Fit the model privately.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, dense; float32 and float64 are used without a copy.
+        y : array-like of shape (n_samples,)
+            Labels of any type that can be sorted.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the input is invalid, if y has one class, or a class that isn't among
+            those declared; no message quotes an entry of the data.
+        TypeError
+            If X is sparse.
+        """
+        # 1. scikit-learn's contract
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order=_order(self))
+        classes, targets = encode_labels(y, self.classes)
+        loss = LOSSES[self.loss]
+        _check_options(self, loss)
+
+        # 2. bound the data
+        rows = clip_rows(
+            X,
+            data_norm=self.data_norm,
+            fit_intercept=self.fit_intercept,
+            clip=is_private(self),
+        )
+
+        # 3. plan from public numbers
+        plan = _plan(self, loss, X.shape[0], rows.n_columns, targets.shape[1])
+        stream = make_stream(self.random_state)
+
+        # 4. solve
+        weights = _solve(self, plan, rows, targets, loss, stream)
+
+        # 5. publish
+        check_finite(weights)
+        self.classes_ = classes
+        self.coef_ = weights[:, : X.shape[1]].copy()
+        self.intercept_ = np.zeros(weights.shape[0])
+        if self.fit_intercept:
+            self.intercept_ = rows.bias * weights[:, -1]
+        self.n_iter_ = self.max_iter
+        self.batch_size_ = plan.batch_size
+        self.clipping_norm_ = plan.clipping_norm
+        self.privacy_report_ = plan.report(
+            reproducible=stream.reproducible,
+            also_public=(CLASSES_READ,) if self.classes is None else (),
+        )
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = is_private(self)
+        return tags

@@ -1,0 +1,223 @@
+"""What the DP-SGD estimators share: parameter constraints, planning, solving and streams."""
+
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+
+import numpy as np
+
+from skdp._bounds import augmented_norm, summation_slack
+from skdp._checks import check_sample_epsilon
+from skdp._penalties import make_penalty
+from skdp._plans._dpscd import Budget
+from skdp._plans._dpsgd import (
+    DPSGDProblem,
+    StepSizes,
+    plan_dpsgd,
+    plan_dpsgd_laplace,
+    plan_dpsgd_stream,
+)
+from skdp._random import make_stream
+from skdp._solvers._average import late_average
+from skdp._solvers._dpsgd import solve_dpsgd
+from skdp._solvers._parallel import BLOCK_ROWS
+from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE, check_finite, is_private
+from skdp.utils._sklearn import Interval, StrOptions
+
+# Squares of larger ones could overflow.
+_LARGEST_NORM = 1e150
+BUDGETS_STATED = "the epsilons that the records stated (sample_epsilon)"
+APART = "that no record was shown to two calls of partial_fit"
+# The first word of the random streams of `partial_fit`; the second is the number of the call.
+_CALLS = 2
+
+CONSTRAINTS = {
+    **COMMON_CONSTRAINTS,
+    "penalty": [StrOptions({"l2", "l1", "elasticnet"})],
+    "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+    "mechanism": [StrOptions({"gaussian", "laplace"})],
+    "data_norm": [POSITIVE],
+    "max_iter": [Interval(Integral, 1, 10**9, closed="both"), StrOptions({"auto"})],
+    "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
+    "average": ["boolean"],
+    "learning_rate": [StrOptions({"constant", "invscaling", "inv_alpha"})],
+    "eta0": [POSITIVE, StrOptions({"auto"})],
+    "power_t": [Interval(Real, 0, 10, closed="both")],
+    "n_jobs": [Integral, None],
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Stream:
+    """What calls of `partial_fit` leave to the next one, made of releases.
+
+    Attributes
+    ----------
+    settings : tuple
+        What must not change between calls.
+    weights, mean : ndarray of shape (k, d)
+        Last iterate, and the average of all.
+    n_calls : int
+    """
+
+    settings: tuple
+    weights: np.ndarray
+    mean: np.ndarray
+    n_calls: int = 0
+
+    def followed_by(self, weights):
+        """Return the state after another call."""
+        n_calls = self.n_calls + 1
+        return replace(
+            self, weights=weights, mean=late_average(self.mean, weights, n_calls), n_calls=n_calls
+        )
+
+
+def check_options(estimator, n_rows, sample_epsilon=None):
+    """Check parameters against each other; return personal epsilons as an array, or None."""
+    if estimator.n_jobs == 0:
+        raise ValueError("The 'n_jobs' parameter must not be 0.")
+    if sample_epsilon is None:
+        return None
+    if estimator.mechanism != "laplace":
+        raise ValueError("sample_epsilon needs mechanism='laplace'.")
+    return check_sample_epsilon(sample_epsilon, n_rows, estimator.epsilon)
+
+
+def budgets_public(sample_epsilon):
+    """Return what personal budgets add to what a fit assumes public."""
+    return () if sample_epsilon is None else (BUDGETS_STATED,)
+
+
+def make_scaled_penalty(estimator, half_width=1.0):
+    """Return the penalty for targets divided by a half width.
+
+    The losses scale with its square, as the L2 penalty does, and the L1 penalty with itself.
+    """
+    penalty = make_penalty(estimator.penalty, float(estimator.alpha), float(estimator.l1_ratio))
+    return replace(penalty, l1=penalty.l1 / half_width)
+
+
+def state_problem(estimator, loss, penalty, rows, n_outputs):
+    """Return the public numbers that a plan is made of."""
+    n_rows, n_columns = rows.X.shape[0], rows.n_columns
+    row_norm = augmented_norm(float(estimator.data_norm), estimator.fit_intercept)
+    if not is_private(estimator):
+        # Rows are not clipped then, and only their own norms bound them.
+        row_norm = min(max(float(rows.norm.max()), 1e-15 * row_norm), _LARGEST_NORM)
+    # A multinomial loss is stated for all outputs; the others are sums over them.
+    n_terms = 1 if loss.name == "multinomial" else n_outputs
+    return DPSGDProblem(
+        n_rows=n_rows,
+        n_columns=n_columns,
+        n_outputs=n_outputs,
+        row_norm=row_norm,
+        rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
+        l1=penalty.l1,
+        l2=penalty.l2,
+        reach=loss.reach,
+        smoothness=loss.smoothness,
+        lipschitz=loss.lipschitz * np.sqrt(n_terms),
+        at_zero=loss.at_zero * n_terms,
+    )
+
+
+def _budget(estimator):
+    return Budget(estimator.epsilon, estimator.delta, estimator.adjacency, estimator.accountant)
+
+
+def _steps(estimator):
+    return StepSizes(
+        estimator.learning_rate, estimator.eta0, float(estimator.power_t), float(estimator.alpha)
+    )
+
+
+def plan_fit(estimator, problem, sample_epsilon):
+    """Return the plan of a fit."""
+    make, personal = plan_dpsgd, {}
+    if estimator.mechanism == "laplace":
+        make, personal = plan_dpsgd_laplace, {"sample_epsilon": sample_epsilon}
+    return make(
+        problem,
+        _budget(estimator),
+        _steps(estimator),
+        max_iter=estimator.max_iter,
+        batch_size=estimator.batch_size,
+        clipping_norm=estimator.clipping_norm,
+        **personal,
+    )
+
+
+def solve(estimator, plan, rows, targets, loss, penalty, stream, **changes):
+    """Return the weights that a plan leads to."""
+    coins, noise = stream.spawn(2)
+    options = {
+        "loss": loss,
+        "penalty": penalty,
+        "sampler": plan.sampler,
+        "mechanism": plan.mechanism,
+        "noise_multipliers": plan.noise_multipliers,
+        "full_step_noise": plan.full_step_noise,
+        "clipping_norm": plan.clipping_norm,
+        "eta0": plan.eta0,
+        "power": plan.power,
+        "radius": plan.radius,
+        "average": estimator.average,
+        "n_jobs": estimator.n_jobs,
+        "coins": coins,
+        "noise": noise,
+    }
+    weights = solve_dpsgd(rows, targets, **(options | changes))
+    check_finite(weights)
+    return weights
+
+
+def take_in(estimator, rows, targets, loss, penalty, units=(), also_public=()):
+    """Make the step of a call of `partial_fit`; return the next state and the call's report."""
+    n_outputs = targets.shape[1]
+    settings = (
+        n_outputs,
+        estimator.fit_intercept,
+        float(estimator.data_norm),
+        estimator.adjacency,
+        *units,
+    )
+    zero = np.zeros((n_outputs, rows.n_columns))
+    before = stream_of(estimator) or _Stream(settings, zero, zero)
+    if before.settings != settings:
+        raise ValueError(
+            "fit_intercept, data_norm, target_bounds, adjacency and the number of targets must "
+            "stay the same from one call of partial_fit to the next."
+        )
+    n_calls = before.n_calls + 1
+    known = estimator.privacy_report_ if before.n_calls else None
+    plan = plan_dpsgd_stream(
+        state_problem(estimator, loss, penalty, rows, n_outputs),
+        _budget(estimator),
+        _steps(estimator),
+        n_calls=n_calls,
+        clipping_norm=estimator.clipping_norm,
+        before=known,
+    )
+    stream = make_stream(estimator.random_state, key=(_CALLS, n_calls))
+    weights = solve(
+        estimator, plan, rows, targets, loss, penalty, stream, average=False, start=before.weights
+    )
+    seeded = stream.reproducible or (known is not None and known.reproducible)
+    return (
+        before.followed_by(weights),
+        plan,
+        plan.report(reproducible=seeded, also_public=(APART, *also_public)),
+    )
+
+
+def stream_of(estimator):
+    """Return what earlier calls of `partial_fit` left, or None."""
+    return vars(estimator).get("_stream")
+
+
+def takes_streams(estimator):
+    """Tell whether there is `partial_fit`."""
+    if estimator.mechanism != "laplace":
+        raise AttributeError("partial_fit is available for mechanism='laplace' only.")
+    return True

@@ -1,0 +1,109 @@
+"""The pages of the site: their examples run, their tables exist, their reference is complete."""
+
+import doctest
+import re
+import sys
+import textwrap
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+
+import pytest
+
+import skdp
+
+ROOT = Path(__file__).parents[2]
+DOC = ROOT / "doc"
+BUILT = {"_build", "auto_examples", "generated"}
+PAGES = [
+    path for path in sorted(DOC.rglob("*.rst")) if not BUILT & set(path.relative_to(DOC).parts)
+]
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def name_of(path):
+    return path.relative_to(DOC).with_suffix("").as_posix()
+
+
+@pytest.fixture
+def results(monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(DOC / "_ext"), *sys.path])
+    return import_module("results")
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in PAGES if ">>>" in path.read_text(encoding="utf-8")], ids=name_of
+)
+def test_examples_of_pages_run(path):
+    found = doctest.testfile(
+        str(path), module_relative=False, optionflags=OPTIONS, encoding="utf-8"
+    )
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def is_there(module):
+    """Whether the package that is tested has the module, and not another one that is installed."""
+    path = Path(skdp.__file__).parents[1].joinpath(*module.split("."))
+    return path.is_dir() or path.with_suffix(".py").exists()
+
+
+def listed_in_reference():
+    """Full names in the reference's tables, but for packages that aren't there."""
+    names = set()
+    for path in (DOC / "api").glob("*.rst"):
+        text = path.read_text(encoding="utf-8")
+        module = re.search(r"currentmodule:: (\S+)", text)
+        if module is not None and is_there(module[1]):
+            table = text.split(":nosignatures:")[1]
+            names |= {f"{module[1]}.{name}" for name in table.split()}
+    return names
+
+
+def public_names():
+    for info in walk_packages(skdp.__path__, "skdp."):
+        if any(part.startswith("_") for part in info.name.split(".")):
+            continue
+        for name in getattr(import_module(info.name), "__all__", ()):
+            yield f"{info.name}.{name}"
+
+
+def test_reference_lists_exactly_what_is_public():
+    assert listed_in_reference() == set(public_names())
+
+
+@pytest.mark.parametrize("page", ["README.rst", "doc/index.rst"])
+def test_first_example_runs(page, capsys):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    code = re.search(r"code-block:: python\n\n((?: +.*\n|\n)+)", text)
+    exec(textwrap.dedent(code[1]), {})
+    printed = capsys.readouterr().out
+    assert "(1, 1e-05)-DP\n" in printed
+    assert "Not covered" in printed
+
+
+def test_readme_gives_the_numbers_that_were_measured(results):
+    """The one table that a page without directives quotes."""
+    text = " ".join((ROOT / "README.rst").read_text().split())
+    quoted = re.search(r"accuracy is (\S+) at epsilon 0.1, (\S+) at 1 and (\S+) without", text)
+    _, rows = results.read_results("adult_svm.csv")
+    measured = {row["epsilon"]: f"{float(row['accuracy_median']):.3f}" for row in rows}
+    assert list(quoted.groups()) == [measured[epsilon] for epsilon in ("0.1", "1.0", "inf")]
+
+
+def test_tables_of_results_take_rows_and_columns_by_name(results):
+    rows = [{"a": "1", "b": "x"}, {"a": "2", "b": "y"}, {"a": "3", "b": "y"}]
+    assert results.select(rows, {"b": ["y"]}, ["a"]) == [["2"], ["3"]]
+    assert results.select(rows, {"a": ["1", "3"]}, ["b", "a"]) == [["x", "1"], ["y", "3"]]
+    with pytest.raises(ValueError, match="no column 'c'"):
+        results.select(rows, {}, ["c"])
+    with pytest.raises(ValueError, match="no row"):
+        results.select(rows, {"a": ["4"]}, ["b"])
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_pages_load_nothing_from_elsewhere(path):
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if re.match(r"\s*\.\. (image|figure|raw|include|literalinclude)::", line):
+            assert "://" not in line
+            assert not line.strip().startswith(".. raw::")
