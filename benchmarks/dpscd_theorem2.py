@@ -18,12 +18,11 @@ import pandas as pd
 from _data import NOT_PRIVATE, load_prepared, write_table
 from _figures import add_options, command, run_all
 
-from skdp._bounds import clip_contributions, clip_rows
+from skdp._bounds import clip_rows
+from skdp._clipping import clip_contributions
 from skdp._losses import LOSSES
-from skdp._random import make_stream
-from skdp._solvers._joint import release_jointly
+from skdp._mechanisms import release_jointly
 from skdp.linear_model import DPSCDRegressor
-from skdp.linear_model._dpscd import _plan
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -114,8 +113,8 @@ def run(problem, model, every_step=True):
         The last iterate of the model.
     """
     n_rows, n_columns = problem.X.shape
-    plan = _plan(model, LOSS, n_rows, n_columns, 1)
-    coins, noise = make_stream(model.random_state).spawn(2)
+    plan = model._plan(LOSS, n_rows, n_columns, 1)
+    coins, noise = plan.start(model.random_state).spawn(2)
     curvature = plan.sampler.rate / problem.alpha
     optimum = problem.optimum()
     dual, shared = np.zeros(n_rows), np.zeros(n_columns)
@@ -157,7 +156,7 @@ def bounds(problem, model, kappa):
         with the same noise and kappa = 0.
     """
     n_rows, n_columns = problem.X.shape
-    plan = _plan(model, LOSS, n_rows, n_columns, 1)
+    plan = model._plan(LOSS, n_rows, n_columns, 1)
     rate, variance = plan.sampler.rate, plan.mechanism.noise_std**2
     batch = rate * n_rows
     covariance = problem.X.T @ problem.X / n_rows
@@ -208,7 +207,7 @@ def measure_epsilons(X, y, epsilons, seeds, n_jobs):
     reached = np.reshape([found[-1] for found, _, _ in runs], (len(points), len(seeds)))
     smallest = np.reshape([smallest for _, smallest, _ in runs], reached.shape).min(axis=1)
     table = pd.DataFrame(points, columns=["form", "epsilon"])
-    n_steps = _plan(models[0], LOSS, *X.shape, 1).sampler.n_steps
+    n_steps = models[0]._plan(LOSS, *X.shape, 1).sampler.n_steps
     table = table.assign(panel="usual", alpha=problem.alpha, step=n_steps)
     table = table.assign(clipping_norm=USUAL["clipping_norm"])
     return _summarise(table, reached).assign(

@@ -1,4 +1,4 @@
-"""From raw rows to rows with certified norms, and from raw contributions to bounded ones.
+"""From raw rows and targets to rows with certified norms and targets in a public range.
 
 Nothing is changed in place and no copy of the data is made: a row's clipping factor is kept beside
 it and applied to the rows of a batch as they are gathered.
@@ -6,7 +6,6 @@ it and applied to the rows of a batch as they are gathered.
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from math import isfinite, isinf
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +17,6 @@ _NORM_BLOCK = 4096
 _SMALLEST_REACH = 1e-30
 # Squares of smaller numbers and factors below this lose digits to underflow.
 _SMALLEST_NORM = 1e-150
-# Bounds times this have squares that don't overflow.
-_FAR = 1e100
 _null_rows = ContextVar("null_rows", default=None)
 
 
@@ -100,40 +97,29 @@ class BoundedRows(NamedTuple):
 
 
 class BoundedColumns(NamedTuple):
-    """Columns divided by public bounds of their norms.
+    """Columns with a public number for each.
 
     Attributes
     ----------
     X : ndarray of shape (n, d), float64, Fortran-contiguous
-        Columns of norm at most 1, the intercept's last.
-    norm : ndarray of shape (d,)
-        What each column was divided by.
+        The intercept's column last.
+    unit : ndarray of shape (d,)
+        What no value exceeds in size, or what the columns were divided by.
     """
 
     X: np.ndarray
-    norm: np.ndarray
+    unit: np.ndarray
 
 
-@np.errstate(all="ignore")
 def bound_columns(rows, *, low, high, clip=True):
-    """Clip the values of certified rows to public ranges and divide columns by their norm bounds.
+    """Return clipped columns divided by public bounds of their norms; see `clip_columns`.
 
-    Parameters
-    ----------
-    rows : BoundedRows
-    low, high : ndarray of shape (d,)
-        Public ranges of the features. The norm of a column is at most sqrt(n) times the larger
-        absolute end.
-    clip : bool, default=True
-        False leaves values as they are, for fits without privacy.
-
-    Returns
-    -------
-    BoundedColumns
+    The norm of a column is at most sqrt(n) times what no value exceeds.
     """
-    X = clip_columns(rows, low=low, high=high, clip=clip)
-    norm = np.sqrt(X.shape[0]) * column_reach(low, high, rows.bias)
-    X /= norm
+    X, reach = clip_columns(rows, low=low, high=high, clip=clip)
+    norm = np.sqrt(X.shape[0]) * reach
+    with np.errstate(all="ignore"):
+        X /= norm
     return BoundedColumns(X, norm)
 
 
@@ -151,8 +137,8 @@ def clip_columns(rows, *, low, high, clip=True):
 
     Returns
     -------
-    ndarray of shape (n, n_columns), float64, Fortran-contiguous
-        The intercept's column last; null records are rows of 0.
+    BoundedColumns
+        The unit is what no value exceeds in size; null records are rows of 0.
     """
     X = np.empty((rows.n_columns, rows.norm.size)).T
     features = X[:, : low.size]
@@ -165,7 +151,7 @@ def clip_columns(rows, *, low, high, clip=True):
             np.clip(features[block], low, high, out=features[block])
     X[:, low.size :] = rows.bias
     X[rows.norm == 0.0] = 0.0
-    return X
+    return BoundedColumns(X, column_reach(low, high, rows.bias))
 
 
 def column_reach(low, high, bias):
@@ -234,61 +220,6 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None):
 def augmented_norm(data_norm, fit_intercept):
     """Return the public bound of a certified row's norm: R, or sqrt(2) R with an intercept."""
     return data_norm * (np.sqrt(2.0) if fit_intercept else 1.0)
-
-
-def clip_contributions(contributions, row_norm, bound):
-    """Scale each record's vector of updates so that it moves the released sum by at most `bound`.
-
-    Record i contributes the outer product of ``contributions[i]`` and its row, whose norm is
-    ``||contributions[i]|| row_norm[i]``. Outputs are scaled together.
-
-    Parameters
-    ----------
-    contributions : ndarray of shape (n,) or (n, k)
-        Scaled in place and returned. What overflowed becomes 0.
-    row_norm : ndarray of shape (n,)
-        A record of norm 0 gets the zero vector, whatever the bound.
-    bound : float or ndarray of shape ()
-        Infinite: nothing is scaled.
-    """
-    if np.count_nonzero(row_norm) < row_norm.size:
-        contributions[row_norm == 0.0] = 0.0
-    if isinf(bound):
-        return contributions
-    if contributions.ndim == 1:
-        factor = np.abs(contributions)
-    else:
-        factor = np.sqrt(np.einsum("ij,ij->i", contributions, contributions))
-    factor *= row_norm
-    np.maximum(factor, bound, out=factor)
-    np.divide(bound, factor, out=factor)
-    contributions *= factor if contributions.ndim == 1 else factor[:, np.newaxis]
-    every = contributions.ravel()
-    if not isfinite(every.dot(every)):
-        contributions[~np.isfinite(contributions)] = 0.0
-    return contributions
-
-
-def clip_entries(contributions, bound):
-    """Clip what each record adds to a sum of numbers, or of vectors over outputs, in place.
-
-    Parameters
-    ----------
-    contributions : ndarray of shape (n,) or (k, n)
-        Scaled per record to a norm of at most `bound`; the outputs of a record together. What
-        overflowed to no number counts as the bound.
-    bound : float
-        Infinite: nothing is changed.
-    """
-    if isinf(bound):
-        return
-    far = bound if contributions.ndim == 1 else bound * _FAR
-    np.fmin(contributions, far, out=contributions)
-    np.fmax(contributions, -far, out=contributions)
-    if contributions.ndim == 2:
-        length = np.sqrt(np.einsum("ij,ij->j", contributions, contributions))
-        np.maximum(length, bound, out=length)
-        contributions *= np.divide(bound, length, out=length)
 
 
 @np.errstate(all="ignore")

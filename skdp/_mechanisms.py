@@ -141,3 +141,9 @@ class LaplaceMechanism(_OnGrid):
 
     def _draw_number(self, stream):
         return float(self._draw((1,), stream)[0])
+
+
+def release_jointly(mechanism, first, second, noise):
+    """Release two arrays as one vector and return them in their shapes."""
+    released = mechanism.release(np.concatenate([first.ravel(), second.ravel()]), noise)
+    return released[: first.size].reshape(first.shape), released[first.size :].reshape(second.shape)

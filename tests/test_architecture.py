@@ -136,6 +136,21 @@ def test_generators_and_noise_have_one_room_each(module, path):
             assert not names & GENERATORS or room == "_random", f"{module} imports {names}"
 
 
+# Who may open a stream: plans at their start, WALR for batches of public rows, and audits, which
+# draw canaries and coins of their own.
+OPENERS = {"skdp._plans._base", "skdp._plans._walr", "skdp.audit._audit"}
+# Estimators' reports are their plans'; this one is shown, not made.
+REPORTERS = {"skdp.linear_model._notebook"}
+
+
+@pytest.mark.parametrize(("module", "path"), trees())
+def test_noise_begins_at_the_start_of_a_plan(module, path):
+    for imported, name in imports(ast.parse(path.read_text())):
+        assert name != "make_stream" or module in OPENERS, f"{module} opens a stream"
+        if imported == "skdp.accountant" and name == "PrivacyReport":
+            assert module in REPORTERS or not module.startswith("skdp.linear"), f"{module} reports"
+
+
 @pytest.mark.parametrize("room", ["accountant", "_plans"])
 def test_accountant_and_plan_take_no_data(room):
     """No parameter there has a name that arrays of rows go by."""

@@ -6,8 +6,6 @@ import pytest
 from skdp._bounds import (
     augmented_norm,
     clip_columns,
-    clip_contributions,
-    clip_entries,
     clip_rows,
     clip_targets,
     null_records,
@@ -15,6 +13,7 @@ from skdp._bounds import (
     summation_slack,
 )
 from skdp._checks import check_bounds, check_feature_bounds
+from skdp._clipping import clip_contributions, clip_entries
 
 EXTREME_ROWS = np.array(
     [
@@ -218,14 +217,14 @@ def test_columns_are_clipped_copies_without_null_records(data_norm, fit_intercep
     rows = clip_rows(X, data_norm=data_norm, fit_intercept=fit_intercept)
     rows.norm[11] = 0.0
     low, high = np.array([0.2, -0.1, -9.0]), np.array([0.3, 0.1, 9.0])
-    found = clip_columns(rows, low=low, high=high)
+    found, _ = clip_columns(rows, low=low, high=high)
     assert found.flags.f_contiguous
     expected = rows.augmented(np.arange(5000))
     expected[:, :3] = np.clip(expected[:, :3], low, high)
     expected[rows.norm == 0.0] = 0.0
     np.testing.assert_array_equal(found, expected)
     assert not found[11].any()
-    free = clip_columns(rows, low=low, high=high, clip=False)
+    free, _ = clip_columns(rows, low=low, high=high, clip=False)
     np.testing.assert_array_equal(free, rows.augmented(np.arange(5000)))
 
 

@@ -1,7 +1,4 @@
-"""The plan of DP-CD: releases of one coordinate of the gradient, and of the columns' mean squares.
-
-As in `skdp._plans._dpscd`, no array with an entry per row ever comes here.
-"""
+"""The plan of DP-CD: releases of a coordinate of the gradient, and of columns' mean squares."""
 
 import math
 from dataclasses import dataclass
@@ -9,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from skdp._mechanisms import GaussianMechanism
-from skdp._plans._dpscd import USER_FRAMES, Budget
+from skdp._plans._base import Plan
 from skdp._sampling import SingleCoordinateSampler
-from skdp.accountant import GaussianEvent, calibrate
+from skdp.accountant import GaussianEvent
 
 # See doc/theory/default_rules.rst.
 _AUTO_PASSES = 100
@@ -52,15 +49,15 @@ class DPCDProblem:
     square_slack: float
 
 
-@dataclass(frozen=True)
-class DPCDPlan:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DPCDPlan(Plan):
     """A sampler, mechanisms, and the guarantee that running them gives.
 
     Parameters
     ----------
+    budget, n_rows
+        See `Plan`.
     problem : DPCDProblem
-    budget : Budget
-        The guarantee, which the noise multipliers were calibrated for.
     n_passes : int
         Updates divided by the number of columns.
     period : int
@@ -81,7 +78,6 @@ class DPCDPlan:
     """
 
     problem: DPCDProblem
-    budget: Budget
     n_passes: int
     period: int
     average: bool
@@ -129,28 +125,18 @@ class DPCDPlan:
         noise = self.square_mechanism.noise_std / self.problem.n_rows
         return min(1.0, noise), 1.0
 
-    def report(self, *, clip, reproducible, also_public=()):
-        """Return the privacy report of a run of this plan.
+    @property
+    def events(self):
+        """The release of mean squares, if they are bought, and the steps."""
+        steps = GaussianEvent(self.mechanism.noise_multiplier, **self.sampler.design)
+        if self.square_mechanism is None:
+            return (steps,)
+        return GaussianEvent(self.square_mechanism.noise_multiplier, pairwise=True), steps
 
-        Parameters
-        ----------
-        clip : float or None
-            C, where it is public.
-        reproducible : bool
-            Whether the randomness came from a seed.
-        also_public : tuple of str, default=()
-            What this fit assumes public besides `ASSUMED_PUBLIC`.
-        """
-        events = [GaussianEvent(self.mechanism.noise_multiplier, **self.sampler.design)]
-        if self.square_mechanism is not None:
-            multiplier = self.square_mechanism.noise_multiplier
-            events.insert(0, GaussianEvent(multiplier, pairwise=True))
-        return self.budget.report(
-            events,
-            clipping=clip if len(events) == 1 else None,
-            reproducible=reproducible,
-            also_public=also_public,
-        )
+    def report(self, *, clip, **facts):
+        """Return the report of a run of this plan, see `Plan.report`, with C where it is public."""
+        alone = self.square_mechanism is None
+        return super().report(clipping=clip if alone else None, **facts)
 
 
 def plan_dpcd(
@@ -188,24 +174,16 @@ def plan_dpcd(
         raise ValueError("smoothness_budget must be in (0, 1).")
     n_passes = _AUTO_PASSES if max_iter == "auto" else int(max_iter)
     n_steps = n_passes * problem.n_columns
-    common = {
-        "epsilon": budget.epsilon,
-        "delta": budget.delta,
-        "adjacency": budget.adjacency,
-        "accountant": budget.accountant,
-    }
-    multiplier = calibrate(n_steps=n_steps, **common)
+    multiplier = budget.calibrate(n_steps=n_steps)
     multiplier *= math.sqrt(1.0 / (1.0 - smoothness_budget))
-    private = not math.isinf(budget.epsilon)
-    if private:
-        budget.warn_if_large(problem.n_rows, USER_FRAMES - 1)
+    private = budget.is_private
     square_mechanism = None
     if smoothness_budget > 0.0:
         multiplier *= _SPLIT_SLACK
         square_mechanism = GaussianMechanism(
             contribution_bound=math.sqrt(problem.n_features) if private else math.inf,
             noise_multiplier=_SPLIT_SLACK
-            * calibrate(pairwise=True, **common)
+            * budget.calibrate(pairwise=True)
             / math.sqrt(smoothness_budget),
             size=problem.n_features,
             n_records=problem.n_rows,
@@ -221,8 +199,9 @@ def plan_dpcd(
     if clipping_norm != "auto":
         clipping_norm = float(clipping_norm)
     return DPCDPlan(
-        problem=problem,
         budget=budget,
+        n_rows=problem.n_rows,
+        problem=problem,
         n_passes=n_passes,
         period=min(int(average_every or 1), n_passes) * problem.n_columns,
         average=average_every is not None,

@@ -1,89 +1,16 @@
-"""Plans: one object holds what is run and what is accounted, so that the two can't drift apart.
-
-A plan is made of public numbers only; no array with an entry per row ever comes here.
-"""
+"""Plans of DP-SCD and its two baselines: one release of a bounded sum per step."""
 
 import math
-import warnings
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
 
-from skdp._checks import check_real
 from skdp._mechanisms import GaussianMechanism
+from skdp._plans._base import Plan, auto_batch_size, resolve_batch_size
 from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
-from skdp.accountant import GaussianEvent, PrivacyReport, calibrate
-from skdp.exceptions import PrivacyWarning
-
-ASSUMED_PUBLIC = (
-    "every parameter of the estimator",
-    "the numbers of rows and columns, and the names of the columns",
-    "that the input was well formed (malformed input raises an error)",
-)
-CLASSES_READ = "the set of classes, which was read from y (declare it with classes=[...])"
-NOT_COVERED = (
-    "running time and memory use",
-    "preprocessing fitted on the same records, and parameters chosen by looking at them",
-    "scores on private records, cross-validation's included: they carry no noise",
-    "other fits on the same records: add them up with skdp.accountant.compose",
-)
-
-# Share of a good prediction up to which errors count by their size, not only by their sign.
-_FOLLOWED = 0.15
-
-# Frames from a warning here to the caller of `fit`.
-USER_FRAMES = 6
-
-LARGE_DELTA = (
-    "delta is larger than 1 / n_samples: the guarantee would allow some records to be published "
-    "outright. Choose a delta well below 1 / n_samples."
-)
+from skdp.accountant import GaussianEvent
 
 
 @dataclass(frozen=True)
-class Budget:
-    """What may be spent, and how it is counted: parameters of the same names."""
-
-    epsilon: float
-    delta: float
-    adjacency: str
-    accountant: str
-
-    adjacencies: ClassVar = ("zero_out", "replace_one")
-    unit: ClassVar = "one row"
-    assumed_public: ClassVar = ASSUMED_PUBLIC
-    not_covered: ClassVar = NOT_COVERED
-
-    def __post_init__(self):
-        # Parameters may come unvalidated (`sklearn.set_config`), and integers of any size.
-        if self.adjacency not in self.adjacencies:
-            raise ValueError(f"adjacency must be one of {self.adjacencies}.")
-        for name in ("epsilon", "delta"):
-            object.__setattr__(self, name, check_real(getattr(self, name), name))
-
-    def warn_if_large(self, n_rows, frames):
-        """Warn where delta allows to publish a record; the user is so many frames up from here."""
-        if self.delta > 1.0 / n_rows:
-            warnings.warn(LARGE_DELTA, PrivacyWarning, stacklevel=frames + 1)
-
-    def report(self, events, *, clipping, reproducible, also_public=(), notes=()):
-        """Return the report of a fit that spends this by some events; see `PrivacyReport`."""
-        return PrivacyReport(
-            epsilon=self.epsilon,
-            delta=self.delta,
-            adjacency=self.adjacency,
-            events=tuple(events),
-            clipping=clipping,
-            accountant=self.accountant,
-            unit=self.unit,
-            assumed_public=self.assumed_public + tuple(also_public),
-            not_covered=self.not_covered,
-            reproducible=reproducible,
-            notes=notes,
-        )
-
-
-@dataclass(frozen=True)
-class Problem:
+class DPSCDProblem:
     """Public numbers of a training problem.
 
     Parameters
@@ -109,51 +36,44 @@ class Problem:
     margin: float
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DPSCDPlan(Plan):
     """A sampler, a mechanism and the guarantee that running them gives.
 
     Parameters
     ----------
+    budget, n_rows
+        See `Plan`.
     batch_size : int
         Expected rows (or columns) a step.
     clipping_norm : float
         What one update is clipped to.
     sampler : object of `skdp._sampling`
     mechanism : GaussianMechanism
-    budget : Budget
-        The guarantee, which the mechanism's noise multiplier was calibrated for.
     pairwise : bool
         Whether the mechanism's bound is the distance between the values of two neighbouring data
         sets and not one record's contribution.
+    noisy_dual : bool
+        Whether the dual variable's updates are released with what they add to v.
     """
 
     batch_size: int
     clipping_norm: float
     sampler: PoissonSampler | PartitionSampler | CoordinateSampler
     mechanism: GaussianMechanism
-    budget: Budget
-    pairwise: bool
+    pairwise: bool = False
+    noisy_dual: bool = False
 
-    def report(self, *, reproducible, also_public=()):
-        """Return the privacy report of a run of this plan.
+    @property
+    def events(self):
+        """One event of as many steps as the sampler has."""
+        multiplier = self.mechanism.noise_multiplier
+        return (GaussianEvent(multiplier, pairwise=self.pairwise, **self.sampler.design),)
 
-        Parameters
-        ----------
-        reproducible : bool
-            Whether the randomness came from a seed.
-        also_public : tuple of str, default=()
-            What this fit assumes public besides `ASSUMED_PUBLIC`.
-        """
-        event = GaussianEvent(
-            self.mechanism.noise_multiplier, pairwise=self.pairwise, **self.sampler.design
-        )
-        return self.budget.report(
-            (event,),
-            clipping=self.mechanism.contribution_bound,
-            reproducible=reproducible,
-            also_public=also_public,
-        )
+    @property
+    def clipping(self):
+        """The mechanism's bound."""
+        return self.mechanism.contribution_bound
 
 
 def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_dual):
@@ -169,9 +89,9 @@ def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_du
     batch_size = resolve_batch_size(batch_size, problem.n_rows)
     n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
     return _plan(
-        PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps),
         problem,
         budget,
+        PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps),
         batch_size=batch_size,
         clipping_norm=clipping_norm,
         bound_per_clip=math.sqrt(2.0) if noisy_dual else 1.0,
@@ -182,7 +102,7 @@ def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_du
             # A row is then followed up to an error as large as a good prediction.
             problem.margin * problem.alpha * problem.n_rows / (problem.row_norm * batch_size),
         ),
-        pairwise=False,
+        noisy_dual=noisy_dual,
     )
 
 
@@ -197,9 +117,9 @@ def plan_dpscd_sequential(problem, budget, *, max_iter, batch_size, clipping_nor
         batch_size = auto_batch_size(problem.n_rows)
     batch_size = resolve_batch_size(batch_size, problem.n_rows)
     return _plan(
-        PartitionSampler(problem.n_rows, batch_size, max_iter),
         problem,
         budget,
+        PartitionSampler(problem.n_rows, batch_size, max_iter),
         batch_size=batch_size,
         clipping_norm=clipping_norm,
         bound_per_clip=2.0 * math.sqrt(batch_size * (batch_size + 1)),
@@ -221,9 +141,9 @@ def plan_dpscd_primal(problem, budget, *, max_iter, batch_size, clipping_norm):
     batch_size = resolve_batch_size(batch_size, problem.n_columns, of="columns")
     n_steps = math.ceil(max_iter * problem.n_columns / batch_size)
     return _plan(
-        CoordinateSampler(problem.n_columns, batch_size, n_steps),
         problem,
         budget,
+        CoordinateSampler(problem.n_columns, batch_size, n_steps),
         batch_size=batch_size,
         clipping_norm=clipping_norm,
         bound_per_clip=2.0 * math.sqrt(batch_size * (batch_size + 1)),
@@ -235,31 +155,28 @@ def plan_dpscd_primal(problem, budget, *, max_iter, batch_size, clipping_norm):
 
 
 def _plan(
-    sampler,
     problem,
     budget,
+    sampler,
     *,
-    batch_size,
     clipping_norm,
     bound_per_clip,
     size,
     prediction_per_release,
     largest_clip,
-    pairwise,
+    pairwise=False,
+    **fields,
 ):
+    """Return the plan of releases of `size` numbers an output, bounded by a multiple of the clip.
+
+    `fields` are fields of the plan that are taken as they are.
+    """
     design = sampler.design
-    noise_multiplier = calibrate(
-        budget.epsilon,
-        budget.delta,
-        sampling_rate=design["sampling_rate"],
-        n_steps=design["n_steps"],
-        adjacency=budget.adjacency,
-        accountant=budget.accountant,
-        pairwise=pairwise,
+    noise_multiplier = budget.calibrate(
+        sampling_rate=design["sampling_rate"], n_steps=design["n_steps"], pairwise=pairwise
     )
     clip = math.inf
-    if noise_multiplier > 0.0:
-        budget.warn_if_large(problem.n_rows, USER_FRAMES)
+    if budget.is_private:
         clip = _resolve_clipping_norm(
             clipping_norm,
             noise_per_clip=noise_multiplier * bound_per_clip * math.sqrt(sampler.n_steps),
@@ -274,7 +191,15 @@ def _plan(
         n_records=problem.n_rows,
         rounding_slack=problem.rounding_slack,
     )
-    return Plan(batch_size, clip, sampler, mechanism, budget, pairwise)
+    return DPSCDPlan(
+        budget=budget,
+        n_rows=problem.n_rows,
+        clipping_norm=clip,
+        sampler=sampler,
+        mechanism=mechanism,
+        pairwise=pairwise,
+        **fields,
+    )
 
 
 def _dual_range(problem, *, joint):
@@ -291,36 +216,7 @@ def _noise_of_one_pass(budget):
 
     P times this is what the noise of all steps of P passes, s sqrt(T), comes to for small batches.
     """
-    return calibrate(budget.epsilon, budget.delta, adjacency=budget.adjacency)
-
-
-def auto_batch_size(n_rows, *, noise_of_fit=0.0):
-    """Return a quarter of the square root of n, at least 8, or what the noise asks for if more.
-
-    With the automatic clipping norm, a batch of L rows follows a row's error up to
-    ``margin * L / noise_of_fit``, and only its sign beyond: `_FOLLOWED` of the margin at least.
-    """
-    smallest = max(8, round(math.sqrt(n_rows) / 4.0))
-    return min(n_rows, max(smallest, math.ceil(_FOLLOWED * noise_of_fit)))
-
-
-def resolve_batch_size(batch_size, available, of="samples"):
-    """Return a batch size as an int; a number above what there is becomes that.
-
-    Warns
-    -----
-    UserWarning
-        If the number given is above `available`, which is public.
-    """
-    batch_size = int(batch_size)
-    if batch_size > available:
-        warnings.warn(
-            f"batch_size={batch_size} is larger than n_{of}={available}; n_{of} is used.",
-            UserWarning,
-            stacklevel=USER_FRAMES,
-        )
-        return available
-    return batch_size
+    return replace(budget, accountant="pld").calibrate()
 
 
 def _resolve_clipping_norm(

@@ -1,17 +1,12 @@
 """Plans of gradient descent: Gaussian noise on Poisson batches, Laplace noise on disjoint ones."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
-from skdp._plans._dpscd import (
-    USER_FRAMES,
-    Budget,
-    auto_batch_size,
-    resolve_batch_size,
-)
+from skdp._plans._base import Plan, auto_batch_size, resolve_batch_size
 from skdp._plans._dpsgd_disjoint import (
     auto_disjoint_size,
     full_step_noise,
@@ -19,12 +14,7 @@ from skdp._plans._dpsgd_disjoint import (
     sort_by_budget,
 )
 from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
-from skdp.accountant import (
-    GaussianEvent,
-    LaplaceEvent,
-    calibrate,
-    calibrate_pure,
-)
+from skdp.accountant import GaussianEvent, LaplaceEvent
 
 _SMALLEST_STEP, _LARGEST_STEP = 1e-30, 1e30
 # How many reaches away the subgradient method without noise takes the optimum to be; typical
@@ -32,6 +22,8 @@ _SMALLEST_STEP, _LARGEST_STEP = 1e-30, 1e30
 _OPTIMUM = 4.0
 # Slope that gradients of smooth losses are clipped at.
 _SMOOTH_SLOPE = 0.3
+# The first word of the random streams of `partial_fit`; the second is the number of the call.
+_CALLS = 2
 
 _SEVERAL_PASSES = (
     "each pass is private on its own and the epsilons of the {} passes add up (basic composition)"
@@ -134,12 +126,14 @@ class StepSizes:
         return float(min(max(found, _SMALLEST_STEP), _LARGEST_STEP))
 
 
-@dataclass(frozen=True, eq=False)
-class DPSGDPlan:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DPSGDPlan(Plan):
     """What is run and the guarantee that it gives.
 
     Parameters
     ----------
+    budget, n_rows
+        See `Plan`; with the delta and the largest epsilon that are spent.
     batch_size : int
         Rows a step: expected for Poisson batches, else at most.
     n_passes : int
@@ -152,8 +146,6 @@ class DPSGDPlan:
     sampler : PoissonSampler, PartitionSampler or SortedPartitionSampler
     mechanism : GaussianMechanism or LaplaceMechanism
     event : GaussianEvent or LaplaceEvent
-    budget : Budget
-        The guarantee, with the delta and the largest epsilon that are spent.
     noise_multipliers : ndarray of shape (n_rows,) or None
         What each record asks for, where they differ.
     full_step_noise : float
@@ -162,6 +154,8 @@ class DPSGDPlan:
         How the guarantee is to be read.
     same_clip : bool
         Whether all releases that are reported had this bound.
+    stream_key : tuple of int
+        See `skdp._random.make_stream`.
     """
 
     batch_size: int
@@ -173,21 +167,21 @@ class DPSGDPlan:
     sampler: PoissonSampler | PartitionSampler | SortedPartitionSampler
     mechanism: GaussianMechanism | LaplaceMechanism
     event: GaussianEvent | LaplaceEvent
-    budget: Budget
     noise_multipliers: np.ndarray | None = None
     full_step_noise: float = math.inf
     notes: tuple = ()
     same_clip: bool = True
+    stream_key: tuple = ()
 
-    def report(self, *, reproducible, also_public=()):
-        """Return the privacy report of a run of this plan; see `Plan.report`."""
-        return self.budget.report(
-            (self.event,),
-            clipping=self.mechanism.contribution_bound if self.same_clip else None,
-            reproducible=reproducible,
-            also_public=also_public,
-            notes=self.notes,
-        )
+    @property
+    def events(self):
+        """The one event."""
+        return (self.event,)
+
+    @property
+    def clipping(self):
+        """The mechanism's bound, if it was that of all releases."""
+        return self.mechanism.contribution_bound if self.same_clip else None
 
 
 def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm):
@@ -202,19 +196,11 @@ def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm):
     batch_size = resolve_batch_size(batch_size, problem.n_rows)
     n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
     sampler = PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps)
-    noise_multiplier = calibrate(
-        budget.epsilon,
-        budget.delta,
-        sampling_rate=sampler.rate,
-        n_steps=n_steps,
-        adjacency=budget.adjacency,
-        accountant=budget.accountant,
-    )
-    if noise_multiplier > 0.0:
-        budget.warn_if_large(problem.n_rows, USER_FRAMES - 1)
+    noise_multiplier = budget.calibrate(sampling_rate=sampler.rate, n_steps=n_steps)
     clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
     mechanism = _mechanism(GaussianMechanism, problem, clip, noise_multiplier)
     return DPSGDPlan(
+        n_rows=problem.n_rows,
         batch_size=batch_size,
         n_passes=max_iter,
         clipping_norm=clip,
@@ -245,10 +231,9 @@ def plan_dpsgd_laplace(
         epsilon = float(sample_epsilon.max())
         notes += (_PERSONAL.format(sample_epsilon.min(), epsilon),)
         if sample_epsilon.min() < epsilon:
-            multipliers = calibrate_pure(
-                sample_epsilon, n_steps=max_iter, adjacency=budget.adjacency
-            )
-    noise_multiplier = calibrate_pure(float(epsilon), n_steps=max_iter, adjacency=budget.adjacency)
+            multipliers = budget.calibrate_pure(max_iter, sample_epsilon)
+    budget = replace(budget, epsilon=epsilon, delta=0.0)
+    noise_multiplier = budget.calibrate_pure(max_iter)
     clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
     mechanism = _mechanism(LaplaceMechanism, problem, clip, noise_multiplier)
     if batch_size != "auto":
@@ -267,6 +252,7 @@ def plan_dpsgd_laplace(
         largest, full_step = float(multipliers.max()), full_step_noise(noises)
         noise_std = mechanism.noise_std * mean_noise(noises) / noise_multiplier
     return DPSGDPlan(
+        n_rows=problem.n_rows,
         batch_size=batch_size,
         n_passes=max_iter,
         clipping_norm=clip,
@@ -276,7 +262,7 @@ def plan_dpsgd_laplace(
         sampler=sampler,
         mechanism=mechanism,
         event=LaplaceEvent(noise_multiplier, max_iter, sampler.n_parts, largest),
-        budget=Budget(epsilon, 0.0, budget.adjacency, budget.accountant),
+        budget=budget,
         noise_multipliers=multipliers,
         full_step_noise=full_step,
         notes=notes,
@@ -290,7 +276,7 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
     many will follow. `before` is the report of the calls so far: records of different calls are
     different, so that their guarantees don't add up.
     """
-    noise_multiplier = calibrate_pure(float(budget.epsilon), adjacency=budget.adjacency)
+    noise_multiplier = budget.calibrate_pure()
     clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
     mechanism = _mechanism(LaplaceMechanism, problem, clip, noise_multiplier)
     first = steps.first(problem, clip, mechanism.noise_std / problem.n_rows, n_calls)
@@ -301,6 +287,7 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
         least = min(least, event.noise_multiplier)
         most = max(most, event.largest_multiplier or event.noise_multiplier)
     return DPSGDPlan(
+        n_rows=problem.n_rows,
         batch_size=problem.n_rows,
         n_passes=1,
         clipping_norm=clip,
@@ -310,9 +297,10 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
         sampler=PartitionSampler(problem.n_rows, problem.n_rows, 1),
         mechanism=mechanism,
         event=LaplaceEvent(least, 1, n_calls, most if most > least else None),
-        budget=Budget(epsilon, 0.0, budget.adjacency, budget.accountant),
+        budget=replace(budget, epsilon=epsilon, delta=0.0),
         notes=(_STREAM.format(epsilon),),
         same_clip=before is None or before.clipping == clip,
+        stream_key=(_CALLS, n_calls),
     )
 
 

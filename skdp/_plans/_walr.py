@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skdp._mechanisms import GaussianMechanism
-from skdp._plans._dpscd import ASSUMED_PUBLIC, NOT_COVERED, USER_FRAMES, Budget
-from skdp.accountant import GaussianEvent, calibrate, calibrate_classic
+from skdp._plans._base import ASSUMED_PUBLIC, NOT_COVERED, Budget, Plan
+from skdp._random import make_stream
+from skdp.accountant import GaussianEvent, calibrate_classic
 
 CLASSES_DECLARED = "the set of classes"
 FEATURES_READ = "the largest row norm, which was read from X (set data_norm to declare a bound)"
-
-_CALIBRATIONS = {"analytic": calibrate, "classic": calibrate_classic}
+# Of random streams that no release draws from.
+_BATCHES = 3
 
 
 @dataclass(frozen=True)
@@ -34,23 +35,33 @@ class LabelBudget(Budget):
     )
 
 
-@dataclass(frozen=True)
-class WALRPlan:
-    """The noise of a release of sums by label, and the sizes of the sums.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WALRPlan(Plan):
+    """The noise of releases of sums by label, and the sizes of the sums.
 
     Parameters
     ----------
+    budget, n_rows
+        See `Plan`.
     noise_multiplier : float
-    n_rows, n_columns, n_classes : int
+        The smallest of the releases'.
+    n_columns, n_classes : int
     rounding_slack : float
         See `GaussianMechanism`, for sums of rows as they are.
+    n_parts : int
+        Releases, one for each of so many disjoint sets of rows.
     """
 
     noise_multiplier: float
-    n_rows: int
     n_columns: int
     n_classes: int
-    rounding_slack: float
+    rounding_slack: float = 0.0
+    n_parts: int = 1
+
+    @property
+    def events(self):
+        """One event of a release for each part."""
+        return (GaussianEvent(self.noise_multiplier, n_parts=self.n_parts, pairwise=True),)
 
     def mechanism(self, longest, stretch):
         """Return the mechanism for sums in some coordinates.
@@ -75,7 +86,7 @@ class WALRPlan:
         )
 
 
-def plan_walr(budget, *, mechanism, n_rows, n_columns, n_classes, rounding_slack):
+def plan_walr(budget, *, mechanism, **sizes):
     """Plan one release of the sums over all rows of the outer product of label and row.
 
     Parameters
@@ -83,38 +94,20 @@ def plan_walr(budget, *, mechanism, n_rows, n_columns, n_classes, rounding_slack
     budget : LabelBudget
     mechanism : {"analytic", "classic"}
         How the noise is calibrated.
-    n_rows, n_columns, n_classes : int
-    rounding_slack : float
+    **sizes
+        `n_rows`, `n_columns`, `n_classes` and `rounding_slack` of the plan.
 
     Returns
     -------
     WALRPlan
     """
-    noise_multiplier = 0.0
-    if budget.epsilon != math.inf:
-        noise_multiplier = _CALIBRATIONS[mechanism](budget.epsilon, budget.delta)
-        budget.warn_if_large(n_rows, USER_FRAMES)
-    return WALRPlan(noise_multiplier, n_rows, n_columns, n_classes, rounding_slack)
+    if mechanism == "classic" and budget.is_private:
+        noise_multiplier = calibrate_classic(budget.epsilon, budget.delta)
+    else:
+        noise_multiplier = budget.calibrate()
+    return WALRPlan(budget=budget, noise_multiplier=noise_multiplier, **sizes)
 
 
-def report_label_sums(
-    budget, *, noise_multiplier, n_parts, sensitivity, reproducible, also_public=()
-):
-    """Return the report of releases of sums, one for each of `n_parts` disjoint sets of rows.
-
-    Parameters
-    ----------
-    budget : LabelBudget
-        Of the least private part.
-    noise_multiplier : float
-        The smallest.
-    n_parts : int
-    sensitivity : float or None
-        Distance between the sums of neighbouring data sets, None if it differs between the parts.
-    reproducible : bool
-    also_public : tuple of str, default=()
-    """
-    event = GaussianEvent(noise_multiplier, n_parts=n_parts, pairwise=True)
-    return budget.report(
-        (event,), clipping=sensitivity, reproducible=reproducible, also_public=also_public
-    )
+def public_coins(random_state):
+    """Return a stream for what reads public rows and releases only, apart from all noise."""
+    return make_stream(random_state, key=(_BATCHES,))

@@ -5,7 +5,7 @@ from itertools import islice
 import numpy as np
 from scipy.linalg.blas import daxpy
 
-from skdp._bounds import clip_entries
+from skdp._clipping import clip_entries
 from skdp._solvers._average import CoordinateMean
 from skdp._solvers._parallel import single_threaded_blas
 
@@ -16,9 +16,7 @@ SUM_BLOCK = 128
 
 
 @np.errstate(all="ignore")
-def solve_dpcd(
-    columns, targets, *, loss, penalty, step, period, average, sampler, mechanism, coins, noise
-):
+def solve_dpcd(columns, targets, *, plan, loss, penalty, step, coins, noise):
     r"""Run Algorithm 1 of Mangold et al. (2022).
 
     Works on columns divided by units u_j, so on coordinates u_j w_j. In units of the thresholds C_j
@@ -29,20 +27,17 @@ def solve_dpcd(
     Parameters
     ----------
     columns : BoundedColumns
+        Divided by their units u_j.
     targets : ndarray of shape (n, k)
-    loss : object of `skdp._losses`
+    plan : DPCDPlan
+        Its period counts steps; what remains for the last may be less. Its mechanism is of sums
+        over records of k-vectors, each clipped to its contribution bound.
+    loss : Loss
         Smooth.
     penalty : Penalty
         Of the coefficients w, the intercept's included.
     step : float
         Step size in the units' coordinates, for the gradient of the mean loss.
-    period : int
-        Steps of a period; what remains for the last may be less.
-    average : bool
-        Whether to average each period.
-    sampler : SingleCoordinateSampler
-    mechanism : GaussianMechanism
-        Of sums over records of k-vectors, each clipped to its contribution bound.
     coins, noise : streams of `skdp._random`
 
     Returns
@@ -51,6 +46,7 @@ def solve_dpcd(
         w, the mean of the last period or its last iterate.
     """
     X, unit = columns
+    sampler, mechanism, period = plan.sampler, plan.mechanism, plan.period
     n_rows, n_outputs = targets.shape
     # NumPy is faster on one axis than on two of which one has length 1.
     shape = (n_rows,) if n_outputs == 1 else (n_outputs, n_rows)
@@ -83,7 +79,7 @@ def solve_dpcd(
                     # Under an L1 penalty most coordinates stay where they are.
                     if new != old:
                         daxpy(x[j], of_output[output], a=new - old)
-            if average:
+            if plan.average:
                 averaged = mean.value(w, min(period, sampler.n_steps - first))
                 # The mean of numbers within an interval may leave it by rounding.
                 w = np.clip(averaged, scaled.low, scaled.high).tolist()

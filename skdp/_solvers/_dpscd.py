@@ -2,30 +2,16 @@
 
 import numpy as np
 
-from skdp._bounds import clip_contributions
+from skdp._clipping import clip_contributions, joint_reach
+from skdp._mechanisms import release_jointly
 from skdp._solvers._average import TailAverage
 from skdp._solvers._gathered import GatheredRows, squeezed
-from skdp._solvers._joint import joint_reach, release_jointly
 from skdp._solvers._parallel import block_mapper, single_threaded_blas, sum_in_order
 
 
 # A warning about an overflow would tell of the data.
 @np.errstate(all="ignore")
-def solve_dpscd(
-    rows,
-    targets,
-    *,
-    loss,
-    alpha,
-    sampler,
-    mechanism,
-    clipping_norm,
-    noisy_dual,
-    average,
-    n_jobs,
-    coins,
-    noise,
-):
+def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noise):
     r"""Run Algorithm 1 of Damaskinos et al. (2021), by default with an exact dual variable.
 
     With theta = v / (alpha n), each step draws a Poisson batch, minimises eq. 8 for each of its
@@ -39,16 +25,12 @@ def solve_dpscd(
         n certified rows of d columns, the intercept's included.
     targets : ndarray of shape (n, k)
         One column an output.
-    loss : object of `skdp._losses`
+    plan : DPSCDPlan
+        With a PoissonSampler. `noisy_dual` tells whether the updates of the dual variable go
+        through the release too, as published; they are then clipped as well as what they add to v.
+    loss : DualLoss
     alpha : float
         Regularisation: the objective is mean loss + alpha ||theta||^2 / 2.
-    sampler : PoissonSampler
-    mechanism : GaussianMechanism
-    clipping_norm : float
-        What a row's update is clipped to.
-    noisy_dual : bool
-        Whether the updates of the dual variable go through the release too, as published. They
-        are then clipped as well as what they add to v.
     average : bool
         Return the mean of the second half of the iterates.
     n_jobs : int or None
@@ -59,6 +41,7 @@ def solve_dpscd(
     ndarray of shape (k, d)
         theta.
     """
+    sampler, mechanism, noisy_dual = plan.sampler, plan.mechanism, plan.noisy_dual
     n_rows, n_outputs = targets.shape
     per_theta = 1.0 / (alpha * n_rows)
     curvature_of_unit = np.array(sampler.rate / alpha)
@@ -66,7 +49,7 @@ def solve_dpscd(
     dual = np.zeros(targets.shape)
     shared = np.zeros((*targets.shape[1:], rows.n_columns))
     mean = TailAverage(shared.shape, sampler.n_steps, average)
-    bound = np.array(clipping_norm)
+    bound = np.array(plan.clipping_norm)
 
     def update(gathered, indices, theta):
         norm = gathered.load(indices)
@@ -97,9 +80,7 @@ def solve_dpscd(
 
 
 @np.errstate(all="ignore")
-def solve_dpscd_sequential(
-    rows, targets, *, loss, alpha, sampler, mechanism, clipping_norm, average, coins, noise
-):
+def solve_dpscd_sequential(rows, targets, *, plan, loss, alpha, average, coins, noise):
     """Run Algorithm 3 of Damaskinos et al. (2021), in which an update sees those before it.
 
     The dual variable is released with v after each batch: an exact one would carry what the later
@@ -107,9 +88,10 @@ def solve_dpscd_sequential(
 
     Parameters
     ----------
-    rows, targets, loss, alpha, mechanism, clipping_norm, average, coins, noise
+    rows, targets, loss, alpha, average, coins, noise
         As in `solve_dpscd`.
-    sampler : PartitionSampler
+    plan : DPSCDPlan
+        With a PartitionSampler.
 
     Returns
     -------
@@ -122,9 +104,9 @@ def solve_dpscd_sequential(
     reach = joint_reach(rows.norm)
     dual = np.zeros((n_rows, n_outputs))
     shared = np.zeros((n_outputs, rows.n_columns))
-    mean = TailAverage(shared.shape, sampler.n_steps, average)
+    mean = TailAverage(shared.shape, plan.sampler.n_steps, average)
     with single_threaded_blas:
-        for batch in sampler.batches(coins):
+        for batch in plan.sampler.batches(coins):
             x = rows.augmented(batch)
             y = targets[batch]
             a = loss.feasible(y, dual[batch])
@@ -134,10 +116,10 @@ def solve_dpscd_sequential(
                 margin = per_theta * ((shared + increment) @ x[i])
                 zeta = loss.dual_step(y[i], margin, a[i], curvature[row, np.newaxis])
                 zetas[i] = clip_contributions(
-                    zeta[np.newaxis], reach[row, np.newaxis], clipping_norm
+                    zeta[np.newaxis], reach[row, np.newaxis], plan.clipping_norm
                 )
                 increment += np.outer(zetas[i], x[i])
-            increment, zetas = release_jointly(mechanism, increment, zetas, noise)
+            increment, zetas = release_jointly(plan.mechanism, increment, zetas, noise)
             shared += increment
             dual[batch] = a + zetas
             mean.add(shared)

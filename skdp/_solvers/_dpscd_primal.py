@@ -2,16 +2,14 @@
 
 import numpy as np
 
-from skdp._bounds import clip_contributions
+from skdp._clipping import clip_contributions
+from skdp._mechanisms import release_jointly
 from skdp._solvers._average import TailAverage
-from skdp._solvers._joint import release_jointly
 from skdp._solvers._parallel import single_threaded_blas
 
 
 @np.errstate(all="ignore")
-def solve_dpscd_primal(
-    columns, targets, *, loss, alpha, sampler, mechanism, clipping_norm, average, coins, noise
-):
+def solve_dpscd_primal(columns, targets, *, plan, loss, alpha, average, coins, noise):
     r"""Run Algorithm 2 of Damaskinos et al. (2021).
 
     Works on columns divided by public bounds b_j of their norms, so on coordinates w_j = b_j
@@ -23,13 +21,12 @@ def solve_dpscd_primal(
     ----------
     columns : BoundedColumns
     targets : ndarray of shape (n, k)
-    loss : object of `skdp._losses`
+    plan : DPSCDPlan
+        With a CoordinateSampler; the clipping norm bounds a coordinate's update in units of w_j.
+    loss : Loss
         Smooth.
-    alpha, mechanism, average, coins, noise
+    alpha, average, coins, noise
         As in `solve_dpscd`.
-    sampler : CoordinateSampler
-    clipping_norm : float
-        What a coordinate's update, in units of w_j, is clipped to.
 
     Returns
     -------
@@ -37,11 +34,12 @@ def solve_dpscd_primal(
         theta.
     """
     n_rows, n_outputs = targets.shape
-    penalty = alpha / columns.norm**2
+    penalty = alpha / columns.unit**2
     squares = np.einsum("ij,ij->j", columns.X, columns.X)
-    curvature = sampler.batch_size * loss.smoothness * squares / n_rows
+    curvature = plan.sampler.batch_size * loss.smoothness * squares / n_rows
     w = np.zeros((columns.X.shape[1], n_outputs))
     predictions = np.zeros((n_rows, n_outputs))
+    sampler = plan.sampler
     mean = TailAverage(w.shape, sampler.n_steps, average)
     with single_threaded_blas:
         for batch in sampler.batches(coins):
@@ -49,9 +47,9 @@ def solve_dpscd_primal(
             slope = x.T @ loss.gradient(targets, predictions) / n_rows
             slope += penalty[batch, np.newaxis] * w[batch]
             zeta = -slope / (curvature + penalty)[batch, np.newaxis]
-            clip_contributions(zeta, np.ones(batch.size), clipping_norm)
-            moved, zeta = release_jointly(mechanism, x @ zeta, zeta, noise)
+            clip_contributions(zeta, np.ones(batch.size), plan.clipping_norm)
+            moved, zeta = release_jointly(plan.mechanism, x @ zeta, zeta, noise)
             predictions += moved
             w[batch] += zeta
             mean.add(w)
-    return (mean.value() / columns.norm[:, np.newaxis]).T
+    return (mean.value() / columns.unit[:, np.newaxis]).T

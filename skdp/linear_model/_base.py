@@ -2,15 +2,19 @@
 
 import math
 from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_feature_bounds
+from skdp._bounds import clip_rows, clip_targets
+from skdp._checks import check_bounds, check_feature_bounds
+from skdp._plans._base import CLASSES_READ, Budget
 from skdp.linear_model._notebook import NotebookMixin
 from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
 
@@ -29,8 +33,57 @@ COMMON_CONSTRAINTS = {
 }
 
 
+class TargetUnits(NamedTuple):
+    """How targets were mapped before training: ``y = midpoint + half_width * target``."""
+
+    midpoint: float
+    half_width: float
+    one_target: bool
+
+
+class PrivateEstimator(BaseEstimator):
+    """What the parameters of private estimators say in the same way everywhere."""
+
+    def _budget(self):
+        return Budget(self.epsilon, self.delta, self.adjacency, self.accountant)
+
+    def _certified_rows(self, X):
+        return clip_rows(
+            X,
+            data_norm=self.data_norm,
+            fit_intercept=self.fit_intercept,
+            clip=is_private(self),
+        )
+
+
 class LinearRegressorMixin(NotebookMixin):
-    """Predictions of a fitted linear regressor."""
+    """Targets, weights and predictions of a linear regressor."""
+
+    def _bounded_targets(self, y):
+        """Return targets of shape (n, k) as training takes them, and the units that they are in."""
+        bounds = self.target_bounds
+        if bounds is not None:
+            bounds = check_bounds(bounds, "target_bounds")
+        targets, midpoint, half_width = clip_targets(
+            as_targets(y), bounds, center=self.fit_intercept, clip=is_private(self)
+        )
+        return targets, TargetUnits(midpoint, half_width, y.ndim == 1)
+
+    def _set_weights(self, weights, bias, units):
+        """Publish weights of shape (k, d) that were learnt from targets in units."""
+        check_finite(weights)
+        coef = units.half_width * weights[:, : self.n_features_in_]
+        self.coef_ = coef[0] if units.one_target else coef
+        self.intercept_ = 0.0
+        if self.fit_intercept:
+            intercept = units.midpoint + units.half_width * bias * weights[:, -1]
+            self.intercept_ = float(intercept[0]) if units.one_target else intercept
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = is_private(self)
+        tags.target_tags.multi_output = True
+        return tags
 
     def predict(self, X):
         """Predict targets. Rows are not clipped.
@@ -82,7 +135,25 @@ class LinearRegressorMixin(NotebookMixin):
 
 
 class LinearClassifierMixin(NotebookMixin):
-    """Decision values and predictions of a fitted linear classifier."""
+    """Weights, decision values and predictions of a linear classifier."""
+
+    def _set_weights(self, weights, bias, classes):
+        """Publish weights of shape (k, d), the intercept's column last where there is one."""
+        check_finite(weights)
+        self.classes_ = classes
+        self.coef_ = weights[:, : self.n_features_in_].copy()
+        self.intercept_ = np.zeros(weights.shape[0])
+        if bias:
+            self.intercept_ = bias * weights[:, -1]
+
+    def _classes_assumed(self):
+        """Return what the report says of the class set."""
+        return (CLASSES_READ,) if self.classes is None else ()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = is_private(self)
+        return tags
 
     def decision_function(self, X):
         """Compute the signed decision value of each class. Rows are not clipped.

@@ -1,308 +1,20 @@
 """DP-CD: differentially private proximal coordinate descent."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._bounds import clip_targets
-from skdp._checks import check_bounds
 from skdp._losses import LOSSES
-from skdp._plans._dpscd import CLASSES_READ
-from skdp._random import make_stream
 from skdp.linear_model._base import (
     LinearClassifierMixin,
     LinearRegressorMixin,
     ProbabilityMixin,
-    as_targets,
-    check_finite,
     encode_labels,
-    is_private,
 )
-from skdp.linear_model._dpcd_base import (
-    CONSTRAINTS,
-    SHARE,
-    bounded_columns,
-    check_options,
-    coefficient_box,
-    coefficient_penalty,
-    make_plan,
-    solve_plan,
-)
+from skdp.linear_model._dpcd_base import CONSTRAINTS, SHARE, BaseDPCD
 from skdp.utils._sklearn import StrOptions, _fit_context, validate_data
 
 
-class DPCDLasso(LinearRegressorMixin, RegressorMixin, BaseEstimator):
-    r"""Sparse linear regression (LASSO) by differentially private coordinate descent (DP-CD).
-
-    Minimises, over rows :math:`x_i` whose values are clipped to `feature_bounds`,
-
-    .. math:: \frac{1}{n} \sum_i \frac{1}{2} (y_i - x_i^\top w)^2 + \alpha \|w\|_1 ,
-
-    the objective of scikit-learn's Lasso, optionally with coefficients in an interval.
-
-    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    (its features and its targets) under `adjacency`, for any data, whatever the other parameters.
-    What is assumed public and what is not covered is listed in ``privacy_report_``.
-
-    Parameters
-    ----------
-    alpha : float, default=1e-4
-        Strength of the L1 penalty, in units of y times units of X, as in scikit-learn's Lasso.
-
-    positive : bool, default=False
-        Whether to allow no negative coefficient.
-
-    coef_bounds : pair (low, high), default=None
-        Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
-        may be infinite. With ``positive=True`` they are cut at 0.
-
-    fit_intercept : bool, default=True
-        Whether to fit an intercept. It is penalised like the rest, as the distance from the middle
-        of `target_bounds` (from 0 without them), through a column equal to `data_norm` (1 without
-        it). `positive` and `coef_bounds` leave it free.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs twice the noise.
-
-    accountant : {"pld", "rdp"}, default="pld"
-        How the privacy of all releases is added up. Batches are full, so "pld" is a closed form,
-        which is exact; "rdp" uses Renyi differential privacy (for comparison; zero_out only).
-
-    smoothness_budget : float, default=0.1
-        Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian
-        differential privacy, that ``smoothness="private"`` spends on it.
-
-    data_norm : float, default=None
-        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
-        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None
-        scales no row: the guarantee doesn't need it. Where rows are known to be short, the bound
-        lets ``clipping_norm="auto"`` choose a smaller one.
-
-    feature_bounds : pair (low, high), default=None
-        Public range of the features, two numbers or two array-likes of shape (n_features,); values
-        beyond it are moved to it in `fit`, and not in `predict`: where many are, predictions are
-        far off. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a `data_norm`, which
-        suits features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their
-        own.
-
-    target_bounds : pair of floats (low, high), default=None
-        Public range of y. Targets beyond it are moved to it, and training works on targets mapped
-        to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is: private all the same, but good only if the targets are about that small. The objective
-        is that of the targets in their own units either way.
-
-    max_iter : int or "auto", default="auto"
-        Passes: updates divided by the number of columns, the intercept's included. All are taken.
-        "auto" is 100.
-
-    clipping_norm : float or "auto", default="auto"
-        Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the
-        j-th entry of the gradient, with M the smoothness. "auto" follows from M, `data_norm`, the
-        sizes and the privacy parameters.
-
-    step_size : float or "auto", default="auto"
-        Factor of the steps ``step_size / M_j``. "auto" is 1.
-
-    smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
-        Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1.
-        "private" spends `smoothness_budget` on the means; "bounds" takes the largest square that
-        `feature_bounds` allow for the mean, and learns slowly where values are mostly far inside
-        them; an array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the
-        features. With ``epsilon=inf`` the first two are the exact means.
-
-    average_every : int or None, default=1
-        Passes between averagings, at each of which the iterate is replaced by the mean of the
-        iterates since the last. It costs no privacy. None averages nothing, which is better where
-        passes are few and noise is small.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
-        Coefficients, in the units of y.
-
-    intercept_ : float or ndarray of shape (n_outputs,)
-        Intercept.
-
-    n_iter_ : int
-        Passes taken.
-
-    clipping_norm_ : float or None
-        The factor C of the clipping bounds; None where it follows from smoothness constants that
-        were bought, and so isn't public.
-
-    step_size_ : float
-        The factor of the steps.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
-
-    See Also
-    --------
-    DPCDElasticNet : With an L2 part in the penalty.
-    DPSCDRegressor : Private ridge regression by dual coordinate descent.
-
-    Notes
-    -----
-    Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes
-    a proximal step along it. The coordinates of a pass come in random order, where the paper draws
-    each independently; privacy is the same. Coordinates whose features are small have small
-    bounds, little noise and long steps, so features needn't be of one scale. The noise is that of
-    the exact composition of Gaussian mechanisms. Several outputs are clipped and released
-    together.
-
-    References
-    ----------
-    .. [1] Mangold, Bellet, Salmon and Tommasi (2022). Differentially private coordinate descent for
-       composite empirical risk minimization. ICML. Algorithm 1, sections 5.1 and 5.2.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_regression
-    >>> from skdp.linear_model import DPCDLasso
-    >>> X, y = make_regression(n_samples=1000, n_features=3, random_state=0)
-    >>> model = DPCDLasso(alpha=1.0, feature_bounds=(-3, 3), target_bounds=(-300, 300))
-    >>> model.fit(X, y).privacy_report_
-    (1, 1e-05)-DP
-    """
-
-    _parameter_constraints = {  # noqa: RUF012
-        **CONSTRAINTS,
-        "positive": ["boolean"],
-        "target_bounds": ["array-like", None],
-    }
-
-    def __init__(
-        self,
-        alpha=1e-4,
-        *,
-        positive=False,
-        coef_bounds=None,
-        fit_intercept=True,
-        epsilon=1.0,
-        delta=1e-5,
-        adjacency="zero_out",
-        accountant="pld",
-        smoothness_budget=0.1,
-        data_norm=None,
-        feature_bounds=None,
-        target_bounds=None,
-        max_iter="auto",
-        clipping_norm="auto",
-        step_size="auto",
-        smoothness="private",
-        average_every=1,
-        random_state=None,
-    ):
-        self.alpha = alpha
-        self.positive = positive
-        self.coef_bounds = coef_bounds
-        self.fit_intercept = fit_intercept
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.smoothness_budget = smoothness_budget
-        self.data_norm = data_norm
-        self.feature_bounds = feature_bounds
-        self.target_bounds = target_bounds
-        self.max_iter = max_iter
-        self.clipping_norm = clipping_norm
-        self.step_size = step_size
-        self.smoothness = smoothness
-        self.average_every = average_every
-        self.random_state = random_state
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
-        """Fit the model privately.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, dense. They are copied by column, as float64.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
-        TypeError
-            If X or y is sparse.
-        """
-        # 1. scikit-learn's contract
-        X, y = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
-        )
-        targets = as_targets(y)
-        bounds = self.target_bounds
-        if bounds is not None:
-            bounds = check_bounds(bounds, "target_bounds")
-        loss = LOSSES["squared_error"]
-        check_options(self, X.shape[1])
-
-        # 2. bound the data
-        columns, reach, bias = bounded_columns(self, X)
-        targets, midpoint, half_width = clip_targets(
-            targets, bounds, center=self.fit_intercept, clip=is_private(self)
-        )
-        penalty = coefficient_penalty(
-            self, "l1", X.shape[1], positive=self.positive, unit=half_width
-        )
-
-        # 3. plan from public numbers
-        plan = make_plan(self, loss, *columns.shape, targets.shape[1])
-        stream = make_stream(self.random_state)
-
-        # 4. solve
-        weights, clip = solve_plan(self, plan, columns, reach, bias, targets, loss, penalty, stream)
-
-        # 5. publish
-        check_finite(weights)
-        coef = np.clip(half_width * weights[:, : X.shape[1]], *coefficient_box(self, X.shape[1]))
-        self.coef_ = coef[0] if y.ndim == 1 else coef
-        self.intercept_ = 0.0
-        if self.fit_intercept:
-            intercept = midpoint + half_width * bias * weights[:, -1]
-            self.intercept_ = float(intercept[0]) if y.ndim == 1 else intercept
-        self.n_iter_ = plan.n_passes
-        self.clipping_norm_ = clip
-        self.step_size_ = plan.step_size
-        self.privacy_report_ = plan.report(clip=clip, reproducible=stream.reproducible)
-        return self
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = is_private(self)
-        tags.target_tags.multi_output = True
-        return tags
-
-
-class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
+class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
     r"""Elastic-net regression by differentially private coordinate descent (DP-CD).
 
     Minimises, over rows :math:`x_i` whose values are clipped to `feature_bounds`,
@@ -538,51 +250,235 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
         )
-        targets = as_targets(y)
-        bounds = self.target_bounds
-        if bounds is not None:
-            bounds = check_bounds(bounds, "target_bounds")
         loss = LOSSES["squared_error"]
-        check_options(self, X.shape[1])
+        self._check_options(X.shape[1])
 
         # 2. bound the data
-        columns, reach, bias = bounded_columns(self, X)
-        targets, midpoint, half_width = clip_targets(
-            targets, bounds, center=self.fit_intercept, clip=is_private(self)
-        )
-        penalty = coefficient_penalty(
-            self, "elasticnet", X.shape[1], self.l1_ratio, positive=self.positive, unit=half_width
-        )
+        columns, bias = self._bounded_columns(X)
+        targets, units = self._bounded_targets(y)
+        penalty = self._penalty("elasticnet", unit=units.half_width)
 
         # 3. plan from public numbers
-        plan = make_plan(self, loss, *columns.shape, targets.shape[1])
-        stream = make_stream(self.random_state)
+        plan = self._plan(loss, *columns.X.shape, targets.shape[1])
+        stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, clip = solve_plan(self, plan, columns, reach, bias, targets, loss, penalty, stream)
+        weights, clip = self._solve(plan, columns, targets, loss, penalty, stream)
 
         # 5. publish
-        check_finite(weights)
-        coef = np.clip(half_width * weights[:, : X.shape[1]], *coefficient_box(self, X.shape[1]))
-        self.coef_ = coef[0] if y.ndim == 1 else coef
-        self.intercept_ = 0.0
-        if self.fit_intercept:
-            intercept = midpoint + half_width * bias * weights[:, -1]
-            self.intercept_ = float(intercept[0]) if y.ndim == 1 else intercept
-        self.n_iter_ = plan.n_passes
-        self.clipping_norm_ = clip
-        self.step_size_ = plan.step_size
-        self.privacy_report_ = plan.report(clip=clip, reproducible=stream.reproducible)
+        self._set_weights(weights, bias, units)
+        # Units may move a coefficient past the end of its interval by rounding.
+        self.coef_ = np.clip(self.coef_, *self._coefficient_box())
+        self._set_report(plan, clip, stream)
         return self
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = is_private(self)
-        tags.target_tags.multi_output = True
-        return tags
+
+class DPCDLasso(DPCDElasticNet):
+    r"""Sparse linear regression (LASSO) by differentially private coordinate descent (DP-CD).
+
+    Minimises, over rows :math:`x_i` whose values are clipped to `feature_bounds`,
+
+    .. math:: \frac{1}{n} \sum_i \frac{1}{2} (y_i - x_i^\top w)^2 + \alpha \|w\|_1 ,
+
+    the objective of scikit-learn's Lasso, optionally with coefficients in an interval.
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its targets) under `adjacency`, for any data, whatever the other parameters.
+    What is assumed public and what is not covered is listed in ``privacy_report_``.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the L1 penalty, in units of y times units of X, as in scikit-learn's Lasso.
+
+    positive : bool, default=False
+        Whether to allow no negative coefficient.
+
+    coef_bounds : pair (low, high), default=None
+        Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
+        may be infinite. With ``positive=True`` they are cut at 0.
+
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the rest, as the distance from the middle
+        of `target_bounds` (from 0 without them), through a column equal to `data_norm` (1 without
+        it). `positive` and `coef_bounds` leave it free.
+
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
+
+    delta : float, default=1e-5
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
+
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs twice the noise.
+
+    accountant : {"pld", "rdp"}, default="pld"
+        How the privacy of all releases is added up. Batches are full, so "pld" is a closed form,
+        which is exact; "rdp" uses Renyi differential privacy (for comparison; zero_out only).
+
+    smoothness_budget : float, default=0.1
+        Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, that ``smoothness="private"`` spends on it.
+
+    data_norm : float, default=None
+        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
+        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None
+        scales no row: the guarantee doesn't need it. Where rows are known to be short, the bound
+        lets ``clipping_norm="auto"`` choose a smaller one.
+
+    feature_bounds : pair (low, high), default=None
+        Public range of the features, two numbers or two array-likes of shape (n_features,); values
+        beyond it are moved to it in `fit`, and not in `predict`: where many are, predictions are
+        far off. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a `data_norm`, which
+        suits features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their
+        own.
+
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y. Targets beyond it are moved to it, and training works on targets mapped
+        to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
+        is: private all the same, but good only if the targets are about that small. The objective
+        is that of the targets in their own units either way.
+
+    max_iter : int or "auto", default="auto"
+        Passes: updates divided by the number of columns, the intercept's included. All are taken.
+        "auto" is 100.
+
+    clipping_norm : float or "auto", default="auto"
+        Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the
+        j-th entry of the gradient, with M the smoothness. "auto" follows from M, `data_norm`, the
+        sizes and the privacy parameters.
+
+    step_size : float or "auto", default="auto"
+        Factor of the steps ``step_size / M_j``. "auto" is 1.
+
+    smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
+        Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1.
+        "private" spends `smoothness_budget` on the means; "bounds" takes the largest square that
+        `feature_bounds` allow for the mean, and learns slowly where values are mostly far inside
+        them; an array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the
+        features. With ``epsilon=inf`` the first two are the exact means.
+
+    average_every : int or None, default=1
+        Passes between averagings, at each of which the iterate is replaced by the mean of the
+        iterates since the last. It costs no privacy. None averages nothing, which is better where
+        passes are few and noise is small.
+
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for whoever learns it and subtracts the noise, and fits with an equal seed share their
+        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
+        don't add up. The report says that there was one.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        Coefficients, in the units of y.
+
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Intercept.
+
+    n_iter_ : int
+        Passes taken.
+
+    clipping_norm_ : float or None
+        The factor C of the clipping bounds; None where it follows from smoothness constants that
+        were bought, and so isn't public.
+
+    step_size_ : float
+        The factor of the steps.
+
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPCDElasticNet : With an L2 part in the penalty.
+    DPSCDRegressor : Private ridge regression by dual coordinate descent.
+
+    Notes
+    -----
+    Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes
+    a proximal step along it. The coordinates of a pass come in random order, where the paper draws
+    each independently; privacy is the same. Coordinates whose features are small have small
+    bounds, little noise and long steps, so features needn't be of one scale. The noise is that of
+    the exact composition of Gaussian mechanisms. Several outputs are clipped and released
+    together.
+
+    References
+    ----------
+    .. [1] Mangold, Bellet, Salmon and Tommasi (2022). Differentially private coordinate descent for
+       composite empirical risk minimization. ICML. Algorithm 1, sections 5.1 and 5.2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from skdp.linear_model import DPCDLasso
+    >>> X, y = make_regression(n_samples=1000, n_features=3, random_state=0)
+    >>> model = DPCDLasso(alpha=1.0, feature_bounds=(-3, 3), target_bounds=(-300, 300))
+    >>> model.fit(X, y).privacy_report_
+    (1, 1e-05)-DP
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        name: allowed
+        for name, allowed in DPCDElasticNet._parameter_constraints.items()
+        if name != "l1_ratio"
+    }
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        positive=False,
+        coef_bounds=None,
+        fit_intercept=True,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        accountant="pld",
+        smoothness_budget=0.1,
+        data_norm=None,
+        feature_bounds=None,
+        target_bounds=None,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        smoothness="private",
+        average_every=1,
+        random_state=None,
+    ):
+        super().__init__(
+            alpha,
+            l1_ratio=1.0,
+            positive=positive,
+            coef_bounds=coef_bounds,
+            fit_intercept=fit_intercept,
+            epsilon=epsilon,
+            delta=delta,
+            adjacency=adjacency,
+            accountant=accountant,
+            smoothness_budget=smoothness_budget,
+            data_norm=data_norm,
+            feature_bounds=feature_bounds,
+            target_bounds=target_bounds,
+            max_iter=max_iter,
+            clipping_norm=clipping_norm,
+            step_size=step_size,
+            smoothness=smoothness,
+            average_every=average_every,
+            random_state=random_state,
+        )
 
 
-class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, BaseEstimator):
+class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, BaseDPCD):
     r"""Logistic regression by differentially private coordinate descent (DP-CD).
 
     Minimises, over rows :math:`x_i` whose values are clipped to `feature_bounds` and labels
@@ -823,37 +719,20 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         classes, targets = encode_labels(y, self.classes)
         loss = LOSSES["log_loss"]
-        check_options(self, X.shape[1])
+        self._check_options(X.shape[1])
 
         # 2. bound the data
-        columns, reach, bias = bounded_columns(self, X)
-        penalty = coefficient_penalty(self, self.penalty, X.shape[1], self.l1_ratio)
+        columns, bias = self._bounded_columns(X)
+        penalty = self._penalty(self.penalty)
 
         # 3. plan from public numbers
-        plan = make_plan(self, loss, *columns.shape, targets.shape[1])
-        stream = make_stream(self.random_state)
+        plan = self._plan(loss, *columns.X.shape, targets.shape[1])
+        stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, clip = solve_plan(self, plan, columns, reach, bias, targets, loss, penalty, stream)
+        weights, clip = self._solve(plan, columns, targets, loss, penalty, stream)
 
         # 5. publish
-        check_finite(weights)
-        self.classes_ = classes
-        self.coef_ = weights[:, : X.shape[1]].copy()
-        self.intercept_ = np.zeros(weights.shape[0])
-        if self.fit_intercept:
-            self.intercept_ = bias * weights[:, -1]
-        self.n_iter_ = plan.n_passes
-        self.clipping_norm_ = clip
-        self.step_size_ = plan.step_size
-        self.privacy_report_ = plan.report(
-            clip=clip,
-            reproducible=stream.reproducible,
-            also_public=(CLASSES_READ,) if self.classes is None else (),
-        )
+        self._set_weights(weights, bias, classes)
+        self._set_report(plan, clip, stream, self._classes_assumed())
         return self
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = is_private(self)
-        return tags

@@ -10,17 +10,16 @@ from skdp._bounds import (
     augmented_norm,
     clip_columns,
     clip_rows,
-    column_reach,
     summation_slack,
 )
 from skdp._checks import read_numbers, read_pair
 from skdp._penalties import make_penalty
 from skdp._plans._dpcd import DPCDProblem, plan_dpcd
-from skdp._plans._dpscd import Budget
 from skdp._solvers._dpcd import SUM_BLOCK, mean_squares, solve_dpcd
 from skdp.linear_model._base import (
     COMMON_CONSTRAINTS,
     POSITIVE,
+    PrivateEstimator,
     is_private,
     public_feature_bounds,
 )
@@ -93,111 +92,113 @@ def check_coef_bounds(coef_bounds, n_features, *, positive=False):
     return low, high
 
 
-def check_options(estimator, n_features):
-    """Refuse what can't be used before anything is done with the data."""
-    public_feature_bounds(estimator, n_features)
-    if not isinstance(estimator.smoothness, str):
-        check_mean_squares(estimator.smoothness, n_features)
-    elif estimator.smoothness not in ("private", "bounds"):
-        raise ValueError("smoothness must be 'private', 'bounds' or an array.")
+class BaseDPCD(PrivateEstimator):
+    """Bounds, planning and solving of the DP-CD estimators."""
 
+    def _check_options(self, n_features):
+        """Refuse what can't be used before anything is done with the data."""
+        public_feature_bounds(self, n_features)
+        if not isinstance(self.smoothness, str):
+            check_mean_squares(self.smoothness, n_features)
+        elif self.smoothness not in ("private", "bounds"):
+            raise ValueError("smoothness must be 'private', 'bounds' or an array.")
 
-def _buys_squares(estimator):
-    """Tell whether the columns' mean squares are released; without privacy they cost nothing."""
-    if not isinstance(estimator.smoothness, str):
-        return False
-    return estimator.smoothness == "private" or not is_private(estimator)
+    def _buys_squares(self):
+        """Tell whether the columns' mean squares are released; without privacy they are free."""
+        if not isinstance(self.smoothness, str):
+            return False
+        return self.smoothness == "private" or not is_private(self)
 
+    def _coefficient_box(self):
+        """Return the interval of each coefficient, in the units of the caller."""
+        positive = getattr(self, "positive", False)
+        return check_coef_bounds(self.coef_bounds, self.n_features_in_, positive=positive)
 
-def coefficient_box(estimator, n_features):
-    """Return the interval of each coefficient, in the units of the caller."""
-    positive = getattr(estimator, "positive", False)
-    return check_coef_bounds(estimator.coef_bounds, n_features, positive=positive)
+    def _penalty(self, name, unit=1.0):
+        """Return the penalty of coefficients in units of `unit`, and of the intercept's, unbounded.
 
+        With targets divided by `unit` the objective is divided by its square: the L2 part keeps its
+        strength, the L1 part loses one power.
+        """
+        low, high = self._coefficient_box()
+        if self.fit_intercept:
+            low, high = np.append(low, -np.inf), np.append(high, np.inf)
+        penalty = make_penalty(
+            name, float(self.alpha), self.l1_ratio, low=low / unit, high=high / unit
+        )
+        return replace(penalty, l1=penalty.l1 / unit)
 
-def coefficient_penalty(estimator, name, n_features, l1_ratio=0.5, positive=False, unit=1.0):
-    """Return the penalty of coefficients in units of `unit`, and of the intercept's, unbounded.
+    def _bounded_columns(self, X):
+        """Return the bounded values by column, the intercept's constant last, and that constant."""
+        clip = is_private(self)
+        scaled = self.data_norm is not None
+        rows = clip_rows(
+            X,
+            data_norm=self.data_norm if scaled else 1.0,
+            fit_intercept=self.fit_intercept,
+            clip=clip and scaled,
+        )
+        low, high = public_feature_bounds(self, X.shape[1])
+        return clip_columns(rows, low=low, high=high, clip=clip), rows.bias
 
-    With targets divided by `unit` the objective is divided by its square: the L2 part keeps its
-    strength, the L1 part loses one power.
-    """
-    low, high = check_coef_bounds(estimator.coef_bounds, n_features, positive=positive)
-    if estimator.fit_intercept:
-        low, high = np.append(low, -np.inf), np.append(high, np.inf)
-    penalty = make_penalty(name, float(estimator.alpha), l1_ratio, low=low / unit, high=high / unit)
-    return replace(penalty, l1=penalty.l1 / unit)
+    def _plan(self, loss, n_rows, n_columns, n_outputs):
+        """Return the plan that the parameters and these public numbers ask for."""
+        data_norm = np.inf if self.data_norm is None else float(self.data_norm)
+        problem = DPCDProblem(
+            n_rows=n_rows,
+            n_columns=n_columns,
+            n_outputs=n_outputs,
+            n_features=n_columns - bool(self.fit_intercept),
+            loss_smoothness=loss.smoothness,
+            margin=loss.margin,
+            row_norm=augmented_norm(data_norm, self.fit_intercept),
+            rounding_slack=summation_slack(n_rows, 1, n_outputs, SUM_BLOCK),
+            square_slack=summation_slack(n_rows, n_columns, 1, SUM_BLOCK),
+        )
+        return plan_dpcd(
+            problem,
+            self._budget(),
+            max_iter=self.max_iter,
+            clipping_norm=self.clipping_norm,
+            step_size=self.step_size,
+            average_every=self.average_every,
+            smoothness_budget=float(self.smoothness_budget) if self._buys_squares() else 0.0,
+        )
 
+    @np.errstate(all="ignore")
+    def _solve(self, plan, columns, targets, loss, penalty, stream):
+        """Return the weights, and the clipping norm if it is public."""
+        coins, noise = stream.spawn(2)
+        X, reach = columns
+        n_features = plan.problem.n_features
+        if plan.square_mechanism is not None:
+            own = reach[:n_features]
+            squares = mean_squares(X[:, :n_features], own, plan.square_mechanism, noise)
+            squares = np.clip(squares, *plan.square_range) * own**2
+        elif isinstance(self.smoothness, str):
+            squares = reach[:n_features] ** 2
+        else:
+            squares = check_mean_squares(self.smoothness, n_features)
+        squares = np.append(squares, reach[n_features:] ** 2)
+        smoothness = loss.smoothness * np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
+        unit, step = plan.units(smoothness)
+        X /= unit
+        weights = solve_dpcd(
+            BoundedColumns(X, unit),
+            targets,
+            plan=plan,
+            loss=loss,
+            penalty=penalty,
+            step=step,
+            coins=coins,
+            noise=noise,
+        )
+        return weights, plan.public_clip(smoothness)
 
-def bounded_columns(estimator, X):
-    """Return the bounded values by column, the intercept's constant last, and their reach."""
-    clip = is_private(estimator)
-    scaled = estimator.data_norm is not None
-    rows = clip_rows(
-        X,
-        data_norm=estimator.data_norm if scaled else 1.0,
-        fit_intercept=estimator.fit_intercept,
-        clip=clip and scaled,
-    )
-    low, high = public_feature_bounds(estimator, X.shape[1])
-    columns = clip_columns(rows, low=low, high=high, clip=clip)
-    return columns, column_reach(low, high, rows.bias), rows.bias
-
-
-def make_plan(estimator, loss, n_rows, n_columns, n_outputs):
-    """Return the plan that an estimator's parameters and these public numbers ask for."""
-    data_norm = np.inf if estimator.data_norm is None else float(estimator.data_norm)
-    problem = DPCDProblem(
-        n_rows=n_rows,
-        n_columns=n_columns,
-        n_outputs=n_outputs,
-        n_features=n_columns - bool(estimator.fit_intercept),
-        loss_smoothness=loss.smoothness,
-        margin=loss.margin,
-        row_norm=augmented_norm(data_norm, estimator.fit_intercept),
-        rounding_slack=summation_slack(n_rows, 1, n_outputs, SUM_BLOCK),
-        square_slack=summation_slack(n_rows, n_columns, 1, SUM_BLOCK),
-    )
-    budget = Budget(estimator.epsilon, estimator.delta, estimator.adjacency, estimator.accountant)
-    return plan_dpcd(
-        problem,
-        budget,
-        max_iter=estimator.max_iter,
-        clipping_norm=estimator.clipping_norm,
-        step_size=estimator.step_size,
-        average_every=estimator.average_every,
-        smoothness_budget=float(estimator.smoothness_budget) if _buys_squares(estimator) else 0.0,
-    )
-
-
-@np.errstate(all="ignore")
-def solve_plan(estimator, plan, X, reach, bias, targets, loss, penalty, stream):
-    """Return the weights, and the clipping norm if it is public."""
-    coins, noise = stream.spawn(2)
-    n_features = plan.problem.n_features
-    if plan.square_mechanism is not None:
-        reach_of_features = reach[:n_features]
-        squares = mean_squares(X[:, :n_features], reach_of_features, plan.square_mechanism, noise)
-        squares = np.clip(squares, *plan.square_range) * reach_of_features**2
-    elif isinstance(estimator.smoothness, str):
-        squares = reach[:n_features] ** 2
-    else:
-        squares = check_mean_squares(estimator.smoothness, n_features)
-    if estimator.fit_intercept:
-        squares = np.append(squares, bias**2)
-    smoothness = loss.smoothness * np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
-    unit, step = plan.units(smoothness)
-    X /= unit
-    weights = solve_dpcd(
-        BoundedColumns(X, unit),
-        targets,
-        loss=loss,
-        penalty=penalty,
-        step=step,
-        period=plan.period,
-        average=plan.average,
-        sampler=plan.sampler,
-        mechanism=plan.mechanism,
-        coins=coins,
-        noise=noise,
-    )
-    return weights, plan.public_clip(smoothness)
+    def _set_report(self, plan, clip, stream, also_public=()):
+        self.n_iter_ = plan.n_passes
+        self.clipping_norm_ = clip
+        self.step_size_ = plan.step_size
+        self.privacy_report_ = plan.report(
+            clip=clip, reproducible=stream.reproducible, also_public=also_public
+        )

@@ -3,20 +3,16 @@
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._bounds import augmented_norm, bound_columns, clip_rows, clip_targets, summation_slack
-from skdp._checks import check_bounds
+from skdp._bounds import augmented_norm, bound_columns, summation_slack
 from skdp._losses import LOSSES
 from skdp._plans._dpscd import (
-    CLASSES_READ,
-    Budget,
-    Problem,
+    DPSCDProblem,
     plan_dpscd,
     plan_dpscd_primal,
     plan_dpscd_sequential,
 )
-from skdp._random import make_stream
 from skdp._solvers._dpscd import solve_dpscd, solve_dpscd_sequential
 from skdp._solvers._dpscd_primal import solve_dpscd_primal
 from skdp._solvers._parallel import BLOCK_ROWS
@@ -25,9 +21,8 @@ from skdp.linear_model._base import (
     POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
+    PrivateEstimator,
     ProbabilityMixin,
-    as_targets,
-    check_finite,
     encode_labels,
     is_private,
     public_feature_bounds,
@@ -48,70 +43,79 @@ _CONSTRAINTS = {
 }
 
 
-_PLANS = {"dual": plan_dpscd, "sequential": plan_dpscd_sequential, "primal": plan_dpscd_primal}
+_PLANS = {
+    "dual": plan_dpscd,
+    "sequential": plan_dpscd_sequential,
+    "primal": plan_dpscd_primal,
+}
 
 
-def _order(estimator):
-    """Return the order in memory that the solver reads X in; "primal" copies it by columns."""
-    return None if estimator.solver == "primal" else "C"
+class _BaseDPSCD(PrivateEstimator):
+    """What the DP-SCD estimators share."""
+
+    def _order(self):
+        """Return the order in memory that the solver reads X in; "primal" copies it by columns."""
+        return None if self.solver == "primal" else "C"
+
+    def _check_options(self, loss):
+        if self.n_jobs == 0:
+            raise ValueError("The 'n_jobs' parameter must not be 0.")
+        if self.solver != "dual" and self.noisy_dual:
+            raise ValueError(
+                "noisy_dual=True needs solver='dual'; the others release what they keep."
+            )
+        if self.solver != "primal" and self.feature_bounds is not None:
+            raise ValueError("feature_bounds is for solver='primal'; clip features beforehand.")
+        if self.solver == "primal" and not np.isfinite(loss.smoothness):
+            raise ValueError(f"solver='primal' needs a smooth loss, and loss={loss.name!r} isn't.")
+
+    def _plan(self, loss, n_rows, n_columns, n_outputs):
+        problem = DPSCDProblem(
+            n_rows=n_rows,
+            n_columns=n_columns,
+            n_outputs=n_outputs,
+            row_norm=augmented_norm(float(self.data_norm), self.fit_intercept),
+            rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
+            alpha=float(self.alpha),
+            margin=loss.margin,
+        )
+        return _PLANS[self.solver](
+            problem,
+            self._budget(),
+            max_iter=int(self.max_iter),
+            batch_size=self.batch_size,
+            clipping_norm=self.clipping_norm,
+            **({"noisy_dual": self.noisy_dual} if self.solver == "dual" else {}),
+        )
+
+    def _solve(self, plan, rows, targets, loss, stream):
+        coins, noise = stream.spawn(2)
+        common = {
+            "plan": plan,
+            "loss": loss,
+            "alpha": float(self.alpha),
+            "average": self.average,
+            "coins": coins,
+            "noise": noise,
+        }
+        if self.solver == "sequential":
+            return solve_dpscd_sequential(rows, targets, **common)
+        if self.solver == "primal":
+            low, high = public_feature_bounds(self, rows.X.shape[1])
+            columns = bound_columns(rows, low=low, high=high, clip=is_private(self))
+            return solve_dpscd_primal(columns, targets, **common)
+        return solve_dpscd(rows, targets, n_jobs=self.n_jobs, **common)
+
+    def _set_report(self, plan, stream, also_public=()):
+        self.n_iter_ = self.max_iter
+        self.batch_size_ = plan.batch_size
+        self.clipping_norm_ = plan.clipping_norm
+        self.privacy_report_ = plan.report(
+            reproducible=stream.reproducible, also_public=also_public
+        )
 
 
-def _check_options(estimator, loss):
-    if estimator.n_jobs == 0:
-        raise ValueError("The 'n_jobs' parameter must not be 0.")
-    if estimator.solver != "dual" and estimator.noisy_dual:
-        raise ValueError("noisy_dual=True needs solver='dual'; the others release what they keep.")
-    if estimator.solver != "primal" and estimator.feature_bounds is not None:
-        raise ValueError("feature_bounds is for solver='primal'; clip features beforehand.")
-    if estimator.solver == "primal" and not np.isfinite(loss.smoothness):
-        raise ValueError(f"solver='primal' needs a smooth loss, and loss={loss.name!r} isn't.")
-
-
-def _plan(estimator, loss, n_rows, n_columns, n_outputs):
-    problem = Problem(
-        n_rows=n_rows,
-        n_columns=n_columns,
-        n_outputs=n_outputs,
-        row_norm=augmented_norm(float(estimator.data_norm), estimator.fit_intercept),
-        rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
-        alpha=float(estimator.alpha),
-        margin=loss.margin,
-    )
-    budget = Budget(estimator.epsilon, estimator.delta, estimator.adjacency, estimator.accountant)
-    return _PLANS[estimator.solver](
-        problem,
-        budget,
-        max_iter=int(estimator.max_iter),
-        batch_size=estimator.batch_size,
-        clipping_norm=estimator.clipping_norm,
-        **({"noisy_dual": estimator.noisy_dual} if estimator.solver == "dual" else {}),
-    )
-
-
-def _solve(estimator, plan, rows, targets, loss, stream):
-    coins, noise = stream.spawn(2)
-    common = {
-        "loss": loss,
-        "alpha": float(estimator.alpha),
-        "sampler": plan.sampler,
-        "mechanism": plan.mechanism,
-        "clipping_norm": plan.clipping_norm,
-        "average": estimator.average,
-        "coins": coins,
-        "noise": noise,
-    }
-    if estimator.solver == "sequential":
-        return solve_dpscd_sequential(rows, targets, **common)
-    if estimator.solver == "primal":
-        low, high = public_feature_bounds(estimator, rows.X.shape[1])
-        columns = bound_columns(rows, low=low, high=high, clip=is_private(estimator))
-        return solve_dpscd_primal(columns, targets, **common)
-    return solve_dpscd(
-        rows, targets, noisy_dual=estimator.noisy_dual, n_jobs=estimator.n_jobs, **common
-    )
-
-
-class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
+class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     r"""Ridge regression by differentially private dual coordinate descent (DP-SCD).
 
     Minimises, over rows :math:`x_i` clipped to `data_norm`,
@@ -327,54 +331,31 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
             X,
             y,
             dtype=[np.float64, np.float32],
-            order=_order(self),
+            order=self._order(),
             multi_output=True,
             y_numeric=True,
         )
-        targets = as_targets(y)
-        bounds = self.target_bounds
-        if bounds is not None:
-            bounds = check_bounds(bounds, "target_bounds")
-
         loss = LOSSES["squared_error"]
-        _check_options(self, loss)
+        self._check_options(loss)
 
         # 2. bound the data
-        clip = is_private(self)
-        rows = clip_rows(X, data_norm=self.data_norm, fit_intercept=self.fit_intercept, clip=clip)
-        targets, midpoint, half_width = clip_targets(
-            targets, bounds, center=self.fit_intercept, clip=clip
-        )
+        rows = self._certified_rows(X)
+        targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
-        plan = _plan(self, loss, X.shape[0], rows.n_columns, targets.shape[1])
-        stream = make_stream(self.random_state)
+        plan = self._plan(loss, X.shape[0], rows.n_columns, targets.shape[1])
+        stream = plan.start(self.random_state)
 
         # 4. solve
-        weights = _solve(self, plan, rows, targets, loss, stream)
+        weights = self._solve(plan, rows, targets, loss, stream)
 
         # 5. publish
-        check_finite(weights)
-        coef = half_width * weights[:, : X.shape[1]]
-        self.coef_ = coef[0] if y.ndim == 1 else coef
-        self.intercept_ = 0.0
-        if self.fit_intercept:
-            intercept = midpoint + half_width * rows.bias * weights[:, -1]
-            self.intercept_ = float(intercept[0]) if y.ndim == 1 else intercept
-        self.n_iter_ = self.max_iter
-        self.batch_size_ = plan.batch_size
-        self.clipping_norm_ = plan.clipping_norm
-        self.privacy_report_ = plan.report(reproducible=stream.reproducible)
+        self._set_weights(weights, rows.bias, units)
+        self._set_report(plan, stream)
         return self
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = is_private(self)
-        tags.target_tags.multi_output = True
-        return tags
 
-
-class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, BaseEstimator):
+class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
     r"""Logistic regression and SVM by differentially private dual coordinate descent (DP-SCD).
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
@@ -602,43 +583,22 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             If X is sparse.
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order=_order(self))
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order=self._order())
         classes, targets = encode_labels(y, self.classes)
         loss = LOSSES[self.loss]
-        _check_options(self, loss)
+        self._check_options(loss)
 
         # 2. bound the data
-        rows = clip_rows(
-            X,
-            data_norm=self.data_norm,
-            fit_intercept=self.fit_intercept,
-            clip=is_private(self),
-        )
+        rows = self._certified_rows(X)
 
         # 3. plan from public numbers
-        plan = _plan(self, loss, X.shape[0], rows.n_columns, targets.shape[1])
-        stream = make_stream(self.random_state)
+        plan = self._plan(loss, X.shape[0], rows.n_columns, targets.shape[1])
+        stream = plan.start(self.random_state)
 
         # 4. solve
-        weights = _solve(self, plan, rows, targets, loss, stream)
+        weights = self._solve(plan, rows, targets, loss, stream)
 
         # 5. publish
-        check_finite(weights)
-        self.classes_ = classes
-        self.coef_ = weights[:, : X.shape[1]].copy()
-        self.intercept_ = np.zeros(weights.shape[0])
-        if self.fit_intercept:
-            self.intercept_ = rows.bias * weights[:, -1]
-        self.n_iter_ = self.max_iter
-        self.batch_size_ = plan.batch_size
-        self.clipping_norm_ = plan.clipping_norm
-        self.privacy_report_ = plan.report(
-            reproducible=stream.reproducible,
-            also_public=(CLASSES_READ,) if self.classes is None else (),
-        )
+        self._set_weights(weights, rows.bias, classes)
+        self._set_report(plan, stream, self._classes_assumed())
         return self
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = is_private(self)
-        return tags

@@ -1,39 +1,28 @@
 """DP-SGD: differentially private stochastic gradient descent."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from skdp._bounds import clip_rows, clip_targets
-from skdp._checks import check_bounds
 from skdp._losses import LOSSES, Huber, Multinomial
-from skdp._plans._dpscd import CLASSES_READ
-from skdp._random import make_stream
+from skdp._plans._base import CLASSES_READ
 from skdp.linear_model._base import (
+    POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
     ProbabilityMixin,
-    as_targets,
     encode_labels,
-    is_private,
 )
 from skdp.linear_model._dpsgd_base import (
     CONSTRAINTS,
-    POSITIVE,
+    BaseDPSGD,
     budgets_public,
-    check_options,
-    make_scaled_penalty,
-    plan_fit,
-    solve,
-    state_problem,
-    stream_of,
-    take_in,
     takes_streams,
 )
 from skdp.utils._sklearn import StrOptions, _fit_context, validate_data
 
 
-class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
+class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     r"""Linear regression by differentially private stochastic gradient descent (DP-SGD).
 
     Minimises, over rows :math:`x_i` clipped to `data_norm`,
@@ -290,29 +279,27 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
             If X or y is sparse.
         """
         # 1. scikit-learn's contract
-        X, y, bounds = self._read(X, y)
-        sample_epsilon = check_options(self, X.shape[0], sample_epsilon)
+        X, y = self._read(X, y)
+        sample_epsilon = self._check_options(X.shape[0], sample_epsilon)
 
         # 2. bound the data
-        rows, targets, midpoint, half_width = self._bound(X, y, bounds)
-        loss, penalty = self._loss(half_width), make_scaled_penalty(self, half_width)
+        rows = self._certified_rows(X)
+        targets, units = self._bounded_targets(y)
+        loss, penalty = self._loss(units.half_width), self._penalty(units.half_width)
 
         # 3. plan from public numbers
-        plan = plan_fit(
-            self, state_problem(self, loss, penalty, rows, targets.shape[1]), sample_epsilon
-        )
-        stream = make_stream(self.random_state)
+        problem = self._problem(rows, targets.shape[1], loss, penalty)
+        plan = self._plan(problem, sample_epsilon)
+        stream = plan.start(self.random_state)
 
         # 4. solve
-        weights = solve(self, plan, rows, targets, loss, penalty, stream)
+        weights = self._solve(plan, rows, targets, loss, penalty, stream)
 
         # 5. publish
-        self._publish(weights, rows.bias, midpoint, half_width, plan, one_target=y.ndim == 1)
+        self._set_weights(weights, rows.bias, units)
         self._stream = None
-        self.n_iter_ = plan.n_passes
-        self.privacy_report_ = plan.report(
-            reproducible=stream.reproducible, also_public=budgets_public(sample_epsilon)
-        )
+        also_public = budgets_public(sample_epsilon)
+        self._set_report(plan, plan.n_passes, stream.reproducible, also_public)
         return self
 
     @available_if(takes_streams)
@@ -346,31 +333,21 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         """
         # 1. scikit-learn's contract; its decorator checks parameters in the first call only
         self._validate_params()
-        X, y, bounds = self._read(X, y, reset=stream_of(self) is None)
-        check_options(self, X.shape[0])
+        X, y = self._read(X, y, reset=self._stream_before() is None)
+        self._check_options(X.shape[0])
 
         # 2. bound the data
-        rows, targets, midpoint, half_width = self._bound(X, y, bounds)
+        rows = self._certified_rows(X)
+        targets, units = self._bounded_targets(y)
+        loss, penalty = self._loss(units.half_width), self._penalty(units.half_width)
 
-        # 3. plan from public numbers, and 4. solve
-        self._stream, plan, report = take_in(
-            self,
-            rows,
-            targets,
-            self._loss(half_width),
-            make_scaled_penalty(self, half_width),
-            units=(midpoint, half_width),
-        )
-
-        # 5. publish
-        weights = self._stream.mean if self.average else self._stream.weights
-        self._publish(weights, rows.bias, midpoint, half_width, plan, one_target=y.ndim == 1)
-        self.n_iter_ = self._stream.n_calls
-        self.privacy_report_ = report
+        # 3. plan from public numbers, 4. solve and 5. publish
+        weights = self._take_in(rows, targets, loss, penalty, units[:2])
+        self._set_weights(weights, rows.bias, units)
         return self
 
     def _read(self, X, y, reset=True):
-        X, y = validate_data(
+        return validate_data(
             self,
             X,
             y,
@@ -380,39 +357,14 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
             y_numeric=True,
             reset=reset,
         )
-        bounds = self.target_bounds
-        return X, y, None if bounds is None else check_bounds(bounds, "target_bounds")
-
-    def _bound(self, X, y, bounds):
-        clip = is_private(self)
-        rows = clip_rows(X, data_norm=self.data_norm, fit_intercept=self.fit_intercept, clip=clip)
-        targets = as_targets(y)
-        return rows, *clip_targets(targets, bounds, center=self.fit_intercept, clip=clip)
 
     def _loss(self, half_width):
         if self.loss == "huber":
             return Huber(self.huber_threshold / half_width)
         return LOSSES["squared_error"]
 
-    def _publish(self, weights, bias, midpoint, half_width, plan, *, one_target):
-        coef = half_width * weights[:, : self.n_features_in_]
-        self.coef_ = coef[0] if one_target else coef
-        self.intercept_ = 0.0
-        if self.fit_intercept:
-            intercept = midpoint + half_width * bias * weights[:, -1]
-            self.intercept_ = float(intercept[0]) if one_target else intercept
-        self.batch_size_ = plan.batch_size
-        self.clipping_norm_ = plan.clipping_norm
-        self.eta0_ = plan.eta0
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = is_private(self)
-        tags.target_tags.multi_output = True
-        return tags
-
-
-class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, BaseEstimator):
+class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     r"""Logistic regression and SVM by differentially private stochastic gradient descent (DP-SGD).
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
@@ -674,30 +626,25 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
         classes, targets = encode_labels(y, self.classes)
-        loss, penalty = self._loss(classes), make_scaled_penalty(self)
-        sample_epsilon = check_options(self, X.shape[0], sample_epsilon)
+        loss, penalty = self._loss(classes), self._penalty()
+        sample_epsilon = self._check_options(X.shape[0], sample_epsilon)
 
         # 2. bound the data
-        rows = self._bound(X)
+        rows = self._certified_rows(X)
 
         # 3. plan from public numbers
-        plan = plan_fit(
-            self, state_problem(self, loss, penalty, rows, targets.shape[1]), sample_epsilon
-        )
-        stream = make_stream(self.random_state)
+        problem = self._problem(rows, targets.shape[1], loss, penalty)
+        plan = self._plan(problem, sample_epsilon)
+        stream = plan.start(self.random_state)
 
         # 4. solve
-        weights = solve(self, plan, rows, targets, loss, penalty, stream)
+        weights = self._solve(plan, rows, targets, loss, penalty, stream)
 
         # 5. publish
-        self._publish(weights, rows.bias, classes, plan)
+        self._set_weights(weights, rows.bias, classes)
         self._stream = None
-        self.n_iter_ = plan.n_passes
-        self.privacy_report_ = plan.report(
-            reproducible=stream.reproducible,
-            also_public=budgets_public(sample_epsilon)
-            + ((CLASSES_READ,) if self.classes is None else ()),
-        )
+        also_public = budgets_public(sample_epsilon) + self._classes_assumed()
+        self._set_report(plan, plan.n_passes, stream.reproducible, also_public)
         return self
 
     @available_if(takes_streams)
@@ -734,30 +681,21 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         """
         # 1. scikit-learn's contract; its decorator checks parameters in the first call only
         self._validate_params()
-        first = stream_of(self) is None
+        first = self._stream_before() is None
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C", reset=first)
         classes, read_from_y = self._declared(classes, first)
         classes, targets = encode_labels(y, classes)
-        check_options(self, X.shape[0])
+        self._check_options(X.shape[0])
 
         # 2. bound the data
-        rows = self._bound(X)
+        rows = self._certified_rows(X)
+        also_public = (CLASSES_READ,) if read_from_y else ()
 
-        # 3. plan from public numbers, and 4. solve
-        self._stream, plan, report = take_in(
-            self,
-            rows,
-            targets,
-            self._loss(classes),
-            make_scaled_penalty(self),
-            also_public=(CLASSES_READ,) if read_from_y else (),
+        # 3. plan from public numbers, 4. solve and 5. publish
+        weights = self._take_in(
+            rows, targets, self._loss(classes), self._penalty(), (), also_public
         )
-
-        # 5. publish
-        weights = self._stream.mean if self.average else self._stream.weights
-        self._publish(weights, rows.bias, classes, plan)
-        self.n_iter_ = self._stream.n_calls
-        self.privacy_report_ = report
+        self._set_weights(weights, rows.bias, classes)
         return self
 
     def _declared(self, classes, first):
@@ -775,30 +713,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             return self.classes_, was_read
         return given, was_read and not first
 
-    def _bound(self, X):
-        return clip_rows(
-            X,
-            data_norm=self.data_norm,
-            fit_intercept=self.fit_intercept,
-            clip=is_private(self),
-        )
-
     def _loss(self, classes):
         if self.loss == "log_loss" and classes.size > 2:
             return Multinomial(classes.size)
         return LOSSES[self.loss]
-
-    def _publish(self, weights, bias, classes, plan):
-        self.classes_ = classes
-        self.coef_ = weights[:, : self.n_features_in_].copy()
-        self.intercept_ = np.zeros(weights.shape[0])
-        if self.fit_intercept:
-            self.intercept_ = bias * weights[:, -1]
-        self.batch_size_ = plan.batch_size
-        self.clipping_norm_ = plan.clipping_norm
-        self.eta0_ = plan.eta0
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = is_private(self)
-        return tags

@@ -1,4 +1,4 @@
-"""What the DP-SGD estimators share: parameter constraints, planning, solving and streams."""
+"""What the DP-SGD estimators share: constraints, planning, solving and streams."""
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -8,7 +8,6 @@ import numpy as np
 from skdp._bounds import augmented_norm, summation_slack
 from skdp._checks import check_sample_epsilon
 from skdp._penalties import make_penalty
-from skdp._plans._dpscd import Budget
 from skdp._plans._dpsgd import (
     DPSGDProblem,
     StepSizes,
@@ -16,19 +15,22 @@ from skdp._plans._dpsgd import (
     plan_dpsgd_laplace,
     plan_dpsgd_stream,
 )
-from skdp._random import make_stream
 from skdp._solvers._average import late_average
 from skdp._solvers._dpsgd import solve_dpsgd
 from skdp._solvers._parallel import BLOCK_ROWS
-from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE, check_finite, is_private
+from skdp.linear_model._base import (
+    COMMON_CONSTRAINTS,
+    POSITIVE,
+    PrivateEstimator,
+    check_finite,
+    is_private,
+)
 from skdp.utils._sklearn import Interval, StrOptions
 
 # Squares of larger ones could overflow.
 _LARGEST_NORM = 1e150
 BUDGETS_STATED = "the epsilons that the records stated (sample_epsilon)"
 APART = "that no record was shown to two calls of partial_fit"
-# The first word of the random streams of `partial_fit`; the second is the number of the call.
-_CALLS = 2
 
 CONSTRAINTS = {
     **COMMON_CONSTRAINTS,
@@ -73,147 +75,124 @@ class _Stream:
         )
 
 
-def check_options(estimator, n_rows, sample_epsilon=None):
-    """Check parameters against each other; return personal epsilons as an array, or None."""
-    if estimator.n_jobs == 0:
-        raise ValueError("The 'n_jobs' parameter must not be 0.")
-    if sample_epsilon is None:
-        return None
-    if estimator.mechanism != "laplace":
-        raise ValueError("sample_epsilon needs mechanism='laplace'.")
-    return check_sample_epsilon(sample_epsilon, n_rows, estimator.epsilon)
+class BaseDPSGD(PrivateEstimator):
+    """Planning, solving and streams of the DP-SGD estimators."""
+
+    def _check_options(self, n_rows, sample_epsilon=None):
+        """Check parameters against each other; return personal epsilons as an array, or None."""
+        if self.n_jobs == 0:
+            raise ValueError("The 'n_jobs' parameter must not be 0.")
+        if sample_epsilon is None:
+            return None
+        if self.mechanism != "laplace":
+            raise ValueError("sample_epsilon needs mechanism='laplace'.")
+        return check_sample_epsilon(sample_epsilon, n_rows, self.epsilon)
+
+    def _penalty(self, half_width=1.0):
+        """Return the penalty for targets divided by a half width.
+
+        The losses scale with its square, as the L2 penalty does, and the L1 penalty with itself.
+        """
+        penalty = make_penalty(self.penalty, float(self.alpha), float(self.l1_ratio))
+        return replace(penalty, l1=penalty.l1 / half_width)
+
+    def _problem(self, rows, n_outputs, loss, penalty):
+        """Return the public numbers that a plan is made of."""
+        n_rows, n_columns = rows.X.shape[0], rows.n_columns
+        row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
+        if not is_private(self):
+            # Rows are not clipped then, and only their own norms bound them.
+            row_norm = min(max(float(rows.norm.max()), 1e-15 * row_norm), _LARGEST_NORM)
+        # A multinomial loss is stated for all outputs; the others are sums over them.
+        n_terms = 1 if loss.name == "multinomial" else n_outputs
+        return DPSGDProblem(
+            n_rows=n_rows,
+            n_columns=n_columns,
+            n_outputs=n_outputs,
+            row_norm=row_norm,
+            rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
+            l1=penalty.l1,
+            l2=penalty.l2,
+            reach=loss.reach,
+            smoothness=loss.smoothness,
+            lipschitz=loss.lipschitz * np.sqrt(n_terms),
+            at_zero=loss.at_zero * n_terms,
+        )
+
+    def _steps(self):
+        return StepSizes(self.learning_rate, self.eta0, float(self.power_t), float(self.alpha))
+
+    def _plan(self, problem, sample_epsilon):
+        """Return the plan of a fit."""
+        make, personal = plan_dpsgd, {}
+        if self.mechanism == "laplace":
+            make, personal = plan_dpsgd_laplace, {"sample_epsilon": sample_epsilon}
+        return make(
+            problem,
+            self._budget(),
+            self._steps(),
+            max_iter=self.max_iter,
+            batch_size=self.batch_size,
+            clipping_norm=self.clipping_norm,
+            **personal,
+        )
+
+    def _solve(self, plan, rows, targets, loss, penalty, stream, **changes):
+        """Return the weights that a plan leads to."""
+        coins, noise = stream.spawn(2)
+        options = {"average": self.average, "n_jobs": self.n_jobs, "coins": coins, "noise": noise}
+        return solve_dpsgd(
+            rows, targets, plan=plan, loss=loss, penalty=penalty, **options | changes
+        )
+
+    def _stream_before(self):
+        """Return what earlier calls of `partial_fit` left, or None."""
+        return vars(self).get("_stream")
+
+    def _take_in(self, rows, targets, loss, penalty, settings, also_public=()):
+        """Make the step of a call of `partial_fit`, publish it and return the weights to publish.
+
+        `settings` must stay the same from call to call.
+        """
+        n_outputs = targets.shape[1]
+        settings = (n_outputs, self.fit_intercept, float(self.data_norm), self.adjacency, *settings)
+        zero = np.zeros((n_outputs, rows.n_columns))
+        before = self._stream_before() or _Stream(settings, zero, zero)
+        if before.settings != settings:
+            raise ValueError(
+                "fit_intercept, data_norm, target_bounds, adjacency and the number of targets must "
+                "stay the same from one call of partial_fit to the next."
+            )
+        known = self.privacy_report_ if before.n_calls else None
+        plan = plan_dpsgd_stream(
+            self._problem(rows, n_outputs, loss, penalty),
+            self._budget(),
+            self._steps(),
+            n_calls=before.n_calls + 1,
+            clipping_norm=self.clipping_norm,
+            before=known,
+        )
+        stream = plan.start(self.random_state)
+        weights = self._solve(
+            plan, rows, targets, loss, penalty, stream, average=False, start=before.weights
+        )
+        check_finite(weights)
+        self._stream = before.followed_by(weights)
+        seeded = stream.reproducible or (known is not None and known.reproducible)
+        self._set_report(plan, self._stream.n_calls, seeded, (APART, *also_public))
+        return self._stream.mean if self.average else weights
+
+    def _set_report(self, plan, n_iter, seeded, also_public):
+        self.n_iter_ = n_iter
+        self.batch_size_ = plan.batch_size
+        self.clipping_norm_ = plan.clipping_norm
+        self.eta0_ = plan.eta0
+        self.privacy_report_ = plan.report(reproducible=seeded, also_public=also_public)
 
 
 def budgets_public(sample_epsilon):
     """Return what personal budgets add to what a fit assumes public."""
     return () if sample_epsilon is None else (BUDGETS_STATED,)
-
-
-def make_scaled_penalty(estimator, half_width=1.0):
-    """Return the penalty for targets divided by a half width.
-
-    The losses scale with its square, as the L2 penalty does, and the L1 penalty with itself.
-    """
-    penalty = make_penalty(estimator.penalty, float(estimator.alpha), float(estimator.l1_ratio))
-    return replace(penalty, l1=penalty.l1 / half_width)
-
-
-def state_problem(estimator, loss, penalty, rows, n_outputs):
-    """Return the public numbers that a plan is made of."""
-    n_rows, n_columns = rows.X.shape[0], rows.n_columns
-    row_norm = augmented_norm(float(estimator.data_norm), estimator.fit_intercept)
-    if not is_private(estimator):
-        # Rows are not clipped then, and only their own norms bound them.
-        row_norm = min(max(float(rows.norm.max()), 1e-15 * row_norm), _LARGEST_NORM)
-    # A multinomial loss is stated for all outputs; the others are sums over them.
-    n_terms = 1 if loss.name == "multinomial" else n_outputs
-    return DPSGDProblem(
-        n_rows=n_rows,
-        n_columns=n_columns,
-        n_outputs=n_outputs,
-        row_norm=row_norm,
-        rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
-        l1=penalty.l1,
-        l2=penalty.l2,
-        reach=loss.reach,
-        smoothness=loss.smoothness,
-        lipschitz=loss.lipschitz * np.sqrt(n_terms),
-        at_zero=loss.at_zero * n_terms,
-    )
-
-
-def _budget(estimator):
-    return Budget(estimator.epsilon, estimator.delta, estimator.adjacency, estimator.accountant)
-
-
-def _steps(estimator):
-    return StepSizes(
-        estimator.learning_rate, estimator.eta0, float(estimator.power_t), float(estimator.alpha)
-    )
-
-
-def plan_fit(estimator, problem, sample_epsilon):
-    """Return the plan of a fit."""
-    make, personal = plan_dpsgd, {}
-    if estimator.mechanism == "laplace":
-        make, personal = plan_dpsgd_laplace, {"sample_epsilon": sample_epsilon}
-    return make(
-        problem,
-        _budget(estimator),
-        _steps(estimator),
-        max_iter=estimator.max_iter,
-        batch_size=estimator.batch_size,
-        clipping_norm=estimator.clipping_norm,
-        **personal,
-    )
-
-
-def solve(estimator, plan, rows, targets, loss, penalty, stream, **changes):
-    """Return the weights that a plan leads to."""
-    coins, noise = stream.spawn(2)
-    options = {
-        "loss": loss,
-        "penalty": penalty,
-        "sampler": plan.sampler,
-        "mechanism": plan.mechanism,
-        "noise_multipliers": plan.noise_multipliers,
-        "full_step_noise": plan.full_step_noise,
-        "clipping_norm": plan.clipping_norm,
-        "eta0": plan.eta0,
-        "power": plan.power,
-        "radius": plan.radius,
-        "average": estimator.average,
-        "n_jobs": estimator.n_jobs,
-        "coins": coins,
-        "noise": noise,
-    }
-    weights = solve_dpsgd(rows, targets, **(options | changes))
-    check_finite(weights)
-    return weights
-
-
-def take_in(estimator, rows, targets, loss, penalty, units=(), also_public=()):
-    """Make the step of a call of `partial_fit`; return the next state and the call's report."""
-    n_outputs = targets.shape[1]
-    settings = (
-        n_outputs,
-        estimator.fit_intercept,
-        float(estimator.data_norm),
-        estimator.adjacency,
-        *units,
-    )
-    zero = np.zeros((n_outputs, rows.n_columns))
-    before = stream_of(estimator) or _Stream(settings, zero, zero)
-    if before.settings != settings:
-        raise ValueError(
-            "fit_intercept, data_norm, target_bounds, adjacency and the number of targets must "
-            "stay the same from one call of partial_fit to the next."
-        )
-    n_calls = before.n_calls + 1
-    known = estimator.privacy_report_ if before.n_calls else None
-    plan = plan_dpsgd_stream(
-        state_problem(estimator, loss, penalty, rows, n_outputs),
-        _budget(estimator),
-        _steps(estimator),
-        n_calls=n_calls,
-        clipping_norm=estimator.clipping_norm,
-        before=known,
-    )
-    stream = make_stream(estimator.random_state, key=(_CALLS, n_calls))
-    weights = solve(
-        estimator, plan, rows, targets, loss, penalty, stream, average=False, start=before.weights
-    )
-    seeded = stream.reproducible or (known is not None and known.reproducible)
-    return (
-        before.followed_by(weights),
-        plan,
-        plan.report(reproducible=seeded, also_public=(APART, *also_public)),
-    )
-
-
-def stream_of(estimator):
-    """Return what earlier calls of `partial_fit` left, or None."""
-    return vars(estimator).get("_stream")
 
 
 def takes_streams(estimator):

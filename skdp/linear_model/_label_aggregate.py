@@ -8,8 +8,8 @@ import math
 import numpy as np
 
 from skdp._checks import check_count, check_flag, check_real
-from skdp._plans._dpscd import CLASSES_READ
-from skdp._plans._walr import CLASSES_DECLARED, FEATURES_READ, LabelBudget, report_label_sums
+from skdp._plans._base import CLASSES_READ
+from skdp._plans._walr import CLASSES_DECLARED, FEATURES_READ, LabelBudget, WALRPlan
 from skdp.accountant import calibrate
 
 _ARRAYS = ("sums", "noise_cov", "part_sums")
@@ -205,13 +205,16 @@ class LabelAggregate:
         public = (CLASSES_READ if self.classes_read else CLASSES_DECLARED,)
         public += (FEATURES_READ,) if self.norm_read else ()
         public += (_DISJOINT,) if len(self.names) > 1 else ()
-        return report_label_sums(
-            LabelBudget(self.epsilon, self.delta),
+        plan = WALRPlan(
+            budget=LabelBudget(self.epsilon, self.delta),
+            n_rows=self.n_rows,
             noise_multiplier=self.noise_multiplier,
+            n_columns=self.sums.shape[1],
+            n_classes=self.classes.size,
             n_parts=len(self.names),
-            sensitivity=self.sensitivity,
-            reproducible=self.reproducible,
-            also_public=public,
+        )
+        return plan.report(
+            reproducible=self.reproducible, also_public=public, clipping=self.sensitivity
         )
 
     def __add__(self, other):

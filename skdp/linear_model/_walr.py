@@ -1,18 +1,17 @@
 """WALR: logistic regression under label differential privacy."""
 
 import math
-import warnings
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from skdp._bounds import clip_rows, row_norms, summation_slack
 from skdp._checks import check_count, check_data_norm, read_numbers
-from skdp._plans._dpscd import USER_FRAMES, resolve_batch_size
-from skdp._plans._walr import LabelBudget, plan_walr
-from skdp._random import make_stream, random_name
+from skdp._plans._base import resolve_batch_size
+from skdp._plans._walr import LabelBudget, plan_walr, public_coins
+from skdp._random import random_name
 from skdp._solvers._parallel import single_threaded_blas
 from skdp._solvers._walr import (
     BLOCK,
@@ -25,23 +24,21 @@ from skdp._solvers._walr import (
 )
 from skdp._solvers._walr_alpha import best_alpha, expected_losses
 from skdp._solvers._walr_noise import adapted_coordinates, spherical_coordinates
-from skdp.exceptions import PrivacyWarning
+from skdp.exceptions import PrivacyWarning, warn_user
 from skdp.linear_model._base import (
     COMMON_CONSTRAINTS,
     POSITIVE,
     LinearClassifierMixin,
+    PrivateEstimator,
     ProbabilityMixin,
     check_finite,
     encode_labels,
-    is_private,
 )
 from skdp.linear_model._label_aggregate import LabelAggregate
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
 
 # Columns up to which noise is adapted by default: that takes some cubes of their number.
 _ADAPTED_COLUMNS = 500
-# Of random streams that no release draws from.
-_BATCHES = 3
 # How far sums of the same features may lie apart for rounding, relative to their sizes.
 _SAME_SUMS = 1e-6
 _AUTO_BATCH = 256
@@ -56,7 +53,7 @@ _LESS_PRIVATE = (
 _AUTO_PASSES = {"lbfgs": 1000, "gd": 1000, "hybrid": 20}
 
 
-class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, BaseEstimator):
+class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
     r"""Logistic regression under label differential privacy (WALR).
 
     For records whose features everybody may know and whose labels are private. All that is taken
@@ -320,13 +317,8 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         X = _read_prepared(self, X, aggregate)
         _check_parameters(self, aggregate)
         if aggregate.epsilon > self.epsilon or aggregate.delta > self.delta:
-            warnings.warn(_LESS_PRIVATE, PrivacyWarning, stacklevel=3)
+            warn_user(_LESS_PRIVATE, PrivacyWarning)
         return _train(self, X, aggregate)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = is_private(self)
-        return tags
 
 
 def label_aggregate(
@@ -468,7 +460,7 @@ def walr_path(X, aggregate, *, alphas=20, max_iter=1000):
         _, losses = expected_losses(public, means, noise_cov, likely, alphas)
         for alpha in alphas:
             w, _, converged = solve_lbfgs(public, means, alpha=alpha, max_iter=max_iter, start=w)
-            _warn_unless(converged, max_iter, 3)
+            _warn_unless(converged, max_iter)
             path.append(w)
     path = np.array(path)
     check_finite(path)
@@ -525,7 +517,7 @@ def _release(holder, X, classes, targets):
         n_classes=classes.size,
         rounding_slack=summation_slack(*X.shape, targets.shape[1], BLOCK),
     )
-    stream = make_stream(holder.random_state)
+    stream = plan.start(holder.random_state)
     with single_threaded_blas, np.errstate(all="ignore"):
         coordinates = _coordinates(holder, public, plan.noise_multiplier)
         stretch = float(np.linalg.norm(coordinates.transform))
@@ -626,14 +618,9 @@ def _train(estimator, X, aggregate):
     # 4. solve
     with single_threaded_blas, np.errstate(all="ignore"):
         weights, alpha, n_iter = _solve(estimator, *_prepare(X, aggregate))
-    check_finite(weights)
 
     # 5. publish
-    estimator.classes_ = aggregate.classes.copy()
-    estimator.coef_ = weights[:, : X.shape[1]].copy()
-    estimator.intercept_ = np.zeros(len(weights))
-    if aggregate.bias:
-        estimator.intercept_ = aggregate.bias * weights[:, -1]
+    estimator._set_weights(weights, aggregate.bias, aggregate.classes.copy())
     estimator.alpha_ = alpha
     estimator.n_iter_ = n_iter
     estimator.aggregate_ = aggregate
@@ -652,7 +639,7 @@ def _solve(estimator, public, means, noise_cov):
     alpha = float(alpha)
     if estimator.solver == "lbfgs":
         w, n_iter, converged = solve_lbfgs(public, means, alpha=alpha, max_iter=max_iter, start=w)
-        _warn_unless(converged, max_iter, USER_FRAMES)
+        _warn_unless(converged, max_iter)
         return w, alpha, n_iter
     batch_size = public.n_rows
     if estimator.solver == "hybrid":
@@ -670,7 +657,7 @@ def _solve(estimator, public, means, noise_cov):
         eta0=float(eta0),
         batch_size=batch_size,
         average=estimator.average,
-        stream=make_stream(estimator.random_state, key=(_BATCHES,)),
+        stream=public_coins(estimator.random_state),
     )
     return w, alpha, max_iter
 
@@ -687,10 +674,9 @@ def _look_twice(public, means, noise_cov, start):
     return min(max(second, first / _CORRECTION), first * _CORRECTION), w
 
 
-def _warn_unless(converged, max_iter, frames):
+def _warn_unless(converged, max_iter):
     if not converged:
-        warnings.warn(
+        warn_user(
             f"The solver took all max_iter={max_iter} iterations; raise max_iter or alpha.",
             ConvergenceWarning,
-            stacklevel=frames,
         )

@@ -179,7 +179,7 @@ def test_float32_rows_give_nearly_the_same_model(epsilon, cancer):
 
 
 def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
-    import skdp.linear_model._dpscd as module
+    import skdp.linear_model._base as module
 
     X, y = cancer
     X = np.ascontiguousarray(100.0 * X)
@@ -356,7 +356,7 @@ def test_parameters_of_few_digits_do_not_weaken_the_noise(cancer, monkeypatch):
     original = module.solve_dpscd
 
     def spy(*args, **options):
-        made.append(options["mechanism"])
+        made.append(options["plan"].mechanism)
         return original(*args, **options)
 
     monkeypatch.setattr(module, "solve_dpscd", spy)

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import skdp.linear_model._dpsgd as module
+import skdp.linear_model._base as module
 from skdp._losses import LOSSES, Huber, Multinomial
 from skdp._mechanisms import LaplaceMechanism
 from skdp._penalties import make_penalty
@@ -185,14 +185,14 @@ def test_the_ball_contains_the_optimum(loss, penalty, data_norm, cancer, monkeyp
     """With bounds that clip nothing and no noise to speak of, cutting changes nothing."""
     X, y = cancer
     radii = []
-    original = module.plan_fit
+    original = DPSGDClassifier._plan
 
     def spy(*args):
         plan = original(*args)
         radii.append(plan.radius)
         return plan
 
-    monkeypatch.setattr(module, "plan_fit", spy)
+    monkeypatch.setattr(DPSGDClassifier, "_plan", spy)
     for alpha in (1e-4, 1e-1, 10.0):
         options = {"loss": loss, "penalty": penalty, "alpha": alpha, "data_norm": data_norm}
         DPSGDClassifier(max_iter=1, **options).fit(data_norm * X, y)

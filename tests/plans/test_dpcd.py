@@ -5,8 +5,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from skdp._plans._base import Budget
 from skdp._plans._dpcd import DPCDProblem, plan_dpcd
-from skdp._plans._dpscd import Budget
 from skdp.accountant import calibrate
 
 

@@ -3,7 +3,13 @@ from dataclasses import fields
 
 import pytest
 
-from skdp._plans._dpscd import Budget, Problem, plan_dpscd, plan_dpscd_primal, plan_dpscd_sequential
+from skdp._plans._base import Budget
+from skdp._plans._dpscd import (
+    DPSCDProblem,
+    plan_dpscd,
+    plan_dpscd_primal,
+    plan_dpscd_sequential,
+)
 from skdp.accountant import calibrate, get_epsilon
 
 PLANS = {"dual": plan_dpscd, "sequential": plan_dpscd_sequential, "primal": plan_dpscd_primal}
@@ -30,7 +36,7 @@ def plan(solver="dual", **changes):
     }
     problem, budget = (
         cls(**{field.name: arguments.pop(field.name) for field in fields(cls)})
-        for cls in (Problem, Budget)
+        for cls in (DPSCDProblem, Budget)
     )
     return PLANS[solver](problem, budget, **arguments)
 

@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from skdp._plans._dpscd import Budget
+from skdp._plans._base import Budget
 from skdp._plans._dpsgd import (
     DPSGDPlan,
     DPSGDProblem,

@@ -46,7 +46,7 @@ def intercept_left_out(patch):
         rows = _bounds.clip_rows(X, data_norm=data_norm, **options)
         return rows._replace(norm=np.minimum(rows.norm, _bounds.row_norms(X)))
 
-    patch.setattr("skdp.linear_model._dpsgd.clip_rows", clip_rows)
+    patch.setattr("skdp.linear_model._base.clip_rows", clip_rows)
 
 
 def null_record_with_an_intercept(patch):
@@ -54,7 +54,7 @@ def null_record_with_an_intercept(patch):
         rows = _bounds.clip_rows(X, **options)
         return rows._replace(norm=np.maximum(rows.norm, rows.bias))
 
-    patch.setattr("skdp.linear_model._dpsgd.clip_rows", clip_rows)
+    patch.setattr("skdp.linear_model._base.clip_rows", clip_rows)
 
 
 def halved_bound(patch):
@@ -105,11 +105,11 @@ def warning_of_the_data(patch):
             warnings.warn("some rows are long", UserWarning, stacklevel=2)
         return _bounds.clip_rows(X, **options)
 
-    patch.setattr("skdp.linear_model._dpsgd.clip_rows", clip_rows)
+    patch.setattr("skdp.linear_model._base.clip_rows", clip_rows)
 
 
 def coefficient_without_release(patch):
-    solve = DPSGDClassifier._publish
+    solve = DPSGDClassifier._set_weights
 
     def publish(self, weights, *rest):
         solve(self, weights + 1e-9 * self._seen, *rest)
@@ -120,8 +120,8 @@ def coefficient_without_release(patch):
         return rows
 
     patch.setattr(DPSGDClassifier, "_seen", 0.0, raising=False)
-    patch.setattr(DPSGDClassifier, "_publish", publish)
-    patch.setattr("skdp.linear_model._dpsgd.clip_rows", clip_rows)
+    patch.setattr(DPSGDClassifier, "_set_weights", publish)
+    patch.setattr("skdp.linear_model._base.clip_rows", clip_rows)
 
 
 def early_stop(patch):
@@ -139,7 +139,7 @@ def early_stop(patch):
 
     patch.setattr(DPSGDClassifier, "_seen", 0.0, raising=False)
     patch.setattr(PoissonSampler, "batches", fewer)
-    patch.setattr("skdp.linear_model._dpsgd.clip_rows", clip_rows)
+    patch.setattr("skdp.linear_model._base.clip_rows", clip_rows)
 
 
 def telling(tell):
@@ -151,7 +151,7 @@ def telling(tell):
             return _bounds.clip_rows(X, **options)
 
         patch.setattr(DPSGDClassifier, "_longest", 0.0, raising=False)
-        patch.setattr("skdp.linear_model._dpsgd.clip_rows", clip_rows)
+        patch.setattr("skdp.linear_model._base.clip_rows", clip_rows)
 
     return plant
 

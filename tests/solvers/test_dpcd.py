@@ -1,5 +1,6 @@
 import math
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -84,10 +85,12 @@ def test_the_loop_is_the_algorithm(penalty, name, n_outputs, bound, average, rng
         loss=loss,
         penalty=penalty,
         step=0.7 * scale**2,
-        period=period,
-        average=average,
-        sampler=sampler,
-        mechanism=mechanism,
+        plan=SimpleNamespace(
+            period=period,
+            average=average,
+            sampler=sampler,
+            mechanism=mechanism,
+        ),
         coins=make_stream(1),
         noise=None,
     )
@@ -121,10 +124,12 @@ def test_predictions_that_follow_updates_equal_those_computed_afresh(rng):
             loss=LOSSES["squared_error"],
             penalty=make_penalty("l1", 0.01),
             step=0.5,
-            period=period,
-            average=False,
-            sampler=SingleCoordinateSampler(n_columns, n_steps),
-            mechanism=GivenNoise(1.0, np.random.default_rng(3).normal(size=(n_steps, 1))),
+            plan=SimpleNamespace(
+                period=period,
+                average=False,
+                sampler=SingleCoordinateSampler(n_columns, n_steps),
+                mechanism=GivenNoise(1.0, np.random.default_rng(3).normal(size=(n_steps, 1))),
+            ),
             coins=make_stream(0),
             noise=None,
         )

@@ -1,5 +1,6 @@
 import math
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -68,10 +69,12 @@ def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, average, rng)
         Y,
         loss=LOSSES[name],
         alpha=0.02,
-        sampler=sampler,
-        mechanism=mechanism,
-        clipping_norm=0.05,
-        noisy_dual=False,
+        plan=SimpleNamespace(
+            sampler=sampler,
+            mechanism=mechanism,
+            clipping_norm=0.05,
+            noisy_dual=False,
+        ),
         average=average,
         n_jobs=None,
         coins=None,
@@ -98,10 +101,12 @@ def test_blocks_change_rounding_only(rng, monkeypatch):
                 Y,
                 loss=LOSSES["squared_error"],
                 alpha=1e-2,
-                sampler=PoissonSampler(n_rows, 0.3, 20),
-                mechanism=GaussianMechanism(math.inf, 0.0, 4, n_rows),
-                clipping_norm=math.inf,
-                noisy_dual=False,
+                plan=SimpleNamespace(
+                    sampler=PoissonSampler(n_rows, 0.3, 20),
+                    mechanism=GaussianMechanism(math.inf, 0.0, 4, n_rows),
+                    clipping_norm=math.inf,
+                    noisy_dual=False,
+                ),
                 average=True,
                 n_jobs=None,
                 coins=coins,
@@ -219,9 +224,11 @@ def test_the_sequential_loop_is_the_algorithm(name, n_outputs, bound, rng):
         Y,
         loss=LOSSES[name],
         alpha=0.02,
-        sampler=FixedBatches(1.0, batches),
-        mechanism=GaussianMechanism(math.inf, 0.0, 1, 23),
-        clipping_norm=bound,
+        plan=SimpleNamespace(
+            sampler=FixedBatches(1.0, batches),
+            mechanism=GaussianMechanism(math.inf, 0.0, 1, 23),
+            clipping_norm=bound,
+        ),
         average=False,
         coins=None,
         noise=None,
@@ -246,9 +253,11 @@ def test_primal_updates_minimise_along_a_coordinate(name, rng):
             y,
             loss=LOSSES[name],
             alpha=alpha,
-            sampler=_Coordinates(batches),
-            mechanism=GaussianMechanism(math.inf, 0.0, 1, n_rows),
-            clipping_norm=math.inf,
+            plan=SimpleNamespace(
+                sampler=_Coordinates(batches),
+                mechanism=GaussianMechanism(math.inf, 0.0, 1, n_rows),
+                clipping_norm=math.inf,
+            ),
             average=False,
             coins=None,
             noise=None,
@@ -335,9 +344,11 @@ def test_a_record_shows_only_where_it_takes_part_and_all_state_is_released(
             targets,
             loss=LOSSES[name],
             alpha=0.05,
-            sampler=sampler,
-            mechanism=mechanism,
-            clipping_norm=bound,
+            plan=SimpleNamespace(
+                sampler=sampler,
+                mechanism=mechanism,
+                clipping_norm=bound,
+            ),
             average=True,
             coins=make_stream(0),
             noise=None,

@@ -1,5 +1,6 @@
 import math
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -37,19 +38,25 @@ class FixedBatches:
 def solve(rows, Y, loss, **changes):
     n_rows, n_outputs = Y.shape
     size = n_outputs * rows.n_columns
-    options = {
-        "penalty": Penalty(),
+    plan = {
+        "sampler": None,
         "mechanism": GaussianMechanism(math.inf, 0.0, size, n_rows),
+        "noise_multipliers": None,
+        "full_step_noise": math.inf,
         "clipping_norm": math.inf,
         "eta0": 1.0,
         "power": 0.0,
         "radius": math.inf,
+    }
+    plan = SimpleNamespace(**{name: changes.pop(name, value) for name, value in plan.items()})
+    options = {
+        "penalty": Penalty(),
         "average": False,
         "n_jobs": None,
         "coins": None,
         "noise": None,
     }
-    return solve_dpsgd(rows, Y, loss=loss, **(options | changes))
+    return solve_dpsgd(rows, Y, plan=plan, loss=loss, **(options | changes))
 
 
 def plain(X, Y, loss, penalty, batches, *, bound, eta0, power, radius, average):

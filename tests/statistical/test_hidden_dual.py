@@ -32,9 +32,11 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from skdp._bounds import clip_contributions, clip_rows
+from skdp._bounds import clip_rows
+from skdp._clipping import clip_contributions
 from skdp._losses import LOSSES
-from skdp._plans._dpscd import Budget, Problem, plan_dpscd
+from skdp._plans._base import Budget
+from skdp._plans._dpscd import DPSCDProblem, plan_dpscd
 from skdp._solvers._dpscd import solve_dpscd
 from tests.statistical._transcripts import (
     EPSILONS,
@@ -93,7 +95,7 @@ QUARTER, FIFTH, HALF = (8, 2, 2), (10, 2, 2), (8, 4, 4)
 
 def make_process(loss, alpha, bound, *, adjacency="zero_out", design=QUARTER):
     n_rows, batch_size, max_iter = design
-    problem = Problem(
+    problem = DPSCDProblem(
         n_rows=n_rows,
         n_columns=1,
         n_outputs=1,
@@ -336,10 +338,12 @@ def test_the_solver_is_the_process(loss, bound, rng):
         targets[:, np.newaxis],
         loss=LOSSES[loss],
         alpha=process.alpha,
-        sampler=GivenBatches(process.plan.sampler, coins),
-        mechanism=spy,
-        clipping_norm=process.plan.clipping_norm,
-        noisy_dual=False,
+        plan=SimpleNamespace(
+            sampler=GivenBatches(process.plan.sampler, coins),
+            mechanism=spy,
+            clipping_norm=process.plan.clipping_norm,
+            noisy_dual=False,
+        ),
         average=True,
         n_jobs=None,
         coins=None,

@@ -31,7 +31,8 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from skdp._bounds import clip_contributions, clip_rows
+from skdp._bounds import clip_rows
+from skdp._clipping import clip_contributions
 from skdp._losses import LOSSES
 from skdp._mechanisms import GaussianMechanism
 from skdp._solvers._dpscd import solve_dpscd_sequential
@@ -268,9 +269,11 @@ def test_the_solver_with_an_exact_dual_variable_is_the_process(loss, rng):
         process.y[:, np.newaxis],
         loss=LOSSES[loss],
         alpha=process.alpha,
-        sampler=GivenBatches(SimpleNamespace(n_rows=n_rows, rate=1.0, n_steps=n_steps), coins),
-        mechanism=mechanism,
-        clipping_norm=BOUND,
+        plan=SimpleNamespace(
+            sampler=GivenBatches(SimpleNamespace(n_rows=n_rows, rate=1.0, n_steps=n_steps), coins),
+            mechanism=mechanism,
+            clipping_norm=BOUND,
+        ),
         average=True,
         coins=None,
         noise=None,

@@ -1,0 +1,68 @@
+"""From raw contributions to bounded ones."""
+
+from math import isfinite, isinf
+
+import numpy as np
+
+# Bounds times this have squares that don't overflow.
+_FAR = 1e100
+
+
+def clip_contributions(contributions, row_norm, bound):
+    """Scale each record's vector of updates so that it moves the released sum by at most `bound`.
+
+    Record i contributes the outer product of ``contributions[i]`` and its row, whose norm is
+    ``||contributions[i]|| row_norm[i]``. Outputs are scaled together.
+
+    Parameters
+    ----------
+    contributions : ndarray of shape (n,) or (n, k)
+        Scaled in place and returned. What overflowed becomes 0.
+    row_norm : ndarray of shape (n,)
+        A record of norm 0 gets the zero vector, whatever the bound.
+    bound : float or ndarray of shape ()
+        Infinite: nothing is scaled.
+    """
+    if np.count_nonzero(row_norm) < row_norm.size:
+        contributions[row_norm == 0.0] = 0.0
+    if isinf(bound):
+        return contributions
+    if contributions.ndim == 1:
+        factor = np.abs(contributions)
+    else:
+        factor = np.sqrt(np.einsum("ij,ij->i", contributions, contributions))
+    factor *= row_norm
+    np.maximum(factor, bound, out=factor)
+    np.divide(bound, factor, out=factor)
+    contributions *= factor if contributions.ndim == 1 else factor[:, np.newaxis]
+    every = contributions.ravel()
+    if not isfinite(every.dot(every)):
+        contributions[~np.isfinite(contributions)] = 0.0
+    return contributions
+
+
+def clip_entries(contributions, bound):
+    """Clip what each record adds to a sum of numbers, or of vectors over outputs, in place.
+
+    Parameters
+    ----------
+    contributions : ndarray of shape (n,) or (k, n)
+        Scaled per record to a norm of at most `bound`; the outputs of a record together. What
+        overflowed to no number counts as the bound.
+    bound : float
+        Infinite: nothing is changed.
+    """
+    if isinf(bound):
+        return
+    far = bound if contributions.ndim == 1 else bound * _FAR
+    np.fmin(contributions, far, out=contributions)
+    np.fmax(contributions, -far, out=contributions)
+    if contributions.ndim == 2:
+        length = np.sqrt(np.einsum("ij,ij->j", contributions, contributions))
+        np.maximum(length, bound, out=length)
+        contributions *= np.divide(bound, length, out=length)
+
+
+def joint_reach(norm):
+    """Return the factor by which clipping bounds both a row's dual update and what it adds to v."""
+    return np.where(norm > 0.0, np.maximum(norm, 1.0), 0.0)

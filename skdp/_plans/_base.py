@@ -1,0 +1,190 @@
+"""What every plan has: a budget, the one place where noise begins, and the one way to a report.
+
+A plan holds what is run and what is accounted, so that the two can't drift apart. It is made of
+public numbers only; no array with an entry per row ever comes here.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from skdp._checks import check_real
+from skdp._random import make_stream
+from skdp.accountant import PrivacyReport, calibrate, calibrate_pure
+from skdp.exceptions import PrivacyWarning, warn_user
+
+ASSUMED_PUBLIC = (
+    "every parameter of the estimator",
+    "the numbers of rows and columns, and the names of the columns",
+    "that the input was well formed (malformed input raises an error)",
+)
+CLASSES_READ = "the set of classes, which was read from y (declare it with classes=[...])"
+NOT_COVERED = (
+    "running time and memory use",
+    "preprocessing fitted on the same records, and parameters chosen by looking at them",
+    "scores on private records, cross-validation's included: they carry no noise",
+    "other fits on the same records: add them up with skdp.accountant.compose",
+)
+# Share of a good prediction up to which errors count by their size, not only by their sign.
+_FOLLOWED = 0.15
+LARGE_DELTA = (
+    "delta is larger than 1 / n_samples: the guarantee would allow some records to be published "
+    "outright. Choose a delta well below 1 / n_samples."
+)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be spent, and how it is counted: parameters of the same names."""
+
+    epsilon: float
+    delta: float
+    adjacency: str
+    accountant: str
+
+    adjacencies: ClassVar = ("zero_out", "replace_one")
+    unit: ClassVar = "one row"
+    assumed_public: ClassVar = ASSUMED_PUBLIC
+    not_covered: ClassVar = NOT_COVERED
+
+    def __post_init__(self):
+        # Parameters may come unvalidated (`sklearn.set_config`), and integers of any size.
+        if self.adjacency not in self.adjacencies:
+            raise ValueError(f"adjacency must be one of {self.adjacencies}.")
+        for name in ("epsilon", "delta"):
+            object.__setattr__(self, name, check_real(getattr(self, name), name))
+
+    @property
+    def is_private(self):
+        """Whether there is to be any noise."""
+        return not math.isinf(self.epsilon)
+
+    def calibrate(self, **design):
+        """Return the noise multiplier of Gaussian releases that spend this.
+
+        Parameters
+        ----------
+        **design
+            `sampling_rate`, `n_steps` and `pairwise` of `skdp.accountant.calibrate`.
+        """
+        return calibrate(
+            self.epsilon,
+            self.delta,
+            adjacency=self.adjacency,
+            accountant=self.accountant,
+            **design,
+        )
+
+    def calibrate_pure(self, n_steps=1, epsilons=None):
+        """Return the noise multiplier of Laplace releases that spend epsilon, or public others.
+
+        Parameters
+        ----------
+        n_steps : int, default=1
+        epsilons : ndarray, default=None
+            One noise multiplier is returned for each.
+        """
+        epsilon = self.epsilon if epsilons is None else epsilons
+        return calibrate_pure(epsilon, n_steps=n_steps, adjacency=self.adjacency)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Plan:
+    """What is run and the guarantee that it gives.
+
+    Subclasses add what their solver needs, and derive `events` and `clipping` from it.
+
+    Parameters
+    ----------
+    budget : Budget
+        The guarantee, which the noise was calibrated for.
+    n_rows : int
+        Number of records, public.
+    """
+
+    budget: Budget
+    n_rows: int
+
+    # Names the stream among those of one seed; see `make_stream`.
+    stream_key: ClassVar = ()
+    # How the guarantee is to be read.
+    notes: ClassVar = ()
+
+    @property
+    def events(self):
+        """The releases that running this makes, for the accountant: a tuple of events."""
+        raise NotImplementedError
+
+    @property
+    def clipping(self):
+        """Bound that the noise of all releases is relative to, None if there is no single one."""
+        return None
+
+    def start(self, random_state):
+        """Return the stream of a run of this plan: the only way to its randomness.
+
+        Parameters
+        ----------
+        random_state : None, int or numpy.random.RandomState
+
+        Warns
+        -----
+        PrivacyWarning
+            If delta allows to publish a record.
+        """
+        if self.budget.is_private and self.budget.delta > 1.0 / self.n_rows:
+            warn_user(LARGE_DELTA, PrivacyWarning)
+        return make_stream(random_state, key=self.stream_key)
+
+    def report(self, *, reproducible, also_public=(), **changes):
+        """Return the report of a run of this plan.
+
+        Parameters
+        ----------
+        reproducible : bool
+            Whether the randomness came from a seed.
+        also_public : tuple of str, default=()
+            What this fit assumes public besides what its budget does.
+        **changes
+            Fields of the report that differ from the plan's.
+        """
+        budget = self.budget
+        fields = {
+            "epsilon": budget.epsilon,
+            "delta": budget.delta,
+            "adjacency": budget.adjacency,
+            "events": self.events,
+            "clipping": self.clipping,
+            "accountant": budget.accountant,
+            "unit": budget.unit,
+            "assumed_public": budget.assumed_public + tuple(also_public),
+            "not_covered": budget.not_covered,
+            "reproducible": reproducible,
+            "notes": self.notes,
+        }
+        return PrivacyReport(**fields | changes)
+
+
+def auto_batch_size(n_rows, *, noise_of_fit=0.0):
+    """Return a quarter of the square root of n, at least 8, or what the noise asks for if more.
+
+    With the automatic clipping norm, a batch of L rows follows a row's error up to
+    ``margin * L / noise_of_fit``, and only its sign beyond: `_FOLLOWED` of the margin at least.
+    """
+    smallest = max(8, round(math.sqrt(n_rows) / 4.0))
+    return min(n_rows, max(smallest, math.ceil(_FOLLOWED * noise_of_fit)))
+
+
+def resolve_batch_size(batch_size, available, of="samples"):
+    """Return a batch size as an int; a number above what there is becomes that.
+
+    Warns
+    -----
+    UserWarning
+        If the number given is above `available`, which is public.
+    """
+    batch_size = int(batch_size)
+    if batch_size > available:
+        warn_user(f"batch_size={batch_size} is larger than n_{of}={available}; n_{of} is used.")
+        return available
+    return batch_size
