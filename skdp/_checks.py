@@ -83,17 +83,17 @@ def check_bounds(bounds, name):
 
 
 @np.errstate(over="ignore")
-def check_data_norm(data_norm):
-    """Return `data_norm` as a float.
+def check_positive(value, name):
+    """Return a public number as a float.
 
     Raises
     ------
     ValueError
-        If it isn't a number within 1e-30 and 1e30.
+        If it isn't a number within 1e-30 and 1e30; the message names the parameter.
     """
-    if not isinstance(data_norm, Real) or not 1e-30 <= data_norm <= 1e30:
-        raise ValueError(f"data_norm must be a float in the range [1e-30, 1e30], got {data_norm}.")
-    return float(data_norm)
+    if not isinstance(value, Real) or not 1e-30 <= value <= 1e30:
+        raise ValueError(f"{name} must be a float in the range [1e-30, 1e30], got {value}.")
+    return float(value)
 
 
 def check_sample_epsilon(sample_epsilon, n_rows, epsilon):

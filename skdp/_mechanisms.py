@@ -11,6 +11,9 @@ import numpy as np
 _GRID_BITS = 20
 # Values and noise of about this many grid steps add up exactly in double precision.
 _EXACT_STEPS = 2.0**40
+_SMALLEST_BOUND = 1e-100
+# NumPy takes longer to turn a number into an array than to add some.
+_ZERO = np.array(0.0)
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,19 @@ class _OnGrid:
     size: int
     n_records: int
     rounding_slack: float = 0.0
+
+    def __post_init__(self):
+        # Parameters may come unvalidated (`sklearn.set_config`). Numbers near the ends of double
+        # precision have few digits: what is clipped to such a bound may be far longer.
+        if not 0.0 <= self.noise_multiplier < math.inf:
+            raise ValueError("a noise multiplier must be finite and not negative.")
+        if self.noise_multiplier > 0.0 and not (
+            _SMALLEST_BOUND <= self.contribution_bound <= 1.0 / _SMALLEST_BOUND
+        ):
+            raise ValueError(
+                "what a record contributes must have a bound within 1e-100 and 1e100; choose "
+                "alpha, data_norm and clipping_norm of moderate size."
+            )
 
     @cached_property
     def grid(self):
@@ -92,6 +108,8 @@ class _OnGrid:
         np.rint(released, out=released)
         steps = value / grid
         released += np.rint(steps, out=steps)
+        # Two negative zeros add up to one, which would tell the value's sign.
+        released += _ZERO
         released *= grid
         return released
 

@@ -1,4 +1,5 @@
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -87,6 +88,31 @@ def test_without_noise_the_value_comes_back():
     made = mechanism(contribution_bound=math.inf, noise_multiplier=0.0, size=2)
     np.testing.assert_array_equal(made.release(value, make_stream(0)), value)
     assert made.noise_std == 0.0
+
+
+@pytest.mark.parametrize("kind", [GaussianMechanism, LaplaceMechanism])
+@pytest.mark.parametrize("bound", [5e-324, 1e-310, 1e-101, 1e101, math.inf, math.nan, 0.0, -1.0])
+def test_a_bound_that_clipping_could_not_hold_is_refused(bound, kind):
+    with pytest.raises(ValueError, match="moderate size"):
+        kind(bound, 1.0, 3, 10)
+
+
+@pytest.mark.parametrize("multiplier", [math.inf, math.nan, -1.0])
+def test_a_noise_multiplier_must_be_a_number(multiplier):
+    with pytest.raises(ValueError, match="noise multiplier"):
+        GaussianMechanism(1.0, multiplier, 3, 10)
+
+
+@pytest.mark.parametrize("shape", [(), (64,), (8, 8)])
+def test_a_zero_has_no_sign(shape):
+    """Negative zero would say that value and noise were both below zero."""
+    made = mechanism(size=64)
+    noise = SimpleNamespace(
+        normal=lambda shape: np.full(shape, -1e-12), normal_number=lambda: -1e-12
+    )
+    released = np.asarray(made.release(np.full(shape, -0.1 * made.grid), noise))
+    assert (released == 0.0).all()
+    assert not np.signbit(released).any()
 
 
 # Spherical Laplace noise. A test below rejects at a p-value of 1e-9; all together less than 1e-7.

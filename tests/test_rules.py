@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 
 import skdp.linear_model._dpscd as dual_cd
 from skdp.linear_model import (
@@ -74,6 +74,33 @@ def test_a_share_that_is_no_choice_is_refused_without_validation_too(share, reco
         for estimator in (DPCDLasso, DPCDClassifier):
             with pytest.raises(ValueError, match="smoothness_budget"):
                 estimator(smoothness_budget=share).fit(*records)
+
+
+TINY = [5e-324, 1e-310, 1e-31, 1e31, math.inf, math.nan, -1.0, 0.0]
+
+
+@pytest.mark.parametrize("value", TINY)
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        *((kind, "clipping_norm") for kind in (DPCDClassifier, DPSCDClassifier, DPSGDClassifier)),
+        (DPSCDClassifier(solver="sequential"), "clipping_norm"),
+        (DPSCDClassifier(solver="primal"), "clipping_norm"),
+        (DPSGDClassifier(mechanism="laplace"), "clipping_norm"),
+        *(
+            (kind, "data_norm")
+            for kind in (DPCDClassifier, DPSCDClassifier, DPSGDClassifier, WALRClassifier)
+        ),
+    ],
+    ids=str,
+)
+def test_a_bound_of_few_digits_is_refused_without_validation_too(estimator, name, value, records):
+    """Clipping to 1e-310 left contributions of 1.28 times that."""
+    X, y = records
+    model = clone(estimator() if isinstance(estimator, type) else estimator)
+    with config_context(skip_parameter_validation=True), pytest.raises(ValueError, match=name):
+        model.set_params(**{name: value}).fit(X, np.where(y > 0, 1, -1))
+    assert not hasattr(model, "coef_")
 
 
 @pytest.mark.parametrize("estimator", [DPCDLasso, DPSCDRegressor, DPSGDRegressor, WALRClassifier])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skdp._checks import check_positive
 from skdp._mechanisms import GaussianMechanism
 from skdp._plans._base import Plan
 from skdp._sampling import SingleCoordinateSampler
@@ -197,7 +198,7 @@ def plan_dpcd(
         rounding_slack=problem.rounding_slack,
     )
     if clipping_norm != "auto":
-        clipping_norm = float(clipping_norm)
+        clipping_norm = check_positive(clipping_norm, "clipping_norm")
     return DPCDPlan(
         budget=budget,
         n_rows=problem.n_rows,

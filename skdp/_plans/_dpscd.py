@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 
+from skdp._checks import check_positive
 from skdp._mechanisms import GaussianMechanism
 from skdp._plans._base import Plan, auto_batch_size, resolve_batch_size
 from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
@@ -231,5 +232,5 @@ def _resolve_clipping_norm(
     more than `largest`.
     """
     if clipping_norm != "auto":
-        return float(clipping_norm)
+        return check_positive(clipping_norm, "clipping_norm")
     return min(margin / (prediction_per_release * noise_per_clip), largest)

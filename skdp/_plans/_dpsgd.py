@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from skdp._checks import check_positive
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
 from skdp._plans._base import Plan, auto_batch_size, resolve_batch_size
 from skdp._plans._dpsgd_disjoint import (
@@ -324,7 +325,7 @@ def _resolve_clip(clipping_norm, problem, noise_multiplier):
     if noise_multiplier == 0.0:
         return math.inf
     if clipping_norm != "auto":
-        return float(clipping_norm)
+        return check_positive(clipping_norm, "clipping_norm")
     typical = _SMOOTH_SLOPE if math.isfinite(problem.smoothness) else 1.0
     return float(min(problem.lipschitz, typical) * problem.row_norm)
 

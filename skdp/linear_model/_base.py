@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import clip_rows, clip_targets
-from skdp._checks import check_bounds, check_feature_bounds
+from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp._plans._base import CLASSES_READ, Budget
 from skdp.linear_model._notebook import NotebookMixin
 from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
@@ -50,7 +50,7 @@ class PrivateEstimator(BaseEstimator):
     def _certified_rows(self, X):
         return clip_rows(
             X,
-            data_norm=self.data_norm,
+            data_norm=check_positive(self.data_norm, "data_norm"),
             fit_intercept=self.fit_intercept,
             clip=is_private(self),
         )
@@ -378,7 +378,8 @@ def public_feature_bounds(estimator, n_features):
     """Return the ranges (low, high) that an estimator's `feature_bounds` stands for."""
     bounds = estimator.feature_bounds
     if bounds is None:
-        reach = 1.0 if estimator.data_norm is None else estimator.data_norm
+        norm = estimator.data_norm
+        reach = 1.0 if norm is None else check_positive(norm, "data_norm")
         bounds = (-reach, reach)
     return check_feature_bounds(bounds, n_features)
 

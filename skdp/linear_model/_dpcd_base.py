@@ -12,7 +12,7 @@ from skdp._bounds import (
     clip_rows,
     summation_slack,
 )
-from skdp._checks import read_numbers, read_pair
+from skdp._checks import check_positive, read_numbers, read_pair
 from skdp._penalties import make_penalty
 from skdp._plans._dpcd import DPCDProblem, plan_dpcd
 from skdp._solvers._dpcd import SUM_BLOCK, mean_squares, solve_dpcd
@@ -134,7 +134,7 @@ class BaseDPCD(PrivateEstimator):
         scaled = self.data_norm is not None
         rows = clip_rows(
             X,
-            data_norm=self.data_norm if scaled else 1.0,
+            data_norm=check_positive(self.data_norm, "data_norm") if scaled else 1.0,
             fit_intercept=self.fit_intercept,
             clip=clip and scaled,
         )

@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from skdp._bounds import clip_rows, row_norms, summation_slack
-from skdp._checks import check_count, check_data_norm, read_numbers
+from skdp._checks import check_count, check_positive, read_numbers
 from skdp._plans._base import resolve_batch_size
 from skdp._plans._walr import LabelBudget, plan_walr, public_coins
 from skdp._random import random_name
@@ -502,7 +502,8 @@ _checked_release = _fit_context(prefer_skip_nested_validation=True)(_read_and_re
 def _release(holder, X, classes, targets):
     """Return the aggregate of rows and their labels, which are columns of -1 and 1."""
     # 2. bound the data
-    data_norm = _largest_norm(X) if holder.data_norm is None else check_data_norm(holder.data_norm)
+    data_norm = holder.data_norm
+    data_norm = _largest_norm(X) if data_norm is None else check_positive(data_norm, "data_norm")
     # With this constant the intercept's noise and the others' cost about the same.
     bias = data_norm / X.shape[1] ** 0.25 if holder.fit_intercept else 0.0
     budget = LabelBudget(holder.epsilon, holder.delta)

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import row_norms
-from skdp._checks import check_bounds, check_data_norm, check_feature_bounds
+from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp.utils._sklearn import Interval, _fit_context, validate_data
 
 _DTYPES = [np.float64, np.float32]
@@ -101,7 +101,7 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             If X has another number of features than in `fit`, or is no finite array of numbers.
         """
         X = validate_data(self, X, dtype=_DTYPES, reset=False)
-        data_norm = check_data_norm(self.data_norm)
+        data_norm = check_positive(self.data_norm, "data_norm")
         scale = data_norm / np.maximum(row_norms(X), data_norm)
         return X * scale.astype(X.dtype)[:, np.newaxis]
 
