@@ -7,17 +7,22 @@ Song, Chaudhuri and Sarwate (2013), section IV: logistic regression without an i
 
 import itertools
 import math
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from _data import load_kddcup99, load_mnist, scale
-from _figures import run_all
-from sklearn.linear_model import LogisticRegression
+from _common import Problem, run_cells, summarize
+from _data import find_file, scale
 from sklearn.random_projection import GaussianRandomProjection
 
 from skdp.linear_model import DPSGDClassifier
 
-ALPHA = 1e-4
+PROBLEMS = {
+    "mnist": Problem("MNIST, 1 against all", "mnist", 1e-4, "log_loss"),
+    "kddcup99": Problem("KDD Cup 1999", "kddcup99", 1e-4, "log_loss"),
+    "sphere": Problem("Sphere", "sphere", 1e-4, "log_loss"),
+}
+FROM_FILES = ("mnist", "kddcup99")
 EPSILON = 1.0
 BATCH_SIZES = (1, 2, 5, 10, 20, 50)
 RATES = {
@@ -33,7 +38,6 @@ RATE_LABELS = {
 # The objective of a model of zeros.
 AT_ZERO = math.log(2.0)
 
-TITLES = {"mnist": "MNIST, 1 against all", "kddcup99": "KDD Cup 1999"}
 COLORS = {True: "tab:orange", False: "tab:blue"}
 LABELS = {True: rf"private, $\epsilon$ = {EPSILON:g}", False: "not private"}
 
@@ -48,45 +52,43 @@ _KDDCUP99_ROWS = 50_000
 _SPHERE_ROWS, _SPHERE_COLUMNS, _MARGIN = 10_000, 5, 1e-3
 
 
-def load_problem(name, folder=None):
-    """Return rows in the unit ball and labels -1 and 1 of "mnist", "kddcup99" or "sphere"."""
+@lru_cache(maxsize=1)
+def load_problem(name):
+    """Return rows in the unit ball and labels -1 and 1 of a key of `PROBLEMS`."""
     if name == "sphere":
         return _sphere()
     if name == "mnist":
-        X, digits = load_mnist(folder)
-        return _project(pd.DataFrame(X.astype(np.float32)), 15), np.where(digits == _DIGIT, 1, -1)
-    frame = load_kddcup99(folder)
+        with np.load(find_file("mnist.npz")) as file:
+            images, digits = file["x_train"], file["y_train"]
+        features = pd.DataFrame(images.reshape(len(images), -1).astype(np.float32))
+        return _project(features, 15), np.where(digits == _DIGIT, 1, -1)
+    frame = pd.read_csv(find_file("kddcup99_10percent.csv.gz"), keep_default_na=False)
     frame = frame.sample(min(_KDDCUP99_ROWS, len(frame)), random_state=0)
     y = np.where(frame["label"] == "normal.", -1, 1)
     return _project(frame.drop(columns="label"), 9), y
 
 
-def objective(weights, X, y):
-    """Return what `fit` minimises."""
-    return np.logaddexp(0.0, -y * (X @ weights)).mean() + 0.5 * ALPHA * weights @ weights
-
-
-def find_optimum(X, y):
-    """Return the weights that minimise the objective."""
-    model = LogisticRegression(
-        C=1.0 / (ALPHA * len(y)),
-        fit_intercept=False,
-        solver="newton-cholesky",
-        tol=1e-10,
-        max_iter=1000,
-    )
-    return model.fit(X, y).coef_[0]
-
-
-def reach(rate, batch_size, points, private, seed, X, y):
+def reach(problem, rate, batch_size, points, private, seed):
     """Return the objective, on all rows, of a pass over some of them in random order.
 
     Batches are disjoint and step sizes don't depend on the number of rows, so that a pass over a
     few rows is the beginning of a pass over all.
+
+    Parameters
+    ----------
+    problem : Problem
+    rate : str
+        A key of `RATES`.
+    batch_size, points : int
+        Rows of a batch, and rows used.
+    private : bool
+    seed : int
+        Of the order of the rows and of the noise.
     """
+    X, y = load_problem(problem.data)
     used = np.random.default_rng(seed).permutation(len(y))[:points]
     model = DPSGDClassifier(
-        alpha=ALPHA,
+        alpha=problem.alpha,
         fit_intercept=False,
         classes=[-1, 1],
         epsilon=EPSILON if private else math.inf,
@@ -98,39 +100,36 @@ def reach(rate, batch_size, points, private, seed, X, y):
         random_state=seed,
         **RATES[rate],
     )
-    return objective(model.fit(X[used], y[used]).coef_[0], X, y)
+    return problem.objective(model.fit(X[used], y[used]).coef_[0], X, y)
 
 
-def measure(name, settings, seeds, folder, n_jobs):
+def measure(name, settings, options):
     """Return mean and standard deviation of the objective over seeds, with and without privacy.
 
     Parameters
     ----------
     name : str
+        A key of `PROBLEMS`.
     settings : iterable of (rate, batch_size, points)
-        A key of `RATES`, rows of a batch, and rows used, of which None is all.
-    seeds : list of int
-        At least two. They seed the order of the rows and the noise.
-    folder : path or None
-    n_jobs : int
+        As for `reach`; None stands for all rows.
+    options : Namespace
 
     Returns
     -------
     DataFrame
     """
-    X, y = load_problem(name, folder)
-    optimum = objective(find_optimum(X, y), X, y)
+    (X, y), problem = load_problem(name), PROBLEMS[name]
     cells = [
         (rate, batch_size, min(points or len(y), len(y)), private)
         for (rate, batch_size, points), private in itertools.product(settings, COLORS)
     ]
-    tasks = [(*cell, seed, X, y) for cell in cells for seed in seeds]
-    found = np.reshape(list(run_all(reach, tasks, n_jobs)), (len(cells), len(seeds)))
+    cells = list(dict.fromkeys(cells))
+    found = run_cells(reach, [(problem, *cell) for cell in cells], options.seeds, options)
     table = pd.DataFrame(cells, columns=["rate", "batch_size", "points", "private"])
     table.insert(0, "problem", name)
     table.insert(4, "iterations", -(-table["points"] // table["batch_size"]))
-    table = table.assign(mean=found.mean(axis=1), std=found.std(axis=1, ddof=1), optimum=optimum)
-    return table.drop_duplicates().reset_index(drop=True)
+    table = table.join(pd.DataFrame(summarize(row, "mean", "std") for row in found))
+    return table.assign(optimum=problem.objective(problem.optimum(X, y), X, y))
 
 
 def compare(table):
@@ -143,16 +142,10 @@ def compare(table):
     for key, group in table.groupby(["problem", "rate", "batch_size"], sort=False):
         last = group[group["points"] == group["points"].max()].set_index("private")
         mean, std = last["mean"], last["std"]
-        rows.append(
-            {
-                **dict(zip(["problem", "rate", "batch_size"], key, strict=True)),
-                "private": mean[True],
-                "std": std[True],
-                "not_private": mean[False],
-                "std_ratio": std[True] / std[False],
-                "kept": (AT_ZERO - mean[True]) / (AT_ZERO - mean[False]),
-            }
-        )
+        row = dict(zip(("problem", "rate", "batch_size"), key, strict=True))
+        row |= {"private": mean[True], "std": std[True], "not_private": mean[False]}
+        row["std_ratio"] = std[True] / std[False]
+        rows.append(row | {"kept": (AT_ZERO - mean[True]) / (AT_ZERO - mean[False])})
     return pd.DataFrame(rows)
 
 
@@ -210,42 +203,21 @@ def _verdict(holds):
 
 
 def draw_errors(axis, table, x):
-    """Draw the objective against column `x`, with standard deviations as error bars."""
+    """Draw the objective against column `x`, with standard deviations, and return the handles."""
+    handles, style = {}, {"marker": "o", "markersize": 5, "capsize": 3}
     for private, group in table.groupby("private", sort=False):
-        axis.errorbar(
-            group[x],
-            group["mean"],
-            yerr=group["std"],
-            marker="o",
-            markersize=5,
-            capsize=3,
-            color=COLORS[private],
-            label=LABELS[private],
-        )
-    axis.axhline(table["optimum"].iloc[0], color="black", linestyle="--", label="optimum")
-    axis.axhline(AT_ZERO, color="gray", linestyle=":", label="at zero")
+        style |= {"color": COLORS[private], "yerr": group["std"]}
+        handles[LABELS[private]] = axis.errorbar(group[x], group["mean"], **style)
+    handles["optimum"] = axis.axhline(table["optimum"].iloc[0], color="black", linestyle="--")
+    handles["at zero"] = axis.axhline(AT_ZERO, color="gray", linestyle=":")
     axis.margins(y=0.1)
-    axis.grid(alpha=0.3)
-
-
-def add_legend(figure, axis):
-    """Put the legend of one axis below the figure."""
-    entries = dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
-    # matplotlib gives lines before error bars.
-    labels = [*LABELS.values(), *(label for label in entries if label not in LABELS.values())]
-    figure.legend(
-        [entries[label] for label in labels],
-        labels,
-        loc="outside lower center",
-        ncols=len(labels),
-        frameon=False,
-    )
+    return handles
 
 
 def _project(features, n_columns):
     """Return random projections of rows, cut to the unit ball."""
     projection = GaussianRandomProjection(n_columns, random_state=0)
-    X = projection.fit_transform(scale(features)).astype(np.float64)
+    X = projection.fit_transform(*scale(features, slice(None))).astype(np.float64)
     return X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1.0)
 
 
