@@ -2,28 +2,30 @@
 
 A script is a function from small arguments to numbers, run over seeds, and a table::
 
-    from _common import read_options, run_jobs, summarize, write_table
+    import _common as bench
     from _data import load_prepared
 
     def score(data, epsilon, seed):
         X_train, y_train, X_test, y_test = load_prepared(data, "public")
-        return DPSCDClassifier(epsilon=epsilon, random_state=seed).fit(X_train, ...).score(X_test, ...)
+        model = DPSCDClassifier(epsilon=epsilon, random_state=seed).fit(X_train, y_train)
+        return model.score(X_test, y_test)
 
     def main(arguments=None):
-        options = read_options(
-            __file__, __doc__, arguments, problems=["adult"], epsilons=(0.5, 1.0), seeds=range(5)
-        )
+        named = {"problems": ["adult"], "epsilons": (0.5, 1.0), "seeds": range(5)}
+        options = bench.read_options(__file__, __doc__, arguments, **named)
         cells = list(itertools.product(options.problems, options.epsilons))
-        found = run_cells(score, cells, options.seeds, options)      # (cells, seeds)
-        rows = [dict(zip(("data", "epsilon"), c)) | summarize(v) for c, v in zip(cells, found)]
-        write_table(pd.DataFrame(rows).round(5), "example.csv", options)
+        found = bench.run_cells(score, cells, options.seeds, options)  # (cells, seeds)
+        table = pd.DataFrame(cells, columns=["data", "epsilon"])
+        table = table.join(pd.DataFrame(map(bench.summarize, found)))  # mean, std, se, ...
+        bench.write_table(table.round(5), "example.csv", options)
 
 - `read_options` makes an option of each keyword, beside ``--data``, ``--output``, ``--n-jobs`` and
   ``--cache``, and knows the command that repeats the run, which is the first line of each table.
-- `run_jobs` and `run_cells` run a function on many arguments. With ``--cache FOLDER`` a finished job
-  is kept there by `joblib.Memory`, so that an interrupted run goes on where it was. A job is known
-  by the text of its function and by its arguments: give it all that its value depends on, as small
-  things and not as tables. Nothing knows the package's version: remove the folder when that changes.
+- `run_jobs` and `run_cells` run a function on many arguments. With ``--cache FOLDER`` a finished
+  job is kept there by `joblib.Memory`, so that an interrupted run goes on where it was. A job is
+  known by the text of its function and by its arguments: give it all that its value depends on, as
+  small things and not as tables. Nothing knows the package's version: remove the folder when that
+  changes.
 - `write_table` writes CSV, `summarize` gives mean, standard error, median and range over seeds.
 - `Problem` is an objective on a data set, with its optimum; `_data.load_prepared` has the data.
 - `panels`, `band` and `save_figure` draw.
@@ -136,7 +138,12 @@ def progress(cells, total=None):
 
 
 def run_cells(function, cells, seeds, options):
-    """Return the values of a function of a cell's arguments and a seed, of shape (cells, seeds, ...)."""
+    """Return a function's values for each cell's arguments and each seed, last.
+
+    Returns
+    -------
+    ndarray of shape (cells, seeds, ...)
+    """
     found = run_jobs(function, [(*cell, seed) for cell in cells for seed in seeds], options)
     return np.reshape(found, (len(cells), len(seeds), *np.shape(found[0])))
 

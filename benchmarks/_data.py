@@ -4,12 +4,13 @@ They are files of one folder, which the environment variable SKDP_DATA or a scri
 ``--data`` names; README.rst says what is in them. None of them is downloaded.
 
 - ``load_prepared("adult")`` gives rows of norm at most 1, labels or targets, and the split.
-- ``DATA_SETS["adult"]`` tells what is public: classes, bounds of the target and of the columns.
+- ``DATA_SETS["adult"]`` tells what is public, as data_sets.toml says it: ``classes``,
+  ``target_bounds``, ``bounds`` of columns.
 - ``load_frame("adult")`` gives the file.
 """
 
 import os
-from dataclasses import dataclass, field
+import tomllib
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -26,87 +27,11 @@ from skdp.preprocessing import BoundsScaler
 
 MILLIONSONG_TRAIN_ROWS = 463_715
 # UCI's file has no header.
-_MILLIONSONG_COLUMNS = ["year", *(f"timbre_{i}" for i in range(1, 91))]
+_MILLIONSONG_COLUMNS = ["year"]
+_MILLIONSONG_COLUMNS += [f"timbre_avg_{i}" for i in range(1, 13)]
+_MILLIONSONG_COLUMNS += [f"timbre_cov_{i}" for i in range(1, 79)]
 
-
-@dataclass(frozen=True)
-class DataSet:
-    """What is known of a data set before a row is seen.
-
-    Parameters
-    ----------
-    files : tuple of str
-        Names that the file may have.
-    target : str
-    classes : tuple or None
-        Labels, the positive one last. None for a regression.
-    target_bounds : (low, high) or None
-        Bounds of a regression's target.
-    bounds : dict
-        Bounds of columns of numbers, where they aren't 0 and 1: what units, codes and geography
-        allow, rounded. Values beyond are cut.
-    dropped : tuple of str
-        Columns known only after the label.
-    dropped_in_paper : tuple of str
-        Columns that the paper of DP-SCD leaves out besides.
-    """
-
-    files: tuple
-    target: str
-    classes: tuple | None = None
-    target_bounds: tuple | None = None
-    bounds: dict = field(default_factory=dict)
-    dropped: tuple = ()
-    dropped_in_paper: tuple = ()
-
-
-_ADULT = {"age": (0, 100), "fnlwgt": (0, 1_500_000), "education_num": (1, 16)}
-_ADULT |= {"capital_gain": (0, 100_000), "capital_loss": (0, 5000), "hours_per_week": (0, 99)}
-_BANK = {"age": (0, 100), "campaign": (0, 50), "pdays": (0, 999), "previous": (0, 10)}
-_BANK |= {"emp_var_rate": (-5, 5), "cons_price_idx": (90, 100), "cons_conf_idx": (-100, 0)}
-_BANK |= {"euribor3m": (0, 6), "nr_employed": (4500, 5500)}
-_HOUSES = {"MedInc": (0, 15), "HouseAge": (0, 52), "AveRooms": (0, 20), "AveBedrms": (0, 5)}
-_HOUSES |= {"Population": (0, 5000), "AveOccup": (0, 10)}
-_HOUSES |= {"Latitude": (32, 42), "Longitude": (-125, -114)}
-_EMAIL = {"recency": (1, 12), "history": (0, 5000)}
-_SONGS = dict.fromkeys(_MILLIONSONG_COLUMNS[2:13], (-100, 100)) | {"timbre_1": (0, 64)}
-_SONGS |= dict.fromkeys(_MILLIONSONG_COLUMNS[13:25], (0, 2000))
-_SONGS |= dict.fromkeys(_MILLIONSONG_COLUMNS[25:], (-1000, 1000))
-_EMAIL_FILE, _YEARS = ("hillstrom_email.csv.gz",), (1922, 2011)
-
-DATA_SETS = {
-    "adult": DataSet(
-        ("adult.csv.gz",),
-        "income",
-        ("<=50K", ">50K"),
-        bounds=_ADULT,
-        dropped_in_paper=("education", "native_country"),
-    ),
-    "bank_marketing": DataSet(
-        ("bank_marketing.csv.gz",), "y", ("no", "yes"), bounds=_BANK, dropped=("duration",)
-    ),
-    # Prices in units of 100,000 USD, cut at 5.
-    "california_housing": DataSet(
-        ("california_housing.csv.gz",), "MedHouseVal", target_bounds=(0, 5), bounds=_HOUSES
-    ),
-    "electricity": DataSet(
-        ("electricity.csv.gz",), "class", ("DOWN", "UP"), bounds={"day": (1, 7)}
-    ),
-    "hillstrom_conversion": DataSet(
-        _EMAIL_FILE, "conversion", (0, 1), bounds=_EMAIL, dropped=("visit", "spend")
-    ),
-    "hillstrom_visit": DataSet(
-        _EMAIL_FILE, "visit", (0, 1), bounds=_EMAIL, dropped=("conversion", "spend")
-    ),
-    "millionsong": DataSet(
-        ("YearPredictionMSD.csv.gz", "YearPredictionMSD.txt"),
-        "year",
-        target_bounds=_YEARS,
-        bounds=_SONGS,
-    ),
-    "millionsong_cs190": DataSet(("millionsong_cs190.csv.gz",), "year", target_bounds=_YEARS),
-    "phishing": DataSet(("phishing.csv.gz",), "Result", (-1, 1)),
-}
+DATA_SETS = tomllib.loads(Path(__file__).with_name("data_sets.toml").read_text(encoding="utf-8"))
 
 
 class Prepared(NamedTuple):
@@ -139,15 +64,16 @@ def load_prepared(name, scaling="paper", *, test_size=0.25, stratify=False):
     Prepared
     """
     about, frame = DATA_SETS[name], load_frame(name)
-    targets = _targets(frame[about.target], about.target_bounds)
-    dropped = about.dropped + (about.dropped_in_paper if scaling == "paper" else ())
-    features = frame.drop(columns=[about.target, "split", *dropped], errors="ignore")
+    targets = _targets(frame[about["target"]], about.get("target_bounds"))
+    dropped = ["split", about["target"], *about.get("dropped", [])]
+    dropped += about.get("dropped_in_paper", []) if scaling == "paper" else []
+    features = frame.drop(columns=dropped, errors="ignore")
     if "split" in frame:
         train, test = (np.flatnonzero(frame["split"] == part) for part in ("train", "test"))
     else:
         held = {"test_size": test_size, "stratify": targets if stratify else None}
         train, test = train_test_split(np.arange(len(frame)), random_state=0, **held)
-    X_train, X_test = scale(features, train, test, scaling=scaling, bounds=about.bounds)
+    X_train, X_test = scale(features, train, test, scaling=scaling, bounds=about.get("bounds"))
     return Prepared(X_train, targets[train], X_test, targets[test])
 
 
@@ -177,8 +103,9 @@ def scale(features, *parts, scaling="paper", bounds=None):
     known = [sorted(features[name].unique()) for name in words] if scaling == "public" else "auto"
     one_hot = OneHotEncoder(categories=known, handle_unknown="ignore", sparse_output=False)
     if scaling == "public":
-        lows, highs = np.array([(bounds or {}).get(name, (0, 1)) for name in numbers] or [(0, 1)]).T
-        parted = ((BoundsScaler((lows, highs)), numbers), (one_hot, words))
+        found = [_bounds_of(name, bounds or {}) for name in numbers]
+        squeezed = BoundsScaler(tuple(np.array(found, dtype=float).reshape(-1, 2).T))
+        parted = ((squeezed, numbers), (one_hot, words))
         scaler = make_pipeline(make_column_transformer(*parted), Normalizer())
     elif scaling == "box":
         scaler = make_column_transformer((MinMaxScaler(clip=True), numbers), (one_hot, words))
@@ -190,11 +117,14 @@ def scale(features, *parts, scaling="paper", bounds=None):
     return [np.ascontiguousarray(scaler.fit_transform(train)), *map(scaler.transform, others)]
 
 
+def _bounds_of(name, bounds):
+    return bounds.get(name) or bounds.get(name.rpartition("_")[0], (0, 1))
+
+
 def load_frame(name):
-    """Return the file of a data set of `DATA_SETS` as a frame, numbers that stand for words as words."""
-    path = find_file(*DATA_SETS[name].files)
+    """Return the file of a key of `DATA_SETS`, numbers that stand for words as words."""
+    path = find_file(*DATA_SETS[name]["files"])
     if name == "millionsong":
-        # With or without a line of names.
         n_headers = int(not str(pd.read_csv(path, header=None, nrows=1).iloc[0, 0]).isdigit())
         frame = pd.read_csv(path, header=None, names=_MILLIONSONG_COLUMNS, skiprows=n_headers)
         # UCI: the first rows train, so that no artist is on both sides.

@@ -17,14 +17,13 @@ import itertools
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import _common as bench
 import numpy as np
 import pandas as pd
 from _data import load_prepared
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import get_scorer
 
 from skdp.linear_model import (
     DPCDClassifier,
@@ -68,16 +67,6 @@ DPCD_GRID = {
 DPCD_LONG_GRID = {"max_iter": (300,), "step_size": (1.0,), "clipping_norm": (0.3, 0.7)}
 
 
-def own_score(model, X, y):
-    """Return accuracy or R2."""
-    return model.score(X, y)
-
-
-def auc(model, X, y):
-    """Return the area under the ROC curve."""
-    return roc_auc_score(y, model.decision_function(X))
-
-
 @dataclass(frozen=True)
 class Contest:
     """A default-constructed estimator against grids of its settings.
@@ -93,7 +82,8 @@ class Contest:
         Parameters that say what the problem is, set for both sides.
     held : dict
         What else could change with the defaults, so that the grid can be kept when they do.
-    score : callable
+    score : str
+        A scorer of scikit-learn.
     n_rerun, n_fresh, n_further : int
         Settings of the second run, and seeds of the second and of the third.
     """
@@ -103,18 +93,10 @@ class Contest:
     grids: tuple
     told: dict = field(default_factory=dict)
     held: dict = field(default_factory=dict)
-    score: Callable = own_score
+    score: str = "accuracy"
     n_rerun: int = 20
     n_fresh: int = 10
     n_further: int = 40
-
-    @property
-    def fresh_seeds(self):
-        return range(FIRST_FRESH_SEED, FIRST_FRESH_SEED + self.n_fresh)
-
-    @property
-    def further_seeds(self):
-        return range(FIRST_FURTHER_SEED, FIRST_FURTHER_SEED + self.n_further)
 
     def settings(self, n_rows):
         """Return the settings as JSON, each once: a batch is at most all rows."""
@@ -129,12 +111,12 @@ class Contest:
         return list(dict.fromkeys(json.dumps(setting, sort_keys=True) for setting in settings))
 
 
-def _dpscd(data, estimator=DPSCDClassifier, **told):
+def _dpscd(data, estimator=DPSCDClassifier, score="accuracy", **told):
     held = {"fit_intercept": True, "max_iter": 10, "average": True}
-    return Contest(data, estimator, (DPSCD_GRID,), told, held)
+    return Contest(data, estimator, (DPSCD_GRID,), told, held, score)
 
 
-def _dpsgd(data, score=own_score, **told):
+def _dpsgd(data, score="accuracy", **told):
     held = {"alpha": 1e-4, "fit_intercept": True, "max_iter": 10, "average": True}
     grids = (DPSGD_GRID, DPSGD_FALLING_GRID)
     return Contest(data, DPSGDClassifier, grids, told, held, score, n_further=20)
@@ -151,22 +133,22 @@ def _dpcd(data, estimator=DPCDClassifier, **runs):
 # The cheapest first.
 CONTESTS = {
     "dpscd": {
-        "millionsong_cs190": _dpscd("millionsong_cs190", DPSCDRegressor),
+        "millionsong_cs190": _dpscd("millionsong_cs190", DPSCDRegressor, "r2"),
         "phishing": _dpscd("phishing", loss="log_loss"),
-        "california_housing": _dpscd("california_housing", DPSCDRegressor),
+        "california_housing": _dpscd("california_housing", DPSCDRegressor, "r2"),
         "bank_marketing": _dpscd("bank_marketing", loss="log_loss"),
         "adult_hinge": _dpscd("adult", loss="hinge"),
         "adult_log_loss": _dpscd("adult", loss="log_loss"),
     },
     "dpsgd": {
         "phishing": _dpsgd("phishing", loss="log_loss"),
-        "bank_marketing_auc": _dpsgd("bank_marketing", auc, loss="log_loss"),
+        "bank_marketing_auc": _dpsgd("bank_marketing", "roc_auc", loss="log_loss"),
         "adult_hinge": _dpsgd("adult", loss="hinge"),
         "adult_log_loss": _dpsgd("adult", loss="log_loss"),
     },
     "dpcd": {
         "california_housing": _dpcd(
-            "california_housing", DPCDLasso, n_rerun=20, n_fresh=10, n_further=20
+            "california_housing", DPCDLasso, score="r2", n_rerun=20, n_fresh=10, n_further=20
         ),
         "phishing": _dpcd("phishing", n_rerun=8, n_fresh=10, n_further=10),
         "bank_marketing": _dpcd("bank_marketing"),
@@ -181,7 +163,7 @@ def fit_and_score(data, estimator, score, settings, epsilon, seed):
     """Return the test score of a fit."""
     X_train, y_train, X_test, y_test = load_prepared(data)
     model = estimator(epsilon=epsilon, delta=DELTA, random_state=seed, **settings)
-    return score(model.fit(X_train, y_train), X_test, y_test)
+    return get_scorer(score)(model.fit(X_train, y_train), X_test, y_test)
 
 
 def scores_of(contest, epsilon, settings, seeds, options):
@@ -205,6 +187,8 @@ def scores_of_default(contest, epsilon, seeds, options):
 def compare(problem, epsilon, options):
     """Return the row of the table for one problem and epsilon, None if the grid is all."""
     contest = CONTESTS[options.method][problem]
+    fresh_seeds = range(FIRST_FRESH_SEED, FIRST_FRESH_SEED + contest.n_fresh)
+    further_seeds = range(FIRST_FURTHER_SEED, FIRST_FURTHER_SEED + contest.n_further)
     settings = contest.settings(load_prepared(contest.data)[0].shape[0])
     print(f"{problem}, epsilon {epsilon:g}: a grid of {len(settings)} fits", flush=True)
     screened = scores_of(contest, epsilon, settings, [SCREENING_SEED], options)[:, 0]
@@ -212,11 +196,11 @@ def compare(problem, epsilon, options):
         return None
     order = np.argsort(-screened, kind="stable")[: contest.n_rerun]
     settings = [settings[i] for i in order]
-    fresh = scores_of(contest, epsilon, settings, contest.fresh_seeds, options).mean(axis=1)
+    fresh = scores_of(contest, epsilon, settings, fresh_seeds, options).mean(axis=1)
     setting, best = settings[fresh.argmax()], fresh.max()
-    default = scores_of_default(contest, epsilon, contest.fresh_seeds, options).mean()
-    (again,) = scores_of(contest, epsilon, [setting], contest.further_seeds, options)
-    default_again = scores_of_default(contest, epsilon, contest.further_seeds, options)
+    default = scores_of_default(contest, epsilon, fresh_seeds, options).mean()
+    (again,) = scores_of(contest, epsilon, [setting], further_seeds, options)
+    default_again = scores_of_default(contest, epsilon, further_seeds, options)
     variance = again.var(ddof=1) + default_again.var(ddof=1)
     return {
         "problem": problem,

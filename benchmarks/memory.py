@@ -1,7 +1,8 @@
 """Memory of a fit: copies of X, and a file of 4 GB that is fitted in 1 GB.
 
-Each fit runs in a process of its own, on generated rows. "Copies" are the peak of the resident memory above what was there before the fit, over the bytes of X: near 0 for
-an X that is used as it is. The file is mapped into memory (np.memmap). Linux counts the pages of a
+Each fit runs in a process of its own, on generated rows. "Copies" are the peak of the resident
+memory above what was there before the fit, over the bytes of X: near 0 for an X that is used as it
+is. The file is mapped into memory (np.memmap). Linux counts the pages of a
 mapped file that were read as resident until something else needs the room, which is so for any
 program that reads the file: adding its entries up is the comparison. What can't be taken back is
 private memory, and it is limited to 1 GB: a fit that copied the file would fail. Linux only.

@@ -13,7 +13,7 @@ import warnings
 import _common as bench
 import numpy as np
 import pandas as pd
-from _race import fit_of
+from _race import timed
 from _speed_races import generate, private
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
@@ -47,7 +47,7 @@ def time_fits(model, rows, passes, columns, repeats):
     is_classifier = model.endswith("Classifier")
     iterations = WALR_ITERATIONS if make is WALRClassifier else passes
     estimator = private(make, X, max_iter=iterations, delta=DELTA, **settings)
-    fit = fit_of(estimator, X, labels if is_classifier else targets)
+    fit = timed(estimator.fit, X, labels if is_classifier else targets)
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore", ConvergenceWarning)
         return float(np.median([fit() for _ in range(repeats + 1)][1:]))

@@ -112,7 +112,7 @@ def load_instance(name):
     if name == "sparse_lasso":
         X, y = _make_sparse()
     else:
-        frame, target = load_frame(problem.data), DATA_SETS[problem.data].target
+        frame, target = load_frame(problem.data), DATA_SETS[problem.data]["target"]
         X, y = frame.drop(columns=target).to_numpy(float), frame[target].to_numpy()
     if not problem.is_regression:
         y = np.where(y == "UP", 1, -1)

@@ -185,7 +185,8 @@ def measure_steps(epsilon, options):
     problem = Dual(X, y, CONDITIONS["alpha"])
     cells = [(CONDITIONS, form, epsilon, True) for form in FORMS]
     tables = []
-    for form, found in zip(FORMS, bench.run_cells(run_setting, cells, options.seeds, options)):
+    runs = bench.run_cells(run_setting, cells, options.seeds, options)
+    for form, found in zip(FORMS, runs, strict=True):
         smallest = found[:, -1].min()
         # Either nothing was clipped, or nothing is assumed of the clipping.
         kappa = 0.0 if smallest == 1.0 else 1.0

@@ -14,7 +14,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 import _common as bench
-from _dpsgd import PROBLEMS, RATE_LABELS, compare, draw_errors, judge_batches, measure
+from _dpsgd import PROBLEMS, RATE_LABELS, compare, draw_errors, measure
 
 RATE = "1/sqrt(t)"
 # What matches SGD without privacy, in the paper.
@@ -52,7 +52,7 @@ def main(arguments=None):
     ).round(6)
     bench.write_table(table, "dpsgd_fig1.csv", options)
     draw(table, options)
-    print(*judge_batches(compare(table), MATCHING), sep="\n")
+    print(compare(table).round(4).to_string(index=False))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 import _common as bench
-from _dpsgd import FROM_FILES, PROBLEMS, RATE_LABELS, compare, draw_errors, judge_sizes, measure
+from _dpsgd import FROM_FILES, PROBLEMS, RATE_LABELS, compare, draw_errors, measure
 
 BATCH_SIZES = (1, 2, 5, 10, 20, 50)
 RATES = ("1/sqrt(t)", "10/sqrt(t)")
@@ -44,8 +44,7 @@ def main(arguments=None):
     table = pd.concat(measure(name, settings, options) for name in options.problems).round(6)
     bench.write_table(table, "dpsgd_fig2.csv", options)
     draw(table, options)
-    compared = compare(table)
-    print(compared.round(4).to_string(index=False), *judge_sizes(compared), sep="\n")
+    print(compare(table).round(4).to_string(index=False))
 
 
 if __name__ == "__main__":

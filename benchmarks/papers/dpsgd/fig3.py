@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 import _common as bench
-from _dpsgd import COLORS, RATE_LABELS, compare, draw_errors, judge_rates, measure
+from _dpsgd import COLORS, RATE_LABELS, compare, draw_errors, measure
 
 RATES = ("1/sqrt(t)", "1/(alpha t)")
 BATCH_SIZE = 5
@@ -48,7 +48,10 @@ def main(arguments=None):
     table = measure("sphere", settings, options).round(6)
     bench.write_table(table, "dpsgd_fig3.csv", options, note="Rows are generated.")
     draw(table, options)
-    print(judge_rates(compare(table)))
+    compared = compare(table)
+    slow, rapid = compared["std"]
+    print(compared.round(4).to_string(index=False))
+    print(f"{RATES[1]} has {rapid / slow:.0f} times the standard deviation of {RATES[0]}.")
 
 
 if __name__ == "__main__":
