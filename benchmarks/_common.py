@@ -35,6 +35,7 @@ import argparse
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,7 +97,10 @@ def read_options(script, doc, arguments=None, *, chosen_by=(), unnamed=None, **n
     if options.data:
         # Jobs in other processes find it there.
         os.environ["SKDP_DATA"] = options.data
-    words = ["python", Path(script).resolve().relative_to(ROOT).as_posix()]
+    script = Path(script).resolve().relative_to(ROOT)
+    # Scripts of two papers may have the same name.
+    options.cache = options.cache and options.cache / script.with_suffix("")
+    words = ["python", script.as_posix()]
     for name in named:
         found = getattr(options, name)
         if found is not None:
@@ -104,6 +108,11 @@ def read_options(script, doc, arguments=None, *, chosen_by=(), unnamed=None, **n
             words += [f"--{name.replace('_', '-')}", *map(_word, values)]
     options.command = " ".join(words)
     return options
+
+
+def run_script(script):
+    """Run `main` of a script by the script's name, by which jobs in other processes find it too."""
+    import_module(Path(script).stem).main()
 
 
 def _argument(default):

@@ -237,4 +237,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    bench.run_script(__file__)

@@ -196,4 +196,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    bench.run_script(__file__)

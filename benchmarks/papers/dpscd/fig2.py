@@ -75,4 +75,4 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    main()
+    bench.run_script(__file__)
