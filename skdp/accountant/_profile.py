@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from skdp.accountant._divergences import gaussian_delta, gaussian_log_delta
+from skdp.accountant._divergences import upper_gaussian_log_delta
 from skdp.accountant._events import GaussianEvent, total
 from skdp.accountant._loss_distribution import PLDProfile
 from skdp.accountant._pure import PureProfile
@@ -25,10 +25,13 @@ SMALLEST_RATE = 1e-12
 _SMALLEST_NOISE, _LARGEST_NOISE = 1e-3, 1e10
 # Epsilon is more than half the square of this.
 _LARGEST_MU = 1e8
+# The quantile and the tail beyond it are computed to a few units in the last place, which is up to
+# the squared quantile (some 1,400) times that in the power.
+_ROUNDING_OF_POWER = 1 + 1e-11
 
 
 class GaussianProfile:
-    """Exact profile of mu-Gaussian differential privacy (Dong, Roth and Su 2022)."""
+    """Profile of mu-Gaussian privacy (Dong, Roth and Su 2022), exact up to rounding."""
 
     def __init__(self, mu):
         self.mu = mu
@@ -41,25 +44,33 @@ class GaussianProfile:
         log_delta = math.log(delta)
 
         def excess(epsilon):
-            return float(gaussian_log_delta(epsilon, self.mu)) - log_delta
+            return upper_gaussian_log_delta(epsilon, self.mu) - log_delta
 
         if excess(0.0) <= 0:
             return 0.0
         # delta(epsilon) <= Phi(mu / 2 - epsilon / mu)
         upper = max(self.mu * (self.mu / 2 - float(ndtri(delta))), self.mu) * (1 + 1e-9)
-        return brentq(excess, 0.0, upper, xtol=1e-300, rtol=1e-13) * (1 + 1e-12)
+        found, nudge = brentq(excess, 0.0, upper, xtol=1e-300, rtol=1e-13), 1e-13
+        # The search may end on either side.
+        while excess(found) > 0:
+            found *= 1 + nudge
+            nudge *= 2
+        return found
 
     def delta(self, epsilon):
         if self.mu == 0:
             return max(-math.expm1(epsilon), 0.0) if epsilon < 0 else 0.0
         if math.isinf(self.mu):
             return 1.0
-        return min(float(gaussian_delta(epsilon, self.mu)) * (1 + 1e-9), 1.0)
+        found = math.exp(min(upper_gaussian_log_delta(epsilon, self.mu), 0.0))
+        # The least positive number is added for what underflows.
+        return min(found * (1 + 1e-15) + math.ulp(0.0), 1.0)
 
     def tpr(self, fpr):
         if self.mu == 0:
             return fpr
-        return float(ndtr(ndtri(fpr) + self.mu)) if fpr > 0 or self.mu < math.inf else 1.0
+        power = float(ndtr(ndtri(fpr) + self.mu)) if fpr > 0 or self.mu < math.inf else 1.0
+        return min(power * _ROUNDING_OF_POWER, 1.0)
 
 
 def group_epsilon(profile, delta, group_size):
