@@ -14,7 +14,7 @@ from scipy.special import ndtr, ndtri
 
 from skdp.accountant._divergences import upper_gaussian_log_delta
 from skdp.accountant._events import GaussianEvent, total
-from skdp.accountant._loss_distribution import PLDProfile
+from skdp.accountant._loss_distribution import LARGEST_PLD_STEPS, PLDProfile, smallest_pld_delta
 from skdp.accountant._pure import PureProfile
 from skdp.accountant._renyi import RDPProfile
 
@@ -149,6 +149,35 @@ def _build_profile(events, adjacency, accountant, is_coarse):
         one = GaussianEvent(factor / full_batch_mu(full, adjacency))
         events = (*(event for event in events if event.sampling_rate < 1), one)
     return PLDProfile(events, adjacency, is_coarse=is_coarse)
+
+
+@functools.lru_cache(maxsize=1024)
+def epsilon_of(events, adjacency, accountant, delta):
+    """Epsilon at a delta of the composition of a tuple of events."""
+    return build_profile(events, adjacency, accountant).epsilon(delta)
+
+
+def least_epsilon(events, adjacency, accountant, delta):
+    """Epsilon that no report of a tuple of events may go below.
+
+    It is that of the accountant. Renyi divergences may be far above what loss distributions give,
+    and above sums of epsilons; beside them, what loss distributions give is enough. Where those are
+    unreliable they are asked about a larger delta and fewer steps, which is coarse.
+    """
+    found = epsilon_of(events, adjacency, accountant, delta)
+    if accountant != "rdp" or delta == 0:
+        return found
+    n_steps = sum(event.n_steps for event in events)
+    if any(event.sampling_rate < 1 for event in events):
+        if n_steps > LARGEST_PLD_STEPS:
+            # Half of the steps that can be composed: each event keeps one, however many there are.
+            share = 0.5 * LARGEST_PLD_STEPS / n_steps
+            events = tuple(
+                replace(event, n_steps=max(int(share * event.n_steps), 1)) for event in events
+            )
+            n_steps = sum(event.n_steps for event in events)
+        delta = max(delta, smallest_pld_delta(n_steps))
+    return min(found, epsilon_of(events, adjacency, "pld", delta))
 
 
 def _computable(event):
