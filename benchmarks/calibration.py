@@ -110,7 +110,7 @@ def forget():
     """Empty all caches of the accountant."""
     for cached in (
         _calibration._calibrate,
-        _calibration._get_epsilon,
+        _profile.epsilon_of,
         _divergences._log_binomials,
         _profile._build_profile,
         _search.gaussian_mu,

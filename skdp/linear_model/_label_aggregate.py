@@ -263,10 +263,9 @@ class LabelAggregate:
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __repr__(self):
-        return (
-            f"LabelAggregate({self.n_rows} rows, {self.classes.size} classes, "
-            f"({self.epsilon:g}, {self.delta:g})-DP for the label of one row)"
-        )
+        guarantee = f"({self.epsilon:g}, {self.delta:g})-DP for the label of one row"
+        guarantee = f"{guarantee} {self.report.condition}".rstrip()
+        return f"LabelAggregate({self.n_rows} rows, {self.classes.size} classes, {guarantee})"
 
     def to_json(self):
         """Give the aggregate as JSON; numbers come back to the last bit.

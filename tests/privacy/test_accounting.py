@@ -19,6 +19,7 @@ from skdp.accountant import (
     calibrate_pure,
     get_epsilon,
 )
+from skdp.accountant._profile import epsilon_of
 from tests.statistical._transcripts import bounds_of_mean
 
 FEW = settings(max_examples=25, derandomize=True, deadline=None, database=None)
@@ -44,7 +45,7 @@ FACTORS = logarithmic(1.02, 3.0)
 
 def timed(function, *args, **options):
     """The result of a call that must not take long; what was kept from earlier calls isn't used."""
-    for cached in (calibration._get_epsilon, calibration._calibrate):
+    for cached in (epsilon_of, calibration._calibrate):
         cached.cache_clear()
     start = time.perf_counter()
     found = function(*args, **options)
