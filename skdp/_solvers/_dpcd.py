@@ -30,7 +30,7 @@ def solve_dpcd(
     ----------
     columns : BoundedColumns
     targets : ndarray of shape (n, k)
-    loss : object of `skdp._losses`
+    loss : Loss
         Smooth.
     penalty : Penalty
         Of the coefficients w, the intercept's included.

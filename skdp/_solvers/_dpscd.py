@@ -39,7 +39,7 @@ def solve_dpscd(
         n certified rows of d columns, the intercept's included.
     targets : ndarray of shape (n, k)
         One column an output.
-    loss : object of `skdp._losses`
+    loss : DualLoss
     alpha : float
         Regularisation: the objective is mean loss + alpha ||theta||^2 / 2.
     sampler : PoissonSampler

@@ -23,7 +23,7 @@ def solve_dpscd_primal(
     ----------
     columns : BoundedColumns
     targets : ndarray of shape (n, k)
-    loss : object of `skdp._losses`
+    loss : Loss
         Smooth.
     alpha, mechanism, average, coins, noise
         As in `solve_dpscd`.

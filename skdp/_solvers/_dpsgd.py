@@ -50,7 +50,7 @@ def solve_dpsgd(
         n certified rows of d columns, the intercept's included.
     targets : ndarray of shape (n, k)
         One column an output.
-    loss : object of `skdp._losses`
+    loss : Loss
     penalty : Penalty
     sampler : PoissonSampler, PartitionSampler or SortedPartitionSampler
     mechanism : GaussianMechanism or LaplaceMechanism
