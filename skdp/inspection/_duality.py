@@ -122,14 +122,15 @@ def _internal_problem(estimator, X, y):
     check_is_fitted(estimator)
     X, targets, midpoint, half_width = _read(estimator, X, y)
     loss = LOSSES[getattr(estimator, "loss", "squared_error")]
-    rows = clip_rows(
-        X,
-        data_norm=estimator.data_norm,
-        fit_intercept=estimator.fit_intercept,
-        clip=is_private(estimator),
-    )
-    if estimator.solver == "primal" and is_private(estimator):
-        rows = _within_feature_bounds(rows, estimator)
+    private = is_private(estimator)
+    bounds = {"data_norm": estimator.data_norm, "fit_intercept": estimator.fit_intercept}
+    rows = clip_rows(X, **bounds, clip=private)
+    if estimator.solver == "primal" and private:
+        # That solver clips values too.
+        n_rows, n_features = X.shape
+        low, high = public_feature_bounds(estimator, n_features)
+        X = np.clip(rows.augmented(np.arange(n_rows))[:, :n_features], low, high)
+        rows = clip_rows(X, **bounds, clip=False)
     # The solver's weights are in the units of the scaled targets and of the intercept's column.
     weights = np.atleast_2d(estimator.coef_) / half_width
     if rows.bias:
@@ -141,18 +142,6 @@ def _internal_problem(estimator, X, y):
             f"{weights.shape[0]}."
         )
     return rows, targets, loss, weights
-
-
-def _within_feature_bounds(rows, estimator):
-    """Return the rows that the primal solver works with: it clips values too."""
-    n_rows, n_features = rows.X.shape
-    X = np.clip(
-        rows.take(np.arange(n_rows), np.empty((n_rows, n_features))),
-        *public_feature_bounds(estimator, n_features),
-    )
-    return clip_rows(
-        X, data_norm=estimator.data_norm, fit_intercept=estimator.fit_intercept, clip=False
-    )
 
 
 def _read(estimator, X, y):

@@ -211,7 +211,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         Intercept.
 
     n_iter_ : int
-        Passes taken; equal to `max_iter`.
+        Passes taken.
 
     batch_size_ : int
         Expected rows a step; columns for ``solver="primal"``.
@@ -485,7 +485,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         Intercepts.
 
     n_iter_ : int
-        Passes taken; equal to `max_iter`.
+        Passes taken.
 
     batch_size_ : int
         Expected rows a step; columns for ``solver="primal"``.
