@@ -1,4 +1,4 @@
-"""The guarantee of a fit, in one immutable object, and the sum of several."""
+"""The guarantee of what was published, in one immutable object."""
 
 import dataclasses
 import functools

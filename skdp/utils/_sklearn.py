@@ -9,7 +9,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _param_validation, validation
 from sklearn.utils._param_validation import StrOptions
 
-__all__ = ["Interval", "StrOptions", "_fit_context", "diagram_box", "quietly", "validate_data"]
+__all__ = [
+    "Interval",
+    "StrOptions",
+    "_fit_context",
+    "assert_docstring_consistency",
+    "diagram_box",
+    "quietly",
+    "validate_data",
+]
 
 # Messages of input validation that tell of shapes, types and names only. One that isn't known is
 # withheld: numpy, pandas and scikit-learn quote entries in several, and may in more tomorrow.
@@ -82,6 +90,13 @@ def quietly(function, *args, **kwargs):
 def validate_data(estimator, *args, **kwargs):
     """Call `sklearn.utils.validation.validate_data` quietly."""
     return quietly(validation.validate_data, estimator, *args, **kwargs)
+
+
+def assert_docstring_consistency(objects, **sections):
+    """Call scikit-learn's check, whose module is slow to import."""
+    from sklearn.utils import _testing
+
+    _testing.assert_docstring_consistency(objects, **sections)
 
 
 def diagram_box(estimator, caption):

@@ -20,6 +20,7 @@ from skdp._penalties import make_penalty
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPSGDClassifier, DPSGDRegressor
 from skdp.utils.estimator_checks import check_private_estimator
+from tests._objectives import penalty_value
 
 INF = float("inf")
 BOTH = [DPSGDClassifier, DPSGDRegressor]
@@ -31,7 +32,7 @@ def augmented(X, fit_intercept):
 
 def objective(loss, X, y, weights, penalty):
     """Mean loss plus penalty of weights of shape (k, d) on targets of shape (n, k)."""
-    return loss.value(y, X @ weights.T).sum() / len(X) + penalty.value(weights)
+    return loss.value(y, X @ weights.T).sum() / len(X) + penalty_value(penalty, weights)
 
 
 def fitted_weights(model):

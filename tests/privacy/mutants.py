@@ -20,7 +20,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("skdp", "tests", "benchmarks", "examples", "doc", "pyproject.toml", "README.rst")
+COPIED = (
+    "skdp",
+    "tests",
+    "benchmarks",
+    "examples",
+    "doc",
+    "pyproject.toml",
+    "README.rst",
+    "CONTRIBUTING.rst",
+)
 
 REPLAY = "tests/privacy/test_replay.py"
 

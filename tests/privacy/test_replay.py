@@ -1,4 +1,4 @@
-"""Rules 3 and 7 (DESIGN, section 1) for every estimator and option, by replay.
+"""Rules 3 and 7 (CONTRIBUTING.rst) for every estimator and option, by replay.
 
 A fit on a data set is compared with fits on neighbours that get its releases. What is released next
 must not move further than the declared sensitivity; the number, order, shapes and types of
