@@ -335,6 +335,27 @@ MUTANTS = (
         (REPLAY,),
     ),
     Mutant(
+        "the longest mapped row of the first block",
+        "_solvers/_walr_noise.py",
+        "public.mapped_norms(transform).max()",
+        "public.mapped_norms(transform)[:2048].max()",
+        (REPLAY,),
+    ),
+    Mutant(
+        "the longest row of the first block",
+        "_solvers/_walr.py",
+        "self._rows.norm.max()",
+        "self._rows.norm[:2048].max()",
+        (REPLAY,),
+    ),
+    Mutant(
+        "an intercept's column of length 1 at most",
+        "_bounds.py",
+        "np.append(reach, bias)",
+        "np.append(reach, min(bias, 1.0))",
+        (REPLAY,),
+    ),
+    Mutant(
         "a dual step from what wasn't released",
         "_solvers/_dpscd.py",
         "                shared += mechanism.release(increment, noise)\n",
