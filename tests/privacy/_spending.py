@@ -70,8 +70,8 @@ def _epsilon(counts, delta, adjacency):
     accountant = PLDAccountant(relations.REPLACE_ONE if replaced else relations.ADD_OR_REMOVE_ONE)
     for release, times in counts:
         # No method makes others beside them.
+        assert release == Release(release.noise, release.rate)
         assert release.rate < 1.0
-        assert not (release.pure or release.pairwise)
         event = PoissonSampledDpEvent(release.rate, GaussianDpEvent(release.noise))
         accountant.compose(event, times)
     return accountant.get_epsilon(delta)
