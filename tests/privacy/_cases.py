@@ -36,6 +36,8 @@ DUAL = [
         solver="sequential", adjacency="replace_one", max_iter=4, batch_size=5, random_state=0
     ),
     DPSCDRegressor(solver="primal", adjacency="replace_one", batch_size=3, random_state=0),
+    # An intercept's column that is longer than 1.
+    DPSCDRegressor(solver="primal", data_norm=5.0, random_state=0),
 ]
 GRADIENT = [
     DPSGDClassifier(**TWO),
