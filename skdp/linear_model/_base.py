@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_feature_bounds
 from skdp.linear_model._notebook import NotebookMixin
+from skdp.linear_model._pickling import PicklingMixin
 from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
 
 # Numbers whose squares and products stay far from the ends of double precision.
@@ -29,7 +30,7 @@ COMMON_CONSTRAINTS = {
 }
 
 
-class LinearRegressorMixin(NotebookMixin):
+class LinearRegressorMixin(PicklingMixin, NotebookMixin):
     """Predictions of a fitted linear regressor."""
 
     def predict(self, X):
@@ -81,7 +82,7 @@ class LinearRegressorMixin(NotebookMixin):
         return quietly(super().score, X, y, sample_weight)
 
 
-class LinearClassifierMixin(NotebookMixin):
+class LinearClassifierMixin(PicklingMixin, NotebookMixin):
     """Decision values and predictions of a fitted linear classifier."""
 
     def decision_function(self, X):

@@ -3,7 +3,6 @@
 import math
 import pickle
 import re
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -145,8 +144,7 @@ def test_who_has_a_bag_finds_a_label_bit_for_bit(data):
     X, y = data
     bag = BaggingClassifier(DPSCDClassifier(epsilon=0.1), n_estimators=3, random_state=0)
     bag.fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyWarning)
+    with pytest.warns(PrivacyWarning, match="holds it as random_state"):
         stolen = pickle.loads(pickle.dumps(bag))
     target = min(set.intersection(*map(set, stolen.estimators_samples_)))
     for member, rows in zip(stolen.estimators_, stolen.estimators_samples_, strict=True):
