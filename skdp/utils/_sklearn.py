@@ -4,6 +4,7 @@ import re
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _param_validation, validation
@@ -42,6 +43,8 @@ _TELL_NO_VALUE = re.compile(
     r"|(float\(\) )?argument must be a string or a (real )?number, not "
     r"|'<' not supported between instances of '\w+' and '\w+'$"
     r"|Classification metrics can't handle a mix of [\w-]+ and [\w-]+ targets$"
+    r"|[Xy] is a Dask collection"
+    r"|[Xy] is an array of \w+, and array_api_dispatch"
 )
 _WITHHELD = "X or y can't be read as numbers (the message is withheld, it may quote an entry)."
 _REPLACED = {
@@ -87,9 +90,36 @@ def quietly(function, *args, **kwargs):
     raise kind(known[0] if known else _WITHHELD)
 
 
-def validate_data(estimator, *args, **kwargs):
-    """Call `sklearn.utils.validation.validate_data` quietly."""
-    return quietly(validation.validate_data, estimator, *args, **kwargs)
+def validate_data(estimator, X, y="no_validation", **kwargs):
+    """Call `sklearn.utils.validation.validate_data` quietly, on arrays in memory only."""
+    _refuse_foreign(X, "X")
+    _refuse_foreign(y, "y")
+    return quietly(validation.validate_data, estimator, X, y, **kwargs)
+
+
+def _refuse_foreign(array, name):
+    """Refuse what scikit-learn would load as a whole unasked, or leave in its own library.
+
+    Looks at types and not for packages, which needn't be installed.
+    """
+    kind = type(array)
+    package = kind.__module__.partition(".")[0]
+    # xarray has the protocol, too, and None where it holds no Dask array.
+    graph = getattr(kind, "__dask_graph__", None)
+    if package == "dask" or (graph is not None and graph(array) is not None):
+        raise TypeError(
+            f"{name} is a Dask collection, and this estimator reads arrays in memory: call "
+            ".compute() first."
+        )
+    if isinstance(array, np.ndarray | np.generic) or not get_config()["array_api_dispatch"]:
+        return
+    # PyTorch's tensors lack the protocol's method.
+    if package == "torch" or hasattr(kind, "__array_namespace__"):
+        raise TypeError(
+            f"{name} is an array of {package}, and array_api_dispatch=True asks to compute with it "
+            "as it is, which this estimator can't: convert it by numpy.asarray (a PyTorch tensor "
+            "by .numpy()), or set array_api_dispatch=False."
+        )
 
 
 def assert_docstring_consistency(objects, **sections):
