@@ -63,12 +63,6 @@ def test_problems_are_in_the_unit_ball(name, shape, script, folder):
         assert (y == 1).sum() == attacks.sum()
 
 
-def test_kddcup99_is_a_subsample(script, monkeypatch):
-    monkeypatch.setattr(script, "_KDDCUP99_ROWS", 30)
-    X, y = script.load_problem("kddcup99")
-    assert len(X) == len(y) == 30
-
-
 def test_sphere_is_separable_with_a_margin(script):
     X, y = script.load_problem("sphere")
     assert X.shape == (10_000, 5)
