@@ -108,25 +108,19 @@ def draw_designs(n_designs, seed=0):
 
 def forget():
     """Empty all caches of the accountant."""
-    for cached in (
-        _calibration._calibrate,
-        _profile.epsilon_of,
-        _divergences._log_binomials,
-        _profile._build_profile,
-        _search.gaussian_mu,
-    ):
-        cached.cache_clear()
+    for module in (_calibration, _divergences, _profile, _search):
+        for found in vars(module).values():
+            if hasattr(found, "cache_clear"):
+                found.cache_clear()
 
 
 def run_cold(design, n_repeats):
     """Return the noise multiplier and the seconds of each run."""
-    epsilon, delta, *rest = design
-    arguments = dict(zip(Design._fields[2:], rest, strict=True))
     seconds = []
     for _ in range(n_repeats):
         forget()
         start = time.perf_counter()
-        noise = calibrate(epsilon, delta, **arguments)
+        noise = calibrate(**design._asdict())
         seconds.append(time.perf_counter() - start)
     return noise, seconds
 

@@ -36,26 +36,19 @@ LIMIT = 1e9
 # Settings that make the fits short: memory doesn't depend on the number of passes.
 _COLUMNS_ONCE = {"max_iter": 1, "delta": 1e-8, "random_state": 0}
 _BATCHES = _COLUMNS_ONCE | {"batch_size": 1000}
+# Settings by name, whose first word is the class.
 COPIED = {
-    "DPSCDClassifier": ("DPSCDClassifier", _BATCHES),
-    "DPSCDRegressor": ("DPSCDRegressor", _BATCHES),
-    "DPSCDClassifier, primal": ("DPSCDClassifier", _COLUMNS_ONCE | {"solver": "primal"}),
-    "DPSGDClassifier": ("DPSGDClassifier", _BATCHES),
-    "DPSGDRegressor": ("DPSGDRegressor", _BATCHES),
-    "DPCDClassifier": ("DPCDClassifier", _COLUMNS_ONCE),
-    "DPCDElasticNet": ("DPCDElasticNet", _COLUMNS_ONCE),
-    "DPCDLasso": ("DPCDLasso", _COLUMNS_ONCE),
-    "WALRClassifier": ("WALRClassifier", _COLUMNS_ONCE | {"max_iter": 5}),
+    **dict.fromkeys(["DPSCDClassifier", "DPSCDRegressor"], _BATCHES),
+    "DPSCDClassifier, primal": _COLUMNS_ONCE | {"solver": "primal"},
+    **dict.fromkeys(["DPSGDClassifier", "DPSGDRegressor"], _BATCHES),
+    **dict.fromkeys(["DPCDClassifier", "DPCDElasticNet", "DPCDLasso"], _COLUMNS_ONCE),
+    "WALRClassifier": _COLUMNS_ONCE | {"max_iter": 5},
 }
 # DPCD* and the primal solver store X by column and can't work from a file.
-MAPPED = {
-    "no fit: X.sum()": (None, {}),
-    "DPSCDClassifier": ("DPSCDClassifier", _BATCHES | {"batch_size": 10_000}),
-    "DPSCDRegressor": ("DPSCDRegressor", _BATCHES | {"batch_size": 10_000}),
-    "DPSGDClassifier": ("DPSGDClassifier", _BATCHES | {"batch_size": 10_000}),
-    "DPSGDRegressor": ("DPSGDRegressor", _BATCHES | {"batch_size": 10_000}),
-    "WALRClassifier": ("WALRClassifier", _COLUMNS_ONCE | {"max_iter": 2}),
-}
+NO_FIT = "no fit: X.sum()"
+_BY_ROW = ["DPSCDClassifier", "DPSCDRegressor", "DPSGDClassifier", "DPSGDRegressor"]
+MAPPED = {NO_FIT: {}} | dict.fromkeys(_BY_ROW, _BATCHES | {"batch_size": 10_000})
+MAPPED |= {"WALRClassifier": _COLUMNS_ONCE | {"max_iter": 2}}
 # WALR takes a minute for each.
 MAPPED_TYPES = {"float64": list(MAPPED), "float32": [name for name in MAPPED if "WALR" not in name]}
 # Type, order and length of the rows, of which the estimators' bound is 1.
@@ -95,17 +88,14 @@ def write_problem(folder, n_rows, dtype, length):
     return files
 
 
-def run_fit(estimator, settings, files, **how):
+def run_fit(name, settings, files, **how):
     """Return what `_memory.measure` finds in a new process, or None if memory ran out."""
+    estimator = None if name == NO_FIT else name.split(",")[0]
     kind = "classifier" if str(estimator).endswith("Classifier") else "regressor"
     task = {"estimator": estimator, "settings": settings, "X": files["X"], "y": files[kind], **how}
-    found = subprocess.run(
-        [sys.executable, str(CHILD), json.dumps(task)],
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, str(CHILD), json.dumps(task)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if found.returncode and "MemoryError" in found.stderr:
         return None
     if found.returncode:
@@ -130,8 +120,8 @@ def copies(n_rows, folder):
     """Yield what fits on X in memory take."""
     for layout, (dtype, order, length) in bench.progress(LAYOUTS.items()):
         files = write_problem(folder, n_rows, dtype, length)
-        for name, (estimator, settings) in COPIED.items():
-            found = run_fit(estimator, settings, files, layout=order)
+        for name, settings in COPIED.items():
+            found = run_fit(name, settings, files, layout=order)
             yield {"part": "copies", "model": name, "X": layout, **describe(found)}
 
 
@@ -141,8 +131,7 @@ def mapped(n_bytes, folder):
         n_rows = int(n_bytes / np.dtype(dtype).itemsize / COLUMNS)
         files = write_problem(folder, n_rows, dtype, 0.9)
         for name in names:
-            estimator, settings = MAPPED[name]
-            found = run_fit(estimator, settings, files, mapped=True, limit=int(LIMIT))
+            found = run_fit(name, MAPPED[name], files, mapped=True, limit=int(LIMIT))
             # Pages of the file are no copies.
             row = describe(found) | {"copies": None}
             yield {"part": "mapped", "model": name, "X": dtype, **row}
@@ -195,7 +184,8 @@ def main(arguments=None):
                 found[part] = pd.DataFrame(PARTS[part](size, folder)).round(3)
     table = pd.concat([rows for rows in found.values() if len(rows)], ignore_index=True)
     bench.write_table(table, "memory.csv", options, NOTE)
-    draw(table, options)
+    if set(table["part"]) == set(PARTS):
+        draw(table, options)
 
 
 if __name__ == "__main__":

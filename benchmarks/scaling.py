@@ -8,6 +8,7 @@ coordinates that cost the square of the number of columns.
     python benchmarks/scaling.py
 """
 
+import itertools
 import warnings
 
 import _common as bench
@@ -24,6 +25,8 @@ from skdp.linear_model import DPCDLasso, DPSCDClassifier, DPSGDClassifier, WALRC
 DELTA = 1e-7
 BATCH_SIZE = 1000
 WALR_ITERATIONS = 20
+# It has iterations instead.
+NOT_RUN = ("passes", "WALRClassifier")
 
 MODELS = {
     "DPSCDClassifier": (DPSCDClassifier, {"batch_size": BATCH_SIZE}),
@@ -79,18 +82,13 @@ def draw(table, options):
 
 def main(arguments=None):
     options = bench.read_options(__file__, __doc__, arguments, repeats=3)
-    cells = [
-        (grows, model, size)
-        for grows, steps in STEPS.items()
-        for model in MODELS
-        for size in steps
-        if (grows, model) != ("passes", "WALRClassifier")
+    cells = [cell for cell in itertools.product(STEPS, MODELS) if cell != NOT_RUN]
+    cells = [(*cell, size) for cell in cells for size in STEPS[cell[0]]]
+    table = pd.DataFrame(cells, columns=["grows", "model", "size"])
+    table["seconds"] = [
+        time_fits(model, **(BASE | {grows: size}), repeats=options.repeats)
+        for grows, model, size in bench.progress(cells)
     ]
-    rows = []
-    for grows, model, size in bench.progress(cells):
-        seconds = time_fits(model, **(BASE | {grows: size}), repeats=options.repeats)
-        rows.append({"grows": grows, "model": model, "size": size, "seconds": seconds})
-    table = pd.DataFrame(rows)
     slopes = table.groupby(["grows", "model"], sort=False)[["size", "seconds"]].apply(slope)
     table = table.join(slopes.rename("slope").round(3), on=["grows", "model"])
     bench.write_table(table.round({"seconds": 6}), "scaling.csv", options, bench.GENERATED)

@@ -85,19 +85,17 @@ def grid(method):
     """Return the pairs of batch and clipping, in units of the method, that it chooses from."""
     if method in UNCHOSEN:
         return [("auto", "auto")]
-    if method == "sequential":
-        return list(itertools.product(SEQUENTIAL_BATCHES, SEQUENTIAL_CLIPPINGS))
-    if method == "primal":
-        return list(itertools.product(PRIMAL_BATCHES, PRIMAL_CLIPPINGS))
-    return list(itertools.product(BATCHES, CLIPPINGS))
+    pairs = {
+        "sequential": (SEQUENTIAL_BATCHES, SEQUENTIAL_CLIPPINGS),
+        "primal": (PRIMAL_BATCHES, PRIMAL_CLIPPINGS),
+    }
+    return list(itertools.product(*pairs.get(method, (BATCHES, CLIPPINGS))))
 
 
 def is_short(setting, method, name, n_rows):
     """Tell whether a setting has few enough steps to be run."""
-    if method in (*UNCHOSEN, *BASELINES):
-        return True
     batch, _ = resolve(setting, method, PROBLEMS[name].alpha, 1.0, n_rows)
-    return PROBLEMS[name].max_iter * n_rows / batch <= MAX_STEPS
+    return method in BASELINES or PROBLEMS[name].max_iter * n_rows / batch <= MAX_STEPS
 
 
 def resolve(setting, method, alpha, epsilon, n_rows):
@@ -129,6 +127,8 @@ def scores_of(method, name, epsilon, delta, settings, part, seeds, options):
 def choose(method, name, epsilon, delta, options):
     """Return the setting of the grid that is best on validation rows."""
     n_rows = load_part(PROBLEMS[name], "test")[0].shape[0]
+    if method in UNCHOSEN:
+        return grid(method)[0]
     settings = [s for s in grid(method) if is_short(s, method, name, n_rows)]
     seeds, n_finalists = SELECTION_SEEDS[:N_SCREENING], N_FINALISTS
     if method in BASELINES:
@@ -218,17 +218,10 @@ def draw_panel(axis, table):
 
 
 def main(arguments=None):
-    options = bench.read_options(
-        __file__,
-        __doc__,
-        arguments,
-        chosen_by=SELECTION_SEEDS,
-        problems=bench.Some(PROBLEMS, default=list(PROBLEMS)[:-1]),
-        methods=[method for method in METHODS if method != "none"],
-        epsilons=EPSILONS,
-        deltas=DELTAS,
-        seeds=FRESH_SEEDS,
-    )
+    named = {"problems": bench.Some(PROBLEMS, default=list(PROBLEMS)[:-1])}
+    named |= {"methods": [method for method in METHODS if method != "none"]}
+    named |= {"epsilons": EPSILONS, "deltas": DELTAS, "seeds": FRESH_SEEDS}
+    options = bench.read_options(__file__, __doc__, arguments, chosen_by=SELECTION_SEEDS, **named)
     table = pd.DataFrame(row for name in options.problems for row in measure_problem(name, options))
     table = table.round({"median": 5, "min": 5, "max": 5, "lost": 5})
     bench.write_table(table, "dpscd_fig1.csv", options)

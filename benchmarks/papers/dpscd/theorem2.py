@@ -91,13 +91,13 @@ def make_model(setting, form, epsilon, n_rows, seed=None):
     return DPSCDRegressor(**setting | told)
 
 
-def run(problem, model, every_step=True):
+def run(problem, model):
     """Run what `fit` runs, and look at the dual variable.
 
     Returns
     -------
     suboptimality : ndarray
-        Before the first step and after each, or the last alone.
+        Before the first step and after each.
     smallest : float
         The smallest factor that an update was clipped by; 1 - smallest is a kappa of this run.
     theta : ndarray of shape (d,)
@@ -123,10 +123,7 @@ def run(problem, model, every_step=True):
             increment = plan.mechanism.release(increment, noise)
         dual[batch] = a + zeta
         shared += increment
-        if every_step:
-            found.append(problem.suboptimality(dual, optimum))
-    if not every_step:
-        found = [problem.suboptimality(dual, optimum)]
+        found.append(problem.suboptimality(dual, optimum))
     return np.array(found), smallest, shared / problem.scale
 
 
@@ -170,11 +167,11 @@ def bounds(problem, model, kappa):
     return {"bound": np.array(bound), "least": np.array(least), "paper": np.array(paper)}
 
 
-def run_setting(setting, form, epsilon, every_step, seed):
+def run_setting(setting, form, epsilon, seed):
     """Return what `run` finds and, as a last number, the smallest factor."""
     X, y = load_problem()
     model = make_model(setting, form, epsilon, len(y), seed)
-    found, smallest, _ = run(Dual(X, y, setting["alpha"]), model, every_step)
+    found, smallest, _ = run(Dual(X, y, setting["alpha"]), model)
     return [*found, smallest]
 
 
@@ -182,7 +179,7 @@ def measure_steps(epsilon, options):
     """Return one row for each form and step, under the theorem's conditions on alpha and batch."""
     X, y = load_problem()
     problem = Dual(X, y, CONDITIONS["alpha"])
-    cells = [(CONDITIONS, form, epsilon, True) for form in FORMS]
+    cells = [(CONDITIONS, form, epsilon) for form in FORMS]
     tables = []
     runs = bench.run_cells(run_setting, cells, options.seeds, options)
     for form, found in zip(FORMS, runs, strict=True):
@@ -203,16 +200,15 @@ def measure_epsilons(options):
     X, y = load_problem()
     problem = Dual(X, y, USUAL["alpha"])
     points = list(itertools.product(FORMS, options.epsilons))
-    cells = [(USUAL, *point, False) for point in points]
+    cells = [(USUAL, *point) for point in points]
     found = bench.run_cells(run_setting, cells, options.seeds, options)
     table = pd.DataFrame(points, columns=["form", "epsilon"])
-    reached = (bench.summarize(row[:, 0], "mean", "min", "max") for row in found)
+    reached = (bench.summarize(row[:, -2], "mean", "min", "max") for row in found)
     table = table.join(pd.DataFrame(reached))
-    plan = make_model(USUAL, *points[0], len(y))._plan(LOSS, *X.shape, 1)
     return table.assign(
         panel="usual",
         alpha=problem.alpha,
-        step=plan.sampler.n_steps,
+        step=found.shape[-1] - 2,
         clipping_norm=USUAL["clipping_norm"],
         smallest_factor=found[..., -1].min(axis=1),
         start=problem.suboptimality(np.zeros(len(y)), problem.optimum()),
