@@ -397,6 +397,18 @@ def test_compose_believes_no_epsilon():
     assert compose([report, report]).epsilon == joint.epsilon
 
 
+def test_an_epsilon_that_only_the_sum_gives_is_not_stated():
+    """Who reads a joint report has its events alone, and must find what it states."""
+    fields = {"adjacency": "zero_out", "clipping": 1.0, "accountant": "pld"}
+    # One coarse grid for losses of some 1,000 and of some 0.001: the bound is far from the best.
+    rare = PrivacyReport(epsilon=0.0, delta=1.1e-4, events=(GaussianEvent(0.02, 1e-4),), **fields)
+    weak = make_report(rate=1.0, n_steps=1, epsilon=0.009)
+    joint = compose([rare, weak])
+    assert joint.epsilon > 1.5 * weak.epsilon
+    assert joint.epsilon == joint.epsilon_at(joint.delta)
+    assert PrivacyReport.from_json(joint.to_json()) == joint
+
+
 @pytest.mark.parametrize(
     ("adjacency", "unit"),
     [

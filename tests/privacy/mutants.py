@@ -38,6 +38,7 @@ MECHANISMS = "tests/test_mechanisms.py"
 CALIBRATION = "tests/accountant/test_calibration.py"
 REPORT = "tests/accountant/test_report.py"
 REPORT_JSON = "tests/accountant/test_report_json.py"
+PRECISION = "tests/accountant/test_precision.py"
 PURE = "tests/accountant/test_pure.py"
 BOUNDS = "tests/test_bounds.py"
 RANDOM = "tests/test_random.py"
@@ -513,11 +514,53 @@ MUTANTS = (
         (REPORT,),
     ),
     Mutant(
-        "a written epsilon that is believed",
-        "accountant/_report_json.py",
-        "if report.epsilon * (1 + _TOLERANCE) < _smallest_epsilon(report):",
-        "if report.epsilon < 0:",
-        (REPORT_JSON,),
+        "an epsilon that is believed",
+        "accountant/_report.py",
+        "if self.epsilon * (1 + _TOLERANCE) < least:",
+        "if self.epsilon < 0:",
+        (REPORT, REPORT_JSON),
+    ),
+    Mutant(
+        "an epsilon that is believed by 1 %",
+        "accountant/_report.py",
+        "return max(self.epsilon, least)",
+        "return self.epsilon",
+        (REPORT, REPORT_JSON),
+    ),
+    Mutant(
+        "a unit that is believed",
+        "accountant/_report.py",
+        "if self.unit not in units:",
+        "if not self.unit:",
+        (REPORT,),
+    ),
+    Mutant(
+        "composition of unchecked reports",
+        "accountant/_compose.py",
+        "    reports = tuple(dataclasses.replace(report) for report in reports)\n",
+        "",
+        (REPORT,),
+    ),
+    Mutant(
+        "a seed that isn't a condition",
+        "accountant/_report.py",
+        "is_seeded = self.reproducible and math.isfinite(self.epsilon)",
+        "is_seeded = False",
+        (REPORT,),
+    ),
+    Mutant(
+        "closed forms that cancel",
+        "accountant/_divergences.py",
+        "_SMALL_MU = 1e-3\n",
+        "_SMALL_MU = 0.0\n",
+        (PRECISION,),
+    ),
+    Mutant(
+        "closed forms rounded to nearest",
+        "accountant/_divergences.py",
+        "return found * (1 - 1e-11)",
+        "return found",
+        (PRECISION,),
     ),
     Mutant(
         "the same noise for every class",
