@@ -296,6 +296,10 @@ def broken_accounts(run):
         Release(made.noise_scale / made.sensitivity, rate, pairwise, type(made) is LaplaceMechanism)
         for made, rate, pairwise in zip(run.mechanisms, rates.tolist(), run.pairwise, strict=True)
     ]
+    events = [event for event in report.events for _ in range(event.n_releases)]
+    for release, event in zip(releases, events, strict=True):
+        if release.noise < event.noise_multiplier * (1.0 - TOLERANCE):
+            broken.add("noise reported")
     times = np.array([np.bincount(batch, minlength=len(run.asked)) for batch in batches])
     for rate in np.unique(rates[rates < 1.0]):
         coins = times[rates == rate]

@@ -344,6 +344,13 @@ MUTANTS = (
         (REPLAY,),
     ),
     Mutant(
+        "a stream that reports the noise of its last call",
+        "_plans/_dpsgd.py",
+        "        least = min(least, event.noise_multiplier)\n",
+        "",
+        (REPLAY,),
+    ),
+    Mutant(
         "budgets that passes don't share",
         "_plans/_dpsgd.py",
         "calibrate_pure(float(epsilon), n_steps=max_iter,",
@@ -406,6 +413,13 @@ MUTANTS = (
         "                mechanism.release(increment, noise)\n"
         "                shared += increment\n",
         (REPLAY, DUAL),
+    ),
+    Mutant(
+        "sequential updates clipped by what they add to v alone",
+        "_solvers/_dpscd.py",
+        "    reach = joint_reach(rows.norm)\n",
+        "    reach = rows.norm\n",
+        (REPLAY,),
     ),
     Mutant(
         "updates of the sequential form without its dual variable's release",
