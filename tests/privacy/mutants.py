@@ -325,8 +325,8 @@ MUTANTS = (
     Mutant(
         "steps of the intercept's coordinate left out of the account",
         "_plans/_dpcd.py",
-        "calibrate(n_steps=n_steps, **common)",
-        "calibrate(n_steps=n_passes * problem.n_features, **common)",
+        "budget.calibrate(n_steps=n_steps)",
+        "budget.calibrate(n_steps=n_passes * problem.n_features)",
         (REPLAY,),
     ),
     Mutant(
@@ -353,15 +353,15 @@ MUTANTS = (
     Mutant(
         "budgets that passes don't share",
         "_plans/_dpsgd.py",
-        "calibrate_pure(float(epsilon), n_steps=max_iter,",
-        "calibrate_pure(float(epsilon),",
+        "calibrate_pure(max_iter)",
+        "calibrate_pure(1)",
         (REPLAY,),
     ),
     Mutant(
         "personal budgets that passes don't share",
         "_plans/_dpsgd.py",
-        "sample_epsilon, n_steps=max_iter,",
-        "sample_epsilon,",
+        "calibrate_pure(max_iter, sample_epsilon)",
+        "calibrate_pure(1, sample_epsilon)",
         (REPLAY,),
     ),
     Mutant(
