@@ -281,8 +281,11 @@ def plain_ticks(axis, values):
 
 def save_figure(figure, name, options, title=None, legend=None, columns=5):
     """Write a figure, with a title, and below it a legend of labels to handles."""
+    import matplotlib.pyplot as plt
+
     if legend:
         place = {"loc": "outside lower center", "ncols": columns, "frameon": False}
         figure.legend(legend.values(), legend.keys(), **place)
     figure.suptitle(title)
     figure.savefig(options.output / name, dpi=150)
+    plt.close(figure)
