@@ -4,12 +4,11 @@ import re
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import _fit_context
+from sklearn.base import _fit_context as _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _param_validation, validation
-from sklearn.utils._param_validation import StrOptions
-
-__all__ = ["Interval", "StrOptions", "_fit_context", "diagram_box", "quietly", "validate_data"]
+from sklearn.utils._param_validation import StrOptions as StrOptions
+from sklearn.utils._param_validation import validate_params as validate_params
 
 # Messages of input validation that tell of shapes, types and names only. One that isn't known is
 # withheld: numpy, pandas and scikit-learn quote entries in several, and may in more tomorrow.
@@ -82,6 +81,17 @@ def quietly(function, *args, **kwargs):
 def validate_data(estimator, *args, **kwargs):
     """Call `sklearn.utils.validation.validate_data` quietly."""
     return quietly(validation.validate_data, estimator, *args, **kwargs)
+
+
+def validate_arrays(function, X, *y, **checks):
+    """Return X, y if there is one, and the names of X's columns or None.
+
+    They are checked as `validate_data` does it, for a function of the given name.
+    """
+    names = quietly(validation._get_feature_names, X)
+    if y:
+        return *quietly(validation.check_X_y, X, *y, estimator=function, **checks), names
+    return quietly(validation.check_array, X, input_name="X", estimator=function, **checks), names
 
 
 def diagram_box(estimator, caption):
