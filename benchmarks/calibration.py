@@ -31,7 +31,7 @@ from _data import load_prepared
 from joblib.externals.loky import get_reusable_executor
 from sklearn.model_selection import GridSearchCV
 
-from skdp._plans import _dpscd
+from skdp._plans import _base
 from skdp.accountant import _calibration, _divergences, _profile, _search, calibrate
 from skdp.linear_model import DPSCDClassifier
 
@@ -172,7 +172,7 @@ class TimedClassifier(DPSCDClassifier):
                 calibrating.append(time.perf_counter() - start)
 
         start = time.perf_counter()
-        with mock.patch.object(_dpscd, "calibrate", timed):
+        with mock.patch.object(_base, "calibrate", timed):
             super().fit(X, y)
         seconds, of_noise = time.perf_counter() - start, math.fsum(calibrating)
         self.seconds_ = {"calibrating": of_noise, "fitting": seconds - of_noise}

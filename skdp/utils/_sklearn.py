@@ -8,7 +8,7 @@ from sklearn import get_config
 from sklearn.base import _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _param_validation, validation
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import StrOptions, validate_params
 
 __all__ = [
     "Interval",
@@ -17,7 +17,9 @@ __all__ = [
     "assert_docstring_consistency",
     "diagram_box",
     "quietly",
+    "validate_arrays",
     "validate_data",
+    "validate_params",
 ]
 
 # Messages of input validation that tell of shapes, types and names only. One that isn't known is
@@ -127,6 +129,17 @@ def assert_docstring_consistency(objects, **sections):
     from sklearn.utils import _testing
 
     _testing.assert_docstring_consistency(objects, **sections)
+
+
+def validate_arrays(function, X, *y, **checks):
+    """Return X, y if there is one, and the names of X's columns or None.
+
+    They are checked as `validate_data` does it, for a function of the given name.
+    """
+    names = quietly(validation._get_feature_names, X)
+    if y:
+        return *quietly(validation.check_X_y, X, *y, estimator=function, **checks), names
+    return quietly(validation.check_array, X, input_name="X", estimator=function, **checks), names
 
 
 def diagram_box(estimator, caption):

@@ -143,7 +143,7 @@ def fit_response(X, y, epsilon, seed, settings):
     means = public.sums(debiased[:, np.newaxis]) / len(y)
     # With a share beyond 0 or 1 the problem had no minimum.
     means[:, -1] = np.clip(means[:, -1], 0.5 / len(y), 1.0 - 0.5 / len(y))
-    w, found = start_of(public, means), []
+    w, found = start_of(means, public.bias), []
     for alpha in settings:
         w, _, _ = solve_lbfgs(public, means, alpha=alpha, max_iter=MAX_ITER, start=w)
         found.append(w[0])
