@@ -155,8 +155,8 @@ def test_generators_and_noise_have_one_room_each(module, path):
 # Who may open a stream: plans at their start, WALR for batches of public rows, and audits, which
 # draw canaries and coins of their own.
 OPENERS = {"skdp._plans._base", "skdp._plans._walr", "skdp.audit._audit"}
-# Estimators' reports are their plans'; this one is shown, not made.
-REPORTERS = {"skdp.linear_model._notebook"}
+# Estimators' reports are their plans'; these are shown or looked at, not made.
+REPORTERS = {"skdp.linear_model._notebook", "skdp.linear_model._pickling"}
 
 
 @pytest.mark.parametrize(("module", "path"), trees())
