@@ -292,6 +292,13 @@ MUTANTS = (
         (REPLAY, PLAN),
     ),
     Mutant(
+        "primal updates that don't add up in the bound",
+        "_plans/_dpscd.py",
+        "sqrt(batch_size * (batch_size + 1)),\n        size=problem.n_rows",
+        "sqrt(2.0 * batch_size),\n        size=problem.n_rows",
+        (REPLAY,),
+    ),
+    Mutant(
         "adjacency left out of the calibration",
         "_plans/_dpscd.py",
         "        adjacency=budget.adjacency,\n        accountant=budget.accountant,\n"
