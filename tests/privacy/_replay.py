@@ -195,7 +195,7 @@ def _fit(run, case, X, y, null, patch):
         return
     personal = {}
     if case.way == "personal":
-        run.asked = np.linspace(0.2, 1.0, len(X))
+        run.asked = np.random.default_rng(0).permutation(np.linspace(0.2, 1.0, len(X)))
         personal["sample_epsilon"] = run.asked
     with _null(null, np.arange(len(X))):
         run.estimator.fit(X, y, **personal)

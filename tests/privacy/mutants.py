@@ -427,6 +427,13 @@ MUTANTS = (
         (DUAL, "tests/linear_model/test_dpscd.py"),
     ),
     Mutant(
+        "the budgets of other records than those of the batch",
+        "_solvers/_dpsgd.py",
+        "noise_multipliers[batch]",
+        "noise_multipliers[: batch.size]",
+        (REPLAY,),
+    ),
+    Mutant(
         "gradients that aren't clipped",
         "_solvers/_dpsgd.py",
         "        clip_contributions(slopes, norm, bound)\n",
