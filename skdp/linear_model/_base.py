@@ -1,6 +1,7 @@
 """What linear models share: predictions, labels, and the check of what is published."""
 
 import math
+import warnings
 from numbers import Real
 
 import numpy as np
@@ -10,13 +11,24 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_feature_bounds
+from skdp._checks import check_bounds, check_feature_bounds
 from skdp.linear_model._notebook import NotebookMixin
 from skdp.linear_model._pickling import PicklingMixin
 from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
 
 # Numbers whose squares and products stay far from the ends of double precision.
 POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
+
+_NO_TARGET_BOUNDS = (
+    "target_bounds=None takes the targets to be within about [-1, 1], whatever they are, and where "
+    "they aren't, predictions are far off. Give public bounds, target_bounds=(low, high)."
+)
+_UNIT_TARGETS = (
+    "the scale of the targets: [-1, 1], as target_bounds=None takes it (a wrong one costs "
+    "accuracy, not privacy)"
+)
+# From a warning in `public_target_bounds` to the caller of `fit`, which has a decorator.
+_FRAMES_OF_FIT = 4
 
 # Of the parameters that every private estimator has.
 COMMON_CONSTRAINTS = {
@@ -311,6 +323,26 @@ def public_feature_bounds(estimator, n_features):
         reach = 1.0 if estimator.data_norm is None else estimator.data_norm
         bounds = (-reach, reach)
     return check_feature_bounds(bounds, n_features)
+
+
+def public_target_bounds(estimator):
+    """Return the checked `target_bounds` of an estimator, and what is public for want of them.
+
+    The bounds are None if they weren't given, which draws a warning whatever the targets are. It is
+    for `fit` and `partial_fit` to call, and no other function, so that it names the user's line.
+
+    Returns
+    -------
+    bounds : tuple of two floats, or None
+    also_public : tuple of str
+        For the report.
+    """
+    if estimator.target_bounds is not None:
+        return check_bounds(estimator.target_bounds, "target_bounds"), ()
+    if not is_private(estimator):
+        return None, ()
+    warnings.warn(_NO_TARGET_BOUNDS, UserWarning, stacklevel=_FRAMES_OF_FIT)
+    return None, (_UNIT_TARGETS,)
 
 
 def is_private(estimator):

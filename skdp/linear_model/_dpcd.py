@@ -4,7 +4,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from skdp._bounds import clip_targets
-from skdp._checks import check_bounds
 from skdp._losses import LOSSES
 from skdp._plans._dpscd import CLASSES_READ
 from skdp._random import make_stream
@@ -16,6 +15,7 @@ from skdp.linear_model._base import (
     check_finite,
     encode_labels,
     is_private,
+    public_target_bounds,
 )
 from skdp.linear_model._dpcd_base import (
     CONSTRAINTS,
@@ -95,8 +95,8 @@ class DPCDLasso(LinearRegressorMixin, RegressorMixin, BaseEstimator):
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
         to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is: private all the same, but good only if the targets are about that small. The objective
-        is that of the targets in their own units either way.
+        is, with a warning: private all the same, but good only if the targets are about that small.
+        The objective is that of the targets in their own units either way.
 
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
@@ -259,9 +259,7 @@ class DPCDLasso(LinearRegressorMixin, RegressorMixin, BaseEstimator):
             self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
         )
         targets = as_targets(y)
-        bounds = self.target_bounds
-        if bounds is not None:
-            bounds = check_bounds(bounds, "target_bounds")
+        bounds, also_public = public_target_bounds(self)
         loss = LOSSES["squared_error"]
         check_options(self, X.shape[1])
 
@@ -292,7 +290,9 @@ class DPCDLasso(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         self.n_iter_ = plan.n_passes
         self.clipping_norm_ = clip
         self.step_size_ = plan.step_size
-        self.privacy_report_ = plan.report(clip=clip, reproducible=stream.reproducible)
+        self.privacy_report_ = plan.report(
+            clip=clip, reproducible=stream.reproducible, also_public=also_public
+        )
         return self
 
     def __sklearn_tags__(self):
@@ -372,8 +372,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
         to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is: private all the same, but good only if the targets are about that small. The objective
-        is that of the targets in their own units either way.
+        is, with a warning: private all the same, but good only if the targets are about that small.
+        The objective is that of the targets in their own units either way.
 
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
@@ -539,9 +539,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
             self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
         )
         targets = as_targets(y)
-        bounds = self.target_bounds
-        if bounds is not None:
-            bounds = check_bounds(bounds, "target_bounds")
+        bounds, also_public = public_target_bounds(self)
         loss = LOSSES["squared_error"]
         check_options(self, X.shape[1])
 
@@ -572,7 +570,9 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         self.n_iter_ = plan.n_passes
         self.clipping_norm_ = clip
         self.step_size_ = plan.step_size
-        self.privacy_report_ = plan.report(clip=clip, reproducible=stream.reproducible)
+        self.privacy_report_ = plan.report(
+            clip=clip, reproducible=stream.reproducible, also_public=also_public
+        )
         return self
 
     def __sklearn_tags__(self):

@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from skdp._bounds import augmented_norm, bound_columns, clip_rows, clip_targets, summation_slack
-from skdp._checks import check_bounds
 from skdp._losses import LOSSES
 from skdp._plans._dpscd import (
     CLASSES_READ,
@@ -31,6 +30,7 @@ from skdp.linear_model._base import (
     encode_labels,
     is_private,
     public_feature_bounds,
+    public_target_bounds,
 )
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
 
@@ -166,7 +166,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
         to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is: private all the same, but good only if the targets are about that small.
+        is, with a warning: private all the same, but good only if the targets are about that small.
 
     max_iter : int, default=10
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
@@ -332,10 +332,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
             y_numeric=True,
         )
         targets = as_targets(y)
-        bounds = self.target_bounds
-        if bounds is not None:
-            bounds = check_bounds(bounds, "target_bounds")
-
+        bounds, also_public = public_target_bounds(self)
         loss = LOSSES["squared_error"]
         _check_options(self, loss)
 
@@ -364,7 +361,9 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         self.n_iter_ = self.max_iter
         self.batch_size_ = plan.batch_size
         self.clipping_norm_ = plan.clipping_norm
-        self.privacy_report_ = plan.report(reproducible=stream.reproducible)
+        self.privacy_report_ = plan.report(
+            reproducible=stream.reproducible, also_public=also_public
+        )
         return self
 
     def __sklearn_tags__(self):

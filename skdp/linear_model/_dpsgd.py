@@ -5,7 +5,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from skdp._bounds import clip_rows, clip_targets
-from skdp._checks import check_bounds
 from skdp._losses import LOSSES, Huber, Multinomial
 from skdp._plans._dpscd import CLASSES_READ
 from skdp._random import make_stream
@@ -16,6 +15,7 @@ from skdp.linear_model._base import (
     as_targets,
     encode_labels,
     is_private,
+    public_target_bounds,
 )
 from skdp.linear_model._dpsgd_base import (
     CONSTRAINTS,
@@ -102,7 +102,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
         to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is: private all the same, but good only if the targets are about that small.
+        is, with a warning: private all the same, but good only if the targets are about that small.
 
     max_iter : int or "auto", default="auto"
         Passes over the data, all of which are taken. "auto" is 10 for Gaussian noise and 1 for
@@ -290,7 +290,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
             If X or y is sparse.
         """
         # 1. scikit-learn's contract
-        X, y, bounds = self._read(X, y)
+        X, y = self._read(X, y)
+        bounds, also_public = public_target_bounds(self)
         sample_epsilon = check_options(self, X.shape[0], sample_epsilon)
 
         # 2. bound the data
@@ -311,7 +312,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         self._stream = None
         self.n_iter_ = plan.n_passes
         self.privacy_report_ = plan.report(
-            reproducible=stream.reproducible, also_public=budgets_public(sample_epsilon)
+            reproducible=stream.reproducible,
+            also_public=budgets_public(sample_epsilon) + also_public,
         )
         return self
 
@@ -346,7 +348,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         """
         # 1. scikit-learn's contract; its decorator checks parameters in the first call only
         self._validate_params()
-        X, y, bounds = self._read(X, y, reset=stream_of(self) is None)
+        X, y = self._read(X, y, reset=stream_of(self) is None)
+        bounds, also_public = public_target_bounds(self)
         check_options(self, X.shape[0])
 
         # 2. bound the data
@@ -360,6 +363,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
             self._loss(half_width),
             make_scaled_penalty(self, half_width),
             units=(midpoint, half_width),
+            also_public=also_public,
         )
 
         # 5. publish
@@ -370,7 +374,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
         return self
 
     def _read(self, X, y, reset=True):
-        X, y = validate_data(
+        return validate_data(
             self,
             X,
             y,
@@ -380,8 +384,6 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseEstimator):
             y_numeric=True,
             reset=reset,
         )
-        bounds = self.target_bounds
-        return X, y, None if bounds is None else check_bounds(bounds, "target_bounds")
 
     def _bound(self, X, y, bounds):
         clip = is_private(self)

@@ -21,6 +21,8 @@ from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPSGDClassifier, DPSGDRegressor
 from skdp.utils.estimator_checks import check_private_estimator
 
+pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+
 INF = float("inf")
 BOTH = [DPSGDClassifier, DPSGDRegressor]
 
