@@ -407,6 +407,13 @@ MUTANTS = (
         (REPLAY,),
     ),
     Mutant(
+        "an intercept's entry of gathered rows that is twice as long",
+        "_bounds.py",
+        "        out[:, -1] = self.bias\n",
+        "        out[:, -1] = 2.0 * self.bias\n",
+        (REPLAY,),
+    ),
+    Mutant(
         "an intercept's column of length 1 at most",
         "_bounds.py",
         "np.append(reach, bias)",
