@@ -78,9 +78,14 @@ class PublicRows:
         return sum(np.einsum("ij,ij->j", x, x) for _, x in self.blocks()) / self.n_rows
 
     @property
+    def norms(self):
+        """Lengths of the rows."""
+        return self._rows.norm
+
+    @property
     def longest(self):
         """Length of the longest row."""
-        return float(self._rows.norm.max())
+        return float(self.norms.max())
 
     def weighted_moment(self, weights):
         """Return the mean outer product of a row with itself, with weights of shape (n,) or 1."""

@@ -12,7 +12,7 @@ the rows and :math:`S = \sum_i u_i x_i x_i^\top`, the optimum is the geometric m
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import cholesky, eigh, solve_triangular
 
 from skdp._solvers._walr_alpha import excess_losses, penalties
 
@@ -24,6 +24,11 @@ _SCORE_VARIANCE = 4.0
 _LESS = 0.3
 # Of columns divided by their sizes: what varies less is rounding.
 _RANK = 1e-13
+# Of the same, for those who check the noise: they needn't come to the same rounding.
+_SEEN_RANK = 1e-12
+# Variance below which noise isn't looked at, relative to the columns' and for each of them.
+_UNSEEN = 1e-8
+_SMALLEST_STD = 1e-100
 _ITERATIONS = 30
 _GAP = 1.05
 _EVEN_ROWS, _FAR_ROWS = 2500, 1500
@@ -67,15 +72,10 @@ def adapted_coordinates(public, noise_multiplier):
     Coordinates
     """
     plain = spherical_coordinates(public.n_columns, public.longest)
-    # Columns are divided by their sizes first: units must not decide what counts as rounding.
-    sizes = np.sqrt(np.diag(public.second_moment))
-    sizes = np.where(sizes > 0.0, sizes, 1.0)
-    moment = public.second_moment / np.multiply.outer(sizes, sizes)
-    values, vectors = eigh(moment)
-    kept = values > _RANK * values[-1]
-    if not kept.any():
+    sizes, values, vectors = _spanned(public, _RANK)
+    if not values.size:
         return plain
-    root, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    root = np.sqrt(values)
     # Signs of eigenvectors are arbitrary; seeded noise shouldn't hang on them.
     vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(root.size)])
     # Coordinates in which the rows' second moment is the identity.
@@ -88,6 +88,67 @@ def adapted_coordinates(public, noise_multiplier):
     transform, inverse = _root(shape, 0.5) @ whiten, colour @ _root(shape, -0.5)
     scale = plain.longest / float(public.mapped_norms(transform).max())
     return Coordinates(scale * transform, inverse / scale, plain.longest)
+
+
+def _spanned(public, rank):
+    """Return the sizes of columns, and curvatures and directions that rows divided by them have."""
+    # Units must not decide what counts as rounding.
+    sizes = np.sqrt(np.diag(public.second_moment))
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    values, vectors = eigh(public.second_moment / np.multiply.outer(sizes, sizes))
+    kept = values > rank * values[-1]
+    return sizes, values[kept], vectors[:, kept]
+
+
+def mean_length(noise_cov, mean):
+    """Return the length of the mean of rows in units of noise: no row mean may be longer than 1.
+
+    Rows that noise serves are an ellipsoid, which contains their mean.
+
+    Parameters
+    ----------
+    noise_cov : ndarray of shape (d, d)
+    mean : ndarray of shape (d,)
+
+    Returns
+    -------
+    length : float
+        Infinite if the matrix is no covariance.
+    """
+    try:
+        return float(np.linalg.norm(solve_triangular(_noise_root(noise_cov), mean, trans="T")))
+    except (np.linalg.LinAlgError, ValueError):
+        return np.inf
+
+
+def row_lengths(public, noise_cov):
+    """Return the lengths of rows in units of noise, which are at most 1 where noise serves them.
+
+    Directions that an adapted release would leave out as rounding aren't looked at.
+
+    Parameters
+    ----------
+    public : PublicRows
+    noise_cov : ndarray of shape (d, d)
+
+    Returns
+    -------
+    lengths : ndarray of shape (n,)
+    """
+    if np.array_equal(noise_cov, noise_cov[0, 0] * np.eye(public.n_columns)):
+        return public.norms / np.sqrt(noise_cov[0, 0])
+    sizes, _, vectors = _spanned(public, _SEEN_RANK)
+    span = vectors / sizes[:, np.newaxis]
+    root = np.linalg.qr(_noise_root(noise_cov) @ span, mode="r")
+    return public.mapped_norms(solve_triangular(root, span.T, trans="T"))
+
+
+def _noise_root(noise_cov):
+    """Return an upper triangular R with R^T R = noise_cov and what can't be told from rounding."""
+    stds = np.maximum(np.sqrt(np.diag(noise_cov)), _SMALLEST_STD)
+    correlation = noise_cov / stds / stds[:, np.newaxis]
+    correlation += _UNSEEN * stds.size * np.eye(stds.size)
+    return cholesky(correlation) * stds
 
 
 def _cost_of_errors(second_moment, sizes, noise, n_rows, bias):

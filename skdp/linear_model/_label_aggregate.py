@@ -1,9 +1,10 @@
 """Noisy sums of rows by label: all that training needs to know of the labels."""
 
-import contextlib
 import dataclasses
+import functools
 import json
 import math
+import operator
 from collections import namedtuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from skdp._plans._walr import CLASSES_DECLARED, FEATURES_READ, LabelBudget, WALR
 from skdp._random import random_name
 from skdp._solvers._parallel import single_threaded_blas
 from skdp._solvers._walr import BLOCK, PublicRows, release_sums
+from skdp._solvers._walr_noise import mean_length, row_lengths
 from skdp.accountant import calibrate
 from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE, encode_labels
 from skdp.utils._sklearn import StrOptions, validate_arrays, validate_params
@@ -39,11 +41,17 @@ _OTHER_ROWS = "X has other rows than the aggregate was made of, or rows scaled o
 _ARRAYS = ("sums", "noise_cov", "part_sums")
 # Sums of other rows agree to so many digits by accident only.
 _EQUAL = 1e-9
+# How far a row may go beyond what its noise is for: rounding, and columns that nearly cancel.
+_LENIENT = 1.005
 _DISJOINT = "that the parts of a sum of aggregates are of different records, each in one part"
 _SEEDED_TWICE = (
     "aggregates made with a seed may share their noise, which their difference would then give "
     "away; make them with random_state=None."
 )
+
+
+class TooLittleNoise(ValueError):
+    """An aggregate's noise isn't enough for what it promises."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -57,6 +65,15 @@ class LabelAggregate:
     one row; features, their sums included, are public and not protected. In a sum each record
     keeps the guarantee of the part that it is in, so that `epsilon` and `delta` are the largest of
     the parts' and the noise is all of theirs: covariances add.
+
+    **What is checked.** Whoever receives an aggregate needn't believe that it has the noise that it
+    states. A row x is served by noise of covariance S and a multiplier s if ``x' S^-1 x`` is at
+    most ``1 / s**2``, half of that with three classes or more. When a release is made or read, its
+    mean row must be served, and the largest noise must be that of the multiplier and the
+    sensitivity; training looks at every row, which a part of a sum must serve. Noise is looked at
+    to half a percent, and no closer than to 1e-4 times that of the columns, times the square root
+    of their number, where columns nearly cancel. Nothing can tell whether the sums really have the
+    noise that is stated: for that the holder is trusted.
 
     Parameters
     ----------
@@ -86,11 +103,17 @@ class LabelAggregate:
         label, in the coordinates in which they are released, rounding included; None if it differs
         between the parts.
     names : tuple of str
-        Random names of the parts, by which an aggregate that is added twice is noticed.
+        Random names of the parts, by which an aggregate that is added twice is noticed; one, but
+        in a sum.
     reproducible : bool
         Whether the noise of a part came from a seed.
     classes_read, norm_read : bool
         Whether the class set was read from labels, and `data_norm` from features.
+
+    Attributes
+    ----------
+    parts : tuple of LabelAggregate
+        The releases that a sum is of; () for a release. Sums are made by adding only.
 
     Raises
     ------
@@ -132,6 +155,8 @@ class LabelAggregate:
     classes_read: bool
     norm_read: bool
 
+    parts = ()
+
     def __post_init__(self):
         for name in _ARRAYS:
             self._set(name, np.array(getattr(self, name), dtype=np.float64))
@@ -147,6 +172,8 @@ class LabelAggregate:
             self._set("feature_names", tuple(self.feature_names))
         self._check_numbers()
         self._check_arrays()
+        if math.isfinite(self.epsilon):
+            self._check_noise()
 
     def _check_numbers(self):
         numbers = (self.data_norm, self.bias, self.delta, self.noise_multiplier)
@@ -186,10 +213,38 @@ class LabelAggregate:
         for name in ("names", "feature_names"):
             if not all(isinstance(word, str) for word in getattr(self, name) or ()):
                 raise ValueError(f"{name} must be strings.")
-        if not self.names or len(set(self.names)) < len(self.names):
-            raise ValueError("names must be different, one for each part.")
+        if len(self.names) != 1:
+            raise ValueError("names must be one, that of a release: sums are made by adding.")
         if self.feature_names is not None and len(self.feature_names) != self.n_features:
             raise ValueError("feature_names must be as many as features.")
+
+    @np.errstate(all="ignore")
+    def _check_noise(self):
+        """Refuse noise that can be seen to be too little without a row."""
+        total = self.part_sums[0]
+        if self.bias and not math.isclose(total[-1], self.n_rows * self.bias, rel_tol=_SAME_SUMS):
+            raise ValueError("part_sums must end with n_rows times bias.")
+        if not self.sensitivity:
+            raise TooLittleNoise("sensitivity must be positive.")
+        # Some row is no longer in the coordinates of the release than in those of X.
+        largest = math.sqrt(np.abs(self.noise_cov).sum(axis=1).max())
+        if not _LENIENT * largest >= self.noise_multiplier * self.sensitivity:
+            raise TooLittleNoise("noise_cov is too small for noise_multiplier and sensitivity.")
+        if not self._moves(mean_length(self.noise_cov, total / self.n_rows)) <= _LENIENT:
+            raise TooLittleNoise("noise_cov is too small for the mean of part_sums.")
+
+    def _moves(self, lengths):
+        """Return how far flips of rows of these lengths move the sums, in units of what may be."""
+        return lengths * self.noise_multiplier * math.sqrt(2.0 if self.classes.size > 2 else 1.0)
+
+    def _check_rows(self, public):
+        """Refuse noise that is too little for a row; in a sum a part must serve it."""
+        moves = np.full(public.n_rows, np.inf)
+        for part in self.parts or (self,):
+            moves = np.fmin(moves, part._moves(row_lengths(public, part.noise_cov)))
+            if moves.max() <= _LENIENT:
+                return
+        raise TooLittleNoise("noise_cov is too small for rows of X.")
 
     def _set(self, name, value):
         if isinstance(value, np.ndarray):
@@ -265,22 +320,22 @@ class LabelAggregate:
             raise ValueError("the aggregates have a part in common: records must be disjoint.")
         if self.reproducible and other.reproducible:
             raise ValueError(_SEEDED_TWICE)
-        same = self.sensitivity == other.sensitivity
-        return dataclasses.replace(
-            self,
-            sums=self.sums + other.sums,
-            noise_cov=self.noise_cov + other.noise_cov,
-            part_sums=np.vstack([self.part_sums, other.part_sums]),
-            n_rows=self.n_rows + other.n_rows,
-            epsilon=max(self.epsilon, other.epsilon),
-            delta=max(self.delta, other.delta),
-            noise_multiplier=min(self.noise_multiplier, other.noise_multiplier),
-            sensitivity=self.sensitivity if same else None,
-            names=self.names + other.names,
-            reproducible=self.reproducible or other.reproducible,
-            classes_read=self.classes_read or other.classes_read,
-            norm_read=self.norm_read or other.norm_read,
-        )
+        # Made of checked parts, and from left to right, however they were added before.
+        parts = (self.parts or (self,)) + (other.parts or (other,))
+        of = {name: [getattr(part, name) for part in parts] for name in vars(parts[0])}
+        added = {name: sum(of[name]) for name in ("sums", "noise_cov", "n_rows")}
+        added |= {name: max(of[name]) for name in ("epsilon", "delta")}
+        added |= {name: any(of[name]) for name in ("reproducible", "classes_read", "norm_read")}
+        added |= {
+            "part_sums": np.vstack(of["part_sums"]),
+            "noise_multiplier": min(of["noise_multiplier"]),
+            "sensitivity": self.sensitivity if len(set(of["sensitivity"])) == 1 else None,
+            "names": self.names + other.names,
+            "parts": parts,
+        }
+        total = object.__new__(LabelAggregate)
+        total.__setstate__(vars(self) | added)
+        return total
 
     def __radd__(self, other):
         # For the built-in sum, which starts at 0.
@@ -292,13 +347,18 @@ class LabelAggregate:
         return f"LabelAggregate({self.n_rows} rows, {self.classes.size} classes, {guarantee})"
 
     def to_json(self):
-        """Give the aggregate as JSON; numbers come back to the last bit.
+        """Give the aggregate as JSON, a sum as its parts; numbers come back to the last bit.
 
         Returns
         -------
         text : str
             Strict JSON.
         """
+        return json.dumps(self._to_content(), allow_nan=False)
+
+    def _to_content(self):
+        if self.parts:
+            return {"parts": [part._to_content() for part in self.parts]}
         content = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
@@ -308,7 +368,16 @@ class LabelAggregate:
         content["dtype"] = self.classes.dtype.str
         if math.isinf(self.epsilon):
             content["epsilon"] = "inf"
-        return json.dumps(content, allow_nan=False)
+        return content
+
+    @classmethod
+    def _from_content(cls, content):
+        if set(content) == {"parts"}:
+            parts = [cls._from_content(part) for part in content["parts"]]
+            return functools.reduce(operator.add, parts)
+        content["classes"] = np.array(content["classes"], dtype=content.pop("dtype"))
+        content["epsilon"] = float(content["epsilon"])
+        return cls(**content)
 
     @classmethod
     def from_json(cls, text):
@@ -326,18 +395,18 @@ class LabelAggregate:
         Raises
         ------
         ValueError
-            If it isn't the JSON of an aggregate.
+            If it isn't the JSON of an aggregate, or of one with too little noise. Sums that say
+            nothing of their parts, as they were written once, can't be checked and are refused.
         """
-        found = None
+        problem = "."
         # What is wrong isn't told in the words of other libraries, which quote it.
-        with contextlib.suppress(TypeError, KeyError, ValueError, OverflowError, RecursionError):
-            content = json.loads(text)
-            content["classes"] = np.array(content["classes"], dtype=content.pop("dtype"))
-            content["epsilon"] = float(content["epsilon"])
-            found = cls(**content)
-        if found is None:
-            raise ValueError("text is not the JSON of a LabelAggregate.")
-        return found
+        try:
+            return cls._from_content(json.loads(text))
+        except TooLittleNoise as error:
+            problem = f": {error}"
+        except (TypeError, KeyError, ValueError, OverflowError, RecursionError):
+            pass
+        raise ValueError("text is not the JSON of a LabelAggregate" + problem)
 
 
 @validate_params(CONSTRAINTS, prefer_skip_nested_validation=True)
@@ -483,6 +552,8 @@ def prepared_rows(X, aggregate, feature_names):
     with single_threaded_blas, np.errstate(all="ignore"):
         if (np.abs(public.total - aggregate.feature_sums) > reach).any():
             raise ValueError(_OTHER_ROWS)
+        if math.isfinite(aggregate.epsilon):
+            aggregate._check_rows(public)
     return public
 
 

@@ -48,6 +48,7 @@ PLAN = "tests/plans/test_dpscd.py"
 PLAN_GRADIENT = "tests/plans/test_dpsgd.py"
 PLAN_COORDINATE = "tests/plans/test_dpcd.py"
 LABEL = "tests/linear_model/test_walr.py"
+AGGREGATE = "tests/linear_model/test_label_aggregate.py"
 HIDDEN = "tests/statistical/test_hidden_dual.py"
 CHECKS = "tests/linear_model/test_dpsgd.py"
 
@@ -384,6 +385,41 @@ MUTANTS = (
         "longest * (math.sqrt(2.0) if several else 1.0)",
         "longest",
         (LABEL,),
+    ),
+    Mutant(
+        "rows aren't compared with an aggregate's noise",
+        "linear_model/_label_aggregate.py",
+        "            aggregate._check_rows(public)\n",
+        "            pass\n",
+        (AGGREGATE,),
+    ),
+    Mutant(
+        "rows are compared with the noise of all parts",
+        "linear_model/_label_aggregate.py",
+        "for part in self.parts or (self,)",
+        "for part in (self,)",
+        (AGGREGATE,),
+    ),
+    Mutant(
+        "half the noise is enough for three classes",
+        "linear_model/_label_aggregate.py",
+        "math.sqrt(2.0 if self.classes.size > 2 else 1.0)",
+        "1.0",
+        (AGGREGATE,),
+    ),
+    Mutant(
+        "noise isn't compared with multiplier and sensitivity",
+        "linear_model/_label_aggregate.py",
+        "if not _LENIENT * largest >=",
+        "if not math.inf >=",
+        (AGGREGATE,),
+    ),
+    Mutant(
+        "noise isn't compared with the mean row",
+        "linear_model/_label_aggregate.py",
+        "self._moves(mean_length(self.noise_cov, total / self.n_rows))",
+        "0.0",
+        (AGGREGATE,),
     ),
     Mutant(
         "the mean row and not the longest",
