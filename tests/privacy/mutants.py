@@ -438,8 +438,8 @@ MUTANTS = (
     Mutant(
         "the longest row of the first block",
         "_solvers/_walr.py",
-        "self._rows.norm.max()",
-        "self._rows.norm[:2048].max()",
+        "self.norms.max()",
+        "self.norms[:2048].max()",
         (REPLAY,),
     ),
     Mutant(
