@@ -1,14 +1,15 @@
 """What every plan has: a budget, the one place where noise begins, and the one way to a report.
 
 A plan holds what is run and what is accounted, so that the two can't drift apart. It is made of
-public numbers only; no array with an entry per row ever comes here.
+public numbers only; of arrays with an entry per row none comes here but personal budgets, which
+are public.
 """
 
 import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skdp._checks import check_real
+from skdp._checks import check_count, check_real
 from skdp._random import make_stream
 from skdp.accountant import PrivacyReport, calibrate, calibrate_pure
 from skdp.exceptions import PrivacyWarning, warn_user
@@ -25,6 +26,7 @@ NOT_COVERED = (
     "scores on private records, cross-validation's included: they carry no noise",
     "other fits on the same records: add them up with skdp.accountant.compose",
 )
+_ACCOUNTANTS = ("pld", "rdp")
 # Share of a good prediction up to which errors count by their size, not only by their sign.
 _FOLLOWED = 0.15
 LARGE_DELTA = (
@@ -51,6 +53,8 @@ class Budget:
         # Parameters may come unvalidated (`sklearn.set_config`), and integers of any size.
         if self.adjacency not in self.adjacencies:
             raise ValueError(f"adjacency must be one of {self.adjacencies}.")
+        if self.accountant not in _ACCOUNTANTS:
+            raise ValueError(f"accountant must be one of {_ACCOUNTANTS}.")
         for name in ("epsilon", "delta"):
             object.__setattr__(self, name, check_real(getattr(self, name), name))
 
@@ -183,7 +187,7 @@ def resolve_batch_size(batch_size, available, of="samples"):
     UserWarning
         If the number given is above `available`, which is public.
     """
-    batch_size = int(batch_size)
+    batch_size = check_count(batch_size, "batch_size")
     if batch_size > available:
         warn_user(f"batch_size={batch_size} is larger than n_{of}={available}; n_{of} is used.")
         return available

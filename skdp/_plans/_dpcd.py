@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skdp._checks import check_positive
+from skdp._checks import check_count, check_positive
 from skdp._mechanisms import GaussianMechanism
 from skdp._plans._base import Plan
 from skdp._sampling import SingleCoordinateSampler
@@ -173,7 +173,9 @@ def plan_dpcd(
     # Parameters may come unvalidated (`sklearn.set_config`).
     if not 0.0 <= smoothness_budget < 1.0:
         raise ValueError("smoothness_budget must be in (0, 1).")
-    n_passes = _AUTO_PASSES if max_iter == "auto" else int(max_iter)
+    n_passes = _AUTO_PASSES if max_iter == "auto" else check_count(max_iter, "max_iter")
+    if average_every is not None:
+        average_every = check_count(average_every, "average_every")
     n_steps = n_passes * problem.n_columns
     multiplier = budget.calibrate(n_steps=n_steps)
     multiplier *= math.sqrt(1.0 / (1.0 - smoothness_budget))

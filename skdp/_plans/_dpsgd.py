@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skdp._checks import check_positive
+from skdp._checks import check_count, check_positive
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
 from skdp._plans._base import Plan, auto_batch_size, resolve_batch_size
 from skdp._plans._dpsgd_disjoint import (
@@ -191,7 +191,7 @@ def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm):
     There are ``ceil(max_iter * n_rows / batch_size)`` steps at the sampling rate
     ``batch_size / n_rows``; `max_iter` "auto" is 10.
     """
-    max_iter = 10 if max_iter == "auto" else int(max_iter)
+    max_iter = 10 if max_iter == "auto" else check_count(max_iter, "max_iter")
     if batch_size == "auto":
         batch_size = auto_batch_size(problem.n_rows)
     batch_size = resolve_batch_size(batch_size, problem.n_rows)
@@ -225,7 +225,7 @@ def plan_dpsgd_laplace(
     public epsilons, one a record, the noise of a batch is that of its most demanding member, and
     the batches are made of records with about the same epsilon.
     """
-    max_iter = 1 if max_iter == "auto" else int(max_iter)
+    max_iter = 1 if max_iter == "auto" else check_count(max_iter, "max_iter")
     notes = (_SEVERAL_PASSES.format(max_iter),) if max_iter > 1 else ()
     epsilon, multipliers = budget.epsilon, None
     if sample_epsilon is not None:

@@ -38,11 +38,11 @@ class LabelBudget(Budget):
         *NOT_COVERED,
     )
 
-    def calibrate(self):
+    def calibrate(self, **design):
         """Return the noise multiplier of the one release that spends this."""
         if self.mechanism == "classic" and self.is_private:
             return calibrate_classic(self.epsilon, self.delta)
-        return super().calibrate()
+        return super().calibrate(**design)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -53,7 +53,11 @@ class TargetUnits(NamedTuple):
 
 
 class PrivateEstimator(PicklingMixin, BaseEstimator):
-    """What the parameters of private estimators say in the same way everywhere."""
+    """What every private estimator is."""
+
+
+class RowPrivateEstimator(PrivateEstimator):
+    """What the parameters of estimators that protect rows say in the same way everywhere."""
 
     def _budget(self):
         return Budget(self.epsilon, self.delta, self.adjacency, self.accountant)

@@ -266,10 +266,13 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         weights, clip = self._solve(plan, columns, targets, loss, penalty, stream)
 
         # 5. publish
+        report = plan.report(
+            clip=clip, reproducible=stream.reproducible, also_public=self._targets_assumed()
+        )
         self._set_weights(weights, bias, units)
         # Units may move a coefficient past the end of its interval by rounding.
         self.coef_ = np.clip(self.coef_, *self._coefficient_box())
-        self._set_report(plan, clip, stream, self._targets_assumed())
+        self._set_report(plan, clip, report)
         return self
 
 
@@ -734,6 +737,9 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         weights, clip = self._solve(plan, columns, targets, loss, penalty, stream)
 
         # 5. publish
+        report = plan.report(
+            clip=clip, reproducible=stream.reproducible, also_public=self._classes_assumed()
+        )
         self._set_weights(weights, bias, classes)
-        self._set_report(plan, clip, stream, self._classes_assumed())
+        self._set_report(plan, clip, report)
         return self

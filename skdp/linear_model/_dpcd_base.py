@@ -19,7 +19,7 @@ from skdp._solvers._dpcd import SUM_BLOCK, mean_squares, solve_dpcd
 from skdp.linear_model._base import (
     COMMON_CONSTRAINTS,
     POSITIVE,
-    PrivateEstimator,
+    RowPrivateEstimator,
     is_private,
     public_feature_bounds,
 )
@@ -92,7 +92,7 @@ def check_coef_bounds(coef_bounds, n_features, *, positive=False):
     return low, high
 
 
-class BaseDPCD(PrivateEstimator):
+class BaseDPCD(RowPrivateEstimator):
     """Bounds, planning and solving of the DP-CD estimators."""
 
     def _check_options(self, n_features):
@@ -195,10 +195,8 @@ class BaseDPCD(PrivateEstimator):
         )
         return weights, plan.public_clip(smoothness)
 
-    def _set_report(self, plan, clip, stream, also_public=()):
+    def _set_report(self, plan, clip, report):
         self.n_iter_ = plan.n_passes
         self.clipping_norm_ = clip
         self.step_size_ = plan.step_size
-        self.privacy_report_ = plan.report(
-            clip=clip, reproducible=stream.reproducible, also_public=also_public
-        )
+        self.privacy_report_ = report

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._bounds import augmented_norm, bound_columns, summation_slack
+from skdp._checks import check_count
 from skdp._losses import LOSSES
 from skdp._plans._dpscd import (
     DPSCDProblem,
@@ -21,8 +22,8 @@ from skdp.linear_model._base import (
     POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
-    PrivateEstimator,
     ProbabilityMixin,
+    RowPrivateEstimator,
     encode_labels,
     is_private,
     public_feature_bounds,
@@ -50,7 +51,7 @@ _PLANS = {
 }
 
 
-class _BaseDPSCD(PrivateEstimator):
+class _BaseDPSCD(RowPrivateEstimator):
     """What the DP-SCD estimators share."""
 
     def _order(self):
@@ -82,7 +83,7 @@ class _BaseDPSCD(PrivateEstimator):
         return _PLANS[self.solver](
             problem,
             self._budget(),
-            max_iter=int(self.max_iter),
+            max_iter=check_count(self.max_iter, "max_iter"),
             batch_size=self.batch_size,
             clipping_norm=self.clipping_norm,
             **({"noisy_dual": self.noisy_dual} if self.solver == "dual" else {}),
@@ -106,13 +107,11 @@ class _BaseDPSCD(PrivateEstimator):
             return solve_dpscd_primal(columns, targets, **common)
         return solve_dpscd(rows, targets, n_jobs=self.n_jobs, **common)
 
-    def _set_report(self, plan, stream, also_public=()):
+    def _set_report(self, plan, report):
         self.n_iter_ = self.max_iter
         self.batch_size_ = plan.batch_size
         self.clipping_norm_ = plan.clipping_norm
-        self.privacy_report_ = plan.report(
-            reproducible=stream.reproducible, also_public=also_public
-        )
+        self.privacy_report_ = report
 
 
 class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
@@ -350,8 +349,10 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         weights = self._solve(plan, rows, targets, loss, stream)
 
         # 5. publish
+        assumed = self._targets_assumed()
+        report = plan.report(reproducible=stream.reproducible, also_public=assumed)
         self._set_weights(weights, rows.bias, units)
-        self._set_report(plan, stream, self._targets_assumed())
+        self._set_report(plan, report)
         return self
 
 
@@ -599,6 +600,8 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         weights = self._solve(plan, rows, targets, loss, stream)
 
         # 5. publish
+        assumed = self._classes_assumed()
+        report = plan.report(reproducible=stream.reproducible, also_public=assumed)
         self._set_weights(weights, rows.bias, classes)
-        self._set_report(plan, stream, self._classes_assumed())
+        self._set_report(plan, report)
         return self

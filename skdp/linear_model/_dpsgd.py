@@ -296,10 +296,11 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         weights = self._solve(plan, rows, targets, loss, penalty, stream)
 
         # 5. publish
+        also_public = budgets_public(sample_epsilon) + self._targets_assumed()
+        report = plan.report(reproducible=stream.reproducible, also_public=also_public)
         self._set_weights(weights, rows.bias, units)
         self._stream = None
-        also_public = budgets_public(sample_epsilon) + self._targets_assumed()
-        self._set_report(plan, plan.n_passes, stream.reproducible, also_public)
+        self._set_report(plan, plan.n_passes, report)
         return self
 
     @available_if(takes_streams)
@@ -642,10 +643,11 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         weights = self._solve(plan, rows, targets, loss, penalty, stream)
 
         # 5. publish
+        also_public = budgets_public(sample_epsilon) + self._classes_assumed()
+        report = plan.report(reproducible=stream.reproducible, also_public=also_public)
         self._set_weights(weights, rows.bias, classes)
         self._stream = None
-        also_public = budgets_public(sample_epsilon) + self._classes_assumed()
-        self._set_report(plan, plan.n_passes, stream.reproducible, also_public)
+        self._set_report(plan, plan.n_passes, report)
         return self
 
     @available_if(takes_streams)

@@ -21,7 +21,7 @@ from skdp._solvers._parallel import BLOCK_ROWS
 from skdp.linear_model._base import (
     COMMON_CONSTRAINTS,
     POSITIVE,
-    PrivateEstimator,
+    RowPrivateEstimator,
     check_finite,
     is_private,
 )
@@ -60,22 +60,27 @@ class _Stream:
     weights, mean : ndarray of shape (k, d)
         Last iterate, and the average of all.
     n_calls : int
+    report : PrivacyReport or None
+        Of all calls together.
+    also_public : tuple of str
+        What they assumed public.
     """
 
     settings: tuple
     weights: np.ndarray
     mean: np.ndarray
     n_calls: int = 0
+    report: object = None
+    also_public: tuple = ()
 
-    def followed_by(self, weights):
+    def followed_by(self, weights, report, also_public):
         """Return the state after another call."""
         n_calls = self.n_calls + 1
-        return replace(
-            self, weights=weights, mean=late_average(self.mean, weights, n_calls), n_calls=n_calls
-        )
+        mean = late_average(self.mean, weights, n_calls)
+        return _Stream(self.settings, weights, mean, n_calls, report, also_public)
 
 
-class BaseDPSGD(PrivateEstimator):
+class BaseDPSGD(RowPrivateEstimator):
     """Planning, solving and streams of the DP-SGD estimators."""
 
     def _check_options(self, n_rows, sample_epsilon=None):
@@ -155,39 +160,42 @@ class BaseDPSGD(PrivateEstimator):
         `settings` must stay the same from call to call.
         """
         n_outputs = targets.shape[1]
-        settings = (n_outputs, self.fit_intercept, float(self.data_norm), self.adjacency, *settings)
-        zero = np.zeros((n_outputs, rows.n_columns))
+        shape = (n_outputs, rows.n_columns)
+        settings = (*shape, self.fit_intercept, float(self.data_norm), self.adjacency, *settings)
+        zero = np.zeros(shape)
         before = self._stream_before() or _Stream(settings, zero, zero)
         if before.settings != settings:
             raise ValueError(
-                "fit_intercept, data_norm, target_bounds, adjacency and the number of targets must "
-                "stay the same from one call of partial_fit to the next."
+                "fit_intercept, data_norm, target_bounds, adjacency and the numbers of columns and "
+                "targets must stay the same from one call of partial_fit to the next; fit, or a "
+                "clone, starts afresh."
             )
-        known = self.privacy_report_ if before.n_calls else None
         plan = plan_dpsgd_stream(
             self._problem(rows, n_outputs, loss, penalty),
             self._budget(),
             self._steps(),
             n_calls=before.n_calls + 1,
             clipping_norm=self.clipping_norm,
-            before=known,
+            before=before.report,
         )
         stream = plan.start(self.random_state)
         weights = self._solve(
             plan, rows, targets, loss, penalty, stream, average=False, start=before.weights
         )
         check_finite(weights)
-        self._stream = before.followed_by(weights)
-        seeded = stream.reproducible or (known is not None and known.reproducible)
-        self._set_report(plan, self._stream.n_calls, seeded, (APART, *also_public))
+        seeded = stream.reproducible or (before.n_calls > 0 and before.report.reproducible)
+        also_public = tuple(dict.fromkeys((*before.also_public, APART, *also_public)))
+        report = plan.report(reproducible=seeded, also_public=also_public)
+        self._stream = before.followed_by(weights, report, also_public)
+        self._set_report(plan, self._stream.n_calls, report)
         return self._stream.mean if self.average else weights
 
-    def _set_report(self, plan, n_iter, seeded, also_public):
+    def _set_report(self, plan, n_iter, report):
         self.n_iter_ = n_iter
         self.batch_size_ = plan.batch_size
         self.clipping_norm_ = plan.clipping_norm
         self.eta0_ = plan.eta0
-        self.privacy_report_ = plan.report(reproducible=seeded, also_public=also_public)
+        self.privacy_report_ = report
 
 
 def budgets_public(sample_epsilon):

@@ -136,6 +136,8 @@ def validate_arrays(function, X, *y, **checks):
 
     They are checked as `validate_data` does it, for a function of the given name.
     """
+    for array, name in zip((X, *y), "Xy", strict=False):
+        _refuse_foreign(array, name)
     names = quietly(validation._get_feature_names, X)
     if y:
         return *quietly(validation.check_X_y, X, *y, estimator=function, **checks), names
