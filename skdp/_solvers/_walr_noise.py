@@ -72,7 +72,7 @@ def adapted_coordinates(public, noise_multiplier):
     Coordinates
     """
     plain = spherical_coordinates(public.n_columns, public.longest)
-    sizes, values, vectors = _spanned(public, _RANK)
+    sizes, values, vectors = _spanned(public.second_moment, _RANK)
     if not values.size:
         return plain
     root = np.sqrt(values)
@@ -90,12 +90,12 @@ def adapted_coordinates(public, noise_multiplier):
     return Coordinates(scale * transform, inverse / scale, plain.longest)
 
 
-def _spanned(public, rank):
+def _spanned(second_moment, rank):
     """Return the sizes of columns, and curvatures and directions that rows divided by them have."""
     # Units must not decide what counts as rounding.
-    sizes = np.sqrt(np.diag(public.second_moment))
+    sizes = np.sqrt(np.diag(second_moment))
     sizes = np.where(sizes > 0.0, sizes, 1.0)
-    values, vectors = eigh(public.second_moment / np.multiply.outer(sizes, sizes))
+    values, vectors = eigh(second_moment / np.multiply.outer(sizes, sizes))
     kept = values > rank * values[-1]
     return sizes, values[kept], vectors[:, kept]
 
@@ -137,7 +137,7 @@ def row_lengths(public, noise_cov):
     """
     if np.array_equal(noise_cov, noise_cov[0, 0] * np.eye(public.n_columns)):
         return public.norms / np.sqrt(noise_cov[0, 0])
-    sizes, _, vectors = _spanned(public, _SEEN_RANK)
+    sizes, _, vectors = _spanned(public.second_moment, _SEEN_RANK)
     span = vectors / sizes[:, np.newaxis]
     root = np.linalg.qr(_noise_root(noise_cov) @ span, mode="r")
     return public.mapped_norms(solve_triangular(root, span.T, trans="T"))

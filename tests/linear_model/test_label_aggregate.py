@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
+from skdp._mechanisms import GaussianMechanism
 from skdp.linear_model import LabelAggregate, WALRClassifier, label_aggregate, walr_path
 from skdp.linear_model._label_aggregate import prepared_rows
 
@@ -167,6 +168,14 @@ def test_one_direction_without_noise_is_seen(options, rng):
         text = forge(found, noise_cov=(vectors * left) @ vectors.T, sensitivity=1e-9)
         with pytest.raises(ValueError, match="noise_cov is too small"):
             prepared_rows(X, LabelAggregate.from_json(text), None)
+
+
+@pytest.mark.parametrize("noise_shape", ["adapted", "spherical"])
+def test_a_release_with_half_the_noise_is_not_handed_out(noise_shape, rng, monkeypatch):
+    honest = GaussianMechanism.noise_std.fget
+    monkeypatch.setattr(GaussianMechanism, "noise_std", property(lambda self: 0.5 * honest(self)))
+    with pytest.raises(ValueError, match="noise_cov is too small"):
+        made(ROWS["normal"](rng), rng, noise_shape=noise_shape)
 
 
 @pytest.mark.parametrize("noise_shape", ["adapted", "spherical"])
