@@ -13,7 +13,7 @@ from skdp.audit._canaries import check_replaceable, class_set, default_canaries,
 from skdp.audit._fits import Fitter
 from skdp.audit._result import AuditResult
 from skdp.audit._statistics import epsilon_from_guesses, epsilon_from_rates
-from skdp.utils._sklearn import quietly
+from skdp.utils._sklearn import quietly, refuse_foreign
 
 _FEWEST_FITS = 12
 # Of the fits, what chooses score and threshold: one in so many. The bound is counted on the rest.
@@ -139,6 +139,8 @@ def audit(
     (True, True)
     """
     _check_parameters(estimator, n_fits, confidence, delta, method, n_jobs, random_state)
+    refuse_foreign(X, "X")
+    refuse_foreign(y, "y")
     X = quietly(check_array, X, dtype=[np.float64, np.float32], ensure_min_samples=0)
     y = quietly(check_array, y, dtype=None, ensure_2d=False, ensure_min_samples=0)
     several = method == "one_run"

@@ -254,7 +254,7 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
 
         # 2. bound the data, 3. plan from public numbers; and release
         names = getattr(self, "feature_names_in_", None)
-        options = Options(*(getattr(self, name) for name in CONSTRAINTS))
+        options = Options(**{name: getattr(self, name) for name in CONSTRAINTS})
         public, aggregate = release_labels(X, y, names, options)
 
         # 4. solve, 5. publish

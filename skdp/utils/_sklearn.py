@@ -94,12 +94,12 @@ def quietly(function, *args, **kwargs):
 
 def validate_data(estimator, X, y="no_validation", **kwargs):
     """Call `sklearn.utils.validation.validate_data` quietly, on arrays in memory only."""
-    _refuse_foreign(X, "X")
-    _refuse_foreign(y, "y")
+    refuse_foreign(X, "X")
+    refuse_foreign(y, "y")
     return quietly(validation.validate_data, estimator, X, y, **kwargs)
 
 
-def _refuse_foreign(array, name):
+def refuse_foreign(array, name):
     """Refuse what scikit-learn would load as a whole unasked, or leave in its own library.
 
     Looks at types and not for packages, which needn't be installed.
@@ -137,7 +137,7 @@ def validate_arrays(function, X, *y, **checks):
     They are checked as `validate_data` does it, for a function of the given name.
     """
     for array, name in zip((X, *y), "Xy", strict=False):
-        _refuse_foreign(array, name)
+        refuse_foreign(array, name)
     names = quietly(validation._get_feature_names, X)
     if y:
         return *quietly(validation.check_X_y, X, *y, estimator=function, **checks), names

@@ -732,3 +732,58 @@ def test_what_streams_and_budgets_assume_is_listed(cancer):
 def test_budgets_that_are_no_real_numbers_are_refused(budgets, cancer):
     with pytest.raises(ValueError, match="sample_epsilon"):
         DPSGDClassifier(mechanism="laplace").fit(*cancer, sample_epsilon=budgets)
+
+
+def test_a_fit_that_fails_late_leaves_no_weights_under_an_old_report(cancer, monkeypatch):
+    from skdp._plans._base import Plan
+
+    model = DPSGDClassifier(mechanism="laplace", epsilon=0.1, classes=[0, 1], random_state=0)
+    before = model.partial_fit(*cancer).coef_.copy()
+    kept = model._stream
+
+    def fail(self, **facts):
+        raise ValueError("no report")
+
+    monkeypatch.setattr(Plan, "report", fail)
+    for call in (model.fit, model.partial_fit):
+        with pytest.raises(ValueError, match="no report"):
+            call(*cancer)
+        np.testing.assert_array_equal(model.coef_, before)
+        assert model._stream is kept
+        assert model.privacy_report_.epsilon == 0.1
+
+
+def test_a_stream_goes_by_its_own_report(cancer):
+    """Whatever was assigned to the public attribute."""
+    loud, quiet = (
+        DPSGDClassifier(mechanism="laplace", epsilon=epsilon, classes=[0, 1]).partial_fit(*cancer)
+        for epsilon in (5.0, 0.1)
+    )
+    loud.privacy_report_ = quiet.privacy_report_
+    assert loud.set_params(epsilon=0.1).partial_fit(*cancer).privacy_report_.epsilon == 5.0
+
+
+def test_a_stream_keeps_what_its_calls_assumed(diabetes):
+    X, y = diabetes
+    model = DPSGDRegressor(mechanism="laplace", random_state=0)
+    with pytest.warns(UserWarning, match="target_bounds=None"):
+        model.partial_fit(X, y)
+    model.set_params(target_bounds=(-1, 1)).partial_fit(X, y)
+    assert any("scale of the targets" in line for line in model.privacy_report_.assumed_public)
+
+
+def test_a_failed_fit_on_other_columns_ends_a_stream_by_name(cancer):
+    X, y = cancer
+    model = DPSGDClassifier(mechanism="laplace", classes=[0, 1]).partial_fit(X, y)
+    with pytest.raises(ValueError, match="declared classes"):
+        model.fit(X[:, :3], y + 7)
+    with pytest.raises(ValueError, match="numbers of columns"):
+        model.partial_fit(X[:, :3], y)
+
+
+@pytest.mark.parametrize("estimator", BOTH)
+def test_an_accountant_that_is_none_is_refused_without_validation_too(estimator, cancer):
+    with sklearn.config_context(skip_parameter_validation=True):
+        for mechanism in ("gaussian", "laplace"):
+            with pytest.raises(ValueError, match="accountant"):
+                estimator(mechanism=mechanism, accountant="foo").fit(*cancer)

@@ -253,3 +253,14 @@ def test_numbers_that_do_not_go_together_are_refused(changes, rng):
 def test_sums_of_nothing_are_refused(text):
     with pytest.raises(ValueError, match="LabelAggregate"):
         LabelAggregate.from_json(text)
+
+
+def test_the_same_records_are_noticed_where_columns_are_centred(rng):
+    """Their sums are rounding errors, which have no digit in common."""
+    X = rng.standard_normal((300, 4))
+    X = (X - X.mean(axis=0)) / 10.0
+    y, order = rng.integers(0, 2, 300), rng.permutation(300)
+    options = {"classes": [0, 1], "data_norm": 2.0}
+    once = label_aggregate(X, y, **options)
+    with pytest.raises(ValueError, match="in common"):
+        once + label_aggregate(X[order], y[order], **options)

@@ -317,6 +317,13 @@ MUTANTS = (
         (PLAN, "tests/linear_model/test_dpscd.py"),
     ),
     Mutant(
+        "noise that begins without the start of a plan",
+        "linear_model/_dpsgd_base.py",
+        "        stream = plan.start(self.random_state)\n",
+        "        from skdp._random import SecureStream\n\n        stream = SecureStream()\n",
+        ("tests/test_architecture.py",),
+    ),
+    Mutant(
         "half the steps of DP-SGD in the calibration",
         "_plans/_dpsgd.py",
         "sampling_rate=sampler.rate, n_steps=n_steps)",
