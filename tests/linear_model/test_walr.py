@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-import skdp.linear_model._label_aggregate as label_dp
+import skdp.linear_model._label_aggregate as walr_module
 from skdp._mechanisms import GaussianMechanism
 from skdp.accountant import calibrate, compose
 from skdp.exceptions import PrivacyWarning
@@ -44,7 +44,7 @@ def test_nothing_after_the_release_reads_a_label(solver, several, monkeypatch):
     model = WALRClassifier(solver=solver, random_state=0)
     expected = clone(model).fit(X, labels)
     known = []
-    encode, release = label_dp.encode_labels, GaussianMechanism.release
+    encode, release = walr_module.encode_labels, GaussianMechanism.release
 
     def remember(y, classes):
         found, targets = encode(y, classes)
@@ -58,7 +58,7 @@ def test_nothing_after_the_release_reads_a_label(solver, several, monkeypatch):
         return out
 
     y = labels.copy()
-    monkeypatch.setattr(label_dp, "encode_labels", remember)
+    monkeypatch.setattr(walr_module, "encode_labels", remember)
     monkeypatch.setattr(GaussianMechanism, "release", poison)
     model.fit(X, y)
     assert (y == "c").all()

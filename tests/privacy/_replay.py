@@ -18,7 +18,7 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 
-import skdp.linear_model._label_aggregate as label_dp
+import skdp.linear_model._label_aggregate as holder
 from skdp._bounds import null_records
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
 from skdp._random import SeededStream
@@ -103,7 +103,7 @@ def record(case, X, y, *, script=None, null=None, random_state=0, texts=False):
         logged = _spy_on_logs(patch)
         _spy_on_draws(run, patch)
         _spy_on_releases(run, script, patch)
-        patch.setattr(label_dp, "random_name", lambda: "name")
+        patch.setattr(holder, "random_name", lambda: "name")
         _fit(run, case, X, y, null, patch)
     run.published["warnings"] = [(warning.category, str(warning.message)) for warning in caught]
     run.published["stdout"], run.published["stderr"] = printed.getvalue(), errors.getvalue()

@@ -31,7 +31,7 @@ class FixedBatches:
         return (np.array(batch, dtype=np.int64) for batch in self.given)
 
 
-def plain_dual_cd(X, Y, loss, alpha, rate, batches, bound, average):
+def plain_dpscd(X, Y, loss, alpha, rate, batches, bound, average):
     """Algorithm 1 with an exact dual variable, written out row by row, without noise."""
     n_rows, n_outputs = Y.shape
     dual, shared = np.zeros((n_rows, n_outputs)), np.zeros((n_outputs, X.shape[1]))
@@ -83,7 +83,7 @@ def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, average, rng)
     clipped = X * np.minimum(1.0, 1.2 / np.maximum(np.linalg.norm(X, axis=1), 1e-9))[:, np.newaxis]
     if fit_intercept:
         clipped = np.hstack([clipped, np.full((n_rows, 1), 1.2)])
-    expected = plain_dual_cd(clipped, Y, DUAL[name], 0.02, 0.3, sampler.given, 0.05, average)
+    expected = plain_dpscd(clipped, Y, DUAL[name], 0.02, 0.3, sampler.given, 0.05, average)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
