@@ -71,9 +71,9 @@ class Claim:
         return "yes" if is_met else "no"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Race:
-    """What runs side by side.
+    """What runs side by side, and what is claimed of it.
 
     Parameters
     ----------
@@ -81,20 +81,24 @@ class Race:
         What is timed.
     sizes : dict
         Columns of the table that all contenders share.
-    contenders : dict
-        Name to a function, or to None for one that isn't at hand.
-    claims : list of Claim
     repeats : int
-    notes : dict
-        Name of a contender to what the table says of it.
+        Turns.
     """
 
     unit: str
     sizes: dict
-    contenders: dict
-    claims: list
     repeats: int = 7
+    contenders: dict = field(default_factory=dict)
     notes: dict = field(default_factory=dict)
+    claims: list = field(default_factory=list)
+
+    def add(self, name, contender, note=""):
+        """Add a contender, or None for one that isn't at hand, and what the table says of it."""
+        self.contenders[name], self.notes[name] = contender, note
+
+    def claim(self, *words, **settings):
+        """Add a `Claim`."""
+        self.claims.append(Claim(*words, **settings))
 
     def run(self, repeats=None):
         """Return the rows of the table of times and of that of ratios."""
@@ -105,16 +109,11 @@ class Race:
                 turns.append([contender() for contender in running.values()])
         columns = np.array(turns[_WARM_UPS:]).T
         seconds = dict.fromkeys(self.contenders) | dict(zip(running, columns, strict=True))
-        times = [
-            {
-                "contender": name,
-                "unit": self.unit,
-                **self.sizes,
-                **({} if found is None else spread(found)),
-                "note": self.notes.get(name, ""),
-            }
-            for name, found in seconds.items()
-        ]
+        times = []
+        for name, found in seconds.items():
+            row = {"contender": name, "unit": self.unit, **self.sizes}
+            row |= {} if found is None else spread(found)
+            times.append(row | {"note": self.notes[name]})
         return times, [claim.judge(seconds) for claim in self.claims]
 
 
@@ -135,11 +134,6 @@ def timed(function, *arguments):
     return contender
 
 
-def fit_of(model, X, y):
-    """Return a contender that times a fit."""
-    return timed(model.fit, X, y)
-
-
 def process(*command):
     """Return a contender that times a process from its start to its end."""
 
@@ -149,51 +143,8 @@ def process(*command):
     return timed(run)
 
 
-class Peer:
-    """A script of peers/ that fits once for each line it is sent; a contender.
-
-    Parameters
-    ----------
-    python : str
-        Interpreter.
-    script : str
-        Name of the script.
-    problem : path
-        Its .npz file.
-    """
-
-    def __init__(self, python, script, problem):
-        self._process = subprocess.Popen(
-            [python, str(PEERS / f"{script}.py"), str(problem)],
-            env=_environment(python),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            # What it warns of would fill a pipe that nobody reads.
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        self.versions = self._read()
-
-    def __call__(self):
-        self._process.stdin.write("fit\n")
-        self._process.stdin.flush()
-        return self._read()["seconds"]
-
-    def close(self):
-        self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
-
-    def _read(self):
-        line = self._process.stdout.readline()
-        if not line:
-            self.close()
-            raise RuntimeError("A peer ended early: run its script by hand to see why.")
-        return json.loads(line)
-
-
 class Peers:
-    """Starts peers, and knows which are at hand.
+    """Starts scripts of peers/, which fit once for each line they are sent, and ends them.
 
     Parameters
     ----------
@@ -206,13 +157,13 @@ class Peers:
     def __init__(self, pythons, folder):
         self.pythons = {"numpy": sys.executable} | pythons
         self._folder = Path(folder)
-        self._started = ExitStack()
+        self._processes = ExitStack()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *exc_info):
-        self._started.close()
+        self._processes.close()
 
     def save(self, X, y, *, batch_size, passes):
         """Write a problem and return its file."""
@@ -221,12 +172,28 @@ class Peers:
         return path
 
     def start(self, name, script, problem):
-        """Return a peer or None, and what the table says of it."""
-        if self.pythons.get(name) is None:
+        """Return a contender or None, and what the table says of it."""
+        python = self.pythons.get(name)
+        if python is None:
             return None, f"skipped: no --{name}-python"
-        peer = Peer(self.pythons[name], script, problem)
-        self._started.callback(peer.close)
-        return peer, ", ".join(f"{package} {found}" for package, found in peer.versions.items())
+        # What it warns of would fill a pipe that nobody reads.
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        command = [python, str(PEERS / f"{script}.py"), str(problem)]
+        peer = subprocess.Popen(command, env=_environment(python), text=True, **pipes)
+        self._processes.callback(peer.communicate)
+
+        def read():
+            line = peer.stdout.readline()
+            if not line:
+                raise RuntimeError("A peer ended early: run its script by hand to see why.")
+            return json.loads(line)
+
+        def fit():
+            peer.stdin.write("fit\n")
+            peer.stdin.flush()
+            return read()["seconds"]
+
+        return fit, ", ".join(f"{package} {found}" for package, found in read().items())
 
 
 def _environment(python):

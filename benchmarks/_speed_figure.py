@@ -1,10 +1,7 @@
 """The figure of speed.py."""
 
-import matplotlib as mpl
+import _common as bench
 import numpy as np
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
 from matplotlib.patches import Patch
 
 _KINDS = {"skdp": "C0", "without privacy": "0.6", "private peers": "C1"}
@@ -15,31 +12,31 @@ _MET = {"yes": "C2", "no": "C3"}
 _FURTHEST = (0.05, 10.0)
 
 
-def draw(times, ratios, path):
+def draw(times, ratios, options):
     """Draw seconds beside those of peers, and every ratio that has a target over its target.
 
     Parameters
     ----------
     times, ratios : DataFrame
         The tables of speed.py.
-    path : path
+    options : Namespace
     """
     judged = ratios[ratios["met"].isin(list(_MET))]
-    height = max(5.0, 1.4 + 0.21 * len(judged))
-    figure = plt.figure(figsize=(15.0, height), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=[1.0, 1.15])
     shown = [name for name in _TITLES if (times["race"] == name).any()]
-    if shown:
-        axes = left.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
-        for axis, name in zip(axes, shown, strict=True):
-            _draw_seconds(axis, times[times["race"] == name].dropna(subset="median"))
-            axis.set_title(_TITLES[name])
-        axes[-1].set_xlabel("seconds of a fit, without calibration (median and quartiles)")
-        axes[0].legend(handles=[Patch(color=c, label=kind) for kind, c in _KINDS.items()])
+    n_rows = max(1, len(shown))
+    height = max(5.0, 1.4 + 0.21 * len(judged)) / n_rows
+    figure, axes = bench.panels(n_rows, 2, 7.5, height, sharex="col")
+    for axis, name in zip(axes[:, 0], shown, strict=False):
+        _draw_seconds(axis, times[times["race"] == name].dropna(subset="median"))
+        axis.set_title(_TITLES[name])
+    axes[-1, 0].set_xlabel("seconds of a fit, without calibration (median and quartiles)")
+    axes[0, 0].legend(handles=[Patch(color=c, label=kind) for kind, c in _KINDS.items()])
+    # The ratios take the whole height.
+    for axis in axes[:, 1]:
+        axis.remove()
     if len(judged):
-        _draw_targets(right.subplots(), judged)
-    figure.savefig(path, dpi=130)
-    plt.close(figure)
+        _draw_targets(figure.add_subplot(axes[0, 1].get_gridspec()[:, 1]), judged)
+    bench.save_figure(figure, "speed.png", options)
 
 
 def _kind_of(contender):
@@ -57,6 +54,7 @@ def _draw_seconds(axis, table):
     axis.set_xscale("log")
     axis.margins(x=0.15)
     axis.grid(axis="x", alpha=0.3)
+    axis.grid(axis="y", visible=False)
 
 
 def _draw_targets(axis, table):
@@ -75,20 +73,13 @@ def _draw_targets(axis, table):
     axis.axvline(1.0, color="black", linewidth=1.0, linestyle="--")
     axis.set_yticks(places, table["claim"], fontsize=8)
     for place, value, text in zip(places, table["median"], table["target"], strict=True):
-        axis.annotate(
-            f"{value:.3g}  ({text})",
-            (1.01, place),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            fontsize=8,
-        )
-    axis.set(
-        xscale="log",
-        title="Ratios and their targets",
-        xlabel="part of the target (median and quartiles)",
-    )
+        where = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 8}
+        axis.annotate(f"{value:.3g}  ({text})", (1.01, place), **where)
+    axis.set(xscale="log", title="Ratios and their targets")
+    axis.set_xlabel("part of the target (median and quartiles)")
     ticks = [0.25, 0.5, 1.0, 2.0]
     axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axis.minorticks_off()
     axis.set_ylim(-1, len(table))
     axis.grid(axis="x", alpha=0.3)
+    axis.grid(axis="y", visible=False)

@@ -1,11 +1,11 @@
-"""The races of speed.py: each function returns contenders, side by side, and claims."""
+"""The races of speed.py, a function each."""
 
 import math
 import sys
 from functools import partial
 
 import numpy as np
-from _race import PEERS, Claim, Race, fit_of, process, timed
+from _race import PEERS, Race, process, timed
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, SGDClassifier
 
 from skdp.linear_model import (
@@ -29,6 +29,11 @@ AUTHORS_SECONDS = 3.8
 
 CLASSIFIERS = {"DPSCD": DPSCDClassifier, "DPSGD": DPSGDClassifier}
 REGRESSORS = {"DPSCD": DPSCDRegressor, "DPSGD": DPSGDRegressor}
+# Peers by the name of a contender: the environment that has it, and its script.
+LOGISTIC_PEERS = {
+    "diffprivlib LogisticRegression": ("diffprivlib", "diffprivlib_logistic"),
+    "Opacus, batch 256": ("opacus", "opacus_dpsgd"),
+}
 # Every solver by mini-batches, with every loss.
 STEPS = {
     "DPSCD, squared_error": DPSCDRegressor,
@@ -67,130 +72,114 @@ def sizes(X, passes=PASSES):
     return {"rows": X.shape[0], "columns": X.shape[1], "passes": passes}
 
 
+def add_fits(race, name, make, X, y, **settings):
+    """Add private fits with seeded noise and with the operating system's."""
+    for stream, seed in STREAMS.items():
+        model = private(make, X, random_state=seed, **settings)
+        race.add(f"{name}, {stream}", timed(model.fit, X, y))
+
+
+def passes_of_sgd(loss, X, y):
+    """Return a contender, scikit-learn's SGD without privacy."""
+    model = SGDClassifier(loss=loss, alpha=ALPHA, max_iter=PASSES, tol=None, random_state=0)
+    return timed(model.fit, X, y)
+
+
 def per_pass(loss, peers, shrink):
     """Fits of large batches against scikit-learn's SGD, which takes rows one by one."""
     X, y, _ = generate(200_000, 90, shrink)
-    reference = SGDClassifier(loss=loss, alpha=ALPHA, max_iter=PASSES, tol=None, random_state=0)
-    contenders = {"SGDClassifier": fit_of(reference, X, y)}
+    race = Race("fit", sizes(X), repeats=5)
+    race.add("SGDClassifier", passes_of_sgd(loss, X, y))
     for batch_size in (256, 1000):
         for name, make in CLASSIFIERS.items():
             model = private(make, X, loss=loss, batch_size=batch_size)
-            contenders[f"{name}, batch {batch_size}"] = fit_of(model, X, y)
-    clipped = private(DPSGDClassifier, X, loss=loss, batch_size=256)
+            race.add(f"{name}, batch {batch_size}", timed(model.fit, X, y))
     # Half of the rows are beyond the bound, and it doesn't matter by how much.
-    contenders["DPSGD, batch 256, clipped"] = fit_of(clipped.set_params(data_norm=0.75), X, y)
-    claims = [
-        Claim(f"{name} / SGDClassifier, {loss}", name, "SGDClassifier", at_most=1.5)
-        for name in contenders
-        if name != "SGDClassifier"
-    ]
-    return Race("fit", sizes(X), contenders, claims, repeats=5)
+    clipped = private(DPSGDClassifier, X, loss=loss, batch_size=256, data_norm=0.75)
+    race.add("DPSGD, batch 256, clipped", timed(clipped.fit, X, y))
+    for name in list(race.contenders)[1:]:
+        race.claim(f"{name} / SGDClassifier, {loss}", name, "SGDClassifier", at_most=1.5)
+    return race
 
 
 def logistic(peers, shrink):
     """Logistic regression, Opacus at its own setting among it."""
     X, y, _ = generate(*ADULT, shrink)
     problem = peers.save(X, y, batch_size=256, passes=PASSES)
-    contenders, notes = {}, {}
-    for stream, seed in STREAMS.items():
-        for name, make in CLASSIFIERS.items():
-            model = private(make, X, batch_size=256, random_state=seed)
-            contenders[f"{name}, batch 256, {stream}"] = fit_of(model, X, y)
-    per_pass = SGDClassifier(
-        loss="log_loss", alpha=ALPHA, max_iter=PASSES, tol=None, random_state=0
-    )
-    contenders["SGDClassifier"] = fit_of(per_pass, X, y)
+    race = Race("fit", sizes(X))
+    for name, make in CLASSIFIERS.items():
+        add_fits(race, f"{name}, batch 256", make, X, y, batch_size=256)
+    race.add("SGDClassifier", passes_of_sgd("log_loss", X, y))
     converged = LogisticRegression(C=1.0 / (ALPHA * X.shape[0]), max_iter=1000)
-    contenders["LogisticRegression"] = fit_of(converged, X, y)
-    for name, peer, script in (
-        ("diffprivlib LogisticRegression", "diffprivlib", "diffprivlib_logistic"),
-        ("Opacus, batch 256", "opacus", "opacus_dpsgd"),
-    ):
-        contenders[name], notes[name] = peers.start(peer, script, problem)
+    race.add("LogisticRegression", timed(converged.fit, X, y))
+    for name, (peer, script) in LOGISTIC_PEERS.items():
+        race.add(name, *peers.start(peer, script, problem))
     ours = "DPSGD, batch 256, seeded"
-    claims = [
-        Claim("Opacus / DPSGD, batch 256", "Opacus, batch 256", ours, at_least=20),
-        Claim("diffprivlib LogisticRegression / DPSGD", "diffprivlib LogisticRegression", ours),
-        Claim("LogisticRegression / DPSGD", "LogisticRegression", ours),
-        Claim("SGDClassifier / DPSGD", "SGDClassifier", ours),
-    ]
-    return Race("fit", sizes(X), contenders, claims, notes=notes)
+    race.claim("Opacus / DPSGD, batch 256", "Opacus, batch 256", ours, at_least=20)
+    for name in ("diffprivlib LogisticRegression", "LogisticRegression", "SGDClassifier"):
+        race.claim(f"{name} / DPSGD", name, ours)
+    return race
 
 
 def ridge(peers, shrink):
     """Linear regression, DP-SCD as published among it."""
     X, _, y = generate(*ADULT, shrink)
-    contenders, notes, claims = {}, {}, []
-    for batch_size, least in ((100, 25), (1000, 60)):
-        for stream, seed in STREAMS.items():
-            model = private(
-                DPSCDRegressor, X, batch_size=batch_size, random_state=seed, fit_intercept=False
-            )
-            contenders[f"DPSCD, batch {batch_size}, {stream}"] = fit_of(model, X, y)
-        problem = peers.save(X, y, batch_size=batch_size, passes=PASSES)
-        name = f"published DP-SCD, batch {batch_size}"
-        contenders[name], versions = peers.start("numpy", "dpscd_reference", problem)
-        notes[name] = f"transcribed from the paper, not its authors' code; {versions}"
-        ours = f"DPSCD, batch {batch_size}, seeded"
-        claims += [
-            Claim(f"authors' DP-SCD, 3.8 s once / {ours}", AUTHORS_SECONDS, ours, at_least=least),
-            Claim(f"{name} / DPSCD", name, ours),
-        ]
-    for stream, seed in STREAMS.items():
-        lasso = private(DPCDLasso, X, random_state=seed, fit_intercept=False)
-        contenders[f"DPCDLasso, {stream}"] = fit_of(lasso, X, y)
-    contenders["Lasso"] = fit_of(Lasso(alpha=ALPHA, fit_intercept=False), X, y)
-    contenders["LinearRegression"] = fit_of(LinearRegression(), X, y)
+    race = Race("fit", sizes(X))
+    for batch, least in ((100, 25), (1000, 60)):
+        name, ours = f"published DP-SCD, batch {batch}", f"DPSCD, batch {batch}"
+        add_fits(race, ours, DPSCDRegressor, X, y, batch_size=batch, fit_intercept=False)
+        problem = peers.save(X, y, batch_size=batch, passes=PASSES)
+        contender, versions = peers.start("numpy", "dpscd_reference", problem)
+        note = f"transcribed from the paper, not its authors' code; {versions}"
+        race.add(name, contender, note)
+        text = f"authors' DP-SCD, 3.8 s once / {ours}, seeded"
+        race.claim(text, AUTHORS_SECONDS, f"{ours}, seeded", at_least=least)
+        race.claim(f"{name} / DPSCD", name, f"{ours}, seeded")
+    add_fits(race, "DPCDLasso", DPCDLasso, X, y, fit_intercept=False)
+    race.add("Lasso", timed(Lasso(alpha=ALPHA, fit_intercept=False).fit, X, y))
+    race.add("LinearRegression", timed(LinearRegression().fit, X, y))
     name = "diffprivlib LinearRegression"
-    contenders[name], notes[name] = peers.start("diffprivlib", "diffprivlib_linear", problem)
-    claims += [
-        Claim("DPCDLasso / Lasso", "DPCDLasso, seeded", "Lasso"),
-        Claim(f"{name} / DPSCD, batch 1000", name, "DPSCD, batch 1000, seeded"),
-    ]
-    return Race("fit", sizes(X), contenders, claims, notes=notes)
+    race.add(name, *peers.start("diffprivlib", "diffprivlib_linear", problem))
+    race.claim("DPCDLasso / Lasso", "DPCDLasso, seeded", "Lasso")
+    race.claim(f"{name} / DPSCD, batch 1000", name, "DPSCD, batch 1000, seeded")
+    return race
 
 
 def noise(peers, shrink):
     """Noise of the operating system against that of a seed."""
     X, labels, targets = generate(*ADULT, shrink)
-    contenders, claims = {}, []
-    models = {
-        f"{name}, {b}": (make, b) for b in (50, 256, 1000) for name, make in REGRESSORS.items()
-    }
-    models |= {f"{name}, log_loss, 50": (make, 50) for name, make in CLASSIFIERS.items()}
-    for name, (make, batch_size) in models.items():
+    race = Race("fit", sizes(X))
+    cells = [(f"{k}, {b}", make, b) for b in (50, 256, 1000) for k, make in REGRESSORS.items()]
+    cells += [(f"{k}, log_loss, 50", make, 50) for k, make in CLASSIFIERS.items()]
+    for name, make, batch_size in cells:
         y = labels if make in CLASSIFIERS.values() else targets
-        for stream, seed in STREAMS.items():
-            model = private(make, X, batch_size=batch_size, random_state=seed)
-            contenders[f"{name}, {stream}"] = fit_of(model, X, y)
-        claims.append(
-            Claim(f"secure / seeded, {name}", f"{name}, secure", f"{name}, seeded", at_most=1.5)
-        )
-    return Race("fit", sizes(X), contenders, claims)
+        add_fits(race, name, make, X, y, batch_size=batch_size)
+        race.claim(f"secure / seeded, {name}", f"{name}, secure", f"{name}, seeded", at_most=1.5)
+    return race
 
 
 def threads(rows, columns, batch_size, passes, target, peers, shrink):
     """One thread against two."""
     X, y, _ = generate(rows, columns, shrink)
-    contenders, claims = {}, []
+    race = Race("fit", sizes(X, passes), repeats=9)
     for name, make in CLASSIFIERS.items():
         one, two = f"{name}, n_jobs=1", f"{name}, n_jobs=2"
         for label, n_jobs in ((one, 1), (two, 2)):
             model = private(make, X, batch_size=batch_size, max_iter=passes, n_jobs=n_jobs)
-            contenders[label] = fit_of(model, X, y)
+            race.add(label, timed(model.fit, X, y))
         text = f"{name}, batch {batch_size} x {columns}"
         if target == "faster":
-            claims.append(Claim(f"n_jobs=1 / n_jobs=2, {text}", one, two, at_least=1.5))
+            race.claim(f"n_jobs=1 / n_jobs=2, {text}", one, two, at_least=1.5)
         else:
-            claims.append(Claim(f"n_jobs=2 / n_jobs=1, {text}", two, one, at_most=1.05))
-    return Race("fit", sizes(X, passes), contenders, claims, repeats=9)
+            race.claim(f"n_jobs=2 / n_jobs=1, {text}", two, one, at_most=1.05)
+    return race
 
 
 def step_of(make, X, y, batch_size, few=5, many=25):
     """Return a contender that tells the seconds of a step, from fits of few and many passes."""
     short, long = (private(make, X, batch_size=batch_size, max_iter=m) for m in (few, many))
     n_steps = [math.ceil(m * X.shape[0] / short.batch_size) for m in (few, many)]
-    start, end = fit_of(short, X, y), fit_of(long, X, y)
+    start, end = timed(short.fit, X, y), timed(long.fit, X, y)
     return lambda: (end() - start()) / (n_steps[1] - n_steps[0])
 
 
@@ -215,27 +204,27 @@ def gathering_of(X, batch_size, n_steps=200):
 def step(batch_size, peers, shrink):
     """Time of one step of every solver by mini-batches and every loss."""
     X, labels, targets = generate(20_000, 90, shrink)
-    contenders, claims = {}, []
+    race = Race("step", sizes(X, None))
     for name, make in STEPS.items():
         y = targets if "squared" in name or "huber" in name else labels
-        contenders[name] = step_of(make, X, y, batch_size)
+        race.add(name, step_of(make, X, y, batch_size))
         if batch_size == 50:
-            text = f"microseconds of a step, batch 50, {name}"
-            claims.append(Claim(text, name, 1e-6, at_most=20))
+            race.claim(f"microseconds of a step, batch 50, {name}", name, 1e-6, at_most=20)
         else:
             text = f"step / its gathering and products, batch {batch_size}, {name}"
-            claims.append(Claim(text, name, "gathering and products", at_most=1.3))
-    contenders["gathering and products"] = gathering_of(X, batch_size)
-    return Race("step", sizes(X, None), contenders, claims)
+            race.claim(text, name, "gathering and products", at_most=1.3)
+    race.add("gathering and products", gathering_of(X, batch_size))
+    return race
 
 
 def imports(peers, shrink):
     """Seconds that importing skdp adds to those of scikit-learn."""
-    code = {name: f"import {name}" for name in ("skdp.linear_model", "sklearn.linear_model")}
-    contenders = {name: process(sys.executable, "-c", line) for name, line in code.items()}
+    race = Race("process", {}, repeats=11)
+    for name in ("skdp.linear_model", "sklearn.linear_model"):
+        race.add(name, process(sys.executable, "-c", f"import {name}"))
     text = "seconds that importing skdp.linear_model adds to sklearn.linear_model"
-    claims = [Claim(text, "skdp.linear_model", minus="sklearn.linear_model", at_most=0.15)]
-    return Race("process", {}, contenders, claims, repeats=11)
+    race.claim(text, "skdp.linear_model", minus="sklearn.linear_model", at_most=0.15)
+    return race
 
 
 def processes(peers, shrink):
@@ -243,33 +232,23 @@ def processes(peers, shrink):
     X, y, _ = generate(*ADULT, shrink)
     problem = peers.save(X, y, batch_size=256, passes=PASSES)
     load = f"import numpy; file = numpy.load({str(problem)!r}); X, y = file['X'], file['y']"
-    code = {
-        "DPSGDClassifier": "from skdp.linear_model import DPSGDClassifier as Model\n"
-        f"Model(batch_size={min(256, len(X) // 2)}, max_iter={PASSES}).fit(X, y)",
-        "SGDClassifier": "from sklearn.linear_model import SGDClassifier as Model\n"
-        f"Model(loss='log_loss', max_iter={PASSES}, tol=None).fit(X, y)",
-        "LogisticRegression": "from sklearn.linear_model import LogisticRegression as Model\n"
-        "Model().fit(X, y)",
-    }
-    contenders = {
-        name: process(sys.executable, "-c", f"{load}\n{lines}") for name, lines in code.items()
-    }
-    notes = {}
-    for name, peer, script in (
-        ("diffprivlib LogisticRegression", "diffprivlib", "diffprivlib_logistic"),
-        ("Opacus, batch 256", "opacus", "opacus_dpsgd"),
+    race = Race("process", sizes(X), repeats=5)
+    for name, settings in (
+        ("skdp.linear_model.DPSGDClassifier", f"batch_size={min(256, len(X) // 2)}, max_iter=10"),
+        ("sklearn.linear_model.SGDClassifier", "loss='log_loss', max_iter=10, tol=None"),
+        ("sklearn.linear_model.LogisticRegression", ""),
     ):
+        package, _, short = name.rpartition(".")
+        code = f"{load}\nfrom {package} import {short}\n{short}({settings}).fit(X, y)"
+        race.add(short, process(sys.executable, "-c", code))
+    for name, (peer, script) in LOGISTIC_PEERS.items():
         python = peers.pythons.get(peer)
-        contenders[name] = python and process(
-            python, str(PEERS / f"{script}.py"), str(problem), "--once"
-        )
-        notes[name] = "" if python else f"skipped: no --{peer}-python"
-    claims = [
-        Claim(f"whole process, {name} / DPSGDClassifier", name, "DPSGDClassifier")
-        for name in contenders
-        if name != "DPSGDClassifier"
-    ]
-    return Race("process", sizes(X), contenders, claims, repeats=5, notes=notes)
+        command = (python, str(PEERS / f"{script}.py"), str(problem), "--once")
+        note = "" if python else f"skipped: no --{peer}-python"
+        race.add(name, process(*command) if python else None, note)
+    for name in list(race.contenders)[1:]:
+        race.claim(f"whole process, {name} / DPSGDClassifier", name, "DPSGDClassifier")
+    return race
 
 
 RACES = {

@@ -12,29 +12,30 @@ that is the first of a process, and imports it.
   summed over fits, and fitting is what is left of fit without calibrating.
 
     python benchmarks/calibration.py --data FOLDER
+
+``--sampled`` is the number of random designs, ``--jobs`` the processes of grid searches and
+``--repeats`` how often each is run.
 """
 
-import argparse
 import math
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
+import _common as bench
 import numpy as np
 import pandas as pd
-from _data import load_prepared, write_table
+from _data import load_prepared
 from joblib.externals.loky import get_reusable_executor
 from sklearn.model_selection import GridSearchCV
 
-from skdp import _plan
+from skdp._plans import _base
 from skdp.accountant import _calibration, _divergences, _profile, _search, calibrate
 from skdp.linear_model import DPSCDClassifier
 
 NOTE = "Seconds are the machine's. Scaling is not private, noise doesn't depend on it."
-RESULTS = Path(__file__).parent / "results"
 REPEATS = 3
 N_SLOWEST = 10
 
@@ -75,10 +76,7 @@ GRIDS = {
         "alpha": [1e-6, 1e-5, 1e-4, 1e-3, 1e-2],
         "clipping_norm": [0.002, 0.006, 0.02, 0.06],
     },
-    "different designs": {
-        "max_iter": [2, 4, 6, 8, 10],
-        "batch_size": [50, 100, 200, 400],
-    },
+    "different designs": {"max_iter": [2, 4, 6, 8, 10], "batch_size": [50, 100, 200, 400]},
 }
 
 
@@ -110,37 +108,26 @@ def draw_designs(n_designs, seed=0):
 
 def forget():
     """Empty all caches of the accountant."""
-    for cached in (
-        _calibration._calibrate,
-        _calibration._get_epsilon,
-        _divergences._log_binomials,
-        _profile._build_profile,
-        _search.gaussian_mu,
-    ):
-        cached.cache_clear()
+    for module in (_calibration, _divergences, _profile, _search):
+        for found in vars(module).values():
+            if hasattr(found, "cache_clear"):
+                found.cache_clear()
 
 
 def run_cold(design, n_repeats):
     """Return the noise multiplier and the seconds of each run."""
-    epsilon, delta, *rest = design
-    arguments = dict(zip(Design._fields[2:], rest, strict=True))
     seconds = []
     for _ in range(n_repeats):
         forget()
         start = time.perf_counter()
-        noise = calibrate(epsilon, delta, **arguments)
+        noise = calibrate(**design._asdict())
         seconds.append(time.perf_counter() - start)
     return noise, seconds
 
 
 def row_of(kind, design, noise, seconds):
-    return {
-        "kind": kind,
-        **design._asdict(),
-        "seconds_median": np.median(seconds),
-        "seconds_min": min(seconds),
-        "noise_multiplier": noise,
-    }
+    found = {"seconds_median": np.median(seconds), "seconds_min": min(seconds)}
+    return {"kind": kind, **design._asdict(), **found, "noise_multiplier": noise}
 
 
 def run_first():
@@ -152,9 +139,7 @@ def run_first():
     )
     seconds = []
     for _ in range(REPEATS):
-        output = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        ).stdout
+        output = subprocess.check_output([sys.executable, "-c", code], text=True)
         noise, taken = map(float, output.split())
         seconds.append(taken)
     return row_of("first", DESIGNS[0], noise, seconds)
@@ -187,13 +172,10 @@ class TimedClassifier(DPSCDClassifier):
                 calibrating.append(time.perf_counter() - start)
 
         start = time.perf_counter()
-        with mock.patch.object(_plan, "calibrate", timed):
+        with mock.patch.object(_base, "calibrate", timed):
             super().fit(X, y)
-        seconds = time.perf_counter() - start
-        self.seconds_ = {
-            "calibrating": math.fsum(calibrating),
-            "fitting": seconds - math.fsum(calibrating),
-        }
+        seconds, of_noise = time.perf_counter() - start, math.fsum(calibrating)
+        self.seconds_ = {"calibrating": of_noise, "fitting": seconds - of_noise}
         return self
 
 
@@ -231,35 +213,22 @@ def measure_searches(X, y, jobs, n_repeats):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", help="folder with adult.csv.gz (default: SKDP_DATA, or OpenML)")
-    parser.add_argument("--sampled", type=int, default=400, help="number of random designs")
-    parser.add_argument("--jobs", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--repeats", type=int, default=REPEATS, help="runs of a grid search")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the results")
-    options = parser.parse_args(arguments)
-
-    jobs = " ".join(map(str, options.jobs))
-    line = (
-        f"python benchmarks/calibration.py --sampled {options.sampled} --jobs {jobs} "
-        f"--repeats {options.repeats}"
-    )
+    named = {"sampled": 400, "jobs": (1, 2), "repeats": REPEATS}
+    options = bench.read_options(__file__, __doc__, arguments, **named)
     # It is imported before the clock starts; the row "first" has its import.
     run_cold(DESIGNS[2], 1)
     table = measure_designs(options.sampled).round({"seconds_median": 4, "seconds_min": 4})
-    write_table(table, options.output / "calibration.csv", line, NOTE)
+    bench.write_table(table, "calibration.csv", options, NOTE, show=False)
     sampled = table[table["kind"] == "sample"]
-    print(NOTE)
     print(table[table["kind"] != "sample"].to_string(index=False))
     print(f"\nSlowest of {len(sampled)} designs:")
     print(sampled.head(N_SLOWEST).to_string(index=False), flush=True)
 
-    X, y, _, _ = load_prepared("adult", options.data)
+    X, y, _, _ = load_prepared("adult")
     table = measure_searches(X, y, options.jobs, options.repeats).round(3)
-    write_table(table, options.output / "calibration_grid_search.csv", line, NOTE)
     print(f"\nGrid searches on {X.shape[0]} x {X.shape[1]}:")
-    print(table.to_string(index=False))
+    bench.write_table(table, "calibration_grid_search.csv", options, NOTE)
 
 
 if __name__ == "__main__":
-    main()
+    bench.run_script(__file__)

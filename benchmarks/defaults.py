@@ -7,23 +7,23 @@ tells: of the best setting and the default, at further seeds. Scores are accurac
 regressions, or the area under the ROC curve where a contest says so; the default passes within 0.01
 of the best.
 
-    python benchmarks/defaults.py --method dpscd --data FOLDER --cache screen.csv
+    python benchmarks/defaults.py --method dpscd --data FOLDER --cache FOLDER
+
+``--cache`` keeps the fits of the grid, which don't depend on the defaults; ``--screen-only`` stops
+when the grid is in it.
 """
 
-import argparse
-import csv
 import itertools
 import json
-from collections.abc import Callable
+import sys
+from argparse import Namespace
 from dataclasses import dataclass, field
-from pathlib import Path
 
+import _common as bench
 import numpy as np
 import pandas as pd
-from _data import NOT_PRIVATE, load_prepared, write_table
-from joblib import Parallel, delayed
-from sklearn.metrics import roc_auc_score
-from tqdm import tqdm
+from _data import load_prepared
+from sklearn.metrics import get_scorer
 
 from skdp.linear_model import (
     DPCDClassifier,
@@ -67,16 +67,6 @@ DPCD_GRID = {
 DPCD_LONG_GRID = {"max_iter": (300,), "step_size": (1.0,), "clipping_norm": (0.3, 0.7)}
 
 
-def own_score(model, X, y):
-    """Return accuracy or R2."""
-    return model.score(X, y)
-
-
-def auc(model, X, y):
-    """Return the area under the ROC curve."""
-    return roc_auc_score(y, model.decision_function(X))
-
-
 @dataclass(frozen=True)
 class Contest:
     """A default-constructed estimator against grids of its settings.
@@ -92,7 +82,8 @@ class Contest:
         Parameters that say what the problem is, set for both sides.
     held : dict
         What else could change with the defaults, so that the grid can be kept when they do.
-    score : callable
+    score : str
+        A scorer of scikit-learn.
     n_rerun, n_fresh, n_further : int
         Settings of the second run, and seeds of the second and of the third.
     """
@@ -102,18 +93,10 @@ class Contest:
     grids: tuple
     told: dict = field(default_factory=dict)
     held: dict = field(default_factory=dict)
-    score: Callable = own_score
+    score: str = "accuracy"
     n_rerun: int = 20
     n_fresh: int = 10
     n_further: int = 40
-
-    @property
-    def fresh_seeds(self):
-        return range(FIRST_FRESH_SEED, FIRST_FRESH_SEED + self.n_fresh)
-
-    @property
-    def further_seeds(self):
-        return range(FIRST_FURTHER_SEED, FIRST_FURTHER_SEED + self.n_further)
 
     def settings(self, n_rows):
         """Return the settings as JSON, each once: a batch is at most all rows."""
@@ -128,12 +111,12 @@ class Contest:
         return list(dict.fromkeys(json.dumps(setting, sort_keys=True) for setting in settings))
 
 
-def _dpscd(data, estimator=DPSCDClassifier, **told):
+def _dpscd(data, estimator=DPSCDClassifier, score="accuracy", **told):
     held = {"fit_intercept": True, "max_iter": 10, "average": True}
-    return Contest(data, estimator, (DPSCD_GRID,), told, held)
+    return Contest(data, estimator, (DPSCD_GRID,), told, held, score)
 
 
-def _dpsgd(data, score=own_score, **told):
+def _dpsgd(data, score="accuracy", **told):
     held = {"alpha": 1e-4, "fit_intercept": True, "max_iter": 10, "average": True}
     grids = (DPSGD_GRID, DPSGD_FALLING_GRID)
     return Contest(data, DPSGDClassifier, grids, told, held, score, n_further=20)
@@ -150,211 +133,107 @@ def _dpcd(data, estimator=DPCDClassifier, **runs):
 # The cheapest first.
 CONTESTS = {
     "dpscd": {
-        "millionsong_cs190": _dpscd("millionsong_cs190", DPSCDRegressor),
+        "millionsong_cs190": _dpscd("millionsong_cs190", DPSCDRegressor, "r2"),
         "phishing": _dpscd("phishing", loss="log_loss"),
-        "california_housing": _dpscd("california_housing", DPSCDRegressor),
+        "california_housing": _dpscd("california_housing", DPSCDRegressor, "r2"),
         "bank_marketing": _dpscd("bank_marketing", loss="log_loss"),
         "adult_hinge": _dpscd("adult", loss="hinge"),
         "adult_log_loss": _dpscd("adult", loss="log_loss"),
     },
     "dpsgd": {
         "phishing": _dpsgd("phishing", loss="log_loss"),
-        "bank_marketing_auc": _dpsgd("bank_marketing", auc, loss="log_loss"),
+        "bank_marketing_auc": _dpsgd("bank_marketing", "roc_auc", loss="log_loss"),
         "adult_hinge": _dpsgd("adult", loss="hinge"),
         "adult_log_loss": _dpsgd("adult", loss="log_loss"),
     },
     "dpcd": {
         "california_housing": _dpcd(
-            "california_housing", DPCDLasso, n_rerun=20, n_fresh=10, n_further=20
+            "california_housing", DPCDLasso, score="r2", n_rerun=20, n_fresh=10, n_further=20
         ),
         "phishing": _dpcd("phishing", n_rerun=8, n_fresh=10, n_further=10),
         "bank_marketing": _dpcd("bank_marketing"),
         "adult": _dpcd("adult"),
     },
 }
-RESULTS = Path(__file__).parent / "results"
-OUTPUTS = {
-    "dpscd": RESULTS / "defaults.csv",
-    "dpsgd": RESULTS / "defaults_dpsgd.csv",
-    "dpcd": RESULTS / "defaults_dpcd.csv",
-}
-
-KEY = ["method", "problem", "epsilon", "setting", "seed"]
-# Columns of the cache. Not left to pandas: floats that are keys must come back to the last bit.
-COLUMNS = {
-    "method": str,
-    "problem": str,
-    "epsilon": float,
-    "setting": str,
-    "seed": int,
-    "score": float,
-}
-FURTHER = ("gap_further", "se_further")
+FILES = {"dpscd": "defaults.csv", "dpsgd": "defaults_dpsgd.csv", "dpcd": "defaults_dpcd.csv"}
+ROUNDED = ("default", "best", "gap", "gap_further", "se_further")
 
 
-def fit_and_score(contest, epsilon, seed, data, **settings):
+def fit_and_score(data, estimator, score, settings, epsilon, seed):
     """Return the test score of a fit."""
-    X_train, y_train, X_test, y_test = data
-    model = contest.estimator(
-        epsilon=epsilon, delta=DELTA, random_state=seed, **contest.told, **settings
-    )
-    return contest.score(model.fit(X_train, y_train), X_test, y_test)
+    X_train, y_train, X_test, y_test = load_prepared(data)
+    model = estimator(epsilon=epsilon, delta=DELTA, random_state=seed, **settings)
+    return get_scorer(score)(model.fit(X_train, y_train), X_test, y_test)
 
 
-def run_setting(method, problem, epsilon, setting, seed, data):
-    """Return the row of the cache for one fit of the grid."""
-    contest = CONTESTS[method][problem]
-    score = fit_and_score(contest, epsilon, seed, data, **contest.held, **json.loads(setting))
-    return dict(zip(COLUMNS, (method, problem, epsilon, setting, seed, score), strict=True))
+def scores_of(contest, epsilon, settings, seeds, options):
+    """Return the scores of settings of the grid, of shape (settings, seeds)."""
+    cell = (contest.data, contest.estimator, contest.score)
+    told = contest.told | contest.held
+    cells = [(*cell, told | json.loads(setting), epsilon) for setting in settings]
+    return bench.run_cells(fit_and_score, cells, seeds, options)
 
 
-class Cache:
-    """Rows of finished fits by key, kept in a CSV file if there is one.
+def scores_of_default(contest, epsilon, seeds, options):
+    """Return the scores of the default-constructed estimator.
 
-    The key says nothing of the solver: a file made by an older one must be removed.
-
-    Parameters
-    ----------
-    path : Path or None
+    They aren't kept in the cache: arguments don't tell what a default is.
     """
-
-    def __init__(self, path):
-        self.path = path
-        self.rows = {}
-        if path is not None and path.is_file():
-            with open(path, encoding="utf-8", newline="") as file:
-                for words in csv.DictReader(file):
-                    row = {name: COLUMNS[name](word) for name, word in words.items()}
-                    self.rows[_key(row)] = row
-
-    def add(self, row):
-        """Keep a row, at once, so that a run that is interrupted loses nothing."""
-        self.rows[_key(row)] = row
-        if self.path is not None:
-            is_new = not self.path.is_file()
-            with open(self.path, "a", encoding="utf-8", newline="") as file:
-                writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-                if is_new:
-                    writer.writeheader()
-                writer.writerow(row)
-
-    def complete(self, keys, data, n_jobs):
-        """Run the fits that are missing, and return the rows of all keys as a table."""
-        missing = [key for key in keys if key not in self.rows]
-        fits = (delayed(run_setting)(*key, data) for key in missing)
-        rows = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(fits)
-        for row in tqdm(rows, total=len(missing), unit="fit", disable=not missing):
-            self.add(row)
-        return pd.DataFrame([self.rows[key] for key in keys])
+    cell = (contest.data, contest.estimator, contest.score, contest.told, epsilon)
+    uncached = Namespace(**vars(options) | {"cache": None})
+    return bench.run_cells(fit_and_score, [cell], seeds, uncached)[0]
 
 
-def _key(row):
-    return tuple(row[name] for name in KEY)
-
-
-def rerun_best(contest, screened, cache, data, n_jobs):
-    """Return the mean scores of the best settings of one problem and epsilon at fresh seeds."""
-    best = screened.nlargest(contest.n_rerun, "score")
-    keys = [
-        (*key, seed)
-        for key in best[KEY[:-1]].itertuples(index=False, name=None)
-        for seed in contest.fresh_seeds
-    ]
-    return cache.complete(keys, data, n_jobs).groupby("setting")["score"].mean()
-
-
-def scores_of_default(contest, epsilon, seeds, data, n_jobs):
-    """Return the scores of the default-constructed estimator."""
-    fits = (delayed(fit_and_score)(contest, epsilon, seed, data) for seed in seeds)
-    return np.array(Parallel(n_jobs=n_jobs)(fits))
-
-
-def compare(method, problem, epsilon, screened, cache, data, n_jobs):
-    """Return the row of the table for one problem and epsilon."""
-    contest = CONTESTS[method][problem]
-    best = rerun_best(contest, screened, cache, data, n_jobs)
-    setting = best.idxmax()
-    default = scores_of_default(contest, epsilon, contest.fresh_seeds, data, n_jobs).mean()
-    gap = best.max() - default
-    keys = [(method, problem, epsilon, setting, seed) for seed in contest.further_seeds]
-    best_again = cache.complete(keys, data, n_jobs)["score"].to_numpy()
-    default_again = scores_of_default(contest, epsilon, contest.further_seeds, data, n_jobs)
-    variance = best_again.var(ddof=1) + default_again.var(ddof=1)
+def compare(problem, epsilon, options):
+    """Return the row of the table for one problem and epsilon, None if the grid is all."""
+    contest = CONTESTS[options.method][problem]
+    fresh_seeds = range(FIRST_FRESH_SEED, FIRST_FRESH_SEED + contest.n_fresh)
+    further_seeds = range(FIRST_FURTHER_SEED, FIRST_FURTHER_SEED + contest.n_further)
+    settings = contest.settings(load_prepared(contest.data)[0].shape[0])
+    print(f"{problem}, epsilon {epsilon:g}: a grid of {len(settings)} fits", flush=True)
+    screened = scores_of(contest, epsilon, settings, [SCREENING_SEED], options)[:, 0]
+    if options.screen_only:
+        return None
+    order = np.argsort(-screened, kind="stable")[: contest.n_rerun]
+    settings = [settings[i] for i in order]
+    fresh = scores_of(contest, epsilon, settings, fresh_seeds, options).mean(axis=1)
+    setting, best = settings[fresh.argmax()], fresh.max()
+    default = scores_of_default(contest, epsilon, fresh_seeds, options).mean()
+    (again,) = scores_of(contest, epsilon, [setting], further_seeds, options)
+    default_again = scores_of_default(contest, epsilon, further_seeds, options)
+    variance = again.var(ddof=1) + default_again.var(ddof=1)
     return {
         "problem": problem,
         "epsilon": epsilon,
         "default": default,
-        "best": best.max(),
+        "best": best,
         **{f"best_{name}": value for name, value in json.loads(setting).items()},
-        "gap": gap,
-        "passes": gap <= BAR,
-        "gap_further": best_again.mean() - default_again.mean(),
+        "gap": best - default,
+        "passes": best - default <= BAR,
+        "gap_further": again.mean() - default_again.mean(),
         "se_further": np.sqrt(variance / contest.n_further),
     }
 
 
-def measure(method, problems, epsilons, folder, cache, n_jobs, screen_only=False):
-    """Return one row of results for each problem and epsilon."""
-    rows = []
-    for problem in problems:
-        contest = CONTESTS[method][problem]
-        data = load_prepared(contest.data, folder)
-        settings = contest.settings(data[0].shape[0])
-        keys = [
-            (method, problem, epsilon, setting, SCREENING_SEED)
-            for setting, epsilon in itertools.product(settings, epsilons)
-        ]
-        tqdm.write(f"{problem}: a grid of {len(keys)} fits")
-        screened = cache.complete(keys, data, n_jobs)
-        if screen_only:
-            continue
-        for epsilon in epsilons:
-            of_epsilon = screened[screened["epsilon"] == epsilon]
-            rows.append(compare(method, problem, epsilon, of_epsilon, cache, data, n_jobs))
-    return pd.DataFrame(rows)
-
-
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", help="folder of the data sets (default: SKDP_DATA, or downloads)")
-    parser.add_argument("--method", choices=CONTESTS, default="dpscd")
-    parser.add_argument("--problems", nargs="+", help="some of the method's (default: all)")
-    parser.add_argument("--epsilons", type=float, nargs="+", default=list(EPSILONS))
-    parser.add_argument("--cache", type=Path, help="CSV file that keeps the fits of the grid")
-    parser.add_argument("--screen-only", action="store_true", help="fill the cache and stop")
-    parser.add_argument("--n-jobs", type=int, default=1)
-    parser.add_argument("--output", type=Path, help="CSV file (default: the method's, in results)")
-    options = parser.parse_args(arguments)
-    method, known = options.method, CONTESTS[options.method]
+    problems = sorted(set().union(*CONTESTS.values()))
+    named = {"method": "dpscd", "problems": bench.Some(problems, None), "epsilons": EPSILONS}
+    unnamed = {"screen_only": False}
+    options = bench.read_options(__file__, __doc__, arguments, unnamed=unnamed, **named)
+    known = CONTESTS[options.method]
     problems = options.problems or list(known)
     if not set(problems) <= set(known):
-        parser.error(f"--problems of {method} are {', '.join(known)}.")
-
-    table = measure(
-        method,
-        problems,
-        options.epsilons,
-        options.data,
-        Cache(options.cache),
-        options.n_jobs,
-        options.screen_only,
-    )
+        sys.exit(f"--problems of {options.method} are {', '.join(known)}.")
+    cells = itertools.product(problems, options.epsilons)
+    rows = [compare(*cell, options) for cell in cells]
     if options.screen_only:
         return
-    table = table.round({name: 4 for name in ("default", "best", "gap", *FURTHER)})
-    # Folders, files and jobs are left out: they are the machine's.
-    epsilons = " ".join(map(str, options.epsilons))
-    command = (
-        f"python benchmarks/defaults.py --method {method} --problems {' '.join(problems)} "
-        f"--epsilons {epsilons}"
-    )
-    write_table(table, options.output or OUTPUTS[method], command)
-    print(NOT_PRIVATE)
-    print(table.to_string(index=False))
+    table = pd.DataFrame(rows).round(dict.fromkeys(ROUNDED, 4))
+    bench.write_table(table, FILES[options.method], options)
     within = (table["gap_further"] <= BAR).sum()
     print(f"{table['passes'].sum()} of {len(table)} defaults are within {BAR} of the best;")
     print(f"at the further seeds {within}.")
 
 
 if __name__ == "__main__":
-    main()
+    bench.run_script(__file__)

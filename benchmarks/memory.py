@@ -1,16 +1,18 @@
 """Memory of a fit: copies of X, and a file of 4 GB that is fitted in 1 GB.
 
-Each fit runs in a process of its own, on generated rows. "Copies" are
-the peak of the resident memory above what was there before the fit, over the bytes of X: near 0 for
-an X that is used as it is. The file is mapped into memory (np.memmap). Linux counts the pages of a
+Each fit runs in a process of its own, on generated rows. "Copies" are the peak of the resident
+memory above what was there before the fit, over the bytes of X: near 0 for an X that is used as it
+is. The file is mapped into memory (np.memmap). Linux counts the pages of a
 mapped file that were read as resident until something else needs the room, which is so for any
 program that reads the file: adding its entries up is the comparison. What can't be taken back is
 private memory, and it is limited to 1 GB: a fit that copied the file would fail. Linux only.
 
     python benchmarks/memory.py --scratch FOLDER
+
+``--scratch`` is a folder for the file of 4 GB, the system's by default. A part that ``--parts``
+leaves out stays in the table as it was, if the sizes are the same. ``--rows`` is of X in memory.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -18,17 +20,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-import matplotlib as mpl
+import _common as bench
 import numpy as np
 import pandas as pd
-from _data import read_kept, write_table
-from tqdm import tqdm
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-
-RESULTS = Path(__file__).parent / "results"
-CHILD = Path(__file__).parent / "_memory.py"
+CHILD = Path(__file__).with_name("_memory.py")
 NOTE = "Rows are generated. Bytes in MB (10^6). BLAS and OpenMP have one thread."
 
 BLOCK = 4096
@@ -40,26 +36,19 @@ LIMIT = 1e9
 # Settings that make the fits short: memory doesn't depend on the number of passes.
 _COLUMNS_ONCE = {"max_iter": 1, "delta": 1e-8, "random_state": 0}
 _BATCHES = _COLUMNS_ONCE | {"batch_size": 1000}
+# Settings by name, whose first word is the class.
 COPIED = {
-    "DPSCDClassifier": ("DPSCDClassifier", _BATCHES),
-    "DPSCDRegressor": ("DPSCDRegressor", _BATCHES),
-    "DPSCDClassifier, primal": ("DPSCDClassifier", _COLUMNS_ONCE | {"solver": "primal"}),
-    "DPSGDClassifier": ("DPSGDClassifier", _BATCHES),
-    "DPSGDRegressor": ("DPSGDRegressor", _BATCHES),
-    "DPCDClassifier": ("DPCDClassifier", _COLUMNS_ONCE),
-    "DPCDElasticNet": ("DPCDElasticNet", _COLUMNS_ONCE),
-    "DPCDLasso": ("DPCDLasso", _COLUMNS_ONCE),
-    "WALRClassifier": ("WALRClassifier", _COLUMNS_ONCE | {"max_iter": 5}),
+    **dict.fromkeys(["DPSCDClassifier", "DPSCDRegressor"], _BATCHES),
+    "DPSCDClassifier, primal": _COLUMNS_ONCE | {"solver": "primal"},
+    **dict.fromkeys(["DPSGDClassifier", "DPSGDRegressor"], _BATCHES),
+    **dict.fromkeys(["DPCDClassifier", "DPCDElasticNet", "DPCDLasso"], _COLUMNS_ONCE),
+    "WALRClassifier": _COLUMNS_ONCE | {"max_iter": 5},
 }
 # DPCD* and the primal solver store X by column and can't work from a file.
-MAPPED = {
-    "no fit: X.sum()": (None, {}),
-    "DPSCDClassifier": ("DPSCDClassifier", _BATCHES | {"batch_size": 10_000}),
-    "DPSCDRegressor": ("DPSCDRegressor", _BATCHES | {"batch_size": 10_000}),
-    "DPSGDClassifier": ("DPSGDClassifier", _BATCHES | {"batch_size": 10_000}),
-    "DPSGDRegressor": ("DPSGDRegressor", _BATCHES | {"batch_size": 10_000}),
-    "WALRClassifier": ("WALRClassifier", _COLUMNS_ONCE | {"max_iter": 2}),
-}
+NO_FIT = "no fit: X.sum()"
+_BY_ROW = ["DPSCDClassifier", "DPSCDRegressor", "DPSGDClassifier", "DPSGDRegressor"]
+MAPPED = {NO_FIT: {}} | dict.fromkeys(_BY_ROW, _BATCHES | {"batch_size": 10_000})
+MAPPED |= {"WALRClassifier": _COLUMNS_ONCE | {"max_iter": 2}}
 # WALR takes a minute for each.
 MAPPED_TYPES = {"float64": list(MAPPED), "float32": [name for name in MAPPED if "WALR" not in name]}
 # Type, order and length of the rows, of which the estimators' bound is 1.
@@ -99,17 +88,14 @@ def write_problem(folder, n_rows, dtype, length):
     return files
 
 
-def run_fit(estimator, settings, files, **how):
+def run_fit(name, settings, files, **how):
     """Return what `_memory.measure` finds in a new process, or None if memory ran out."""
+    estimator = None if name == NO_FIT else name.split(",")[0]
     kind = "classifier" if str(estimator).endswith("Classifier") else "regressor"
     task = {"estimator": estimator, "settings": settings, "X": files["X"], "y": files[kind], **how}
-    found = subprocess.run(
-        [sys.executable, str(CHILD), json.dumps(task)],
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, str(CHILD), json.dumps(task)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if found.returncode and "MemoryError" in found.stderr:
         return None
     if found.returncode:
@@ -121,41 +107,31 @@ def describe(found):
     """Return the columns of a row of the table."""
     if found is None:
         return {"fits": False}
-    extra = {
-        "peak": found["peak"] - found["before"],
-        "private": found["anonymous_peak"] - found["anonymous_before"],
-    }
-    return {
-        "fits": True,
-        "copies": extra["peak"] / found["X_bytes"],
-        "X_MB": found["X_bytes"] / 1e6,
-        "extra_MB": extra["peak"] / 1e6,
-        "private_extra_MB": extra["private"] / 1e6,
-        "peak_MB": found["peak"] / 1e6,
-        "private_peak_MB": found["anonymous_peak"] / 1e6,
-        "seconds": found["seconds"],
-    }
+    extra = found["peak"] - found["before"]
+    private = found["anonymous_peak"] - found["anonymous_before"]
+    sizes = {"X_MB": found["X_bytes"], "extra_MB": extra, "private_extra_MB": private}
+    sizes |= {"peak_MB": found["peak"], "private_peak_MB": found["anonymous_peak"]}
+    megabytes = {name: size / 1e6 for name, size in sizes.items()}
+    copies = {"fits": True, "copies": extra / found["X_bytes"]}
+    return copies | megabytes | {"seconds": found["seconds"]}
 
 
-def copies(n_rows, folder, progress):
+def copies(n_rows, folder):
     """Yield what fits on X in memory take."""
-    for layout, (dtype, order, length) in LAYOUTS.items():
+    for layout, (dtype, order, length) in bench.progress(LAYOUTS.items()):
         files = write_problem(folder, n_rows, dtype, length)
-        for name, (estimator, settings) in COPIED.items():
-            found = run_fit(estimator, settings, files, layout=order)
-            progress.update()
+        for name, settings in COPIED.items():
+            found = run_fit(name, settings, files, layout=order)
             yield {"part": "copies", "model": name, "X": layout, **describe(found)}
 
 
-def mapped(n_bytes, folder, progress):
+def mapped(n_bytes, folder):
     """Yield what fits on a mapped file take."""
-    for dtype, names in MAPPED_TYPES.items():
+    for dtype, names in bench.progress(MAPPED_TYPES.items()):
         n_rows = int(n_bytes / np.dtype(dtype).itemsize / COLUMNS)
         files = write_problem(folder, n_rows, dtype, 0.9)
         for name in names:
-            estimator, settings = MAPPED[name]
-            found = run_fit(estimator, settings, files, mapped=True, limit=int(LIMIT))
-            progress.update()
+            found = run_fit(name, MAPPED[name], files, mapped=True, limit=int(LIMIT))
             # Pages of the file are no copies.
             row = describe(found) | {"copies": None}
             yield {"part": "mapped", "model": name, "X": dtype, **row}
@@ -165,10 +141,9 @@ def mapped(n_bytes, folder, progress):
 PARTS = {"copies": copies, "mapped": mapped}
 
 
-def draw(table, path):
+def draw(table, options):
     """Draw copies of X for each model, and the peaks on a mapped file."""
-    figure = plt.figure(figsize=(12.5, 5.2), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=[1.25, 1.0])
+    figure, ((left, right),) = bench.panels(1, 2, 6.2, 5.2, width_ratios=[1.25, 1.0])
     _draw_bars(left, table[table["part"] == "copies"], "copies")
     left.axvline(1.0, color="black", linewidth=1.0, linestyle="--")
     left.set(title="Memory that a fit adds", xlabel="copies of X (at most 1)")
@@ -177,13 +152,10 @@ def draw(table, path):
     _draw_bars(right, files, "peak_MB", alpha=0.3, label="with pages of the file")
     _draw_bars(right, files, "private_peak_MB", label="private")
     right.axvline(LIMIT / 1e6, color="black", linewidth=1.0, linestyle="--")
-    right.set(
-        title=f"Peak while a file of {files['X_MB'].max():,.0f} MB is fitted",
-        xlabel="MB (private: at most 1,000)",
-    )
+    right.set_title(f"Peak while a file of {files['X_MB'].max():,.0f} MB is fitted")
+    right.set_xlabel("MB (private: at most 1,000)")
     right.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
+    bench.save_figure(figure, "memory.png", options)
 
 
 def _draw_bars(axis, table, value, label=None, **style):
@@ -197,45 +169,24 @@ def _draw_bars(axis, table, value, label=None, **style):
         axis.barh(places, of_kind, height, color=f"C{i}", label=text, **style)
     axis.set_yticks(range(len(models)), models)
     axis.set_ylim(len(models) - 0.5, -0.5)
-    axis.grid(axis="x", alpha=0.3)
+    axis.grid(axis="y", visible=False)
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--scratch", help="folder for the file of 4 GB (default: the system's)")
-    parser.add_argument(
-        "--parts",
-        nargs="+",
-        choices=PARTS,
-        default=list(PARTS),
-        help="what to run; the other part stays in the table as it was, if the sizes are the same",
-    )
-    parser.add_argument("--rows", type=int, default=ROWS, help="rows of X in memory")
-    parser.add_argument("--file-bytes", type=float, default=FILE_BYTES)
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the results")
-    options = parser.parse_args(arguments)
-    n_fits = {
-        "copies": len(LAYOUTS) * len(COPIED),
-        "mapped": sum(map(len, MAPPED_TYPES.values())),
-    }
-    sizes = {"copies": options.rows, "mapped": options.file_bytes}
-    path = options.output / "memory.csv"
-    line = f"python benchmarks/memory.py --rows {options.rows} --file-bytes {options.file_bytes:g}"
-    old = read_kept(path, line)
+    unnamed = {"scratch": str, "parts": PARTS}
+    sizes = {"rows": ROWS, "file_bytes": FILE_BYTES}
+    options = bench.read_options(__file__, __doc__, arguments, unnamed=unnamed, **sizes)
+    old = bench.read_kept("memory.csv", options)
     found = {part: old[old["part"] == part] if len(old) else old for part in PARTS}
-    with (
-        tempfile.TemporaryDirectory(dir=options.scratch) as folder,
-        tqdm(
-            total=sum(n_fits[part] for part in options.parts), unit="fit", leave=False
-        ) as progress,
-    ):
-        for part in options.parts:
-            found[part] = pd.DataFrame(PARTS[part](sizes[part], folder, progress)).round(3)
+    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
+        for part, size in zip(PARTS, (options.rows, options.file_bytes), strict=True):
+            if part in options.parts:
+                found[part] = pd.DataFrame(PARTS[part](size, folder)).round(3)
     table = pd.concat([rows for rows in found.values() if len(rows)], ignore_index=True)
-    write_table(table, path, line, NOTE)
-    draw(table, options.output / "memory.png")
-    print(table.to_string(index=False))
+    bench.write_table(table, "memory.csv", options, NOTE)
+    if set(table["part"]) == set(PARTS):
+        draw(table, options)
 
 
 if __name__ == "__main__":
-    main()
+    bench.run_script(__file__)

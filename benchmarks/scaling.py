@@ -8,31 +8,25 @@ coordinates that cost the square of the number of columns.
     python benchmarks/scaling.py
 """
 
-import argparse
+import itertools
 import warnings
-from pathlib import Path
 
-import matplotlib as mpl
+import _common as bench
 import numpy as np
 import pandas as pd
-from _data import write_table
-from _race import fit_of
+from _race import timed
 from _speed_races import generate, private
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
-from tqdm import tqdm
 
 from skdp.linear_model import DPCDLasso, DPSCDClassifier, DPSGDClassifier, WALRClassifier
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-
-RESULTS = Path(__file__).parent / "results"
-NOTE = "Rows are generated. BLAS and OpenMP have one thread."
 # Below 1 / n of all.
 DELTA = 1e-7
 BATCH_SIZE = 1000
 WALR_ITERATIONS = 20
+# It has iterations instead.
+NOT_RUN = ("passes", "WALRClassifier")
 
 MODELS = {
     "DPSCDClassifier": (DPSCDClassifier, {"batch_size": BATCH_SIZE}),
@@ -56,7 +50,7 @@ def time_fits(model, rows, passes, columns, repeats):
     is_classifier = model.endswith("Classifier")
     iterations = WALR_ITERATIONS if make is WALRClassifier else passes
     estimator = private(make, X, max_iter=iterations, delta=DELTA, **settings)
-    fit = fit_of(estimator, X, labels if is_classifier else targets)
+    fit = timed(estimator.fit, X, labels if is_classifier else targets)
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore", ConvergenceWarning)
         return float(np.median([fit() for _ in range(repeats + 1)][1:]))
@@ -67,10 +61,9 @@ def slope(table):
     return np.polyfit(np.log(table["size"]), np.log(table["seconds"]), 1)[0]
 
 
-def draw(table, path):
+def draw(table, options):
     """Draw seconds against size, a panel for what grows."""
-    figure = plt.figure(figsize=(13.0, 4.4), layout="constrained")
-    axes = figure.subplots(1, table["grows"].nunique(), sharey=True, squeeze=False)[0]
+    figure, (axes,) = bench.panels(1, table["grows"].nunique(), 4.3, 4.4, sharey=True)
     for axis, (grows, part) in zip(axes, table.groupby("grows", sort=False), strict=True):
         for i, model in enumerate(MODELS):
             line = part[part["model"] == model]
@@ -83,36 +76,24 @@ def draw(table, path):
         guide = part["seconds"].min() * ends / ends[0] / 2.0
         axis.plot(ends, guide, color="black", linestyle=":", label="linear: 1")
         axis.legend(title="slope", fontsize=8)
-        axis.grid(alpha=0.3)
     axes[0].set_ylabel("seconds of a fit")
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
+    bench.save_figure(figure, "scaling.png", options)
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the results")
-    options = parser.parse_args(arguments)
-    cells = [
-        (grows, model, size)
-        for grows, steps in STEPS.items()
-        for model in MODELS
-        for size in steps
-        if (grows, model) != ("passes", "WALRClassifier")
+    options = bench.read_options(__file__, __doc__, arguments, repeats=3)
+    cells = [cell for cell in itertools.product(STEPS, MODELS) if cell != NOT_RUN]
+    cells = [(*cell, size) for cell in cells for size in STEPS[cell[0]]]
+    table = pd.DataFrame(cells, columns=["grows", "model", "size"])
+    table["seconds"] = [
+        time_fits(model, **(BASE | {grows: size}), repeats=options.repeats)
+        for grows, model, size in bench.progress(cells)
     ]
-    rows = []
-    for grows, model, size in tqdm(cells, unit="cell", leave=False):
-        seconds = time_fits(model, **(BASE | {grows: size}), repeats=options.repeats)
-        rows.append({"grows": grows, "model": model, "size": size, "seconds": seconds})
-    table = pd.DataFrame(rows)
     slopes = table.groupby(["grows", "model"], sort=False)[["size", "seconds"]].apply(slope)
     table = table.join(slopes.rename("slope").round(3), on=["grows", "model"])
-    line = f"python benchmarks/scaling.py --repeats {options.repeats}"
-    write_table(table.round({"seconds": 6}), options.output / "scaling.csv", line, NOTE)
-    draw(table, options.output / "scaling.png")
-    print(table.to_string(index=False))
+    bench.write_table(table.round({"seconds": 6}), "scaling.csv", options, bench.GENERATED)
+    draw(table, options)
 
 
 if __name__ == "__main__":
-    main()
+    bench.run_script(__file__)

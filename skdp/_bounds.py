@@ -171,7 +171,7 @@ def row_norms(X):
 
 
 @np.errstate(all="ignore")
-def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None):
+def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     """Bound every row by a public norm and append the intercept's constant.
 
     A row x becomes ``x * min(1, data_norm / ||x||)``; with an intercept, a column equal to
@@ -189,6 +189,8 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None):
         False leaves the rows as they are, for fits without privacy.
     bias : float, default=None
         Another constant for the intercept's column than `data_norm`.
+    norm : ndarray of shape (n,), default=None
+        What `row_norms` gives for X, where it is known.
 
     Returns
     -------
@@ -198,7 +200,7 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None):
     # Where entries aren't aligned, as in a memory map with an odd offset, NumPy gathers rows of a
     # copy of all.
     X = np.require(X, requirements="A")
-    norm = row_norms(X)
+    norm = row_norms(X) if norm is None else norm
     scale = None
     if clip:
         over = norm > data_norm

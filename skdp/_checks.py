@@ -2,6 +2,7 @@
 
 import math
 from numbers import Integral, Real
+from reprlib import repr as short
 
 import numpy as np
 
@@ -12,7 +13,7 @@ _LARGEST_COUNT = 10**15
 def check_real(value, name):
     """Return a finite or infinite real number as a float, or raise a ValueError."""
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be a real number, got {value!r}.")
+        raise ValueError(f"{name} must be a real number, got {short(value)}.")
     try:
         value = float(value)
     except OverflowError:
@@ -25,7 +26,7 @@ def check_real(value, name):
 def check_count(value, name):
     """Return an integer of at least 1 as an int, or raise a ValueError."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+        raise ValueError(f"{name} must be an integer of at least 1, got {short(value)}.")
     if value > _LARGEST_COUNT:
         raise ValueError(f"{name} must be at most {_LARGEST_COUNT:g}.")
     return int(value)
@@ -34,7 +35,7 @@ def check_count(value, name):
 def check_flag(value, name):
     """Return a bool, or raise a ValueError."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False, got {value!r}.")
+        raise ValueError(f"{name} must be True or False, got {short(value)}.")
     return bool(value)
 
 

@@ -1,17 +1,11 @@
-r"""Losses: frozen and stateless.
+r"""Losses: frozen and stateless. `Loss` and `DualLoss` say what solvers and plans may ask of one.
 
-Conventions: `m` is the prediction x.w of a row, `y` its target (any real number for the squared
-loss, -1 or 1 for the others), `a` its dual variable and `c >= 0` the curvature that a batch gives
-to it. All are arrays that broadcast. The dual problem is that of Damaskinos et al. (2021), eq. 3;
-with :math:`\ell^*` the convex conjugate, a dual step minimises their eq. 8 over z,
+Conventions: `m` is the prediction x.w of a row, `y` its target (any real number for regression, -1
+or 1 for classification), `a` its dual variable and `c >= 0` the curvature that a batch gives to it.
+All are arrays that broadcast. The dual problem is that of Damaskinos et al. (2021), eq. 3; with
+:math:`\ell^*` the convex conjugate, a dual step minimises their eq. 8 over z,
 
 .. math:: \ell^*(-a - z) + m z + c z^2 / 2.
-
-`smoothness` and `lipschitz` bound the derivative's slope and size (`inf`: no bound). `margin` is
-the size of the predictions that training aims at: some way beyond targets in [-1, 1]; beyond the
-hinge's corner; for the logistic loss, where its slope has fallen to 1 %. `reach` is what gradient
-descent, which forgets less of its noise, lets the noise add to a prediction. `at_zero` is the loss
-of a prediction of 0 (`inf`: targets have no bound).
 
 Numbers may overflow and be divided by 0: callers ignore NumPy's warnings.
 
@@ -21,9 +15,10 @@ for the class and -1 for the others, and its constants are those of the vector o
 
 from dataclasses import dataclass
 from math import inf, log, sqrt
+from typing import Protocol, runtime_checkable
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax, xlogy
+from scipy.special import entr, expit, logsumexp, softmax
 
 # Of `LogLoss.dual_step`: the error of expit(t) goes from 0.2 at the start to 5e-3 and 1.2e-7.
 _HALLEY_STEPS = 2
@@ -31,6 +26,53 @@ _HALLEY_STEPS = 2
 _ZERO, _QUARTER, _HALF, _ONE, _MINUS_HALF, _MINUS_TWO = map(
     np.array, (0.0, 0.25, 0.5, 1.0, -0.5, -2.0)
 )
+
+
+@runtime_checkable
+class Loss(Protocol):
+    """What DP-SGD and DP-CD ask.
+
+    Attributes
+    ----------
+    name : str
+        What users call it.
+    smoothness, lipschitz : float
+        Bounds on the derivative's slope and size; `inf` is no bound.
+    margin : float
+        Size of the predictions that training aims at: some way beyond targets in [-1, 1]; beyond
+        the hinge's corner; for the logistic losses, where the slope has fallen to 1 %.
+    reach : float
+        What gradient descent, which forgets less of its noise, lets the noise add to a prediction.
+    at_zero : float
+        The loss of a prediction of 0; `inf` where targets have no bound.
+    """
+
+    name: str
+    smoothness: float
+    lipschitz: float
+    margin: float
+    reach: float
+    at_zero: float
+
+    def value(self, y, m):
+        """Return the loss."""
+
+    def gradient(self, y, m):
+        """Return the derivative in `m`, or a subgradient."""
+
+
+@runtime_checkable
+class DualLoss(Loss, Protocol):
+    """What DP-SCD and the duality gap ask."""
+
+    def conjugate(self, y, a):
+        """Return the conjugate at `-a`, `inf` where `a` isn't feasible."""
+
+    def feasible(self, y, a):
+        """Return the nearest dual variable of finite conjugate."""
+
+    def dual_step(self, y, m, a, c):
+        """Return the minimising z."""
 
 
 class _UnitInterval:
@@ -134,10 +176,8 @@ class LogLoss(_UnitInterval):
 
     def conjugate(self, y, a):
         """Return the conjugate at `-a`: a negative entropy, infinite unless ``0 <= y a <= 1``."""
-        b = np.asarray(y * a)
-        inside = (b >= 0.0) & (b <= 1.0)
-        b = np.where(inside, b, 0.5)
-        return np.where(inside, xlogy(b, b) + xlogy(1.0 - b, 1.0 - b), inf)
+        b = y * a
+        return -(entr(b) + entr(1.0 - b))
 
     def dual_step(self, y, m, a, c):
         r"""Return the minimising z to within about 1e-7 of the dual variable's range.
@@ -208,6 +248,7 @@ class Huber:
     threshold: float
     name: str = "huber"
     smoothness: float = 1.0
+    margin: float = 1.2
     reach: float = 1.0
     at_zero: float = inf
 
@@ -239,6 +280,7 @@ class Multinomial:
     name: str = "multinomial"
     smoothness: float = 0.5
     lipschitz: float = sqrt(2.0)
+    margin: float = 5.0
     reach: float = 3.0
 
     @property

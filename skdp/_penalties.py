@@ -34,12 +34,6 @@ class Penalty:
     low: float | np.ndarray = -inf
     high: float | np.ndarray = inf
 
-    def value(self, w):
-        """Return the sum over all entries of `w`, an array whose last axis is the coefficients."""
-        if ((w < self.low) | (w > self.high)).any():
-            return inf
-        return (self.l1 * np.abs(w) + 0.5 * self.l2 * w**2).sum()
-
     def prox(self, w, step):
         """Return the proximal operator's value at `w`, a new array; `step` broadcasts."""
         if self._selects:

@@ -58,10 +58,18 @@ def sklearn_optimum():
 
 @pytest.fixture
 def load_script(monkeypatch):
-    """A function that imports a benchmark script by name, afresh in each test."""
+    """A function that imports a benchmark by its path without .py, afresh in each test."""
     if not BENCHMARKS.is_dir():
         pytest.skip("benchmarks are not part of an installed package")
+    # Scripts set it. What it is outside is nothing to a test.
+    monkeypatch.setenv("SKDP_DATA", "")
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    yield importlib.import_module
-    for script in BENCHMARKS.glob("*.py"):
+
+    def load(name):
+        path = BENCHMARKS / name
+        monkeypatch.syspath_prepend(str(path.parent))
+        return importlib.import_module(path.stem)
+
+    yield load
+    for script in BENCHMARKS.rglob("*.py"):
         sys.modules.pop(script.stem, None)

@@ -1,11 +1,19 @@
-"""Which room may do what, read from the syntax trees."""
+"""Which room may do what, read from the syntax trees, and how far rows walk, seen in fits."""
 
 import ast
+import re
+import sys
+from itertools import groupby
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.base import is_classifier
 
 import skdp
+from skdp._bounds import BoundedColumns
+from skdp.linear_model import WALRClassifier
+from skdp.utils.discovery import all_estimators
 
 ROOT = Path(skdp.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -22,6 +30,14 @@ ROOMS = [
     {"utils", ""},
 ]
 MAX_LINES = 400
+MOST_STAYS = 16
+
+
+def test_contributing_draws_the_same_rooms():
+    page = (Path(__file__).parents[1] / "CONTRIBUTING.rst").read_text(encoding="utf-8")
+    (chain,) = re.findall(r"checks it::\n\n((?: {4}.*\n)+)", page)
+    drawn = [set(re.findall(r"[\w.]+", room)) for room in chain.split("->")]
+    assert drawn == [room - {""} for room in ROOMS]
 
 
 def module_of(path):
@@ -139,8 +155,8 @@ def test_generators_and_noise_have_one_room_each(module, path):
 # Who may open a stream: plans at their start, WALR for batches of public rows, and audits, which
 # draw canaries and coins of their own.
 OPENERS = {"skdp._plans._base", "skdp._plans._walr", "skdp.audit._audit"}
-# Estimators' reports are their plans'; this one is shown, not made.
-REPORTERS = {"skdp.linear_model._notebook"}
+# Estimators' reports are their plans'; these are shown or looked at, not made.
+REPORTERS = {"skdp.linear_model._notebook", "skdp.linear_model._pickling"}
 
 
 @pytest.mark.parametrize(("module", "path"), trees())
@@ -149,6 +165,12 @@ def test_noise_begins_at_the_start_of_a_plan(module, path):
         assert name != "make_stream" or module in OPENERS, f"{module} opens a stream"
         if imported == "skdp.accountant" and name == "PrivacyReport":
             assert module in REPORTERS or not module.startswith("skdp.linear"), f"{module} reports"
+    if room_of(module)[0] in ("linear_model", "preprocessing"):
+        names = {
+            getattr(node, "attr", getattr(node, "id", None))
+            for node in ast.walk(ast.parse(path.read_text()))
+        }
+        assert not names & {"release", "release_jointly"}, f"{module} releases, as solvers do"
 
 
 @pytest.mark.parametrize("room", ["accountant", "_plans"])
@@ -188,3 +210,58 @@ def test_every_public_package_lists_its_names():
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
         assert "__all__" in names, path
+
+
+def holds(value, X, depth=3):
+    """Whether a value is X, a view of it, the copy by column of DP-CD, or an object with one."""
+    if isinstance(value, np.ndarray):
+        return np.may_share_memory(value, X)
+    if isinstance(value, BoundedColumns):
+        return True
+    if isinstance(value, (tuple, list, dict)):
+        parts = value.values() if isinstance(value, dict) else value
+    elif type(value).__module__.startswith("skdp."):
+        parts = getattr(value, "__dict__", {}).values()
+    else:
+        return False
+    return depth > 0 and any(holds(part, X, depth - 1) for part in parts)
+
+
+def walk(model, X, y):
+    """The files of the functions that X enters in a fit, each function when it is first entered."""
+    entered = {}
+
+    def look(frame, event, _):
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(str(ROOT)) or code in entered:
+            return
+        # With *args and **kwargs; other locals aren't there yet.
+        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + 2]
+        values = (frame.f_locals.get(name) for name in (*arguments, *code.co_freevars))
+        if not code.co_name.startswith("<") and any(holds(value, X) for value in values):
+            entered[code] = code.co_filename
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        model.fit(X, y)
+    finally:
+        sys.setprofile(before)
+    return list(entered.values())
+
+
+WALKERS = [
+    *(cls() for _, cls in all_estimators() if hasattr(cls, "fit") and hasattr(cls(), "epsilon")),
+    WALRClassifier(solver="hybrid"),
+    WALRClassifier(noise_shape="spherical", alpha=0.1),
+]
+
+
+@pytest.mark.parametrize("model", WALKERS, ids=str)
+def test_rows_walk_through_few_rooms(model, rng):
+    """A stay is a run of entries in one file: a fit that sends rows to and fro has many."""
+    X = rng.standard_normal((97, 5))
+    y = (X[:, 0] > 0.0).astype(int) if is_classifier(model) else X[:, 0].copy()
+    files = walk(model.set_params(random_state=0, delta=1e-3), X, y)
+    assert f"{ROOT}/_bounds.py" in files
+    assert len(list(groupby(files))) <= MOST_STAYS

@@ -24,10 +24,16 @@ OPTIONS = {
     "DPCDLasso": [{"positive": True}],
     "DPSCD": [{"noisy_dual": True}, {"solver": "sequential", "max_iter": 2}, {"solver": "primal"}],
     "DPSGD": [LAPLACE, {"penalty": "l1"}, {"penalty": "elasticnet", **LAPLACE}],
-    "DPSGDClassifier": [{"loss": "hinge"}, {"loss": "hinge", "epsilon": float("inf")}],
-    "DPSGDRegressor": [{"loss": "huber"}, {"loss": "huber", "epsilon": float("inf")}],
     "WALR": [{"solver": "hybrid"}, {"solver": "gd", "noise_shape": "spherical"}],
 }
+
+
+def other_losses(estimator):
+    """What `loss` may be, but for its default."""
+    choices = [kind.options for kind in estimator._parameter_constraints.get("loss", ())]
+    return sorted(set().union(*choices) - {estimator().get_params().get("loss")})
+
+
 INSTANCES = [
     *(estimator(**parameters) for estimator in PRIVATE for parameters in EPSILONS.values()),
     *(
@@ -36,6 +42,12 @@ INSTANCES = [
         for prefix, choices in OPTIONS.items()
         if estimator.__name__.startswith(prefix)
         for options in choices
+    ),
+    *(
+        estimator(loss=loss, epsilon=epsilon)
+        for estimator in PRIVATE
+        for loss in other_losses(estimator)
+        for epsilon in (1.0, float("inf"))
     ),
     *(estimator() for _, estimator in all_estimators("transformer")),
 ]
@@ -106,7 +118,8 @@ def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
         *("power_t", "step_size", "smoothness", "average_every", "n_jobs", "random_state"),
     ]
     parameters = list(inspect.signature(estimator).parameters.values())
-    assert [p.name for p in parameters] == sorted((p.name for p in parameters), key=order.index)
+    ordered = sorted(parameters, key=lambda p: (p.kind == p.KEYWORD_ONLY, order.index(p.name)))
+    assert parameters == ordered
     assert [p.name for p in parameters if p.kind != p.KEYWORD_ONLY] in ([], ["alpha"])
 
 

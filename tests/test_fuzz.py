@@ -247,17 +247,16 @@ def test_any_report():
             base |= {"events": (event,), "clipping": 1.0} | others
             return accountant.PrivacyReport(**base)
 
-        report, _ = attempt(make, named=[*changed, *known])
+        # An epsilon made up here may be smaller than the events allow.
+        report, _ = attempt(make, named=[*changed, *known, "epsilon"])
         if report is None:
             return
         for method in (report.to_text, report.to_json, report._repr_html_, report.__repr__):
             assert isinstance(method(), str)
         joint, _ = attempt(accountant.compose, [report, report])
         assert joint is None or joint.epsilon >= 0.0
-        # An epsilon made up here may be smaller than the events allow.
-        again, _ = attempt(accountant.PrivacyReport.from_json, report.to_json(), named=["epsilon"])
-        assert again is None or again == report
-        if joint is not None and again is not None:
+        assert accountant.PrivacyReport.from_json(report.to_json()) == report
+        if joint is not None:
             assert accountant.PrivacyReport.from_json(joint.to_json()) == joint
         value = data.draw(any_value([0.0, 1e-5, 0.5, 1.0]), label="argument")
         size = data.draw(any_value([1, 2, 10]), label="group_size")

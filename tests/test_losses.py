@@ -1,11 +1,15 @@
+import inspect
+from dataclasses import MISSING, fields
+from math import inf, isfinite, isinf
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from skdp._losses import LOSSES, Huber, Multinomial
-
-LABELS = {"squared_error": [-1.7, 0.0, 0.4], "hinge": [-1.0, 1.0], "log_loss": [-1.0, 1.0]}
-NAMES = sorted(LOSSES)
+from skdp._losses import LOSSES, DualLoss, Huber, Loss, Multinomial
+from skdp.inspection import duality_gap
+from skdp.utils.discovery import all_estimators
+from tests._objectives import DUAL, EACH, EVERY, dual_range, labels
 
 
 @pytest.fixture(autouse=True)
@@ -14,67 +18,72 @@ def without_warnings_about_arithmetic():
         yield
 
 
-def dual_range(name, y):
-    """Interior of the interval that dual variables live in."""
-    return (-3.0, 3.0) if name == "squared_error" else tuple(sorted((0.0, y)))
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 def test_gradient_is_the_slope_of_the_value(name):
-    loss = LOSSES[name]
+    loss = EACH[name]
     m = np.array([-30.0, -2.3, -0.4, 0.3, 0.9, 2.1, 30.0])
     h = 1e-6
-    for y in LABELS[name]:
+    for y in labels(loss):
         slope = (loss.value(y, m + h) - loss.value(y, m - h)) / (2 * h)
         np.testing.assert_allclose(loss.gradient(y, m), slope, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", NAMES)
+def interior(loss, y):
+    """An interval within that of feasible dual variables."""
+    return np.clip(dual_range(loss, y), -3.0, 3.0)
+
+
+@pytest.mark.parametrize("name", DUAL)
 def test_conjugate_is_the_supremum_over_predictions(name):
     """l*(-a) = sup_m (-a m - l(m)), here by brute force over m."""
-    loss = LOSSES[name]
+    loss = DUAL[name]
     m = np.linspace(-60.0, 60.0, 240_001)
-    for y in LABELS[name]:
-        low, high = dual_range(name, y)
+    for y in labels(loss):
+        low, high = interior(loss, y)
         for share in (0.05, 0.3, 0.5, 0.95):
             a = low + share * (high - low)
             brute = np.max(-a * m - loss.value(y, m))
             assert loss.conjugate(y, a) == pytest.approx(brute, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ["hinge", "log_loss"])
-def test_conjugate_is_infinite_outside_the_dual_range(name):
-    conjugate = LOSSES[name].conjugate
-    np.testing.assert_array_equal(conjugate(1.0, np.array([-0.1, 1.1])), [np.inf, np.inf])
-    assert np.isfinite(conjugate(-1.0, np.array([-1.0, -0.5, 0.0]))).all()
+@pytest.mark.parametrize("name", DUAL)
+def test_conjugate_is_infinite_where_a_dual_variable_is_not_feasible(name):
+    loss = DUAL[name]
+    for y in labels(loss):
+        ends = np.array(dual_range(loss, y))
+        known = np.isfinite(ends)
+        assert known.all() or isinf(loss.lipschitz)
+        beyond = np.add(ends, [-0.1, 0.1])[known]
+        np.testing.assert_array_equal(loss.conjugate(y, beyond), inf)
+        np.testing.assert_array_equal(loss.feasible(y, beyond), ends[known])
+        inside = np.linspace(*interior(loss, y), 7)
+        assert np.isfinite(loss.conjugate(y, inside)).all()
+        np.testing.assert_array_equal(loss.feasible(y, inside), inside)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", DUAL)
 @pytest.mark.parametrize("c", [0.0, 1e-3, 0.7, 40.0, 1e6])
 def test_dual_step_minimises_the_subproblem(name, c):
     """Equation 8 of the DP-SCD paper, against a bounded scalar minimiser."""
-    loss = LOSSES[name]
-    if name == "hinge" and c == 0.0:
-        pytest.skip("a row of norm 0, for which the hinge step is 0 by definition")
-    for y in LABELS[name]:
-        low, high = dual_range(name, y)
+    loss = DUAL[name]
+    if isinf(loss.smoothness) and c == 0.0:
+        pytest.skip("a row of norm 0, for which the step over a corner is 0 by definition")
+    for y in labels(loss):
+        ends = dual_range(loss, y)
+        low, high = interior(loss, y)
         for share in (0.0, 0.2, 0.9, 1.0):
             a = low + share * (high - low)
             for m in (-25.0, -1.2, 0.0, 0.8, 7.0):
 
-                def objective(z, y=y, a=a, m=m, low=low, high=high):
-                    inside = np.clip(a + z, low, high) if name != "squared_error" else a + z
-                    return loss.conjugate(y, inside) + m * z + 0.5 * c * z * z
+                def objective(z, y=y, a=a, m=m, ends=ends):
+                    return loss.conjugate(y, np.clip(a + z, *ends)) + m * z + 0.5 * c * z * z
 
-                margin = 50.0 if name == "squared_error" else 0.0
+                bounds = np.clip(ends, a - 53.0, a + 53.0) - a
                 best = minimize_scalar(
-                    objective,
-                    bounds=(low - a - margin, high - a + margin),
-                    method="bounded",
-                    options={"xatol": 1e-12},
+                    objective, bounds=bounds, method="bounded", options={"xatol": 1e-12}
                 )
                 z = float(loss.dual_step(y, np.array([m]), np.array([a]), np.array([c]))[0])
-                assert low - margin <= a + z <= high + margin
+                assert bounds[0] <= z <= bounds[1]
                 assert objective(z) <= best.fun + 1e-8 * (1.0 + abs(best.fun))
 
 
@@ -95,20 +104,20 @@ def test_logistic_dual_step_is_solved_to_convergence(rng):
     np.testing.assert_allclose(new, high, atol=2e-7)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 def test_certified_constants(name):
-    loss = LOSSES[name]
+    loss = EACH[name]
     m = np.linspace(-8.0, 8.0, 4001)
-    for y in LABELS[name]:
+    for y in labels(loss):
         gradient = loss.gradient(y, m)
         assert np.abs(gradient).max() <= loss.lipschitz
         assert np.abs(np.diff(gradient)).max() <= loss.smoothness * (m[1] - m[0]) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY)
 def test_losses_are_frozen(name):
     with pytest.raises(AttributeError):
-        LOSSES[name].smoothness = 2.0
+        EVERY[name].smoothness = 2.0
 
 
 @pytest.mark.parametrize("threshold", [0.1, 1.35])
@@ -156,7 +165,69 @@ def test_multinomial(n_classes, rng):
     assert (moved <= loss.smoothness * np.linalg.norm(other - m, axis=1)).all()
 
 
-@pytest.mark.parametrize("name", ["hinge", "log_loss"])
+@pytest.mark.parametrize("name", EACH)
 def test_loss_at_zero(name):
-    loss = LOSSES[name]
-    assert loss.value(1.0, 0.0) == loss.value(-1.0, 0.0) == pytest.approx(loss.at_zero)
+    loss = EACH[name]
+    worst = 1.0 if isfinite(loss.at_zero) else inf
+    assert loss.value(worst, 0.0) == loss.value(-worst, 0.0) == pytest.approx(loss.at_zero)
+
+
+def members(protocol):
+    return {name for name in dir(protocol) if not name.startswith("_")} | set(Loss.__annotations__)
+
+
+def check_contract(loss, protocol):
+    assert isinstance(loss, protocol)
+    for name in members(protocol):
+        if callable(asked := getattr(protocol, name, None)):
+            given = inspect.signature(getattr(type(loss), name))
+            assert given == inspect.signature(asked), name
+        else:
+            assert isinstance(getattr(loss, name), str if name == "name" else float), name
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_loss_keeps_its_contract(name):
+    assert EVERY[name].name == name
+    check_contract(EVERY[name], Loss)
+    if name in LOSSES or name in DUAL:
+        check_contract(EVERY[name], DualLoss)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The names of what is read from losses, their own numbers (a threshold) left out."""
+    names = set()
+
+    def spy(loss, name):
+        own = {field.name for field in fields(type(loss)) if field.default is MISSING}
+        if not name.startswith("_") and name not in own:
+            names.add(name)
+        return object.__getattribute__(loss, name)
+
+    for kind in {type(loss) for loss in EVERY.values()}:
+        monkeypatch.setattr(kind, "__getattribute__", spy)
+    return names
+
+
+def choices(estimator, name):
+    """The strings that a parameter takes, or its default alone where there is no such parameter."""
+    constraints = estimator._parameter_constraints.get(name, [])
+    return [{name: value} for kind in constraints for value in sorted(kind.options)] or [{}]
+
+
+def test_nobody_asks_for_more_than_the_contract_and_all_of_it_is_asked_for(asked, rng):
+    X, y = rng.standard_normal((30, 2)), np.arange(30) % 3
+    needed = set()
+    for name, estimator in all_estimators("private"):
+        for options in choices(estimator, "loss"):
+            asked.clear()
+            model = estimator(random_state=0, **options).fit(X, y)
+            assert asked <= members(DualLoss if name.startswith("DPSCD") else Loss), name
+            needed |= asked
+            if name.startswith("DPSCD"):
+                asked.clear()
+                duality_gap(model, X, y)
+                assert asked <= members(DualLoss)
+                needed |= asked
+    assert needed == members(DualLoss)

@@ -1,4 +1,4 @@
-"""The rules that must never break, a test or more for each (DESIGN, section 1).
+"""The rules that must never break, a test or more for each (CONTRIBUTING.rst).
 
 Rule 2 (sampling) has tests/test_sampling.py, rule 5 (randomness) tests/test_random.py, rule 6
 (epsilon=inf) tests/linear_model, rules 3 and 7 have tests/privacy/test_replay.py, and the hidden

@@ -17,10 +17,14 @@ _BATCHES = 3
 
 @dataclass(frozen=True)
 class LabelBudget(Budget):
-    """What may be spent on protecting labels, the features and the class set being public."""
+    """What may be spent on protecting labels, the features and the class set being public.
+
+    The Gaussian noise is calibrated exactly, or for ``mechanism="classic"`` by the note's formula.
+    """
 
     adjacency: str = "replace_label"
     accountant: str = "pld"
+    mechanism: str = "analytic"
 
     adjacencies: ClassVar = ("replace_label",)
     unit: ClassVar = "the label of one row"
@@ -33,6 +37,12 @@ class LabelBudget(Budget):
         "be learnt",
         *NOT_COVERED,
     )
+
+    def calibrate(self):
+        """Return the noise multiplier of the one release that spends this."""
+        if self.mechanism == "classic" and self.is_private:
+            return calibrate_classic(self.epsilon, self.delta)
+        return super().calibrate()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,28 +94,6 @@ class WALRPlan(Plan):
             n_records=self.n_rows,
             rounding_slack=self.rounding_slack * stretch,
         )
-
-
-def plan_walr(budget, *, mechanism, **sizes):
-    """Plan one release of the sums over all rows of the outer product of label and row.
-
-    Parameters
-    ----------
-    budget : LabelBudget
-    mechanism : {"analytic", "classic"}
-        How the noise is calibrated.
-    **sizes
-        `n_rows`, `n_columns`, `n_classes` and `rounding_slack` of the plan.
-
-    Returns
-    -------
-    WALRPlan
-    """
-    if mechanism == "classic" and budget.is_private:
-        noise_multiplier = calibrate_classic(budget.epsilon, budget.delta)
-    else:
-        noise_multiplier = budget.calibrate()
-    return WALRPlan(budget=budget, noise_multiplier=noise_multiplier, **sizes)
 
 
 def public_coins(random_state):

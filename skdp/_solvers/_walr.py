@@ -1,6 +1,7 @@
-"""Logistic regression from noisy sums by label: reads public rows and released numbers only."""
+"""Noisy sums by label, and logistic regression from them, which reads nothing else but rows."""
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -11,6 +12,8 @@ from skdp._losses import class_probabilities, log_partition
 from skdp._sampling import PartitionSampler
 from skdp._solvers._average import TailAverage
 from skdp._solvers._parallel import single_threaded_blas
+from skdp._solvers._walr_alpha import best_alpha, penalties
+from skdp._solvers._walr_noise import adapted_coordinates, spherical_coordinates
 
 BLOCK = 2048
 # Columns up to which the curvature is used to make the problem round.
@@ -18,6 +21,8 @@ _LARGEST_DENSE = 1500
 _GRADIENT_TOLERANCE = 1e-8
 # Variance of a class share, of which nothing else is known.
 _PRIOR_VARIANCE = 1.0 / 16.0
+# Factor by which a second look may change the automatic regularisation.
+_CORRECTION = 4.0
 
 
 class PublicRows:
@@ -107,15 +112,55 @@ class PublicRows:
             gradient += class_probabilities(m).T @ x
         return value / self.n_rows, gradient / self.n_rows
 
-    def penalty(self, alpha):
-        """Return the strength of the L2 penalty for each column: none for the intercept."""
-        strengths = np.full(self.n_columns, alpha)
-        if self.bias:
-            strengths[-1] = 0.0
-        return strengths
+
+class Release(NamedTuple):
+    """What is released of labels, and how.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (k, d)
+    noise_cov : ndarray of shape (d, d)
+        Covariance of the noise of each of the sums.
+    sensitivity : float
+        In the coordinates of the release.
+    """
+
+    sums: np.ndarray
+    noise_cov: np.ndarray
+    sensitivity: float
 
 
-def consistent_means(public, sums, noise_cov):
+def release_sums(public, targets, *, plan, adapted, stream):
+    """Release the sums of the rows of each class: all that is taken from labels.
+
+    Parameters
+    ----------
+    public : PublicRows
+    targets : ndarray of shape (n, k)
+        1 for rows of a class, -1 for others; of two classes one column.
+    plan : WALRPlan
+    adapted : bool
+        Whether the noise suits the rows or is the same for every column.
+    stream : stream of `skdp._random`
+
+    Returns
+    -------
+    Release
+    """
+    if adapted and plan.noise_multiplier > 0.0:
+        coordinates = adapted_coordinates(public, plan.noise_multiplier)
+    else:
+        coordinates = spherical_coordinates(public.n_columns, public.longest)
+    stretch = float(np.linalg.norm(coordinates.transform))
+    stretch *= 1.0 + public.n_columns / min(public.n_rows, BLOCK)
+    mechanism = plan.mechanism(coordinates.longest, stretch)
+    totals = public.sums((targets > 0.0).astype(np.float64)) @ coordinates.transform.T
+    sums = mechanism.release(totals, stream) @ coordinates.inverse.T
+    noise_cov = mechanism.noise_std**2 * coordinates.inverse @ coordinates.inverse.T
+    return Release(sums, noise_cov, mechanism.sensitivity)
+
+
+def consistent_means(aggregate):
     """Return released sums over n, moved to what is possible for labels and these public rows.
 
     The sums of all classes add up to the sum of the rows, and with an intercept its column holds
@@ -125,10 +170,7 @@ def consistent_means(public, sums, noise_cov):
 
     Parameters
     ----------
-    public : PublicRows
-    sums : ndarray of shape (k, d)
-    noise_cov : ndarray of shape (d, d)
-        Covariance of the noise of each of the k sums.
+    aggregate : LabelAggregate
 
     Returns
     -------
@@ -136,24 +178,25 @@ def consistent_means(public, sums, noise_cov):
     noise_cov : ndarray of shape (d, d)
         Covariance of the noise that is left of each, before shares were moved.
     """
-    means, noise_cov = sums / public.n_rows, noise_cov / public.n_rows**2
+    n_rows, bias = aggregate.n_rows, aggregate.bias
+    means, noise_cov = aggregate.sums / n_rows, aggregate.noise_cov / n_rows**2
     n_outputs = len(means)
     if n_outputs > 1:
-        means = means + (public.total / public.n_rows - means.sum(axis=0)) / n_outputs
+        means = means + (aggregate.feature_sums / n_rows - means.sum(axis=0)) / n_outputs
         noise_cov = noise_cov * (1.0 - 1.0 / n_outputs)
-    if not public.bias:
+    if not bias:
         return means, noise_cov
-    shares = means[:, -1] / public.bias
-    variance = noise_cov[-1, -1] / public.bias**2
+    shares = means[:, -1] / bias
+    variance = noise_cov[-1, -1] / bias**2
     prior = 1.0 / max(2, n_outputs)
     drawn = prior + (shares - prior) * _PRIOR_VARIANCE / (_PRIOR_VARIANCE + variance)
-    least = 0.5 / public.n_rows
+    least = 0.5 / n_rows
     drawn = np.clip(drawn, least, 1.0 - least)
     if n_outputs > 1:
         drawn /= drawn.sum()
-    moved = public.bias * (drawn - shares)
+    moved = bias * (drawn - shares)
     means = means + np.multiply.outer(moved, _regression(noise_cov))
-    means[:, -1] = public.bias * drawn
+    means[:, -1] = bias * drawn
     return means, noise_cov
 
 
@@ -163,15 +206,15 @@ def _regression(noise_cov):
     return last / last[-1] if last[-1] > 0.0 else np.zeros(last.size)
 
 
-def start_of(public, means):
+def start_of(means, bias):
     """Return weights of 0, and intercepts that give the classes their shares."""
     w = np.zeros(means.shape)
-    if public.bias:
-        shares = means[:, -1] / public.bias
+    if bias:
+        shares = means[:, -1] / bias
         if shares.size == 1:
-            w[:, -1] = np.log(shares / (1.0 - shares)) / public.bias
+            w[:, -1] = np.log(shares / (1.0 - shares)) / bias
         else:
-            w[:, -1] = (np.log(shares) - np.log(shares).mean()) / public.bias
+            w[:, -1] = (np.log(shares) - np.log(shares).mean()) / bias
     return w
 
 
@@ -201,7 +244,7 @@ def solve_lbfgs(public, means, *, alpha, max_iter, start):
         Iterations taken, at least 1.
     converged : bool
     """
-    penalty = public.penalty(alpha)
+    penalty = penalties(alpha, public.n_columns, public.bias)
     root = _inverse_root(public, means, penalty)
 
     def objective(flat):
@@ -266,7 +309,7 @@ def solve_descent(public, means, *, alpha, max_iter, eta0, batch_size, average, 
     -------
     w : ndarray of shape (k, d)
     """
-    penalty = public.penalty(alpha)
+    penalty = penalties(alpha, public.n_columns, public.bias)
     sampler = PartitionSampler(public.n_rows, batch_size, max_iter)
     w = np.zeros(means.shape)
     mean = TailAverage(w.shape, sampler.n_steps, average)
@@ -282,6 +325,18 @@ def solve_descent(public, means, *, alpha, max_iter, eta0, batch_size, average, 
             w = (w - eta0 * (gradient - means)) / (1.0 + eta0 * penalty)
             mean.add(w)
     return mean.value()
+
+
+def automatic_alpha(public, means, noise_cov, start):
+    """Return the automatic strength of the penalty, and weights near its optimum.
+
+    Curvature falls where the model is sure, so it is looked at once more with weights; within
+    bounds, because weights that fit the noise are sure of everything.
+    """
+    first = best_alpha(public, means, noise_cov, start)
+    w, _, _ = solve_lbfgs(public, means, alpha=first, max_iter=1000, start=start)
+    second = best_alpha(public, means, noise_cov, w)
+    return min(max(second, first / _CORRECTION), first * _CORRECTION), w
 
 
 def stable_step(public, n_outputs):

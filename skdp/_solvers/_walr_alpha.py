@@ -38,11 +38,13 @@ def expected_losses(public, means, noise_cov, w, alphas=None):
     """
     p = class_probabilities(public.scores(w))
     gaps = means - public.sums(p) / public.n_rows
+    curvatures = (public.weighted_moment(of_class * (1.0 - of_class)) for of_class in p.T)
     parts = [
-        _directions(public, of_class, gap, noise_cov, weights)
-        for of_class, gap, weights in zip(p.T, gaps, w, strict=True)
+        _directions(curvature, gap, noise_cov, weights, public.bias)
+        for curvature, gap, weights in zip(curvatures, gaps, w, strict=True)
     ]
     h, r, v = (np.concatenate(values) for values in zip(*parts, strict=True))
+    v += h / public.n_rows
     seen = h > 1e-12 * h.max(initial=0.0)
     h, r, v = h[seen], r[seen], v[seen]
     if not h.size:
@@ -77,14 +79,21 @@ def best_alpha(public, means, noise_cov, w):
     return float(np.clip(alphas[losses.argmin()], 1e-300, 1e300))
 
 
-def _directions(public, p, gap, noise_cov, weights):
+def penalties(alpha, n_columns, bias):
+    """Return the strength of the L2 penalty for each column: none for the intercept's."""
+    strengths = np.full(n_columns, alpha)
+    if bias:
+        strengths[-1] = 0.0
+    return strengths
+
+
+def _directions(curvature, gap, noise_cov, weights, bias):
     """Return curvature, response and noise variance by eigenvector of the curvature of a class.
 
     The intercept, which isn't penalised, follows the other weights: its row and column are
     eliminated.
     """
-    curvature = public.weighted_moment(p * (1.0 - p))
-    if public.bias:
+    if bias:
         along = curvature[:-1, -1] / max(curvature[-1, -1], 1e-300)
         curvature = curvature[:-1, :-1] - np.multiply.outer(along, curvature[-1, :-1])
         gap = gap[:-1] - along * gap[-1]
@@ -95,4 +104,4 @@ def _directions(public, p, gap, noise_cov, weights):
     h = np.maximum(h, 0.0)
     response = vectors.T @ gap + h * (vectors.T @ weights)
     noise = (vectors * (noise_cov @ vectors)).sum(axis=0)
-    return h, response, np.maximum(noise, 0.0) + h / public.n_rows
+    return h, response, np.maximum(noise, 0.0)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from skdp._solvers._walr_alpha import excess_losses
+from skdp._solvers._walr_alpha import excess_losses, penalties
 
 # Mean p (1 - p) of the labels, and variance of the scores, before anything is known of them.
 _CURVATURE = 0.1
@@ -47,11 +47,11 @@ class Coordinates(NamedTuple):
     longest: float
 
 
-def spherical_coordinates(public):
+def spherical_coordinates(n_columns, longest):
     """Return the coordinates that are: every column gets the same noise."""
-    identity = np.eye(public.n_columns)
+    identity = np.eye(n_columns)
     # Rows of zeros alone reveal nothing; any length will do.
-    return Coordinates(identity, identity, public.longest or 1.0)
+    return Coordinates(identity, identity, longest or 1.0)
 
 
 def adapted_coordinates(public, noise_multiplier):
@@ -66,7 +66,7 @@ def adapted_coordinates(public, noise_multiplier):
     -------
     Coordinates
     """
-    plain = spherical_coordinates(public)
+    plain = spherical_coordinates(public.n_columns, public.longest)
     # Columns are divided by their sizes first: units must not decide what counts as rounding.
     sizes = np.sqrt(np.diag(public.second_moment))
     sizes = np.where(sizes > 0.0, sizes, 1.0)
@@ -82,7 +82,7 @@ def adapted_coordinates(public, noise_multiplier):
     whiten = (vectors / root).T / sizes
     colour = (vectors * root) * sizes[:, np.newaxis]
     noise = (noise_multiplier * plain.longest / public.n_rows) ** 2
-    cost = _cost_of_errors(public, moment, sizes, noise)
+    cost = _cost_of_errors(public.second_moment, sizes, noise, public.n_rows, public.bias)
     cost = (vectors * root).T @ cost @ (vectors * root)
     shape = _optimal_shape(public, whiten, 0.5 * (cost + cost.T))
     transform, inverse = _root(shape, 0.5) @ whiten, colour @ _root(shape, -0.5)
@@ -90,19 +90,19 @@ def adapted_coordinates(public, noise_multiplier):
     return Coordinates(scale * transform, inverse / scale, plain.longest)
 
 
-def _cost_of_errors(public, moment, sizes, noise):
+def _cost_of_errors(second_moment, sizes, noise, n_rows, bias):
     """Return M for errors of the means of columns that were divided by their sizes.
 
     The regularised model that it counts on penalises the columns as they are.
     """
-    n_features = public.n_columns - (public.bias != 0.0)
-    curvature = _CURVATURE * moment
-    features = public.second_moment[:n_features, :n_features]
+    n_features = sizes.size - (bias != 0.0)
+    curvature = _CURVATURE * (second_moment / np.multiply.outer(sizes, sizes))
+    features = second_moment[:n_features, :n_features]
     h = _CURVATURE * np.maximum(eigh(features, eigvals_only=True), 0.0)
     square = _SCORE_VARIANCE * _CURVATURE / max(h.sum(), 1e-300)
     alphas = np.geomspace(1e-8 * h.mean() + 1e-300, 10.0 * h.max() + 1e-300, 241)
-    losses = excess_losses(h, noise + h / public.n_rows, square, alphas)
-    penalty = public.penalty(_LESS * float(alphas[losses.argmin()])) / sizes**2
+    losses = excess_losses(h, noise + h / n_rows, square, alphas)
+    penalty = penalties(_LESS * float(alphas[losses.argmin()]), sizes.size, bias) / sizes**2
     # The intercept isn't penalised; this keeps the inverse finite.
     penalty[n_features:] = 1e-5 * _CURVATURE
     inverse = np.linalg.inv(curvature + np.diag(penalty))

@@ -6,7 +6,7 @@ import math
 from skdp._checks import check_count, check_flag, check_real
 from skdp.accountant._events import GaussianEvent
 from skdp.accountant._loss_distribution import smallest_pld_delta
-from skdp.accountant._profile import ADJACENCIES, SMALLEST_RATE, build_profile
+from skdp.accountant._profile import ADJACENCIES, SMALLEST_RATE, epsilon_of
 from skdp.accountant._search import LARGEST_NOISE, gaussian_mu, search_noise
 
 _SMALLEST_EPSILON, _LARGEST_EPSILON = 1e-12, 1e6
@@ -264,16 +264,9 @@ def _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant):
     return delta, max(sampling_rate, SMALLEST_RATE), n_steps, adjacency, resolved
 
 
-@functools.lru_cache(maxsize=1024)
 def _get_epsilon(noise_multiplier, delta, sampling_rate, n_steps, adjacency, resolved):
-    if noise_multiplier == 0:
-        return math.inf
-    if math.isinf(noise_multiplier):
-        return 0.0
-    if delta == 0:
-        return math.inf
     event = GaussianEvent(noise_multiplier, sampling_rate, n_steps)
-    return max(build_profile((event,), adjacency, resolved).epsilon(delta), 0.0)
+    return epsilon_of((event,), adjacency, resolved, delta)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -12,9 +12,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from skdp.accountant._divergences import gaussian_delta, gaussian_log_delta
+from skdp.accountant._divergences import upper_gaussian_log_delta
 from skdp.accountant._events import GaussianEvent, total
-from skdp.accountant._loss_distribution import PLDProfile
+from skdp.accountant._loss_distribution import LARGEST_PLD_STEPS, PLDProfile, smallest_pld_delta
 from skdp.accountant._pure import PureProfile
 from skdp.accountant._renyi import RDPProfile
 
@@ -25,10 +25,13 @@ SMALLEST_RATE = 1e-12
 _SMALLEST_NOISE, _LARGEST_NOISE = 1e-3, 1e10
 # Epsilon is more than half the square of this.
 _LARGEST_MU = 1e8
+# The quantile and the tail beyond it are computed to a few units in the last place, which is up to
+# the squared quantile (some 1,400) times that in the power.
+_ROUNDING_OF_POWER = 1 + 1e-11
 
 
 class GaussianProfile:
-    """Exact profile of mu-Gaussian differential privacy (Dong, Roth and Su 2022)."""
+    """Profile of mu-Gaussian privacy (Dong, Roth and Su 2022), exact up to rounding."""
 
     def __init__(self, mu):
         self.mu = mu
@@ -41,25 +44,33 @@ class GaussianProfile:
         log_delta = math.log(delta)
 
         def excess(epsilon):
-            return float(gaussian_log_delta(epsilon, self.mu)) - log_delta
+            return upper_gaussian_log_delta(epsilon, self.mu) - log_delta
 
         if excess(0.0) <= 0:
             return 0.0
         # delta(epsilon) <= Phi(mu / 2 - epsilon / mu)
         upper = max(self.mu * (self.mu / 2 - float(ndtri(delta))), self.mu) * (1 + 1e-9)
-        return brentq(excess, 0.0, upper, xtol=1e-300, rtol=1e-13) * (1 + 1e-12)
+        found, nudge = brentq(excess, 0.0, upper, xtol=1e-300, rtol=1e-13), 1e-13
+        # The search may end on either side.
+        while excess(found) > 0:
+            found *= 1 + nudge
+            nudge *= 2
+        return found
 
     def delta(self, epsilon):
         if self.mu == 0:
             return max(-math.expm1(epsilon), 0.0) if epsilon < 0 else 0.0
         if math.isinf(self.mu):
             return 1.0
-        return min(float(gaussian_delta(epsilon, self.mu)) * (1 + 1e-9), 1.0)
+        found = math.exp(min(upper_gaussian_log_delta(epsilon, self.mu), 0.0))
+        # The least positive number is added for what underflows.
+        return min(found * (1 + 1e-15) + math.ulp(0.0), 1.0)
 
     def tpr(self, fpr):
         if self.mu == 0:
             return fpr
-        return float(ndtr(ndtri(fpr) + self.mu)) if fpr > 0 or self.mu < math.inf else 1.0
+        power = float(ndtr(ndtri(fpr) + self.mu)) if fpr > 0 or self.mu < math.inf else 1.0
+        return min(power * _ROUNDING_OF_POWER, 1.0)
 
 
 def group_epsilon(profile, delta, group_size):
@@ -138,6 +149,35 @@ def _build_profile(events, adjacency, accountant, is_coarse):
         one = GaussianEvent(factor / full_batch_mu(full, adjacency))
         events = (*(event for event in events if event.sampling_rate < 1), one)
     return PLDProfile(events, adjacency, is_coarse=is_coarse)
+
+
+@functools.lru_cache(maxsize=1024)
+def epsilon_of(events, adjacency, accountant, delta):
+    """Epsilon at a delta of the composition of a tuple of events."""
+    return build_profile(events, adjacency, accountant).epsilon(delta)
+
+
+def least_epsilon(events, adjacency, accountant, delta):
+    """Epsilon that no report of a tuple of events may go below.
+
+    It is that of the accountant. Renyi divergences may be far above what loss distributions give,
+    and above sums of epsilons; beside them, what loss distributions give is enough. Where those are
+    unreliable they are asked about a larger delta and fewer steps, which is coarse.
+    """
+    found = epsilon_of(events, adjacency, accountant, delta)
+    if accountant != "rdp" or delta == 0:
+        return found
+    n_steps = sum(event.n_steps for event in events)
+    if any(event.sampling_rate < 1 for event in events):
+        if n_steps > LARGEST_PLD_STEPS:
+            # Half of the steps that can be composed: each event keeps one, however many there are.
+            share = 0.5 * LARGEST_PLD_STEPS / n_steps
+            events = tuple(
+                replace(event, n_steps=max(int(share * event.n_steps), 1)) for event in events
+            )
+            n_steps = sum(event.n_steps for event in events)
+        delta = max(delta, smallest_pld_delta(n_steps))
+    return min(found, epsilon_of(events, adjacency, "pld", delta))
 
 
 def _computable(event):

@@ -1,4 +1,4 @@
-"""The guarantee of a fit, in one immutable object, and the sum of several."""
+"""The guarantee of what was published, in one immutable object."""
 
 import dataclasses
 import functools
@@ -7,10 +7,17 @@ import math
 import textwrap
 from importlib.metadata import PackageNotFoundError, version
 
-from skdp._checks import check_count, check_real
+from skdp._checks import check_count, check_flag, check_real
 from skdp.accountant._calibration import resolve_accountant
 from skdp.accountant._events import GaussianEvent, LaplaceEvent
-from skdp.accountant._profile import ADJACENCIES, build_profile, full_batch_mu, group_epsilon
+from skdp.accountant._profile import (
+    ADJACENCIES,
+    build_profile,
+    epsilon_of,
+    full_batch_mu,
+    group_epsilon,
+    least_epsilon,
+)
 from skdp.accountant._report_html import report_html
 from skdp.accountant._report_json import read_entries, write_entries
 
@@ -20,6 +27,14 @@ _NEIGHBOURS = {
     "replace_one": "one record is replaced by any other record",
     "replace_label": "the label of one record is replaced by any other label",
 }
+# What each adjacency can protect, the usual first.
+_UNITS = {
+    "zero_out": ("one row",),
+    "replace_one": ("one row",),
+    "replace_label": ("the label of one row",),
+}
+# By how much versions and machines may differ in epsilon.
+_TOLERANCE = 0.01
 _NO_VERSION = "closed form"
 _QUESTIONS = {
     "zero_out": "whether a given record was used",
@@ -42,7 +57,9 @@ class PrivacyReport:
     ----------
     epsilon, delta : float
         The guarantee: on any two data sets that differ in one record, any set of outcomes has
-        probabilities ``p <= exp(epsilon) p' + delta``.
+        probabilities ``p <= exp(epsilon) p' + delta``. Epsilon may be larger than what the events
+        give at delta, and never is smaller: it is raised to that by up to 1 %, by which versions
+        and machines may differ, and refused beyond.
     adjacency : {"zero_out", "replace_one", "replace_label"}
         What "differ in one record" means.
     events : tuple of GaussianEvent and LaplaceEvent
@@ -58,12 +75,14 @@ class PrivacyReport:
         What computed it; found out if None.
     skdp_version : str, default=None
         Version of skdp that made the report; this one if None.
-    unit : str, default="one row"
-        What is protected.
+    unit : str, default=None
+        What is protected: "one row", or "the label of one row" for the adjacency "replace_label".
+        None means the one that goes with the adjacency, and no other is taken.
     assumed_public, not_covered : tuple of str, default=()
         What the guarantee takes as known to everybody, and what it says nothing about.
     reproducible : bool, default=False
-        Whether the randomness came from a seed.
+        Whether the randomness came from a seed: the guarantee then holds while the seed stays
+        secret, and wherever the report is shown it says so.
     notes : tuple of str, default=()
         How the guarantee of this fit is to be read.
 
@@ -72,7 +91,8 @@ class PrivacyReport:
     TypeError
         If something that should be a tuple isn't, or `events` holds anything else.
     ValueError
-        If a parameter is out of range, or the accountant or adjacency can't go with the events.
+        If a parameter is out of range, the accountant or adjacency can't go with the events, the
+        unit can't go with the adjacency, or epsilon is too small for the events.
 
     Examples
     --------
@@ -94,7 +114,7 @@ class PrivacyReport:
     accountant: str
     accountant_version: str | None = None
     skdp_version: str | None = None
-    unit: str = "one row"
+    unit: str | None = None
     assumed_public: tuple = ()
     not_covered: tuple = ()
     reproducible: bool = False
@@ -103,6 +123,12 @@ class PrivacyReport:
     def __post_init__(self):
         if not isinstance(self.adjacency, str) or self.adjacency not in ADJACENCIES:
             raise ValueError(f"adjacency must be one of {ADJACENCIES}.")
+        units = _UNITS[self.adjacency]
+        if self.unit is None:
+            object.__setattr__(self, "unit", units[0])
+        if self.unit not in units:
+            raise ValueError(f"unit must be one of {units} for adjacency={self.adjacency!r}.")
+        object.__setattr__(self, "reproducible", check_flag(self.reproducible, "reproducible"))
         if not isinstance(self.accountant, str) or self.accountant not in _ACCOUNTANTS:
             raise ValueError(f"accountant must be one of {tuple(_ACCOUNTANTS)}.")
         for name in ("epsilon", "delta", "clipping"):
@@ -121,9 +147,9 @@ class PrivacyReport:
             raise TypeError("events must be instances of GaussianEvent or LaplaceEvent.")
         if not self.events:
             raise ValueError("events must hold at least one event.")
-        others = any(event.is_pure or event.sampling_rate < 1 for event in self.events)
-        if self.adjacency == "replace_label" and others:
-            raise ValueError("adjacency='replace_label' needs full-batch Gaussian events.")
+        # Only a distance between neighbours' values says how far a label moves them.
+        if self.adjacency == "replace_label" and not all(event.pairwise for event in self.events):
+            raise ValueError("adjacency='replace_label' needs pairwise Gaussian events.")
         if all(event.is_pure for event in self.events):
             object.__setattr__(self, "accountant", "basic")
         elif self.accountant == "basic":
@@ -143,6 +169,16 @@ class PrivacyReport:
             object.__setattr__(self, "accountant_version", source)
         if self.skdp_version is None:
             object.__setattr__(self, "skdp_version", _version("skdp"))
+        object.__setattr__(self, "epsilon", self._checked_epsilon())
+
+    def _checked_epsilon(self):
+        releases = self.events, self.adjacency, self.accountant, self.delta
+        if math.isinf(self.epsilon) or self.epsilon >= epsilon_of(*releases):
+            return self.epsilon
+        least = least_epsilon(*releases)
+        if self.epsilon * (1 + _TOLERANCE) < least:
+            raise ValueError("epsilon is too small for the events at this delta and adjacency.")
+        return max(self.epsilon, least)
 
     @property
     def event(self):
@@ -183,6 +219,12 @@ class PrivacyReport:
         """Parameter of Gaussian differential privacy; None unless all batches were full."""
         return full_batch_mu(self.events, self.adjacency)
 
+    @property
+    def condition(self):
+        """What the guarantee hangs on: "while the seed stays secret", or "" without a seed."""
+        is_seeded = self.reproducible and math.isfinite(self.epsilon)
+        return "while the seed stays secret" if is_seeded else ""
+
     def epsilon_at(self, delta, group_size=1):
         """Epsilon of the same releases at another delta, or for a group of records.
 
@@ -208,10 +250,10 @@ class PrivacyReport:
         delta = _in_range(delta, "delta", 0, 1, open_end=True)
         group_size = check_count(group_size, "group_size")
         if group_size == 1:
-            found = self._profile().epsilon(delta)
+            found = epsilon_of(self.events, self.adjacency, self.accountant, delta)
             return min(found, self.epsilon) if delta >= self.delta else found
         events = tuple(event.scaled_to_group(group_size) for event in self.events)
-        found = build_profile(events, self.adjacency, self.accountant).epsilon(delta)
+        found = epsilon_of(events, self.adjacency, self.accountant, delta)
         if self.mu is None:
             found = min(found, group_epsilon(self._profile(), delta, group_size))
         return found
@@ -302,17 +344,25 @@ class PrivacyReport:
         Returns
         -------
         report : PrivacyReport
-            Equal to the one that was written.
+            Equal to the one that was written. Where versions or machines differ, its epsilon is
+            raised to what the events give here.
 
         Raises
         ------
         TypeError
             If `entries` is no dict.
         ValueError
-            If an entry is missing, unknown or of a wrong type, or doesn't agree with the events;
-            epsilon may be larger than theirs, and not smaller by more than 1 %. Where loss
-            distributions can't compute it, for tiny deltas and millions of steps, the check is
-            coarser: epsilon may be as small as theirs for a larger delta or fewer steps.
+            If an entry is missing, unknown or of a wrong type, or doesn't agree with the others;
+            epsilon may be larger than what the events give, and not smaller by more than 1 %.
+
+        Notes
+        -----
+        Epsilon, all that is derived from the events, and the unit are checked. Where loss
+        distributions can't compute epsilon, for deltas of Poisson batches below 1e-12 or beyond
+        4e6 steps, the check is coarser: it may be as small as theirs for a larger delta or fewer
+        steps. What nothing in a report proves is believed: that these were the events, and for
+        pairwise ones that this was the adjacency; `clipping`; that there was no seed; and all
+        words. Keep reports where nobody else can change them, or sign them.
 
         Examples
         --------
@@ -325,7 +375,7 @@ class PrivacyReport:
         >>> PrivacyReport.from_dict(report.to_dict() | {"epsilon": 0.5})
         Traceback (most recent call last):
             ...
-        ValueError: entry 'epsilon' doesn't agree with its events: they allow no such value.
+        ValueError: epsilon is too small for the events at this delta and adjacency.
         """
         if not isinstance(entries, dict):
             raise TypeError("entries must be a dict.")
@@ -392,12 +442,12 @@ class PrivacyReport:
                 lines += ["", title]
                 for item in items:
                     lines += _wrap(item, _WIDTH, initial_indent="  - ", subsequent_indent="    ")
-        if self.reproducible and math.isfinite(self.epsilon):
+        if self.condition:
             lines += ["", *_wrap(_SEED_WARNING, _WIDTH)]
         return "\n".join(lines)
 
     def __repr__(self):
-        return f"({self.epsilon:g}, {self.delta:g})-DP"
+        return f"({self.epsilon:g}, {self.delta:g})-DP {self.condition}".rstrip()
 
     def _repr_html_(self):
         meaning = self._meaning()
@@ -406,7 +456,7 @@ class PrivacyReport:
             rows.append(("Public", self.assumed_public))
         if self.not_covered:
             rows.append(("Not covered", self.not_covered))
-        if self.reproducible and math.isfinite(self.epsilon):
+        if self.condition:
             rows.append(("Seed", _SEED_WARNING))
         return report_html(f"Privacy report: {self!r}", rows)
 
@@ -421,7 +471,8 @@ class PrivacyReport:
         if math.isinf(self.epsilon):
             yield "Guarantee", "no privacy: epsilon is infinite"
         else:
-            yield "Guarantee", f"epsilon = {self.epsilon:g}, delta = {self.delta:g}"
+            guarantee = f"epsilon = {self.epsilon:g}, delta = {self.delta:g} {self.condition}"
+            yield "Guarantee", guarantee.rstrip()
         yield "Released", self.event
         if self.clipping is not None and math.isfinite(self.clipping):
             if any(event.pairwise for event in self.events):
@@ -446,11 +497,12 @@ class PrivacyReport:
     def _meaning(self):
         if math.isinf(self.epsilon):
             return "no noise was added, and the published numbers may reveal any record."
+        but_not = " but not the seed" if self.condition else ""
         meaning = (
-            "someone who sees everything that was published, and knows every other record, tries "
-            f"to tell {_QUESTIONS[self.adjacency]}. If they accept a false alarm in 1 % of the "
-            f"cases, they are right in at most {100 * self.tpr_at(0.01):.3g} % of the others. A "
-            "smaller epsilon protects better"
+            "someone who sees everything that was published, and knows every other record"
+            f"{but_not}, tries to tell {_QUESTIONS[self.adjacency]}. If they accept a false alarm "
+            f"in 1 % of the cases, they are right in at most {100 * self.tpr_at(0.01):.3g} % of "
+            "the others. A smaller epsilon protects better"
         )
         if self.delta == 0:
             return f"{meaning}."

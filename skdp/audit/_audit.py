@@ -57,7 +57,7 @@ def audit(
         cloned. A parameter ``classes=None`` is set to the classes in y and the canaries, because
         the class set is public.
     X : array-like of shape (n_samples, n_features)
-        The other rows. Few rows, and rows of zeros, make the attack strong.
+        The other rows. Few rows, and rows of zeros, make the attack strong; there may be none.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Their labels or targets.
     canary : tuple (x, y) or (x, y, other_x, other_y), default=None
@@ -139,14 +139,19 @@ def audit(
     (True, True)
     """
     _check_parameters(estimator, n_fits, confidence, delta, method, n_jobs, random_state)
-    X = quietly(check_array, X, dtype=[np.float64, np.float32])
-    y = quietly(check_array, y, dtype=None, ensure_2d=False)
-    if is_classifier(estimator):
+    X = quietly(check_array, X, dtype=[np.float64, np.float32], ensure_min_samples=0)
+    y = quietly(check_array, y, dtype=None, ensure_2d=False, ensure_min_samples=0)
+    several = method == "one_run"
+    if not len(X):
+        if not isinstance(canary, tuple) or len(canary) < 2:
+            raise ValueError("canary must be a tuple (x, y) where X has no rows.")
+        # Of the type and shape that the canary's has.
+        y = np.asarray(canary[1] if several else [canary[1]])[:0]
+    elif is_classifier(estimator):
         # Strings that came as objects count as strings.
         y = quietly(lambda: np.asarray(column_or_1d(y).tolist()))
     quietly(check_consistent_length, X, y)
     choices, seeds = make_stream(random_state).spawn(2)
-    several = method == "one_run"
     if canary is None:
         canaries = default_canaries(estimator, X, y, stream=choices if several else None)
     else:

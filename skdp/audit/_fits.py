@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn import config_context
 from sklearn.base import clone
 
 from skdp._bounds import null_records
@@ -87,8 +88,9 @@ class Fitter:
 
 
 def _fit_all(estimator, jobs):
-    # Held throughout, it needn't be taken and left in each of many short fits.
-    with single_threaded_blas:
+    # Held throughout, it needn't be taken and left in each of many short fits, all of whose
+    # parameters the probe has checked.
+    with single_threaded_blas, config_context(skip_parameter_validation=True):
         return [weights_of(_fit(estimator, world, seed)) for world, seed in jobs]
 
 

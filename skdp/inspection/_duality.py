@@ -20,6 +20,8 @@ _BLOCK_ROWS = 4096
 # Steps that look for a better dual variable where the loss has a corner. Each takes two products
 # with the rows; every one gives a valid bound, so stopping early makes it looser and no less true.
 _CORNER_STEPS = 500
+# On both sides of a dual variable, for the slope of its conjugate.
+_NEAR = 1e-4
 
 
 def duality_gap(estimator, X, y):
@@ -100,10 +102,9 @@ def duality_gap(estimator, X, y):
     True
     """
     rows, targets, loss, weights = _internal_problem(estimator, X, y)
-    find_gap = _gap_with_corners if np.isinf(loss.smoothness) else _gap_of_smooth_loss
     with np.errstate(all="ignore"):
         gaps = [
-            find_gap(rows, target, loss, weight, estimator.alpha)
+            _gap(rows, target, loss, weight, estimator.alpha)
             for target, weight in zip(targets.T, weights, strict=True)
         ]
     if not np.isfinite(gaps).all():
@@ -113,25 +114,23 @@ def duality_gap(estimator, X, y):
 
 def _internal_problem(estimator, X, y):
     """Return the rows, targets (n, k), loss and weights (k, d) that the solver works with."""
-    if isinstance(estimator, DPSCDClassifier):
-        prepare = _prepare_classifier
-    elif isinstance(estimator, DPSCDRegressor):
-        prepare = _prepare_regressor
-    else:
+    if not isinstance(estimator, DPSCDClassifier | DPSCDRegressor):
         raise TypeError(
             "duality_gap supports DPSCDClassifier and DPSCDRegressor, "
             f"got {type(estimator).__name__}."
         )
     check_is_fitted(estimator)
-    X, targets, loss, midpoint, half_width = prepare(estimator, X, y)
-    rows = clip_rows(
-        X,
-        data_norm=estimator.data_norm,
-        fit_intercept=estimator.fit_intercept,
-        clip=is_private(estimator),
-    )
-    if estimator.solver == "primal" and is_private(estimator):
-        rows = _within_feature_bounds(rows, estimator)
+    X, targets, midpoint, half_width = _read(estimator, X, y)
+    loss = LOSSES[getattr(estimator, "loss", "squared_error")]
+    private = is_private(estimator)
+    bounds = {"data_norm": estimator.data_norm, "fit_intercept": estimator.fit_intercept}
+    rows = clip_rows(X, **bounds, clip=private)
+    if estimator.solver == "primal" and private:
+        # That solver clips values too.
+        n_rows, n_features = X.shape
+        low, high = public_feature_bounds(estimator, n_features)
+        X = np.clip(rows.augmented(np.arange(n_rows))[:, :n_features], low, high)
+        rows = clip_rows(X, **bounds, clip=False)
     # The solver's weights are in the units of the scaled targets and of the intercept's column.
     weights = np.atleast_2d(estimator.coef_) / half_width
     if rows.bias:
@@ -145,111 +144,78 @@ def _internal_problem(estimator, X, y):
     return rows, targets, loss, weights
 
 
-def _within_feature_bounds(rows, estimator):
-    """Return the rows that the primal solver works with: it clips values too."""
-    n_rows, n_features = rows.X.shape
-    X = np.clip(
-        rows.take(np.arange(n_rows), np.empty((n_rows, n_features))),
-        *public_feature_bounds(estimator, n_features),
-    )
-    return clip_rows(
-        X, data_norm=estimator.data_norm, fit_intercept=estimator.fit_intercept, clip=False
-    )
-
-
-def _prepare_classifier(estimator, X, y):
-    X, y = validate_data(estimator, X, y, dtype=[np.float64, np.float32], order="C", reset=False)
-    _, targets = encode_labels(y, estimator.classes_)
-    return X, targets, LOSSES[estimator.loss], 0.0, 1.0
-
-
-def _prepare_regressor(estimator, X, y):
+def _read(estimator, X, y):
+    """Return X and the targets (n, k) with the midpoint and half width that they are scaled by."""
+    regression = isinstance(estimator, DPSCDRegressor)
     X, y = validate_data(
         estimator,
         X,
         y,
         dtype=[np.float64, np.float32],
         order="C",
-        multi_output=True,
-        y_numeric=True,
+        multi_output=regression,
+        y_numeric=regression,
         reset=False,
     )
+    if not regression:
+        return X, encode_labels(y, estimator.classes_)[1], 0.0, 1.0
     bounds = estimator.target_bounds
     if bounds is not None:
         bounds = check_bounds(bounds, "target_bounds")
-    targets, midpoint, half_width = clip_targets(
-        as_targets(y), bounds, center=estimator.fit_intercept, clip=is_private(estimator)
-    )
-    return X, targets, LOSSES["squared_error"], midpoint, half_width
+    clip = is_private(estimator)
+    return X, *clip_targets(as_targets(y), bounds, center=estimator.fit_intercept, clip=clip)
 
 
-def _gap_of_smooth_loss(rows, y, loss, theta, alpha):
-    dual = -loss.gradient(y, _predictions(rows, theta))
-    residual = theta - _combination(rows, dual) / (alpha * y.size)
-    return float(0.5 * alpha * residual @ residual)
-
-
-def _gap_with_corners(rows, y, loss, theta, alpha):
-    """Gap for the hinge loss, smallest over the dual variables that a search finds.
-
-    With b = y a in [0, 1] and z = 1 - y m, the bracket of a row is ``max(0, z) - b z``.
-    """
+def _gap(rows, y, loss, theta, alpha):
+    """Return the gap of one output, smallest over the dual variables that are looked at."""
     n = y.size
-    z = 1.0 - y * _predictions(rows, theta)
+    predictions = _predictions(rows, theta)
+    value = loss.value(y, predictions)
 
-    def gap_and_gradient(b):
-        residual = theta - _combination(rows, y * b) / (alpha * n)
-        slack = np.maximum(z, 0.0) - b * z
-        gap = slack.mean() + 0.5 * alpha * residual @ residual
-        return gap, (-z - y * _predictions(rows, residual)) / n
+    def gap_and_residual(dual):
+        residual = theta - _combination(rows, dual) / (alpha * n)
+        # Rounding may make a bracket negative.
+        brackets = np.maximum(value + loss.conjugate(y, dual) + dual * predictions, 0.0)
+        return brackets.mean() + 0.5 * alpha * residual @ residual, residual
 
-    start = -y * loss.gradient(y, y * (1.0 - z))
-    smallest, _ = gap_and_gradient(start)
-    if smallest == 0.0:
-        return 0.0
+    start = -loss.gradient(y, predictions)
+    smallest, _ = gap_and_residual(start)
+    if smallest == 0.0 or np.isfinite(loss.smoothness):
+        return float(smallest)
+    low, high = (loss.feasible(y, np.full(n, end)) for end in (-np.inf, np.inf))
 
-    def relative(b):
-        gap, gradient = gap_and_gradient(b)
-        return gap / smallest, gradient / smallest
+    def relative(dual):
+        gap, residual = gap_and_residual(dual)
+        below, above = np.maximum(dual - _NEAR, low), np.minimum(dual + _NEAR, high)
+        slope = (loss.conjugate(y, above) - loss.conjugate(y, below)) / (above - below)
+        slope += predictions - _predictions(rows, residual)
+        return gap / smallest, slope / (n * smallest)
 
     found = minimize(
         relative,
         start,
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0.0, 1.0)] * n,
+        bounds=np.column_stack([low, high]),
         options={"maxiter": _CORNER_STEPS, "maxfun": 2 * _CORNER_STEPS, "ftol": 0.0, "gtol": 0.0},
     )
-    gap, _ = gap_and_gradient(np.clip(found.x, 0.0, 1.0))
+    gap, _ = gap_and_residual(loss.feasible(y, found.x))
     return float(min(gap, smallest))
 
 
 def _blocks(rows):
-    """Yield slices of the rows with their certified values, the intercept's column left out."""
+    """Yield the indices of some rows and their certified values, the intercept's included."""
     n = rows.X.shape[0]
-    buffer = np.empty((min(_BLOCK_ROWS, n), rows.X.shape[1]))
     for start in range(0, n, _BLOCK_ROWS):
-        stop = min(start + _BLOCK_ROWS, n)
-        yield slice(start, stop), rows.take(np.arange(start, stop), buffer[: stop - start])
+        block = np.arange(start, min(start + _BLOCK_ROWS, n))
+        yield block, rows.augmented(block)
 
 
 def _predictions(rows, theta):
     """Return x_i . theta for every row."""
-    n, d = rows.X.shape
-    predictions = np.empty(n)
-    for block, x in _blocks(rows):
-        predictions[block] = x @ theta[:d]
-    if rows.bias:
-        predictions += rows.bias * theta[d]
-    return predictions
+    return np.concatenate([x @ theta for _, x in _blocks(rows)])
 
 
 def _combination(rows, dual):
     """Return v, the sum of a_i x_i."""
-    d = rows.X.shape[1]
-    shared = np.zeros(rows.n_columns)
-    for block, x in _blocks(rows):
-        shared[:d] += dual[block] @ x
-    if rows.bias:
-        shared[d] = rows.bias * dual.sum()
-    return shared
+    return sum(dual[block] @ x for block, x in _blocks(rows))

@@ -16,6 +16,7 @@ from skdp._bounds import clip_rows, clip_targets
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp._plans._base import CLASSES_READ, Budget
 from skdp.linear_model._notebook import NotebookMixin
+from skdp.linear_model._pickling import PicklingMixin
 from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
 
 # Numbers whose squares and products stay far from the ends of double precision.
@@ -41,7 +42,7 @@ class TargetUnits(NamedTuple):
     one_target: bool
 
 
-class PrivateEstimator(BaseEstimator):
+class PrivateEstimator(PicklingMixin, BaseEstimator):
     """What the parameters of private estimators say in the same way everywhere."""
 
     def _budget(self):

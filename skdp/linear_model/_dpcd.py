@@ -58,7 +58,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
 
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
         What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs twice the noise.
+        nothing, or in which one record is any other. The second needs about twice the noise.
 
     accountant : {"pld", "rdp"}, default="pld"
         How the privacy of all releases is added up. Batches are full, so "pld" is a closed form,
@@ -312,7 +312,7 @@ class DPCDLasso(DPCDElasticNet):
 
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
         What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs twice the noise.
+        nothing, or in which one record is any other. The second needs about twice the noise.
 
     accountant : {"pld", "rdp"}, default="pld"
         How the privacy of all releases is added up. Batches are full, so "pld" is a closed form,
@@ -499,14 +499,15 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
     Parameters
     ----------
     penalty : {"l2", "l1", "elasticnet"}, default="l2"
-        Kind of penalty.
+        What is penalised: ``||w||^2 / 2``, ``||w||_1``, or ``l1_ratio`` of the second and the rest
+        of the first.
 
     alpha : float, default=1e-4
         Strength of the penalty; scikit-learn's LogisticRegression has
         ``C = 1 / (n_samples * alpha)``.
 
     l1_ratio : float, default=0.5
-        Share of the L1 part of ``penalty="elasticnet"``.
+        Share of the L1 penalty for ``penalty="elasticnet"``.
 
     coef_bounds : pair (low, high), default=None
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
@@ -529,7 +530,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
 
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
         What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs twice the noise.
+        nothing, or in which one record is any other. The second needs about twice the noise.
 
     accountant : {"pld", "rdp"}, default="pld"
         How the privacy of all releases is added up. Batches are full, so "pld" is a closed form,

@@ -215,7 +215,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         Intercept.
 
     n_iter_ : int
-        Passes taken; equal to `max_iter`.
+        Passes taken.
 
     batch_size_ : int
         Expected rows a step; columns for ``solver="primal"``.
@@ -466,7 +466,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         Intercepts.
 
     n_iter_ : int
-        Passes taken; equal to `max_iter`.
+        Passes taken.
 
     batch_size_ : int
         Expected rows a step; columns for ``solver="primal"``.

@@ -398,8 +398,8 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         Share of the L1 penalty for ``penalty="elasticnet"``.
 
     fit_intercept : bool, default=True
-        Whether to fit an intercept. It is penalised like the rest through a column equal to
-        `data_norm`.
+        Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a
+        column equal to `data_norm`.
 
     classes : array-like, default=None
         The class set. None reads it from y, which tells whether a rare class occurs; declare it

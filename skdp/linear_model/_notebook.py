@@ -43,7 +43,10 @@ def _caption(estimator):
         return "not fitted"
     if epsilon == math.inf:
         return "no privacy: epsilon = inf"
-    return f"each fit spends epsilon = {epsilon}"
+    condition = ""
+    if getattr(estimator, "random_state", None) is not None:
+        condition = " while the seed stays secret"
+    return f"each fit spends epsilon = {epsilon}{condition}"
 
 
 def _guarantee(report):

@@ -1,49 +1,36 @@
 """WALR: logistic regression under label differential privacy."""
 
-import math
 from numbers import Integral
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from skdp._bounds import clip_rows, row_norms, summation_slack
-from skdp._checks import check_count, check_positive, read_numbers
+from skdp._checks import check_count, read_numbers
 from skdp._plans._base import resolve_batch_size
-from skdp._plans._walr import LabelBudget, plan_walr, public_coins
-from skdp._random import random_name
+from skdp._plans._walr import public_coins
 from skdp._solvers._parallel import single_threaded_blas
 from skdp._solvers._walr import (
-    BLOCK,
-    PublicRows,
+    automatic_alpha,
     consistent_means,
     solve_descent,
     solve_lbfgs,
     stable_step,
     start_of,
 )
-from skdp._solvers._walr_alpha import best_alpha, expected_losses
-from skdp._solvers._walr_noise import adapted_coordinates, spherical_coordinates
+from skdp._solvers._walr_alpha import expected_losses
 from skdp.exceptions import PrivacyWarning, warn_user
 from skdp.linear_model._base import (
-    COMMON_CONSTRAINTS,
     POSITIVE,
     LinearClassifierMixin,
     PrivateEstimator,
     ProbabilityMixin,
     check_finite,
-    encode_labels,
 )
-from skdp.linear_model._label_aggregate import LabelAggregate
-from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
+from skdp.linear_model._label_aggregate import CONSTRAINTS, Options, prepared_rows, release_labels
+from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_arrays, validate_data
 
-# Columns up to which noise is adapted by default: that takes some cubes of their number.
-_ADAPTED_COLUMNS = 500
-# How far sums of the same features may lie apart for rounding, relative to their sizes.
-_SAME_SUMS = 1e-6
 _AUTO_BATCH = 256
-# Factor by which a second look may change the automatic regularisation.
-_CORRECTION = 4.0
 # A path is this many times the automatic strength long, to both sides.
 _AROUND = 1e3
 _LESS_PRIVATE = (
@@ -196,15 +183,8 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
     'the label of one row'
     """
 
-    _parameter_constraints = {
-        name: COMMON_CONSTRAINTS[name]
-        for name in ("fit_intercept", "epsilon", "delta", "random_state")
-    } | {
+    _parameter_constraints = CONSTRAINTS | {
         "alpha": [POSITIVE, StrOptions({"auto"})],
-        "classes": ["array-like", None],
-        "mechanism": [StrOptions({"analytic", "classic"})],
-        "noise_shape": [StrOptions({"auto", "adapted", "spherical"})],
-        "data_norm": [POSITIVE, None],
         "max_iter": [Interval(Integral, 1, 10**9, closed="both"), StrOptions({"auto"})],
         "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "average": ["boolean"],
@@ -269,11 +249,16 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
         TypeError
             If X is sparse.
         """
-        # 1. scikit-learn's contract, 2. bound the data, 3. plan from public numbers; and release
-        X, aggregate = _read_and_release(self, X, y)
+        # 1. scikit-learn's contract
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+
+        # 2. bound the data, 3. plan from public numbers; and release
+        names = getattr(self, "feature_names_in_", None)
+        options = Options(*(getattr(self, name) for name in CONSTRAINTS))
+        public, aggregate = release_labels(X, y, names, options)
 
         # 4. solve, 5. publish
-        return _train(self, X, aggregate)
+        return self._train(public, aggregate)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_aggregate(self, X, aggregate):
@@ -314,91 +299,64 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
         PrivacyWarning
             If the aggregate's epsilon or delta is larger than this estimator's.
         """
-        X = _read_prepared(self, X, aggregate)
-        _check_parameters(self, aggregate)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
+        public = prepared_rows(X, aggregate, getattr(self, "feature_names_in_", None))
+        self._check_made_alike(aggregate)
         if aggregate.epsilon > self.epsilon or aggregate.delta > self.delta:
             warn_user(_LESS_PRIVATE, PrivacyWarning)
-        return _train(self, X, aggregate)
+        return self._train(public, aggregate)
 
+    def _check_made_alike(self, aggregate):
+        """Refuse parameters that an aggregate wasn't made with."""
+        classes = aggregate.classes if self.classes is None else self.classes
+        for name, alike in (
+            ("fit_intercept", self.fit_intercept == (aggregate.bias > 0.0)),
+            ("data_norm", self.data_norm in (None, aggregate.data_norm)),
+            ("classes", np.array_equal(np.unique(np.asarray(classes)), aggregate.classes)),
+        ):
+            if not alike:
+                raise ValueError(f"{name} differs from what the aggregate was made with.")
 
-def label_aggregate(
-    X,
-    y,
-    *,
-    fit_intercept=True,
-    classes=None,
-    epsilon=1.0,
-    delta=1e-5,
-    mechanism="analytic",
-    noise_shape="auto",
-    data_norm=None,
-    random_state=None,
-):
-    """Release noisy sums of rows by label, from which others train without seeing a label.
+    def _train(self, public, aggregate):
+        """Fit to an aggregate of these rows; nothing from here on knows a label."""
+        # 4. solve
+        with single_threaded_blas, np.errstate(all="ignore"):
+            weights, alpha, n_iter = self._solve(public, *consistent_means(aggregate))
 
-    The sums are (`epsilon`, `delta`)-differentially private for the label of one row. The features
-    are public, and not protected. See :class:`WALRClassifier`, whose parameters these are.
+        # 5. publish
+        self._set_weights(weights, aggregate.bias, aggregate.classes.copy())
+        self.alpha_ = alpha
+        self.n_iter_ = n_iter
+        self.aggregate_ = aggregate
+        self.privacy_report_ = aggregate.report
+        return self
 
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Public rows.
-    y : array-like of shape (n_samples,)
-        Private labels.
-    fit_intercept : bool, default=True
-        Whether models will have intercepts.
-    classes : array-like, default=None
-        The class set; None reads it from y.
-    epsilon : float, default=1.0
-        Privacy loss, above 0; ``float("inf")`` adds no noise.
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`.
-    mechanism : {"analytic", "classic"}, default="analytic"
-        How the noise is calibrated.
-    noise_shape : {"auto", "adapted", "spherical"}, default="auto"
-        Whether the noise suits the rows or is the same for every column.
-    data_norm : float, default=None
-        Bound on the L2 norm of a row; None reads the largest from X. Holders whose aggregates are
-        to be added must all give the same number.
-    random_state : int, RandomState instance or None, default=None
-        A seed makes the noise reproducible, and removable by whoever learns it.
-
-    Returns
-    -------
-    aggregate : LabelAggregate
-        The release.
-
-    Raises
-    ------
-    ValueError
-        If a parameter or the input is invalid; no message quotes an entry of the data.
-    TypeError
-        If X is sparse.
-
-    References
-    ----------
-    .. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression. Technical note, section
-       "Label differential privacy".
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from skdp.linear_model import label_aggregate
-    >>> X, y = load_iris(return_X_y=True)
-    >>> label_aggregate(X, y, epsilon=2.0, classes=[0, 1, 2])
-    LabelAggregate(150 rows, 3 classes, (2, 1e-05)-DP for the label of one row)
-    """
-    holder = WALRClassifier(
-        fit_intercept=fit_intercept,
-        classes=classes,
-        epsilon=epsilon,
-        delta=delta,
-        mechanism=mechanism,
-        noise_shape=noise_shape,
-        data_norm=data_norm,
-        random_state=random_state,
-    )
-    return _checked_release(holder, X, y)[1]
+    def _solve(self, public, means, noise_cov):
+        """Return weights, the strength of the penalty and the number of iterations."""
+        alpha, w = self.alpha, start_of(means, public.bias)
+        if alpha == "auto":
+            alpha, w = automatic_alpha(public, means, noise_cov, w)
+        max_iter = _AUTO_PASSES[self.solver] if self.max_iter == "auto" else self.max_iter
+        problem = {"alpha": float(alpha), "max_iter": max_iter}
+        if self.solver == "lbfgs":
+            w, n_iter, converged = solve_lbfgs(public, means, **problem, start=w)
+            _warn_unless(converged, max_iter)
+            return w, problem["alpha"], n_iter
+        batch_size = public.n_rows
+        if self.solver == "hybrid":
+            batch_size = min(_AUTO_BATCH, public.n_rows)
+            if self.batch_size != "auto":
+                batch_size = resolve_batch_size(self.batch_size, public.n_rows)
+        w = solve_descent(
+            public,
+            means,
+            **problem,
+            eta0=stable_step(public, len(means)) if self.eta0 == "auto" else float(self.eta0),
+            batch_size=batch_size,
+            average=self.average,
+            stream=public_coins(self.random_state),
+        )
+        return w, problem["alpha"], max_iter
 
 
 def walr_path(X, aggregate, *, alphas=20, max_iter=1000):
@@ -450,13 +408,15 @@ def walr_path(X, aggregate, *, alphas=20, max_iter=1000):
     >>> coefs.shape
     (2, 1, 30)
     """
-    X = _read_prepared(WALRClassifier(), X, aggregate)
+    X, names = validate_arrays("walr_path", X, dtype=[np.float64, np.float32], order="C")
+    public = prepared_rows(X, aggregate, names)
     alphas, max_iter, path = _read_alphas(alphas), check_count(max_iter, "max_iter"), []
     with single_threaded_blas, np.errstate(all="ignore"):
-        public, means, noise_cov = _prepare(X, aggregate)
-        w = start_of(public, means)
-        best, likely = _look_twice(public, means, noise_cov, w)
-        alphas = _around(best, alphas)
+        means, noise_cov = consistent_means(aggregate)
+        w = start_of(means, public.bias)
+        best, likely = automatic_alpha(public, means, noise_cov, w)
+        if isinstance(alphas, int):
+            alphas = np.geomspace(_AROUND * best, best / _AROUND, alphas)
         _, losses = expected_losses(public, means, noise_cov, likely, alphas)
         for alpha in alphas:
             w, _, converged = solve_lbfgs(public, means, alpha=alpha, max_iter=max_iter, start=w)
@@ -479,200 +439,6 @@ def _read_alphas(alphas):
     if not (alphas.size and ((alphas >= 1e-30) & (alphas <= 1e30)).all()):
         raise ValueError(problem)
     return np.sort(alphas)[::-1]
-
-
-def _around(best, alphas):
-    """Return strengths that fall: those given, or so many around the best."""
-    if isinstance(alphas, int):
-        return np.geomspace(_AROUND * best, best / _AROUND, alphas)
-    return alphas
-
-
-def _read_and_release(holder, X, y):
-    """Return rows as an array, and the aggregate of them and their labels."""
-    # 1. scikit-learn's contract
-    X, y = validate_data(holder, X, y, dtype=[np.float64, np.float32], order="C")
-    classes, targets = encode_labels(y, holder.classes)
-    return X, _release(holder, X, classes, targets)
-
-
-_checked_release = _fit_context(prefer_skip_nested_validation=True)(_read_and_release)
-
-
-def _release(holder, X, classes, targets):
-    """Return the aggregate of rows and their labels, which are columns of -1 and 1."""
-    # 2. bound the data
-    data_norm = holder.data_norm
-    data_norm = _largest_norm(X) if data_norm is None else check_positive(data_norm, "data_norm")
-    # With this constant the intercept's noise and the others' cost about the same.
-    bias = data_norm / X.shape[1] ** 0.25 if holder.fit_intercept else 0.0
-    budget = LabelBudget(holder.epsilon, holder.delta)
-    public = PublicRows(_bounded(X, data_norm, bias, budget.epsilon))
-
-    # 3. plan from public numbers
-    plan = plan_walr(
-        budget,
-        mechanism=holder.mechanism,
-        n_rows=public.n_rows,
-        n_columns=public.n_columns,
-        n_classes=classes.size,
-        rounding_slack=summation_slack(*X.shape, targets.shape[1], BLOCK),
-    )
-    stream = plan.start(holder.random_state)
-    with single_threaded_blas, np.errstate(all="ignore"):
-        coordinates = _coordinates(holder, public, plan.noise_multiplier)
-        stretch = float(np.linalg.norm(coordinates.transform))
-        stretch *= 1.0 + public.n_columns / min(public.n_rows, BLOCK)
-        mechanism = plan.mechanism(coordinates.longest, stretch)
-        totals = public.sums((targets > 0.0).astype(np.float64)) @ coordinates.transform.T
-        sums = mechanism.release(totals, stream) @ coordinates.inverse.T
-        noise_cov = mechanism.noise_std**2 * coordinates.inverse @ coordinates.inverse.T
-        feature_sums = public.total
-    return LabelAggregate(
-        sums=sums,
-        noise_cov=noise_cov,
-        n_rows=public.n_rows,
-        classes=classes,
-        data_norm=data_norm,
-        bias=bias,
-        part_sums=feature_sums[np.newaxis],
-        feature_names=_names(holder),
-        epsilon=budget.epsilon,
-        delta=budget.delta,
-        noise_multiplier=plan.noise_multiplier,
-        sensitivity=mechanism.sensitivity,
-        names=(random_name(),),
-        reproducible=stream.reproducible,
-        classes_read=holder.classes is None,
-        norm_read=holder.data_norm is None,
-    )
-
-
-def _largest_norm(X):
-    norm = float(row_norms(X).max())
-    if norm != 0.0 and not 1e-30 <= norm <= 1e30:
-        raise ValueError("X has rows too long or too short; scale them, or give data_norm.")
-    return norm or 1.0
-
-
-def _bounded(X, data_norm, bias, epsilon):
-    private = not math.isinf(epsilon)
-    return clip_rows(X, data_norm=data_norm, fit_intercept=bias > 0.0, clip=private, bias=bias)
-
-
-def _coordinates(holder, public, noise_multiplier):
-    adapts = holder.noise_shape == "adapted" or (
-        holder.noise_shape == "auto" and public.n_columns <= _ADAPTED_COLUMNS
-    )
-    if not adapts or noise_multiplier == 0.0:
-        return spherical_coordinates(public)
-    return adapted_coordinates(public, noise_multiplier)
-
-
-def _prepare(X, aggregate):
-    """Return the rows as they were prepared, and the released means with their noise."""
-    public = PublicRows(_bounded(X, aggregate.data_norm, aggregate.bias, aggregate.epsilon))
-    reach = _SAME_SUMS * public.n_rows * max(aggregate.data_norm, aggregate.bias)
-    if (np.abs(public.total - aggregate.feature_sums) > reach).any():
-        raise ValueError(
-            "X has other rows than those that the aggregate was made of, or rows that were scaled "
-            "otherwise."
-        )
-    return public, *consistent_means(public, aggregate.sums, aggregate.noise_cov)
-
-
-def _read_prepared(estimator, X, aggregate):
-    """Return rows as an array; refuse what an aggregate can't have been made of."""
-    if not isinstance(aggregate, LabelAggregate):
-        raise TypeError("aggregate must be a LabelAggregate, as made by label_aggregate.")
-    X = validate_data(estimator, X, dtype=[np.float64, np.float32], order="C")
-    if X.shape != (aggregate.n_rows, aggregate.n_features):
-        raise ValueError(
-            f"X has the shape {X.shape}, but the aggregate was made of "
-            f"{(aggregate.n_rows, aggregate.n_features)}."
-        )
-    names = _names(estimator)
-    if None not in (names, aggregate.feature_names) and names != aggregate.feature_names:
-        raise ValueError("X has other feature names than those that the aggregate was made of.")
-    return X
-
-
-def _check_parameters(estimator, aggregate):
-    """Refuse parameters that an aggregate wasn't made with."""
-    if estimator.fit_intercept != (aggregate.bias > 0.0):
-        raise ValueError("fit_intercept differs from what the aggregate was made with.")
-    if estimator.data_norm is not None and estimator.data_norm != aggregate.data_norm:
-        raise ValueError("data_norm differs from what the aggregate was made with.")
-    if estimator.classes is not None and not np.array_equal(
-        np.unique(np.asarray(estimator.classes)), aggregate.classes
-    ):
-        raise ValueError("classes differ from those that the aggregate was made with.")
-
-
-def _names(estimator):
-    names = getattr(estimator, "feature_names_in_", None)
-    return None if names is None else tuple(names.tolist())
-
-
-def _train(estimator, X, aggregate):
-    """Fit an estimator to an aggregate; nothing from here on knows a label."""
-    # 4. solve
-    with single_threaded_blas, np.errstate(all="ignore"):
-        weights, alpha, n_iter = _solve(estimator, *_prepare(X, aggregate))
-
-    # 5. publish
-    estimator._set_weights(weights, aggregate.bias, aggregate.classes.copy())
-    estimator.alpha_ = alpha
-    estimator.n_iter_ = n_iter
-    estimator.aggregate_ = aggregate
-    estimator.privacy_report_ = aggregate.report
-    return estimator
-
-
-def _solve(estimator, public, means, noise_cov):
-    """Return weights, the strength of the penalty and the number of iterations."""
-    max_iter, start = estimator.max_iter, start_of(public, means)
-    if max_iter == "auto":
-        max_iter = _AUTO_PASSES[estimator.solver]
-    alpha, w = estimator.alpha, start
-    if alpha == "auto":
-        alpha, w = _look_twice(public, means, noise_cov, start)
-    alpha = float(alpha)
-    if estimator.solver == "lbfgs":
-        w, n_iter, converged = solve_lbfgs(public, means, alpha=alpha, max_iter=max_iter, start=w)
-        _warn_unless(converged, max_iter)
-        return w, alpha, n_iter
-    batch_size = public.n_rows
-    if estimator.solver == "hybrid":
-        batch_size = min(_AUTO_BATCH, public.n_rows)
-        if estimator.batch_size != "auto":
-            batch_size = resolve_batch_size(estimator.batch_size, public.n_rows)
-    eta0 = estimator.eta0
-    if eta0 == "auto":
-        eta0 = stable_step(public, len(means))
-    w = solve_descent(
-        public,
-        means,
-        alpha=alpha,
-        max_iter=max_iter,
-        eta0=float(eta0),
-        batch_size=batch_size,
-        average=estimator.average,
-        stream=public_coins(estimator.random_state),
-    )
-    return w, alpha, max_iter
-
-
-def _look_twice(public, means, noise_cov, start):
-    """Return the automatic strength of the penalty, and weights near its optimum.
-
-    Curvature falls where the model is sure, so it is looked at once more with weights; within
-    bounds, because weights that fit the noise are sure of everything.
-    """
-    first = best_alpha(public, means, noise_cov, start)
-    w, _, _ = solve_lbfgs(public, means, alpha=first, max_iter=_AUTO_PASSES["lbfgs"], start=start)
-    second = best_alpha(public, means, noise_cov, w)
-    return min(max(second, first / _CORRECTION), first * _CORRECTION), w
 
 
 def _warn_unless(converged, max_iter):

@@ -4,12 +4,23 @@ import re
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _param_validation, validation
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import StrOptions, validate_params
 
-__all__ = ["Interval", "StrOptions", "_fit_context", "diagram_box", "quietly", "validate_data"]
+__all__ = [
+    "Interval",
+    "StrOptions",
+    "_fit_context",
+    "assert_docstring_consistency",
+    "diagram_box",
+    "quietly",
+    "validate_arrays",
+    "validate_data",
+    "validate_params",
+]
 
 # Messages of input validation that tell of shapes, types and names only. One that isn't known is
 # withheld: numpy, pandas and scikit-learn quote entries in several, and may in more tomorrow.
@@ -34,6 +45,8 @@ _TELL_NO_VALUE = re.compile(
     r"|(float\(\) )?argument must be a string or a (real )?number, not "
     r"|'<' not supported between instances of '\w+' and '\w+'$"
     r"|Classification metrics can't handle a mix of [\w-]+ and [\w-]+ targets$"
+    r"|[Xy] is a Dask collection"
+    r"|[Xy] is an array of \w+, and array_api_dispatch"
 )
 _WITHHELD = "X or y can't be read as numbers (the message is withheld, it may quote an entry)."
 _REPLACED = {
@@ -79,9 +92,54 @@ def quietly(function, *args, **kwargs):
     raise kind(known[0] if known else _WITHHELD)
 
 
-def validate_data(estimator, *args, **kwargs):
-    """Call `sklearn.utils.validation.validate_data` quietly."""
-    return quietly(validation.validate_data, estimator, *args, **kwargs)
+def validate_data(estimator, X, y="no_validation", **kwargs):
+    """Call `sklearn.utils.validation.validate_data` quietly, on arrays in memory only."""
+    _refuse_foreign(X, "X")
+    _refuse_foreign(y, "y")
+    return quietly(validation.validate_data, estimator, X, y, **kwargs)
+
+
+def _refuse_foreign(array, name):
+    """Refuse what scikit-learn would load as a whole unasked, or leave in its own library.
+
+    Looks at types and not for packages, which needn't be installed.
+    """
+    kind = type(array)
+    package = kind.__module__.partition(".")[0]
+    # xarray has the protocol, too, and None where it holds no Dask array.
+    graph = getattr(kind, "__dask_graph__", None)
+    if package == "dask" or (graph is not None and graph(array) is not None):
+        raise TypeError(
+            f"{name} is a Dask collection, and this estimator reads arrays in memory: call "
+            ".compute() first."
+        )
+    if isinstance(array, np.ndarray | np.generic) or not get_config()["array_api_dispatch"]:
+        return
+    # PyTorch's tensors lack the protocol's method.
+    if package == "torch" or hasattr(kind, "__array_namespace__"):
+        raise TypeError(
+            f"{name} is an array of {package}, and array_api_dispatch=True asks to compute with it "
+            "as it is, which this estimator can't: convert it by numpy.asarray (a PyTorch tensor "
+            "by .numpy()), or set array_api_dispatch=False."
+        )
+
+
+def assert_docstring_consistency(objects, **sections):
+    """Call scikit-learn's check, whose module is slow to import."""
+    from sklearn.utils import _testing
+
+    _testing.assert_docstring_consistency(objects, **sections)
+
+
+def validate_arrays(function, X, *y, **checks):
+    """Return X, y if there is one, and the names of X's columns or None.
+
+    They are checked as `validate_data` does it, for a function of the given name.
+    """
+    names = quietly(validation._get_feature_names, X)
+    if y:
+        return *quietly(validation.check_X_y, X, *y, estimator=function, **checks), names
+    return quietly(validation.check_array, X, input_name="X", estimator=function, **checks), names
 
 
 def diagram_box(estimator, caption):

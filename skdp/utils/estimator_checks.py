@@ -174,10 +174,10 @@ def _check_one_row_has_bounded_influence(estimator):
 
 def _check_no_attribute_grows_with_rows(estimator):
     X, y = _data(estimator)
-    fitted = _fit(estimator, X, y)
+    fitted = _fit(estimator, X, y, random_state=None)
     for name, value in vars(fitted).items():
         assert _N_ROWS not in np.shape(value), f"{name} has a dimension of n_samples"
-    doubled = _fit(estimator, np.vstack([X, X]), np.concatenate([y, y]))
+    doubled = _fit(estimator, np.vstack([X, X]), np.concatenate([y, y]), random_state=None)
     growth = len(pickle.dumps(doubled)) - len(pickle.dumps(fitted))
     assert growth < _N_ROWS, "the pickle grows with n_samples"
     public = _public_state(fitted)

@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from skdp.accountant import GaussianEvent, calibrate
+from skdp.accountant import GaussianEvent, PrivacyReport, calibrate
 from skdp.accountant import _calibration as calibration
 from skdp.accountant import _loss_distribution as loss_distribution
 from skdp.accountant._loss_distribution import PLDProfile
-from skdp.accountant._profile import GaussianProfile, _build_profile, build_profile
+from skdp.accountant._profile import GaussianProfile, _build_profile, build_profile, epsilon_of
 from skdp.accountant._renyi import _INTEGER_ORDERS, RDPProfile
 
 DESIGNS = [
@@ -27,7 +27,7 @@ DESIGNS = [
 @pytest.fixture
 def composed(monkeypatch):
     """Sizes of all compositions from now on, with nothing cached."""
-    for cached in (calibration._calibrate, calibration._get_epsilon, _build_profile):
+    for cached in (calibration._calibrate, epsilon_of, _build_profile):
         cached.cache_clear()
     sizes = []
     original = loss_distribution._composed_pmf
@@ -55,6 +55,23 @@ def test_a_calibration_at_the_design_point_composes_little(composed):
     assert len(composed) <= 7
     # The other direction is needed once, for the noise that is returned.
     assert sum(composed) <= 6e4
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_a_report_after_a_calibration_composes_nothing(adjacency, composed):
+    noise = calibrate(1.0, 1e-5, sampling_rate=0.01, n_steps=1000, adjacency=adjacency)
+    n_composed, n_searches = len(composed), epsilon_of.cache_info().misses
+    for _ in range(3):
+        PrivacyReport(
+            epsilon=1.0,
+            delta=1e-5,
+            adjacency=adjacency,
+            events=(GaussianEvent(noise, 0.01, 1000),),
+            clipping=1.0,
+            accountant="pld",
+        )
+    assert len(composed) == n_composed
+    assert epsilon_of.cache_info().misses == n_searches
 
 
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])

@@ -14,6 +14,7 @@ from skdp._penalties import make_penalty
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPCDClassifier, DPCDElasticNet, DPCDLasso
 from skdp.utils.estimator_checks import check_private_estimator
+from tests._objectives import penalty_value
 
 INF = float("inf")
 EXACT = {"epsilon": INF, "random_state": 0, "step_size": 1.0}
@@ -30,7 +31,7 @@ def weights_of(model):
 
 
 def objective(loss, penalty, X, y, w):
-    return LOSSES[loss].value(y, X @ w).mean() + penalty.value(w)
+    return LOSSES[loss].value(y, X @ w).mean() + penalty_value(penalty, w)
 
 
 def sklearn_logistic(X, y, l1_ratio, alpha):

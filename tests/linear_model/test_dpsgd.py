@@ -20,6 +20,7 @@ from skdp._penalties import make_penalty
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPSGDClassifier, DPSGDRegressor
 from skdp.utils.estimator_checks import check_private_estimator
+from tests._objectives import penalty_value
 
 INF = float("inf")
 BOTH = [DPSGDClassifier, DPSGDRegressor]
@@ -31,7 +32,7 @@ def augmented(X, fit_intercept):
 
 def objective(loss, X, y, weights, penalty):
     """Mean loss plus penalty of weights of shape (k, d) on targets of shape (n, k)."""
-    return loss.value(y, X @ weights.T).sum() / len(X) + penalty.value(weights)
+    return loss.value(y, X @ weights.T).sum() / len(X) + penalty_value(penalty, weights)
 
 
 def fitted_weights(model):
@@ -434,6 +435,7 @@ def spied_multipliers(model, *args, **options):
     return made
 
 
+@pytest.mark.filterwarnings("ignore:This DPSGD\\w+ was fitted with a seed")
 def test_a_batch_serves_its_most_demanding_member(cancer):
     X, y = cancer
     budgets = np.random.default_rng(0).uniform(0.1, 0.9, len(X))
@@ -605,6 +607,7 @@ def test_each_call_of_a_stream_has_noise_of_its_own(cancer):
     assert not np.isin(np.round(model.coef_, 9), np.round(runs[0], 9)).any()
 
 
+@pytest.mark.filterwarnings("ignore:This DPSGD\\w+ was fitted with a seed")
 def test_a_copy_continues_a_stream_and_fit_starts_afresh(cancer):
     X, y = cancer
     chunks = list(parts(X, y))
@@ -631,6 +634,7 @@ def test_a_copy_continues_a_stream_and_fit_starts_afresh(cancer):
     assert not any("read from y" in text for text in first.privacy_report_.assumed_public)
 
 
+@pytest.mark.filterwarnings("ignore:This DPSGD\\w+ was fitted with a seed")
 def test_a_stream_keeps_released_values_only(cancer):
     """Two streams of unrelated rows differ in nothing but in what was released."""
     X, y = cancer

@@ -53,6 +53,29 @@ def test_fitted_estimators_show_their_guarantee(estimator, records):
     assert caption(f"this fit: {guarantee}") in notebook_html(pickle.loads(pickle.dumps(model)))
 
 
+@pytest.mark.parametrize("seed", [0, np.random.RandomState(0)], ids=["int", "RandomState"])
+def test_a_seed_is_a_condition_wherever_a_guarantee_is_shown(records, seed):
+    secret = "while the seed stays secret"
+    model = DPSCDClassifier(random_state=seed)
+    assert caption(f"each fit spends epsilon = 1.0 {secret}") in notebook_html(model)
+    shown = notebook_html(model.fit(*records))
+    assert caption(f"this fit: (1, 1e-05)-DP {secret}, zero_out") in shown
+    assert f"Privacy of this fit: (1, 1e-05)-DP {secret}, zero_out, protects one row" in shown
+    X, y = records
+    aggregates = [
+        label_aggregate(X[half], y[half], classes=[0, 1], data_norm=1.0, random_state=given)
+        for half, given in ((slice(30), seed), (slice(30, 60), None))
+    ]
+    label = "(1, 1e-05)-DP for the label of one row"
+    for one, condition in ((aggregates[0], f" {secret}"), (aggregates[1], "")):
+        assert repr(one) == f"LabelAggregate(30 rows, 2 classes, {label}{condition})"
+    assert repr(sum(aggregates)).endswith(f"{label} {secret})")
+    model = DPSCDClassifier(epsilon=math.inf, random_state=seed)
+    for shown in (notebook_html(model), notebook_html(model.fit(*records))):
+        assert secret not in shown
+    assert secret not in repr(label_aggregate(X, y, epsilon=math.inf, random_state=seed))
+
+
 def test_no_privacy_is_said(records):
     model = DPSCDRegressor(epsilon=math.inf)
     assert caption("no privacy: epsilon = inf") in notebook_html(model)

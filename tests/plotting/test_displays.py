@@ -35,7 +35,7 @@ def make_report(epsilon=1.0, rate=0.01, n_steps=200, adjacency="zero_out"):
         epsilon=epsilon,
         delta=1e-5,
         adjacency=adjacency,
-        events=(GaussianEvent(noise, rate, n_steps),),
+        events=(GaussianEvent(noise, rate, n_steps, pairwise=adjacency == "replace_label"),),
         clipping=1.0,
         accountant="pld",
     )

@@ -36,6 +36,12 @@ DUAL = [
         solver="sequential", adjacency="replace_one", max_iter=4, batch_size=5, random_state=0
     ),
     DPSCDRegressor(solver="primal", adjacency="replace_one", batch_size=3, random_state=0),
+    # Rows shorter than 1, whose dual updates are longer than what they add to v.
+    DPSCDRegressor(
+        solver="sequential", fit_intercept=False, data_norm=0.05, batch_size=1, max_iter=2
+    ).set_params(clipping_norm=0.01, random_state=0),
+    # An intercept's column that is longer than 1.
+    DPSCDRegressor(solver="primal", data_norm=5.0, random_state=0),
 ]
 GRADIENT = [
     DPSGDClassifier(**TWO),

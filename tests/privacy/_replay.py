@@ -18,16 +18,21 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 
-import skdp.linear_model._walr as label_dp
+import skdp.linear_model._label_aggregate as label_dp
 from skdp._bounds import null_records
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
 from skdp._random import SeededStream
 from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
+from skdp.exceptions import PrivacyWarning
 from tests.privacy._cases import K, neighbour
+from tests.privacy._spending import TOLERANCE, Release, epsilon_of
 
 # Numbers of a session's displays, which scikit-learn counts.
 _DISPLAY_ID = re.compile(r"sk-(container|estimator)-id-[\w-]+")
-N_CALLS = 3
+# Of the calls of `partial_fit`, in units of the estimator's: neither the first nor the last is the
+# largest.
+SHARES_OF_CALLS = (0.5, 1.0, 0.7)
+N_CALLS = len(SHARES_OF_CALLS)
 
 
 @dataclass
@@ -46,6 +51,10 @@ class Run:
         Random draws and releases, in order, without their values.
     batches : list of ndarray
         Rows of each batch, numbered as in the whole data.
+    rates : list of float
+        Probability of each batch that a row is in it, 1 where a row comes once a pass.
+    asked : ndarray
+        The epsilon that each row was promised.
     published : dict
         All that a fit leaves behind, in forms that can be compared.
     """
@@ -56,6 +65,8 @@ class Run:
     mechanisms: list = field(default_factory=list)
     log: list = field(default_factory=list)
     batches: list = field(default_factory=list)
+    rates: list = field(default_factory=list)
+    asked: np.ndarray | None = None
     published: dict = field(default_factory=dict)
 
     @property
@@ -166,20 +177,27 @@ def _fit(run, case, X, y, null, patch):
         def batches(self, stream, original=kind.batches):
             for batch in original(self, stream):
                 run.batches.append(batch + first)
+                run.rates.append(getattr(self, "rate", 1.0))
                 yield batch
 
         patch.setattr(kind, "batches", batches)
+    epsilon = run.estimator.epsilon
+    run.asked = np.full(len(X), epsilon)
     if case.way == "calls":
         labels = {} if case.classes is None else {"classes": case.classes}
-        for part in np.array_split(np.arange(len(X)), N_CALLS):
+        parts = np.array_split(np.arange(len(X)), N_CALLS)
+        for part, share in zip(parts, SHARES_OF_CALLS, strict=True):
             if part.size:
                 first = int(part[0])
+                run.estimator.set_params(epsilon=share * epsilon)
+                run.asked[part] = share * epsilon
                 with _null(null, part):
                     run.estimator.partial_fit(X[part], y[part], **labels)
         return
     personal = {}
     if case.way == "personal":
-        personal["sample_epsilon"] = np.linspace(0.2, 1.0, len(X))
+        run.asked = np.linspace(0.2, 1.0, len(X))
+        personal["sample_epsilon"] = run.asked
     with _null(null, np.arange(len(X))):
         run.estimator.fit(X, y, **personal)
 
@@ -193,7 +211,10 @@ def _null(null, part):
 
 def _published(estimator, texts):
     report = estimator.privacy_report_
-    found = {"pickle": pickle.dumps(estimator), "repr": repr(estimator)}
+    with warnings.catch_warnings():
+        # All are seeded, and the pickle is looked at here only.
+        warnings.simplefilter("ignore", PrivacyWarning)
+        found = {"pickle": pickle.dumps(estimator), "repr": repr(estimator)}
     found |= {name: pickle.dumps(value) for name, value in vars(estimator).items()}
     if texts:
         found["display"] = _DISPLAY_ID.sub("id", estimator._repr_html_())
@@ -255,8 +276,42 @@ def broken_claims(base, other, *, k, null=False):
         if not rounded <= factor * mechanism.sensitivity:
             broken.add("sensitivity of the rounded value")
         reach = max(reach, distance / bound)
-    broken |= _broken_batches(base, other, k)
+    broken |= _broken_batches(base, other, k) | broken_accounts(base)
     return broken, reach
+
+
+def broken_accounts(run):
+    """Check that no record spent more than it was promised, nor more than the report says."""
+    report = run.estimator.privacy_report_
+    broken = set()
+    if report.epsilon > run.asked.max() or report.delta > run.estimator.delta:
+        broken.add("more reported than asked for")
+    batches, rates = run.batches, np.array(run.rates)
+    if hasattr(run.estimator, "aggregate_") or not batches:
+        # All rows take part: what is drawn are coordinates, or rows by what sees the release only.
+        batches, rates = [np.arange(len(run.asked))] * len(run.values), np.ones(len(run.values))
+    if not len(batches) == len(run.values) == len(run.pairwise):
+        return broken | {"epsilon"}
+    releases = [
+        Release(made.noise_scale / made.sensitivity, rate, pairwise, type(made) is LaplaceMechanism)
+        for made, rate, pairwise in zip(run.mechanisms, rates.tolist(), run.pairwise, strict=True)
+    ]
+    events = [event for event in report.events for _ in range(event.n_releases)]
+    for release, event in zip(releases, events, strict=True):
+        if release.noise < event.noise_multiplier * (1.0 - TOLERANCE):
+            broken.add("noise reported")
+    times = np.array([np.bincount(batch, minlength=len(run.asked)) for batch in batches])
+    for rate in np.unique(rates[rates < 1.0]):
+        coins = times[rates == rate]
+        if stats.binomtest(int(coins.sum()), coins.size, rate).pvalue < 1e-9:
+            broken.add("coins")
+    times[rates < 1.0] = 1
+    for asked, *counts in set(zip(run.asked.tolist(), *times.tolist(), strict=True)):
+        taken = [release for release, n in zip(releases, counts, strict=True) for _ in range(n)]
+        spent = epsilon_of(taken, report.delta, report.adjacency)
+        if not spent <= min(asked, report.epsilon) * (1.0 + TOLERANCE):
+            broken.add("epsilon")
+    return broken
 
 
 def _broken_batches(base, other, k):

@@ -20,7 +20,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("skdp", "tests", "benchmarks", "examples", "doc", "pyproject.toml", "README.rst")
+COPIED = (
+    "skdp",
+    "tests",
+    "benchmarks",
+    "examples",
+    "doc",
+    "pyproject.toml",
+    "README.rst",
+    "CONTRIBUTING.rst",
+)
 
 REPLAY = "tests/privacy/test_replay.py"
 
@@ -29,6 +38,7 @@ MECHANISMS = "tests/test_mechanisms.py"
 CALIBRATION = "tests/accountant/test_calibration.py"
 REPORT = "tests/accountant/test_report.py"
 REPORT_JSON = "tests/accountant/test_report_json.py"
+PRECISION = "tests/accountant/test_precision.py"
 PURE = "tests/accountant/test_pure.py"
 BOUNDS = "tests/test_bounds.py"
 RANDOM = "tests/test_random.py"
@@ -313,6 +323,48 @@ MUTANTS = (
         (PLAN_COORDINATE,),
     ),
     Mutant(
+        "steps of the intercept's coordinate left out of the account",
+        "_plans/_dpcd.py",
+        "budget.calibrate(n_steps=n_steps)",
+        "budget.calibrate(n_steps=n_passes * problem.n_features)",
+        (REPLAY,),
+    ),
+    Mutant(
+        "a stream that reports its last epsilon",
+        "_plans/_dpsgd.py",
+        "max(epsilon, before.epsilon)",
+        "epsilon",
+        (REPLAY,),
+    ),
+    Mutant(
+        "a stream that reports its first epsilon",
+        "_plans/_dpsgd.py",
+        "max(epsilon, before.epsilon)",
+        "before.epsilon",
+        (REPLAY,),
+    ),
+    Mutant(
+        "a stream that reports the noise of its last call",
+        "_plans/_dpsgd.py",
+        "        least = min(least, event.noise_multiplier)\n",
+        "",
+        (REPLAY,),
+    ),
+    Mutant(
+        "budgets that passes don't share",
+        "_plans/_dpsgd.py",
+        "calibrate_pure(max_iter)",
+        "calibrate_pure(1)",
+        (REPLAY,),
+    ),
+    Mutant(
+        "personal budgets that passes don't share",
+        "_plans/_dpsgd.py",
+        "calibrate_pure(max_iter, sample_epsilon)",
+        "calibrate_pure(1, sample_epsilon)",
+        (REPLAY,),
+    ),
+    Mutant(
         "mean squares of one column in the sensitivity",
         "_plans/_dpcd.py",
         "contribution_bound=math.sqrt(problem.n_features) if private",
@@ -334,12 +386,40 @@ MUTANTS = (
         (REPLAY,),
     ),
     Mutant(
+        "the longest mapped row of the first block",
+        "_solvers/_walr_noise.py",
+        "public.mapped_norms(transform).max()",
+        "public.mapped_norms(transform)[:2048].max()",
+        (REPLAY,),
+    ),
+    Mutant(
+        "the longest row of the first block",
+        "_solvers/_walr.py",
+        "self._rows.norm.max()",
+        "self._rows.norm[:2048].max()",
+        (REPLAY,),
+    ),
+    Mutant(
+        "an intercept's column of length 1 at most",
+        "_bounds.py",
+        "np.append(reach, bias)",
+        "np.append(reach, min(bias, 1.0))",
+        (REPLAY,),
+    ),
+    Mutant(
         "a dual step from what wasn't released",
         "_solvers/_dpscd.py",
         "                shared += mechanism.release(increment, noise)\n",
         "                mechanism.release(increment, noise)\n"
         "                shared += increment\n",
         (REPLAY, DUAL),
+    ),
+    Mutant(
+        "sequential updates clipped by what they add to v alone",
+        "_solvers/_dpscd.py",
+        "    reach = joint_reach(rows.norm)\n",
+        "    reach = rows.norm\n",
+        (REPLAY,),
     ),
     Mutant(
         "updates of the sequential form without its dual variable's release",
@@ -448,11 +528,53 @@ MUTANTS = (
         (REPORT,),
     ),
     Mutant(
-        "a written epsilon that is believed",
-        "accountant/_report_json.py",
-        "if report.epsilon * (1 + _TOLERANCE) < _smallest_epsilon(report):",
-        "if report.epsilon < 0:",
-        (REPORT_JSON,),
+        "an epsilon that is believed",
+        "accountant/_report.py",
+        "if self.epsilon * (1 + _TOLERANCE) < least:",
+        "if self.epsilon < 0:",
+        (REPORT, REPORT_JSON),
+    ),
+    Mutant(
+        "an epsilon that is believed by 1 %",
+        "accountant/_report.py",
+        "return max(self.epsilon, least)",
+        "return self.epsilon",
+        (REPORT, REPORT_JSON),
+    ),
+    Mutant(
+        "a unit that is believed",
+        "accountant/_report.py",
+        "if self.unit not in units:",
+        "if not self.unit:",
+        (REPORT,),
+    ),
+    Mutant(
+        "composition of unchecked reports",
+        "accountant/_compose.py",
+        "    reports = tuple(dataclasses.replace(report) for report in reports)\n",
+        "",
+        (REPORT,),
+    ),
+    Mutant(
+        "a seed that isn't a condition",
+        "accountant/_report.py",
+        "is_seeded = self.reproducible and math.isfinite(self.epsilon)",
+        "is_seeded = False",
+        (REPORT,),
+    ),
+    Mutant(
+        "closed forms that cancel",
+        "accountant/_divergences.py",
+        "_SMALL_MU = 1e-3\n",
+        "_SMALL_MU = 0.0\n",
+        (PRECISION,),
+    ),
+    Mutant(
+        "closed forms rounded to nearest",
+        "accountant/_divergences.py",
+        "return found * (1 - 1e-11)",
+        "return found",
+        (PRECISION,),
     ),
     Mutant(
         "the same noise for every class",

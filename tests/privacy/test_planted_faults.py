@@ -194,7 +194,14 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("plant", "model", "claims"), FAULTS, ids=lambda part: str(part)[:40])
+def name_of(part):
+    """The same in every process, unlike a function's address or a set's order."""
+    if callable(part):
+        return part.__name__
+    return "-".join(sorted(part)) if isinstance(part, set) else type(part).__name__
+
+
+@pytest.mark.parametrize(("plant", "model", "claims"), FAULTS, ids=name_of)
 def test_planted_faults_are_convicted(plant, model, claims, monkeypatch):
     case = Case(model)
     X, y = case.records()

@@ -5,13 +5,17 @@ import inspect
 import pydoc
 import sys
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 
 import pytest
+from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
 from sklearn.base import BaseEstimator
 
 import skdp
+from skdp.utils._sklearn import assert_docstring_consistency
+from skdp.utils.discovery import all_estimators
 
 PUBLIC = [
     "skdp.accountant",
@@ -69,12 +73,79 @@ def test_docstring_has_errors_and_examples(name):
 
 
 def test_estimators_state_objective_guarantee_and_source():
-    from skdp.utils.discovery import all_estimators
-
     for _, estimator in all_estimators("private"):
         text = inspect.getdoc(estimator)
         for part in ("Minimises", "**Guarantee.**", "References\n", "privacy_report_", ".. math::"):
             assert part in text
+
+
+# Classes, by their first letters, whose text of a parameter or attribute is their own for a reason:
+# a method's own meaning, choice or sentence. Those of one entry share a text, as do all others.
+CLASSIFIERS = ("DPSCDClassifier", "DPCDClassifier", "DPSGDClassifier", "WALRClassifier")
+REGRESSORS = ("DPSCDRegressor", "DPCDLasso", "DPCDElasticNet", "DPSGDRegressor")
+DIFFERENCES = {
+    "accountant": ["DPCD", "DPSGD"],
+    "alpha": [*CLASSIFIERS, *REGRESSORS],
+    "average": ["DPSGD", "WALR"],
+    "batch_size": ["DPSGD", "WALR"],
+    "batch_size_": ["DPSGD"],
+    "clipping_norm": ["DPCD", "DPSGDClassifier", "DPSGDRegressor"],
+    "clipping_norm_": ["DPCD", "DPSGD"],
+    "coef_": [REGRESSORS],
+    "coef_bounds": ["DPCDClassifier"],
+    "data_norm": ["DPCD", ("DPSCDRegressor", "DPSGDRegressor"), "NormClipper", "WALR"],
+    "delta": ["DPSGD"],
+    "eta0": ["WALR"],
+    "feature_bounds": ["BoundsScaler", "DPSCD"],
+    "fit_intercept": [
+        "DPCDClassifier",
+        ("DPCDElasticNet", "DPCDLasso"),
+        ("DPSCDRegressor", "DPSGDRegressor"),
+        "WALR",
+    ],
+    "intercept_": [REGRESSORS],
+    "l1_ratio": ["DPCDElasticNet"],
+    "loss": [REGRESSORS],
+    "max_iter": ["DPCD", "DPSGD", "WALR"],
+    "mechanism": ["WALR"],
+    "n_iter_": ["DPSGD", "WALR"],
+    "norm_bound_": ["NormClipper"],
+    "random_state": ["DPSGD"],
+    "smoothness": ["DPCDClassifier"],
+    "solver": ["WALR"],
+    "target_bounds": ["DPCD"],
+}
+
+
+def documented(section):
+    """Classes by the name of what a section of their docstring describes."""
+    found = {}
+    for _, estimator in all_estimators():
+        for name, *_ in NumpyDocString(inspect.getdoc(estimator))[section]:
+            found.setdefault(name, []).append(estimator)
+    return found
+
+
+TOLD = [(part, name) for part in ("Parameters", "Attributes") for name in documented(part)]
+
+
+def test_differences_are_of_names_that_exist():
+    assert set(DIFFERENCES) <= {name for _, name in TOLD}
+
+
+@pytest.mark.parametrize(("section", "name"), TOLD)
+def test_one_name_has_one_text_but_where_it_differs_for_a_reason(section, name):
+    rest, groups = documented(section)[name], []
+    for letters in DIFFERENCES.get(name, ()):
+        groups.append([one for one in rest if one.__name__.startswith(letters)])
+        rest = [one for one in rest if one not in groups[-1]]
+    groups += [rest] if rest else []
+    option = {"Parameters": "include_params", "Attributes": "include_attrs"}[section]
+    for group in groups:
+        assert_docstring_consistency(group, **{option: [name]})
+    for one, other in combinations(groups, 2):
+        with pytest.raises(AssertionError, match=name):
+            assert_docstring_consistency([one[0], other[0]], **{option: [name]})
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The pages of the site: their examples run, their tables exist, their reference is complete."""
 
 import doctest
+import pydoc
 import re
 import sys
 import textwrap
@@ -70,6 +71,33 @@ def public_names():
 
 def test_reference_lists_exactly_what_is_public():
     assert listed_in_reference() == set(public_names())
+
+
+WRITTEN = [
+    *PAGES,
+    *sorted(ROOT.glob("*.rst")),
+    *sorted(path for room in ("skdp", "tests") for path in (ROOT / room).rglob("*.py")),
+]
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_files_and_objects_that_are_named_are_there(path):
+    text = path.read_text(encoding="utf-8")
+    for named in re.findall(r"\b(?:skdp|tests|doc|benchmarks|examples)/[\w/.-]*\w", text):
+        if not BUILT & set(named.split("/")):
+            assert (ROOT / named).exists() or (ROOT / f"{named}.py").exists(), named
+    for named in re.findall(r"`~?(skdp(?:\.\w+)+)(?:\(.*?\))?`", text):
+        assert pydoc.locate(named) is not None, named
+
+
+def test_extending_names_every_file_that_looks_a_loss_up():
+    """But for the estimators, which take the losses that they list."""
+    page = (DOC / "extending.rst").read_text(encoding="utf-8")
+    for path in (ROOT / "skdp").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if "skdp._losses" in text and re.search(r"\b(LOSSES|Huber)\b", text):
+            named = path.relative_to(ROOT)
+            assert named.parts[1] == "linear_model" or f"``{named.as_posix()}``" in page
 
 
 @pytest.mark.parametrize("page", ["README.rst", "doc/index.rst"])

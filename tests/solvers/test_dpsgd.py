@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from skdp._bounds import clip_rows
-from skdp._losses import LOSSES, Huber, Multinomial
+from skdp._losses import LOSSES, Multinomial
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
 from skdp._penalties import Penalty, make_penalty
 from skdp._random import make_stream
 from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp._solvers import _parallel
 from skdp._solvers._dpsgd import solve_dpsgd
-
-EACH = {**LOSSES, "huber": Huber(0.4)}
+from tests._objectives import EACH
 
 
 @dataclass(frozen=True)

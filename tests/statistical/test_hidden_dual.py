@@ -34,10 +34,10 @@ from scipy.special import logsumexp
 
 from skdp._bounds import clip_rows
 from skdp._clipping import clip_contributions
-from skdp._losses import LOSSES
 from skdp._plans._base import Budget
 from skdp._plans._dpscd import DPSCDProblem, plan_dpscd
 from skdp._solvers._dpscd import solve_dpscd
+from tests._objectives import DUAL
 from tests.statistical._transcripts import (
     EPSILONS,
     GivenBatches,
@@ -83,7 +83,7 @@ class Process:
         margin = record.x * shared / (self.alpha * self.plan.sampler.n_rows)
         curvature = np.array(record.x**2 * self.rate / self.alpha)
         with np.errstate(all="ignore"):
-            zeta = LOSSES[self.loss].dual_step(record.y, margin, dual, curvature)
+            zeta = DUAL[self.loss].dual_step(record.y, margin, dual, curvature)
         norms = np.full(zeta.size, abs(record.x))
         bound = self.mechanism.contribution_bound
         return clip_contributions(zeta.reshape(-1, 1), norms, bound).reshape(zeta.shape)
@@ -281,7 +281,7 @@ def test_the_noise_of_zero_out_is_convicted_under_replace_one(rng):
         assert convicted(log_ratios, report) == list(EPSILONS)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", DUAL)
 def test_releasing_the_exact_dual_variable_is_convicted(loss, rng):
     """A null record's dual variable stays 0, so any other value tells the records apart."""
     process = make_process(loss, 0.5, 0.3)
@@ -321,7 +321,7 @@ class _Spy:
         return np.full_like(value, self._releases[len(self.seen) - 1])
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", DUAL)
 @pytest.mark.parametrize("bound", [0.05, 0.4, 10.0])
 def test_the_solver_is_the_process(loss, bound, rng):
     """Before noise, the solver's releases are the sums of the moves of each row's coin sequence."""
@@ -336,7 +336,7 @@ def test_the_solver_is_the_process(loss, bound, rng):
     solve_dpscd(
         clip_rows(features[:, np.newaxis], data_norm=1.0, fit_intercept=False),
         targets[:, np.newaxis],
-        loss=LOSSES[loss],
+        loss=DUAL[loss],
         alpha=process.alpha,
         plan=SimpleNamespace(
             sampler=GivenBatches(process.plan.sampler, coins),

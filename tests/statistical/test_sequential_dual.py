@@ -33,10 +33,10 @@ from scipy.special import logsumexp
 
 from skdp._bounds import clip_rows
 from skdp._clipping import clip_contributions
-from skdp._losses import LOSSES
 from skdp._mechanisms import GaussianMechanism
 from skdp._solvers._dpscd import solve_dpscd_sequential
 from skdp.accountant import GaussianEvent, PrivacyReport, get_epsilon
+from tests._objectives import DUAL
 from tests.statistical._transcripts import (
     EPSILONS,
     GivenBatches,
@@ -91,7 +91,7 @@ class Process:
             curvature = np.array(x**2 * per_theta)
             margin = x * read * per_theta
             with np.errstate(all="ignore"):
-                zeta = LOSSES[self.loss].dual_step(self.y[i], margin, duals[i], curvature)
+                zeta = DUAL[self.loss].dual_step(self.y[i], margin, duals[i], curvature)
             zeta = np.broadcast_to(zeta, total.shape).reshape(-1, 1).copy()
             zeta = clip_contributions(zeta, np.full(zeta.size, abs(x)), BOUND).reshape(total.shape)
             duals[i] = duals[i] + zeta
@@ -216,7 +216,7 @@ def test_half_the_noise_is_convicted_in_parallel_updates(rng):
     assert convicted(log_ratios, naive_report(process)) == list(EPSILONS)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", DUAL)
 def test_a_record_moves_its_own_steps_by_at_most_the_bound(loss, rng):
     """So the sensitivity that the convicted accounts take is right for each step given the past."""
     process = replace(make_attack(0.5, 1.0), loss=loss)
@@ -253,7 +253,7 @@ class _ExactDual:
         return released
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", DUAL)
 def test_the_solver_with_an_exact_dual_variable_is_the_process(loss, rng):
     process = replace(make_attack(0.5, 1.0), loss=loss)
     n_rows, n_steps = process.x.size, process.n_steps
@@ -267,7 +267,7 @@ def test_the_solver_with_an_exact_dual_variable_is_the_process(loss, rng):
     solve_dpscd_sequential(
         clip_rows(process.x[:, np.newaxis], data_norm=process.x.max(), fit_intercept=False),
         process.y[:, np.newaxis],
-        loss=LOSSES[loss],
+        loss=DUAL[loss],
         alpha=process.alpha,
         plan=SimpleNamespace(
             sampler=GivenBatches(SimpleNamespace(n_rows=n_rows, rate=1.0, n_steps=n_steps), coins),

@@ -23,43 +23,39 @@ grid ON THE TEST ROWS, for each data set and epsilon, which favours them: ours c
 The second table changes one part of ours at a time: differences at equal seeds, so that noise of
 the same shape is the same.
 
-    python benchmarks/walr.py --data FOLDER
+    python benchmarks/papers/walr/walr.py --data FOLDER
 """
 
-import argparse
 import dataclasses
 import math
+import sys
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from _data import load_adult, load_bank_marketing, load_hillstrom_email, write_table
-from _figures import add_options, command, run_all
 from scipy.linalg import eigh
 from scipy.special import expit
-from sklearn.compose import make_column_transformer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+import _common as bench
+from _data import DATA_SETS, load_prepared
 
 from skdp._bounds import clip_rows
 from skdp._solvers._walr import PublicRows, solve_lbfgs, start_of
 from skdp.linear_model import DPSGDClassifier, WALRClassifier, label_aggregate, walr_path
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
 NOTE = (
     "Features are public, scaling reads no label; the guarantees are for labels alone but DP-SGD's."
 )
 DELTA = 1e-6
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0)
-SEEDS = tuple(range(20))
+SEEDS = range(20)
 N_BINS = 15
 
 NOTE_BATCH = 256
@@ -76,51 +72,22 @@ ABLATION_ALPHAS = (1e-3, 1e-4)
 # Of full-batch descent and of the projection, which take long.
 SLOW_SEEDS = 2
 PROJECTION_STEPS = 500
-# Ours at epsilon 1 on bank_marketing is to be as near as this to no privacy.
-NEAR = 0.005
 
 
-class Problem(NamedTuple):
-    """A data set, its label, and what isn't known when the label is predicted."""
-
-    title: str
-    load: Callable
-    target: str
-    positive: object
-    dropped: tuple
-
-
-PROBLEMS = {
-    "bank_marketing": Problem("Bank marketing", load_bank_marketing, "y", "yes", ("duration",)),
-    "hillstrom_visit": Problem(
-        "Hillstrom, visit", load_hillstrom_email, "visit", 1, ("conversion", "spend")
-    ),
-    "hillstrom_conversion": Problem(
-        "Hillstrom, conversion", load_hillstrom_email, "conversion", 1, ("visit", "spend")
-    ),
-    "adult": Problem("Adult", load_adult, "income", ">50K", ()),
+TITLES = {
+    "bank_marketing": "Bank marketing",
+    "hillstrom_visit": "Hillstrom, visit",
+    "hillstrom_conversion": "Hillstrom, conversion",
+    "adult": "Adult",
 }
 
 
-def load_problem(name, folder=None):
+@lru_cache(maxsize=1)
+def load_problem(name):
     """Return X_train, y_train, X_test, y_test, features in [0, 1] and labels 0 or 1."""
-    problem = PROBLEMS[name]
-    frame = problem.load(folder)
-    y = (frame[problem.target] == problem.positive).to_numpy(dtype=np.int64)
-    features = frame.drop(columns=[problem.target, "split", *problem.dropped], errors="ignore")
-    if "split" in frame:
-        train, test = (np.flatnonzero(frame["split"] == part) for part in ("train", "test"))
-    else:
-        train, test = train_test_split(np.arange(len(y)), test_size=0.3, random_state=0, stratify=y)
-    numbers = list(features.select_dtypes("number"))
-    words = [column for column in features if column not in numbers]
-    features = features.astype(dict.fromkeys(words, object))
-    scaler = make_column_transformer(
-        (MinMaxScaler(clip=True), numbers),
-        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), words),
-    )
-    X_train = np.ascontiguousarray(scaler.fit_transform(features.iloc[train]))
-    return X_train, y[train], scaler.transform(features.iloc[test]), y[test]
+    X_train, y_train, X_test, y_test = load_prepared(name, "box", test_size=0.3, stratify=True)
+    positive = DATA_SETS[name]["classes"][1]
+    return X_train, (y_train == positive).astype(int), X_test, (y_test == positive).astype(int)
 
 
 def weights_of(model):
@@ -139,14 +106,9 @@ def fit_constant(X, y, epsilon, seed, settings):
 
 
 def fit_sgd(X, y, epsilon, seed, settings):
-    model = DPSGDClassifier(
-        loss="log_loss",
-        epsilon=epsilon,
-        delta=DELTA,
-        data_norm=float(np.linalg.norm(X, axis=1).max()),
-        random_state=seed,
-    )
-    return weights_of(model.fit(X, y))
+    told = {"epsilon": epsilon, "delta": DELTA, "random_state": seed}
+    largest = float(np.linalg.norm(X, axis=1).max())
+    return weights_of(DPSGDClassifier(loss="log_loss", data_norm=largest, **told).fit(X, y))
 
 
 def fit_note(X, y, epsilon, seed, settings):
@@ -181,7 +143,7 @@ def fit_response(X, y, epsilon, seed, settings):
     means = public.sums(debiased[:, np.newaxis]) / len(y)
     # With a share beyond 0 or 1 the problem had no minimum.
     means[:, -1] = np.clip(means[:, -1], 0.5 / len(y), 1.0 - 0.5 / len(y))
-    w, found = start_of(public, means), []
+    w, found = start_of(means, public.bias), []
     for alpha in settings:
         w, _, _ = solve_lbfgs(public, means, alpha=alpha, max_iter=MAX_ITER, start=w)
         found.append(w[0])
@@ -249,9 +211,7 @@ METHODS = {
     "ours": Method(fit_ours, color="tab:blue", marker="o"),
     "note": Method(fit_note, NOTE_SETTINGS, color="tab:orange", marker="s"),
     "note, best alpha": Method(fit_note, NOTE_SETTINGS, color="tab:red", marker="v"),
-    "randomised response": Method(
-        fit_response, ALPHAS, "label, delta = 0", color="tab:green", marker="^"
-    ),
+    "randomised response": Method(fit_response, ALPHAS, "label, delta = 0", None, "tab:green", "^"),
     "DP-SGD": Method(fit_sgd, guarantee="whole row", n_seeds=5, color="tab:purple", marker="D"),
 }
 VARIANTS = {
@@ -282,13 +242,12 @@ def describe(setting):
     return " ".join(f"{name}={value:g}" for name, value in zip(names, values, strict=True))
 
 
-def run_fit(method, epsilon, seed, data):
+def run_fit(name, fit, settings, epsilon, seed):
     """Return test measures of one fit, a row for each setting."""
-    X_train, y_train, X_test, y_test = data
-    settings = method.settings
+    X_train, y_train, X_test, y_test = load_problem(name)
     if settings == ("sqrt(k)",):
         settings = ({"data_norm": math.sqrt(X_train.shape[1])},)
-    weights = method.fit(X_train, y_train, epsilon, seed, settings)
+    weights = fit(X_train, y_train, epsilon, seed, settings)
     return np.array([measure(X_test @ w[:-1] + w[-1], y_test) for w in weights])
 
 
@@ -306,70 +265,56 @@ def measure(decision, y):
     return log_loss, roc_auc_score(y, decision), ece, p.mean() - y.mean()
 
 
-def measure_cells(methods, epsilons, seeds, data, n_jobs):
+def measure_cells(name, methods, epsilons, seeds, options):
     """Return measures by method and epsilon: arrays of shape (seeds, settings, measures)."""
     cells = {
-        (name, epsilon): seeds[: method.n_seeds]
+        (method, epsilon): seeds[: methods[method].n_seeds]
         for epsilon in epsilons
-        for name, method in methods.items()
+        for method in methods
         # The formula is refused above.
-        if not (name == "classic formula" and epsilon > 1.0)
+        if not (method == "classic formula" and epsilon > 1.0)
     }
     tasks = [
-        (methods[name], epsilon, seed, data)
-        for (name, epsilon), of_cell in cells.items()
+        (name, *methods[method][:2], epsilon, seed)
+        for (method, epsilon), of_cell in cells.items()
         for seed in of_cell
     ]
-    found = run_all(run_fit, tasks, n_jobs)
+    found = iter(bench.run_jobs(run_fit, tasks, options))
     return {cell: np.array([next(found) for _ in of_cell]) for cell, of_cell in cells.items()}
 
 
-def standard_error(values):
-    return values.std(ddof=1) / math.sqrt(len(values)) if len(values) > 1 else 0.0
-
-
-def compare(name, epsilons, seeds, data, n_jobs):
+def compare(name, options):
     """Return the rows of the first table for one problem."""
-    cells = measure_cells(NO_PRIVACY, [math.inf], seeds, data, n_jobs)
+    cells = measure_cells(name, NO_PRIVACY, [math.inf], options.seeds, options)
     best = cells["no privacy", math.inf][0, 0, 0]
     run = {method: METHODS[method] for method in METHODS if method != "note, best alpha"}
-    cells |= measure_cells(run, epsilons, seeds, data, n_jobs)
-    for epsilon in epsilons:
+    cells |= measure_cells(name, run, options.epsilons, options.seeds, options)
+    for epsilon in options.epsilons:
         cells["note, best alpha", epsilon] = cells["note", epsilon]
         cells["note", epsilon] = cells["note", epsilon][:, : len(NOTE_RATES)]
     order = [(method, math.inf) for method in NO_PRIVACY]
-    order += [(method, epsilon) for epsilon in epsilons for method in METHODS]
+    order += [(method, epsilon) for epsilon in options.epsilons for method in METHODS]
     rows = []
     for method, epsilon in order:
         found = cells[method, epsilon]
         # On the test rows: of a method with one setting, nothing is chosen.
         chosen = found[:, :, 0].mean(axis=0).argmin()
-        of_chosen = found[:, chosen]
         setting = (METHODS | NO_PRIVACY)[method].settings[chosen]
-        losses = of_chosen[:, 0]
-        rows.append(
-            {
-                "problem": name,
-                "epsilon": epsilon,
-                "method": method,
-                "guarantee": guarantee_of(method, epsilon),
-                "chosen": describe(setting),
-                "seeds": len(found),
-            }
-            | dict(zip(MEASURES, of_chosen.mean(axis=0), strict=True))
-            | {
-                "se": standard_error(losses),
-                "low": np.quantile(losses, 0.1),
-                "high": np.quantile(losses, 0.9),
-                "gap": losses.mean() - best,
-            }
-        )
+        row = {"problem": name, "epsilon": epsilon, "method": method}
+        row |= {"guarantee": guarantee_of(method, epsilon), "chosen": describe(setting)}
+        row |= {"seeds": len(found)}
+        row |= dict(zip(MEASURES, found[:, chosen].mean(axis=0), strict=True))
+        losses = found[:, chosen, 0]
+        low, high = np.quantile(losses, (0.1, 0.9))
+        row |= bench.summarize(losses, "se") | {"low": low, "high": high}
+        rows.append(row | {"gap": losses.mean() - best})
     return rows
 
 
-def ablate(name, epsilons, seeds, data, n_jobs):
+def ablate(name, options):
     """Return the rows of the second table for one problem."""
-    cells = measure_cells(VARIANTS, epsilons, seeds, data, n_jobs)
+    epsilons = [epsilon for epsilon in options.epsilons if epsilon in ABLATION_EPSILONS]
+    cells = measure_cells(name, VARIANTS, epsilons, options.seeds[:ABLATION_SEEDS], options)
     rows = []
     for (variant, epsilon), found in cells.items():
         columns = {variant: 0}
@@ -379,58 +324,32 @@ def ablate(name, epsilons, seeds, data, n_jobs):
         for title, column in columns.items():
             losses = found[:, column, 0]
             worse = losses - cells["ours", epsilon][: len(losses), 0, 0]
-            rows.append(
-                {
-                    "problem": name,
-                    "epsilon": epsilon,
-                    "variant": title,
-                    "seeds": len(losses),
-                    "log_loss": losses.mean(),
-                    "worse_by": worse.mean(),
-                    "se": standard_error(worse),
-                }
-            )
+            row = {"problem": name, "epsilon": epsilon, "variant": title, "seeds": len(losses)}
+            row |= {"log_loss": losses.mean(), "worse_by": worse.mean()}
+            rows.append(row | bench.summarize(worse, "se"))
     return rows
 
 
 def judge(table):
-    """Say for each problem and epsilon whether ours is at least as good as its rivals."""
-    rows = table.set_index(["problem", "epsilon", "method"])
-    for problem, epsilon in dict.fromkeys(zip(table["problem"], table["epsilon"], strict=True)):
-        if math.isinf(epsilon):
-            continue
-        ours = rows.loc[problem, epsilon, "ours"]
-        for rival in (*NOTE_FORMS, "randomised response"):
-            other = rows.loc[problem, epsilon, rival]
-            gap, error = ours["log_loss"] - other["log_loss"], math.hypot(ours["se"], other["se"])
-            holds = "holds" if gap <= 0.0 else "does NOT hold"
-            if 0.0 < gap <= 2.0 * error:
-                holds += ", but within 2 standard errors"
-            said = f"{gap:+.5f} (standard error {error:.5f})"
-            yield f"{problem}, epsilon {epsilon:g}: ours <= {rival}: {said}: {holds}"
-    if ("bank_marketing", 1.0, "ours") in rows.index:
-        gap = rows.loc["bank_marketing", 1.0, "ours"]["gap"]
-        holds = "holds" if gap <= NEAR else "does NOT hold"
-        yield f"bank_marketing, epsilon 1: within {NEAR} of no privacy: {gap:+.5f}: {holds}"
+    """Return how much worse ours is than each rival, with the standard error of that."""
+    keys = ["problem", "epsilon"]
+    ours = table.loc[table["method"] == "ours", [*keys, "log_loss", "se"]]
+    rivals = table[table["method"].isin([*NOTE_FORMS, "randomised response"])]
+    both = rivals.merge(ours, on=keys, suffixes=("", "_ours"))
+    worse, error = both["log_loss_ours"] - both["log_loss"], np.hypot(both["se_ours"], both["se"])
+    found = both[[*keys, "method"]].assign(ours_worse_by=worse, se=error, holds=worse <= 0.0)
+    return found.assign(within_two_errors=worse <= 2.0 * error)
 
 
-def draw(table, path):
+def draw(table, options):
     """Draw log loss against epsilon: a column for each problem, with what privacy costs below."""
-    names = list(dict.fromkeys(table["problem"]))
-    figure, axes = plt.subplots(
-        2,
-        len(names),
-        figsize=(3.4 * len(names), 6.4),
-        sharex=True,
-        squeeze=False,
-        layout="constrained",
-    )
-    for name, (above, below) in zip(names, axes.T, strict=True):
+    figure, axes = bench.panels(2, len(options.problems), 3.4, 3.2, sharex=True)
+    for name, (above, below) in zip(options.problems, axes.T, strict=True):
         of_problem = table[table["problem"] == name]
         of_none, of_constant = of_problem["log_loss"].iloc[:2]
         handles = draw_panel(above, of_problem, 0.0)
         draw_panel(below, of_problem, of_none)
-        above.set_title(PROBLEMS[name].title)
+        above.set_title(TITLES[name])
         # Predictions far worse than a constant aren't worth the room.
         highest = min(of_problem["high"].max(), 1.9 * of_constant - 0.9 * of_none)
         margin = 0.05 * (highest - of_none)
@@ -441,68 +360,35 @@ def draw(table, path):
         below.set_xlabel(r"$\epsilon$")
     axes[0, 0].set_ylabel("test log loss")
     axes[1, 0].set_ylabel("test log loss above no privacy")
-    figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=4, frameon=False
-    )
-    figure.suptitle(
-        rf"Labels private, $\delta$ = {DELTA:g}: mean over seeds, and 10 to 90 %; grey: linear"
-    )
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
+    title = f"Labels private, $\\delta$ = {DELTA:g}: mean over seeds, and 10 to 90 %; grey: linear"
+    bench.save_figure(figure, "walr.png", options, title, handles, columns=4)
 
 
 def draw_panel(axis, table, level):
     """Draw the log loss above a level."""
+    shown = table.assign(**{name: table[name] - level for name in ("log_loss", "low", "high")})
     handles = {}
-    groups = dict(list(table.groupby("method")))
     for name, line in zip(NO_PRIVACY, ("--", ":"), strict=True):
-        loss = groups[name]["log_loss"].iloc[0] - level
+        loss = shown.loc[shown["method"] == name, "log_loss"].iloc[0]
         handles[name] = axis.axhline(loss, color="black", linestyle=line)
     for name, method in METHODS.items():
-        group, style = groups[name], {"color": method.color, "marker": method.marker}
-        (handles[name],) = axis.plot(group["epsilon"], group["log_loss"] - level, **style)
-        low, high = group["low"] - level, group["high"] - level
-        axis.fill_between(group["epsilon"], low, high, color=method.color, alpha=0.15, linewidth=0)
-    axis.set_xscale("log")
-    axis.set_xticks(sorted(set(table["epsilon"][np.isfinite(table["epsilon"])])))
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.xaxis.set_minor_formatter(NullFormatter())
-    axis.grid(alpha=0.3)
+        style = {"color": method.color, "marker": method.marker}
+        of_method = shown[shown["method"] == name]
+        handles[name] = bench.band(axis, of_method, "epsilon", "log_loss", ("low", "high"), **style)
+    bench.plain_ticks(axis, sorted(set(table["epsilon"][np.isfinite(table["epsilon"])])))
     return handles
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    add_options(parser, seeds=SEEDS)
-    parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
-    parser.add_argument("--epsilons", type=float, nargs="+", default=list(EPSILONS))
-    options = parser.parse_args(arguments)
-
-    rows, ablation = [], []
-    changed = [epsilon for epsilon in options.epsilons if epsilon in ABLATION_EPSILONS]
-    for name in options.problems:
-        data = load_problem(name, options.data)
-        rows += compare(name, options.epsilons, options.seeds, data, options.n_jobs)
-        print(f"{name}: compared", flush=True)
-    table = pd.DataFrame(rows)
-    line = command(
-        "walr", problems=options.problems, epsilons=options.epsilons, seeds=options.seeds
-    )
-    write_table(table.round(6), options.output / "walr.csv", line, NOTE)
-    draw(table, options.output / "walr.png")
-    print(NOTE)
-    print(table.drop(columns=["guarantee"]).round(5).to_string(index=False))
-    print(*judge(table), sep="\n", flush=True)
-
-    for name in options.problems:
-        data = load_problem(name, options.data)
-        seeds = options.seeds[:ABLATION_SEEDS]
-        ablation += ablate(name, changed, seeds, data, options.n_jobs)
-        table = pd.DataFrame(ablation).round(6)
-        write_table(table, options.output / "walr_ablation.csv", line, NOTE)
-        print(f"{name}: ablated", flush=True)
-    print(table.to_string(index=False))
+    named = {"problems": TITLES, "epsilons": EPSILONS, "seeds": SEEDS}
+    options = bench.read_options(__file__, __doc__, arguments, **named)
+    table = pd.DataFrame(row for name in options.problems for row in compare(name, options))
+    bench.write_table(table.round(6), "walr.csv", options, NOTE)
+    draw(table, options)
+    print(judge(table).round(5).to_string(index=False), flush=True)
+    table = pd.DataFrame(row for name in options.problems for row in ablate(name, options))
+    bench.write_table(table.round(6), "walr_ablation.csv", options, NOTE)
 
 
 if __name__ == "__main__":
-    main()
+    bench.run_script(__file__)

@@ -5,27 +5,26 @@ that protects, then at a usual alpha, of which the theorem says nothing. doc/the
 derives the bounds. The suboptimality is that of the dual variable, which no estimator shows, so
 the algorithm is run here with the estimator's plan; what is measured is NOT private.
 
-    python benchmarks/dpscd_theorem2.py --data FOLDER
+    python benchmarks/papers/dpscd/theorem2.py --data FOLDER
 """
 
-import argparse
 import itertools
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from _data import NOT_PRIVATE, load_prepared, write_table
-from _figures import add_options, command, run_all
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+import _common as bench
+from _data import load_prepared
 
 from skdp._bounds import clip_rows
 from skdp._clipping import clip_contributions
 from skdp._losses import LOSSES
 from skdp._mechanisms import release_jointly
 from skdp.linear_model import DPSCDRegressor
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
 
 DATA = "california_housing"
 DELTA = 1e-5
@@ -50,8 +49,8 @@ LABELS = {"published": "Algorithm 1 as published", "exact": "exact hidden dual (
 
 
 @dataclass(frozen=True)
-class Ridge:
-    """A ridge problem: rows of norm 1 (n, d), targets in [-1, 1] (n,) and alpha."""
+class Dual:
+    """The dual of a ridge problem: rows of norm 1 (n, d), targets in [-1, 1] (n,) and alpha."""
 
     X: np.ndarray
     y: np.ndarray
@@ -75,38 +74,30 @@ class Ridge:
         return (error @ error + shared @ shared / self.scale) / (2.0 * len(error))
 
 
-def load_problem(folder):
+def load_problem():
     """Return certified rows (n, d) and targets (n,) as `fit` makes them."""
-    X, y, _, _ = load_prepared(DATA, folder)
+    X, y, _, _ = load_prepared(DATA)
     rows = clip_rows(X, data_norm=1.0, fit_intercept=False, clip=True)
     return rows.augmented(np.arange(len(y))), np.clip(y, -1.0, 1.0)
 
 
 def make_model(setting, form, epsilon, n_rows, seed=None):
     """Return the estimator that a run repeats."""
-    batch = setting["batch"]
+    setting = dict(setting)
+    batch = setting.pop("batch")
     batch_size = round(batch * n_rows) if batch < 1 else min(batch, n_rows)
-    return DPSCDRegressor(
-        epsilon=epsilon,
-        delta=DELTA,
-        alpha=setting["alpha"],
-        batch_size=batch_size,
-        max_iter=setting["max_iter"],
-        clipping_norm=setting["clipping_norm"],
-        noisy_dual=FORMS[form],
-        fit_intercept=False,
-        average=False,
-        random_state=seed,
-    )
+    told = {"epsilon": epsilon, "delta": DELTA, "noisy_dual": FORMS[form], "random_state": seed}
+    told |= {"batch_size": batch_size, "fit_intercept": False, "average": False}
+    return DPSCDRegressor(**setting | told)
 
 
-def run(problem, model, every_step=True):
+def run(problem, model):
     """Run what `fit` runs, and look at the dual variable.
 
     Returns
     -------
     suboptimality : ndarray
-        Before the first step and after each, or the last alone.
+        Before the first step and after each.
     smallest : float
         The smallest factor that an update was clipped by; 1 - smallest is a kappa of this run.
     theta : ndarray of shape (d,)
@@ -132,10 +123,7 @@ def run(problem, model, every_step=True):
             increment = plan.mechanism.release(increment, noise)
         dual[batch] = a + zeta
         shared += increment
-        if every_step:
-            found.append(problem.suboptimality(dual, optimum))
-    if not every_step:
-        found = [problem.suboptimality(dual, optimum)]
+        found.append(problem.suboptimality(dual, optimum))
     return np.array(found), smallest, shared / problem.scale
 
 
@@ -144,7 +132,7 @@ def bounds(problem, model, kappa):
 
     Parameters
     ----------
-    problem : Ridge
+    problem : Dual
     model : DPSCDRegressor
     kappa : float
         No update of a run is clipped by a factor below 1 - kappa.
@@ -179,65 +167,71 @@ def bounds(problem, model, kappa):
     return {"bound": np.array(bound), "least": np.array(least), "paper": np.array(paper)}
 
 
-def measure_steps(X, y, epsilon, seeds, n_jobs):
+def run_setting(setting, form, epsilon, seed):
+    """Return what `run` finds and, as a last number, the smallest factor."""
+    X, y = load_problem()
+    model = make_model(setting, form, epsilon, len(y), seed)
+    found, smallest, _ = run(Dual(X, y, setting["alpha"]), model)
+    return [*found, smallest]
+
+
+def measure_steps(epsilon, options):
     """Return one row for each form and step, under the theorem's conditions on alpha and batch."""
-    problem = Ridge(X, y, CONDITIONS["alpha"])
+    X, y = load_problem()
+    problem = Dual(X, y, CONDITIONS["alpha"])
+    cells = [(CONDITIONS, form, epsilon) for form in FORMS]
     tables = []
-    for form in FORMS:
-        models = [make_model(CONDITIONS, form, epsilon, len(y), seed) for seed in seeds]
-        runs = list(run_all(run, [(problem, model) for model in models], n_jobs))
-        reached = np.array([found for found, _, _ in runs]).T
-        smallest = min(smallest for _, smallest, _ in runs)
+    runs = bench.run_cells(run_setting, cells, options.seeds, options)
+    for form, found in zip(FORMS, runs, strict=True):
+        smallest = found[:, -1].min()
         # Either nothing was clipped, or nothing is assumed of the clipping.
         kappa = 0.0 if smallest == 1.0 else 1.0
-        table = pd.DataFrame({"step": np.arange(len(reached)), **bounds(problem, models[0], kappa)})
+        model = make_model(CONDITIONS, form, epsilon, len(y))
+        table = pd.DataFrame(bench.summarize(v, "mean", "min", "max") for v in found.T[:-1])
+        table = table.assign(step=table.index, **bounds(problem, model, kappa), kappa=kappa)
         table = table.assign(panel="conditions", alpha=problem.alpha, epsilon=epsilon, form=form)
-        table = table.assign(clipping_norm=CONDITIONS["clipping_norm"], kappa=kappa)
-        tables.append(_summarise(table, reached).assign(smallest_factor=smallest))
+        norm = CONDITIONS["clipping_norm"]
+        tables.append(table.assign(clipping_norm=norm, smallest_factor=smallest))
     return pd.concat(tables)
 
 
-def measure_epsilons(X, y, epsilons, seeds, n_jobs):
+def measure_epsilons(options):
     """Return one row for each form and epsilon, after the last step of the usual fit."""
-    problem = Ridge(X, y, USUAL["alpha"])
-    points = list(itertools.product(FORMS, epsilons))
-    models = [make_model(USUAL, *point, len(y), seed) for point in points for seed in seeds]
-    tasks = [(problem, model, False) for model in models]
-    runs = list(run_all(run, tasks, n_jobs))
-    reached = np.reshape([found[-1] for found, _, _ in runs], (len(points), len(seeds)))
-    smallest = np.reshape([smallest for _, smallest, _ in runs], reached.shape).min(axis=1)
+    X, y = load_problem()
+    problem = Dual(X, y, USUAL["alpha"])
+    points = list(itertools.product(FORMS, options.epsilons))
+    cells = [(USUAL, *point) for point in points]
+    found = bench.run_cells(run_setting, cells, options.seeds, options)
     table = pd.DataFrame(points, columns=["form", "epsilon"])
-    n_steps = models[0]._plan(LOSS, *X.shape, 1).sampler.n_steps
-    table = table.assign(panel="usual", alpha=problem.alpha, step=n_steps)
-    table = table.assign(clipping_norm=USUAL["clipping_norm"])
-    return _summarise(table, reached).assign(
-        smallest_factor=smallest, start=problem.suboptimality(np.zeros(len(y)), problem.optimum())
+    reached = (bench.summarize(row[:, -2], "mean", "min", "max") for row in found)
+    table = table.join(pd.DataFrame(reached))
+    return table.assign(
+        panel="usual",
+        alpha=problem.alpha,
+        step=found.shape[-1] - 2,
+        clipping_norm=USUAL["clipping_norm"],
+        smallest_factor=found[..., -1].min(axis=1),
+        start=problem.suboptimality(np.zeros(len(y)), problem.optimum()),
     )
-
-
-def _summarise(table, reached):
-    """Add the mean and the range over seeds of an array with one row for each of the table's."""
-    return table.assign(mean=reached.mean(axis=1), min=reached.min(axis=1), max=reached.max(axis=1))
 
 
 def _shorten(value):
     return float(f"{value:.5g}")
 
 
-def draw(table, path):
+def draw(table, options):
     """Draw suboptimality against steps, twice, with bounds, and against epsilon."""
-    figure, axes = plt.subplots(1, 3, figsize=(13.0, 4.7), layout="constrained")
+    figure, (axes,) = bench.panels(1, 3, 4.3, 4.7)
     for axis, epsilon in zip(axes, (WITHIN, PRIVATE), strict=False):
         _draw_steps(axis, table[(table["panel"] == "conditions") & (table["epsilon"] == epsilon)])
     axes[0].set_title(rf"$\alpha$ = 3, $\epsilon$ = {WITHIN:g}: the theorem's conditions hold")
     axes[1].set_title(rf"$\alpha$ = 3, $\epsilon$ = {PRIVATE:g}: the published form is clipped")
     axes[0].set_ylabel("dual suboptimality (mean and range)")
-    handles = axes[0].get_legend_handles_labels()
+    handles, labels = axes[0].get_legend_handles_labels()
     _draw_epsilons(axes[2], table[table["panel"] == "usual"])
-    figure.legend(*handles, loc="outside lower center", ncols=3, frameon=False)
-    figure.suptitle(rf"Ridge regression on California housing, $\delta$ = {DELTA:g}")
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
+    title = rf"Ridge regression on California housing, $\delta$ = {DELTA:g}"
+    legend = dict(zip(labels, handles, strict=True))
+    bench.save_figure(figure, "dpscd_theorem2.png", options, title, legend, columns=3)
 
 
 def _draw_steps(axis, table):
@@ -246,69 +240,42 @@ def _draw_steps(axis, table):
         if form == "published":
             label = "recursion in the paper's proof"
             axis.plot(steps, group["paper"], color="0.8", linewidth=6, zorder=1, label=label)
-        axis.plot(steps, group["mean"], marker="o", color=color, label=LABELS[form])
-        axis.fill_between(steps, group["min"], group["max"], color=color, alpha=0.2)
+        bench.band(axis, group, "step", "mean", alpha=0.2, color=color, label=LABELS[form])
         axis.plot(steps, group["bound"], "--", color=color, label=f"bound derived here, {form}")
         if form == "published":
-            axis.plot(
-                steps.iloc[1:],
-                group["least"].iloc[1:],
-                ":",
-                color=color,
-                label="lower bound, published",
-            )
+            label = "lower bound, published"
+            axis.plot(steps[1:], group["least"][1:], ":", color=color, label=label)
     axis.set(yscale="log", xlabel="step")
     axis.set_xticks(range(0, table["step"].max() + 1, 2))
-    axis.grid(alpha=0.3)
 
 
 def _draw_epsilons(axis, table):
     for form, group in table.groupby("form", sort=False):
-        axis.plot(group["epsilon"], group["mean"], marker="o", color=COLORS[form])
-        axis.fill_between(
-            group["epsilon"], group["min"], group["max"], color=COLORS[form], alpha=0.15
-        )
+        bench.band(axis, group, "epsilon", "mean", color=COLORS[form])
     first = table.iloc[0]
     epsilons = np.array([first["epsilon"], table["epsilon"].max()])
     # Of no meaning but its slope, so it starts beside the curve and not on it.
-    axis.plot(
-        epsilons,
-        0.3 * first["mean"] * (epsilons / first["epsilon"]) ** -2.0,
-        ":",
-        color="0.4",
-        label="rate of theorem 2, outside its conditions",
-    )
+    rate = 0.3 * first["mean"] * (epsilons / first["epsilon"]) ** -2.0
+    axis.plot(epsilons, rate, ":", color="0.4", label="rate of theorem 2, outside its conditions")
     axis.axhline(first["start"], color="0.4", linewidth=0.8, label="before the first step")
     axis.set(
         xscale="log", yscale="log", xlabel=r"$\epsilon$", ylim=(0.4 * table["mean"].min(), None)
     )
-    axis.set_title(
-        rf"$\alpha$ = {first['alpha']:g}, {USUAL['max_iter']} passes: nothing is claimed"
-    )
+    title = rf"$\alpha$ = {first['alpha']:g}, {USUAL['max_iter']} passes: nothing is claimed"
+    axis.set_title(title)
     axis.legend(fontsize="small")
-    axis.grid(alpha=0.3)
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    add_options(parser, seeds=range(20))
-    parser.add_argument("--epsilons", type=float, nargs="+", default=list(EPSILONS))
-    options = parser.parse_args(arguments)
-    X, y = load_problem(options.data)
-    table = pd.concat(
-        [
-            *(measure_steps(X, y, e, options.seeds, options.n_jobs) for e in (WITHIN, PRIVATE)),
-            measure_epsilons(X, y, options.epsilons, options.seeds, options.n_jobs),
-        ]
-    )
+    named = {"epsilons": EPSILONS, "seeds": range(20)}
+    options = bench.read_options(__file__, __doc__, arguments, **named)
+    tables = [measure_steps(WITHIN, options), measure_steps(PRIVATE, options)]
+    table = pd.concat([*tables, measure_epsilons(options)])[COLUMNS]
     floats = table.select_dtypes("float").columns
     table[floats] = table[floats].map(_shorten)
-    line = command("dpscd_theorem2", epsilons=options.epsilons, seeds=options.seeds)
-    write_table(table[COLUMNS], options.output / "dpscd_theorem2.csv", line)
-    draw(table, options.output / "dpscd_theorem2.png")
-    print(NOT_PRIVATE)
-    print(table[COLUMNS].to_string(index=False))
+    bench.write_table(table, "dpscd_theorem2.csv", options)
+    draw(table, options)
 
 
 if __name__ == "__main__":
-    main()
+    bench.run_script(__file__)

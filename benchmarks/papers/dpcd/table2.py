@@ -22,21 +22,20 @@ a quarter of the square root of n. The paper doesn't give its batch size; 50 pas
 would be two million steps. On raw California even 50 passes without noise, at the grid's largest
 step, end at an error of 0.28.
 
-    python benchmarks/dpcd_table2.py --data FOLDER
+    python benchmarks/papers/dpcd/table2.py --data FOLDER
 """
 
-import argparse
 import itertools
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from _data import write_table
-from _dpcd import PASSES, PROBLEMS, load_instance
-from joblib import Parallel, delayed
-from tqdm import tqdm
 
-RESULTS = Path(__file__).parent / "results"
+sys.path.insert(0, str(Path(__file__).parents[2]))
+import _common as bench
+from _dpcd import PASSES, PROBLEMS, load_instance, published
+
 ADJACENCIES = ("replace_one", "zero_out")
 METHODS = ("exact", "private", "laplace", "dpsgd")
 
@@ -61,7 +60,7 @@ def laplace_mean_squares(instance, share, rng):
     """Return the mean squares of the paper's appendix F (eq. 126), floored so as to be usable."""
     bound = (2.0 * np.abs(instance.X).max(axis=0)) ** 2
     n_rows, n_columns = instance.X.shape
-    scale = 2.0 * bound * n_columns / (n_rows * share * instance.problem.epsilon)
+    scale = 2.0 * bound * n_columns / (n_rows * share * instance.epsilon)
     noisy = np.minimum(instance.X**2, bound).mean(axis=0) + scale * rng.laplace(size=n_columns)
     return np.maximum(noisy, 1e-3 * bound)
 
@@ -72,15 +71,10 @@ def settings_of(method, instance, seed):
         return {"smoothness": instance.mean_squares}
     if method == "private":
         low, high = instance.feature_bounds
-        return {
-            "smoothness": "private",
-            "smoothness_budget": SHARE,
-            "feature_bounds": (2.0 * low, 2.0 * high),
-        }
-    return {
-        "smoothness": laplace_mean_squares(instance, SHARE, np.random.default_rng(seed)),
-        "epsilon": (1.0 - SHARE) * instance.problem.epsilon,
-    }
+        settings = {"smoothness": "private", "smoothness_budget": SHARE}
+        return settings | {"feature_bounds": (2.0 * low, 2.0 * high)}
+    noisy = laplace_mean_squares(instance, SHARE, np.random.default_rng(seed))
+    return {"smoothness": noisy, "epsilon": (1.0 - SHARE) * instance.epsilon}
 
 
 def parameters_of(method, setting):
@@ -104,33 +98,33 @@ def make_model(instance, method, adjacency, passes, setting, seed):
     return instance.make(**tuned, **common, **settings_of(method, instance, seed))
 
 
-def error_of(name, folder, method, adjacency, passes, setting, seed):
+def error_of(name, method, adjacency, passes, setting, seed):
     """Return the relative error of one fit; noise can drown a model altogether."""
-    instance = load_instance(name, folder)
+    instance = load_instance(name)
     model = make_model(instance, method, adjacency, passes, setting, seed)
     error = instance.relative_error(model.fit(instance.X, instance.y).coef_.ravel())
     return min(error, 1e9) if np.isfinite(error) else 1e9
 
 
-def mean_errors(cell, settings, seeds, parallel):
+def mean_errors(cell, settings, seeds, options):
     """Return the mean error of each setting."""
-    tasks = [delayed(error_of)(*cell, setting, seed) for setting in settings for seed in seeds]
-    return np.reshape(parallel(tasks), (len(settings), len(seeds))).mean(axis=1)
+    cells = [(*cell, setting) for setting in settings]
+    return bench.run_cells(error_of, cells, seeds, options).mean(axis=1)
 
 
-def choose(cell, parallel):
+def choose(cell, options):
     """Return the best setting of the grid, from coarse to fine."""
-    is_sgd = cell[2] == "dpsgd"
+    is_sgd = cell[1] == "dpsgd"
     (coarse, *finer), n_best = (SGD_ROUNDS, SGD_N_BEST) if is_sgd else (ROUNDS, N_BEST)
     steps, clippings = range(0, len(STEPS), coarse[0]), range(0, len(CLIPPINGS), coarse[1])
     settings = list(itertools.product((0,), steps, clippings))
-    best = leaders(settings, mean_errors(cell, settings, SELECTION_SEEDS[:1], parallel), n_best)
+    best = leaders(settings, mean_errors(cell, settings, SELECTION_SEEDS[:1], options), n_best)
     best += [(1, step, clipping) for _, step, clipping in best]
     for k, strides in enumerate(finer, start=1):
         settings = sorted(set().union(*(around(setting, *strides) for setting in best)))
-        found = mean_errors(cell, settings, SELECTION_SEEDS[:k], parallel)
+        found = mean_errors(cell, settings, SELECTION_SEEDS[:k], options)
         best = leaders(settings, found, n_best)
-    return best[np.argmin(mean_errors(cell, best, FINAL_SEEDS, parallel))]
+    return best[np.argmin(mean_errors(cell, best, FINAL_SEEDS, options))]
 
 
 def leaders(settings, errors, n_best):
@@ -151,34 +145,21 @@ def around(setting, step_stride, clipping_stride):
     }
 
 
-def published(name, method):
+def published_of(name, method):
     """Return the paper's errors of a method and their standard deviations, by passes."""
-    problem = PROBLEMS[name]
-    if method == "dpsgd":
-        return problem.sgd_errors, problem.sgd_deviations
-    return problem.errors, problem.deviations
+    columns = ["sgd_error", "sgd_std"] if method == "dpsgd" else ["error", "std"]
+    return published().loc[name, columns].set_axis(["paper_error", "paper_std"], axis=1)
 
 
-def measure_cell(name, folder, method, adjacency, passes, parallel):
+def measure_cell(cell, options):
     """Return the row of the table for one problem, method, adjacency and number of passes."""
-    cell = (name, folder, method, adjacency, passes)
-    setting = choose(cell, parallel)
-    found = np.array(parallel(delayed(error_of)(*cell, setting, seed) for seed in SEEDS))
-    paper = {}
-    if passes in PASSES:
-        errors, deviations = published(name, method)
-        k = PASSES.index(passes)
-        paper = {"paper_error": errors[k], "paper_std": deviations[k]}
-    return {
-        "problem": name,
-        "method": method,
-        "adjacency": adjacency,
-        "passes": passes,
-        "error": found.mean(),
-        "std": found.std(ddof=1),
-        **paper,
-        **parameters_of(method, setting),
-    }
+    name, method, _, passes = cell
+    setting = choose(cell, options)
+    (found,) = bench.run_cells(error_of, [(*cell, setting)], SEEDS, options)
+    row = dict(zip(("problem", "method", "adjacency", "passes"), cell, strict=True))
+    row |= {"error": found.mean(), "std": found.std(ddof=1)}
+    paper = published_of(name, method)
+    return row | dict(paper.reindex([passes]).iloc[0]) | parameters_of(method, setting)
 
 
 def is_run(name, method, adjacency, adjacencies):
@@ -191,65 +172,28 @@ def is_run(name, method, adjacency, adjacencies):
 def summarize(table):
     """Return the best of each problem's passes beside the paper's best."""
     rows = []
-    for (name, method, adjacency), group in table.groupby(
-        ["problem", "method", "adjacency"], sort=False
-    ):
-        ours = group.loc[group["error"].idxmin()]
-        errors, deviations = published(name, method)
-        paper = int(np.argmin(errors))
-        rows.append(
-            {
-                "problem": name,
-                "method": method,
-                "adjacency": adjacency,
-                "best_error": ours["error"],
-                "at_passes": ours["passes"],
-                "paper_best": errors[paper],
-                "paper_std": deviations[paper],
-                "no_worse": ours["error"] <= errors[paper] + 2.0 * deviations[paper],
-            }
-        )
+    keys = ["problem", "method", "adjacency"]
+    for key, group in table.groupby(keys, sort=False):
+        ours, paper = group.loc[group["error"].idxmin()], published_of(*key[:2])
+        best, deviation = paper.loc[paper["paper_error"].idxmin()]
+        row = dict(zip(keys, key, strict=True))
+        row |= {"best_error": ours["error"], "at_passes": ours["passes"], "paper_best": best}
+        row |= {"paper_std": deviation, "no_worse": ours["error"] <= best + 2.0 * deviation}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", help="folder of the data sets (default: SKDP_DATA, or downloads)")
-    parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
-    parser.add_argument("--adjacencies", nargs="+", choices=ADJACENCIES, default=list(ADJACENCIES))
-    parser.add_argument("--passes", type=int, nargs="+", default=list(PASSES))
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the results")
-    parser.add_argument("--n-jobs", type=int, default=1)
-    options = parser.parse_args(arguments)
-    cells = itertools.product(
-        options.problems, options.methods, options.adjacencies, options.passes
-    )
+    named = {"methods": METHODS, "adjacencies": ADJACENCIES, "passes": PASSES}
+    options = bench.read_options(__file__, __doc__, arguments, problems=PROBLEMS, **named)
+    cells = itertools.product(*(getattr(options, name) for name in ("problems", *named)))
     cells = [cell for cell in cells if is_run(*cell[:3], options.adjacencies)]
-    with Parallel(n_jobs=options.n_jobs) as parallel:
-        rows = [
-            measure_cell(name, options.data, method, adjacency, passes, parallel)
-            for name, method, adjacency, passes in tqdm(cells, unit="cell")
-        ]
-    words = {
-        "problems": options.problems,
-        "methods": options.methods,
-        "adjacencies": options.adjacencies,
-        "passes": options.passes,
-    }
-    line = " ".join(
-        ["python benchmarks/dpcd_table2.py"]
-        + [f"--{name} {' '.join(map(str, values))}" for name, values in words.items()]
-    )
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(measure_cell(cell, options) for cell in bench.progress(cells))
     if "average_every" in table:
         table["average_every"] = table["average_every"].astype("Int64")
-    summary = summarize(table)
-    write_table(table.round(6), options.output / "dpcd_table2.csv", line)
-    write_table(summary.round(6), options.output / "dpcd_table2_best.csv", line)
-    print(table.round(4).to_string(index=False))
-    print(summary.round(4).to_string(index=False))
+    bench.write_table(table.round(6), "dpcd_table2.csv", options)
+    bench.write_table(summarize(table).round(6), "dpcd_table2_best.csv", options)
 
 
 if __name__ == "__main__":
-    main()
+    bench.run_script(__file__)

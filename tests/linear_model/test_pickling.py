@@ -1,0 +1,112 @@
+"""Who gets a copy of a seeded fit gets its seed: the copy warns, at the user's line."""
+
+import copy
+import io
+import math
+import pickle
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+from joblib.externals.loky import get_reusable_executor
+from sklearn.base import clone
+from sklearn.ensemble import BaggingClassifier
+from sklearn.pipeline import make_pipeline
+
+from skdp.exceptions import PrivacyWarning
+from skdp.linear_model import DPSCDClassifier, DPSGDClassifier
+from skdp.preprocessing import NormClipper
+from skdp.utils.discovery import all_estimators
+
+try:
+    import cloudpickle
+except ImportError:  # joblib before 1.6 has its own
+    from joblib.externals import cloudpickle
+
+PRIVATE = [estimator for _, estimator in all_estimators("private")]
+COPIES = {
+    "pickle": pickle.dumps,
+    "pickle in Python": lambda model: pickle._dumps(model),
+    "first protocol": lambda model: pickle.dumps(model, protocol=0),
+    "deepcopy": copy.deepcopy,
+    "copy": copy.copy,
+    "joblib": lambda model: joblib.dump(model, io.BytesIO()),
+    "cloudpickle": cloudpickle.dumps,
+}
+
+
+@pytest.fixture(scope="module")
+def records():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (200, 3))
+    return X, (X[:, 0] > 0).astype(int)
+
+
+@pytest.mark.parametrize("estimator", PRIVATE)
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+def test_a_copy_of_a_seeded_fit_warns(estimator, copied, records):
+    for seed in (918273, np.random.RandomState(918273)):
+        model = estimator(random_state=seed).fit(*records)
+        with pytest.warns(PrivacyWarning, match="random_state") as caught:
+            copied(model)
+        assert len(caught) == 1
+        message = str(caught[0].message)
+        assert f"This {estimator.__name__} was fitted with a seed" in message
+        # Logs are copies, too.
+        assert "918273" not in message
+        assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+def test_copies_that_hold_no_noise_are_silent(copied, records):
+    seeded = DPSCDClassifier(random_state=0)
+    copied(seeded)
+    copied(clone(seeded).set_params(epsilon=math.inf).fit(*records).set_params(epsilon=1.0))
+    copied(clone(seeded).fit(*records).set_params(random_state=None))
+    copied(DPSCDClassifier().fit(*records).set_params(random_state=0))
+
+
+def test_clones_and_hashes_are_silent(records):
+    model = DPSCDClassifier(random_state=0).fit(*records)
+    clone(model)
+    assert joblib.hash(model) == joblib.hash(model)
+    assert joblib.hash([{"nested": (model,)}])
+
+
+def test_what_holds_a_seeded_fit_warns_too(records):
+    pipeline = make_pipeline(NormClipper(1.0), DPSCDClassifier(random_state=0)).fit(*records)
+    # Members get seeds unasked.
+    bag = BaggingClassifier(DPSCDClassifier(), n_estimators=2).fit(*records)
+    stream = DPSGDClassifier(mechanism="laplace", random_state=0)
+    stream.partial_fit(*records, classes=[0, 1])
+    for holder, n_warnings in ((pipeline, 1), (bag, 2), (stream, 1), ({"kept": [stream]}, 1)):
+        for copied in COPIES.values():
+            if copied is copy.copy:
+                continue
+            with pytest.warns(PrivacyWarning, match="random_state") as caught:
+                copied(holder)
+            assert [warning.filename for warning in caught] == [__file__] * n_warnings
+
+
+def test_other_processes_of_a_computation_are_passed_in_silence(records):
+    """To the worker, under this process's filters, and back under those that the worker sets."""
+    X, y = records
+    model = DPSCDClassifier(random_state=0).fit(X, y)
+
+    def strictly(model):
+        # This module is no stranger to the worker: a copy made there by hand warns.
+        warnings.simplefilter("error", PrivacyWarning)
+        try:
+            pickle.dumps(model)
+        except PrivacyWarning as warning:
+            return model, type(warning).__name__
+        return model, None
+
+    try:
+        back = joblib.Parallel(n_jobs=2)(joblib.delayed(strictly)(model) for _ in range(2))
+    finally:
+        get_reusable_executor().shutdown(wait=True)
+    for other, caught in back:
+        np.testing.assert_array_equal(other.coef_, model.coef_)
+        assert caught == "PrivacyWarning"

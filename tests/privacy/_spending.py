@@ -1,0 +1,88 @@
+"""What releases cost, worked out from them alone and apart from our accountant.
+
+A fit's report says what its plan meant to spend. Here the releases that were made are counted, with
+the noise that they got over the sensitivity that the replay holds them to, and the design by which
+a record came to take part.
+"""
+
+import math
+from collections import Counter
+from functools import cache
+from typing import NamedTuple
+
+from dp_accounting import GaussianDpEvent, NeighboringRelation, PoissonSampledDpEvent
+from dp_accounting.pld import PLDAccountant
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+# By which share an epsilon found here may exceed a reported one, for the digits that noise is
+# rounded to. What dp-accounting adds by its grid of losses is less than what calibration leaves.
+TOLERANCE = 1e-6
+_DIGITS = 9
+
+
+class Release(NamedTuple):
+    """A release that a record takes part in, or may.
+
+    Attributes
+    ----------
+    noise : float
+        Standard deviation of Gaussian noise, or scale of Laplace noise, over the distance that one
+        record's contribution moves the value; that of two neighbours' values, if `pairwise`.
+    rate : float
+        Probability of taking part.
+    pairwise, pure : bool
+    """
+
+    noise: float
+    rate: float = 1.0
+    pairwise: bool = False
+    pure: bool = False
+
+
+def epsilon_of(releases, delta, adjacency):
+    """Return the epsilon of all releases that a record may take part in.
+
+    Pure ones add their epsilons, Gaussian ones of all rows have a closed form (Balle and Wang 2018,
+    theorem 8), and Poisson batches are composed by dp-accounting.
+    """
+    counts = Counter(
+        release._replace(noise=float(f"{release.noise:.{_DIGITS}g}")) for release in releases
+    )
+    return _epsilon(tuple(sorted(counts.items())), delta, adjacency)
+
+
+@cache
+def _epsilon(counts, delta, adjacency):
+    if any(release.noise == 0.0 for release, _ in counts):
+        return math.inf
+    replaced = adjacency == "replace_one"
+    # How far neighbours' values are apart, over the noise.
+    shifts = [
+        (2.0 if replaced and not release.pairwise else 1.0) / release.noise for release, _ in counts
+    ]
+    if all(release.pure for release, _ in counts):
+        return sum(times * shift for (_, times), shift in zip(counts, shifts, strict=True))
+    if not any(release.pure or release.rate < 1.0 for release, _ in counts):
+        squares = [times * shift**2 for (_, times), shift in zip(counts, shifts, strict=True)]
+        return _gaussian(math.sqrt(sum(squares)), delta)
+    relations = NeighboringRelation
+    accountant = PLDAccountant(relations.REPLACE_ONE if replaced else relations.ADD_OR_REMOVE_ONE)
+    for release, times in counts:
+        # No method makes others beside them.
+        assert release == Release(release.noise, release.rate)
+        assert release.rate < 1.0
+        event = PoissonSampledDpEvent(release.rate, GaussianDpEvent(release.noise))
+        accountant.compose(event, times)
+    return accountant.get_epsilon(delta)
+
+
+def _gaussian(mu, delta):
+    def excess(epsilon):
+        first, second = norm.logcdf([mu / 2 - epsilon / mu, -mu / 2 - epsilon / mu])
+        return math.exp(first) - math.exp(epsilon + second) - delta
+
+    if excess(0.0) <= 0.0:
+        return 0.0
+    # The loss is above this mean and ten of its standard deviations with less than any delta here.
+    return brentq(excess, 0.0, mu**2 / 2 + 10.0 * mu, xtol=1e-12)

@@ -1,0 +1,194 @@
+"""Arrays of other libraries: read as scikit-learn reads them, or refused with a remedy."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+from skdp.linear_model import DPSCDClassifier, DPSGDRegressor, WALRClassifier, label_aggregate
+from skdp.preprocessing import BoundsScaler
+from skdp.utils import _sklearn
+
+COMPUTE = r"is a Dask collection, and this estimator reads arrays in memory: call \.compute\(\)"
+CONVERT = r"array_api_dispatch=True asks .* numpy\.asarray \(a PyTorch tensor by \.numpy\(\)\), or"
+
+
+class Array:
+    """What scikit-learn turns into a NumPy array without a word."""
+
+    def __init__(self, values):
+        self.values = values
+        self.shape, self.dtype, self.ndim = values.shape, values.dtype, values.ndim
+
+    def __len__(self):
+        return len(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype=dtype)
+
+
+class Lazy(Array):
+    def __dask_graph__(self):
+        return {"chunk": self.values}
+
+
+class Loaded(Array):
+    def __dask_graph__(self):
+        return None
+
+
+class Standard(Array):
+    def __array_namespace__(self, api_version=None):
+        return np
+
+
+class Tensor(Array):
+    pass
+
+
+Tensor.__module__ = "torch"
+
+
+@pytest.fixture(scope="module")
+def records():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (60, 3))
+    return X, (X[:, 0] > 0).astype(int)
+
+
+@pytest.fixture
+def dispatch(monkeypatch):
+    """scikit-learn wants SciPy told before its import, so only our look at the setting changes."""
+    monkeypatch.setattr(_sklearn, "get_config", lambda: {"array_api_dispatch": True})
+
+
+def assert_all_refuse(kind, X, y, message):
+    """Fits, predictions, scores and releases, by X and where they take it by y."""
+    model = DPSCDClassifier().fit(X, y)
+    regressor = DPSGDRegressor(target_bounds=(0, 1), mechanism="laplace")
+    for call in (
+        lambda X, y: DPSCDClassifier().fit(X, y),
+        lambda X, y: regressor.fit(X, y),
+        lambda X, y: regressor.partial_fit(X, y),
+        lambda X, y: label_aggregate(X, y, epsilon=1.0, delta=1e-5),
+    ):
+        for name, arguments in (("X", (kind(X), y)), ("y", (X, kind(y)))):
+            with pytest.raises(TypeError, match=f"^{name} is an? .*{message}"):
+                call(*arguments)
+    aggregate = label_aggregate(X, y, epsilon=1.0, delta=1e-5)
+    for call in (
+        model.predict,
+        model.predict_proba,
+        lambda X: model.score(X, y),
+        lambda X: WALRClassifier().fit_aggregate(X, aggregate),
+        BoundsScaler().fit,
+        BoundsScaler().fit(X).transform,
+    ):
+        with pytest.raises(TypeError, match=f"^X is an? .*{message}"):
+            call(kind(X))
+
+
+def test_dask_collections_are_refused(records):
+    assert_all_refuse(Lazy, *records, COMPUTE.removeprefix("is a "))
+
+
+def test_what_could_hold_a_dask_array_and_does_not_is_read(records):
+    X, y = records
+    DPSCDClassifier().fit(Loaded(X), Loaded(y))
+
+
+def test_refusals_quote_no_value(records):
+    X, y = records
+    with pytest.raises(TypeError) as error:
+        DPSCDClassifier().fit(Lazy(X * 0 + 123456), y)
+    assert "123456" not in str(error.value)
+    assert error.value.__context__ is None
+
+
+@pytest.mark.parametrize("kind", [Standard, Tensor])
+@pytest.mark.usefixtures("dispatch")
+def test_arrays_of_another_library_are_refused_under_dispatch(kind, records):
+    assert_all_refuse(kind, *records, CONVERT)
+
+
+@pytest.mark.parametrize("kind", [Standard, Tensor])
+def test_arrays_of_another_library_are_read_without_dispatch(kind, records):
+    X, y = records
+    fits = [DPSCDClassifier(random_state=0).fit(*data) for data in (records, (kind(X), kind(y)))]
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+
+
+@pytest.mark.usefixtures("dispatch")
+def test_dispatch_hinders_no_others(records):
+    X, y = records
+    frame = pd.DataFrame(X, columns=list("abc"))
+    for data in ((X, y), (X.tolist(), y.tolist()), (frame, pd.Series(y)), (X, list(map(str, y)))):
+        DPSCDClassifier().fit(*data)
+    with pytest.raises(TypeError, match="Sparse data was passed for X"):
+        DPSCDClassifier().fit(csr_array(X), y)
+
+
+def frames(library, X, y):
+    if library == "polars":
+        return library_of("polars").DataFrame(X, schema=list("abc")), library_of("polars").Series(y)
+    arrow = library_of("pyarrow")
+    return arrow.table({name: X[:, j] for j, name in enumerate("abc")}), arrow.array(y)
+
+
+def library_of(name):
+    return pytest.importorskip(name, reason=f"{name} isn't needed by skdp, nor installed")
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_frames_of_other_libraries_are_read(library, records):
+    X, y = frames(library, *records)
+    names = DPSCDClassifier().fit(X, y).feature_names_in_
+    assert names.tolist() == list("abc")
+
+
+@pytest.mark.parametrize("kind", ["array", "dataframe"])
+def test_real_dask_collections_are_refused(kind, records):
+    X, y = records
+    dask = pytest.importorskip(f"dask.{kind}", reason="dask isn't needed by skdp, nor installed")
+    wrap = dask.from_array if kind == "array" else lambda X: dask.from_pandas(pd.DataFrame(X), 2)
+    with pytest.raises(TypeError, match=COMPUTE):
+        DPSCDClassifier().fit(wrap(X), y)
+    with pytest.raises(TypeError, match=COMPUTE):
+        DPSCDClassifier().fit(X, wrap(y))
+
+
+@pytest.mark.parametrize("library", ["array_api_strict", "torch"])
+def test_real_arrays_are_refused_under_real_dispatch(library):
+    """Another process, because SciPy reads its switch when it is imported."""
+    library_of(library)
+    script = f"""
+        import numpy, sklearn, {library} as xp
+        from skdp.linear_model import DPSCDClassifier
+        X = numpy.linspace(-1, 1, 60).reshape(20, 3)
+        y = numpy.arange(20) % 2
+        DPSCDClassifier().fit(xp.asarray(X), xp.asarray(y))
+        try:
+            sklearn.set_config(array_api_dispatch=True)
+        except ImportError:
+            print("no dispatch")
+        else:
+            for arguments in ((xp.asarray(X), y), (X, xp.asarray(y))):
+                try:
+                    DPSCDClassifier().fit(*arguments)
+                except TypeError as error:
+                    print("y" if "or set array_api_dispatch=False" in str(error) else error)
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        env=os.environ | {"SCIPY_ARRAY_API": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+    )
+    if run.stdout == "no dispatch\n":
+        pytest.skip("scikit-learn 1.6 needs array_api_compat for it")
+    assert run.stdout.split() == ["y", "y"], run.stderr
