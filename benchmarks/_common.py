@@ -17,15 +17,18 @@ A script is a function from small arguments to numbers, run over seeds, and a ta
         found = bench.run_cells(score, cells, options.seeds, options)  # (cells, seeds)
         table = pd.DataFrame(cells, columns=["data", "epsilon"])
         table = table.join(pd.DataFrame(map(bench.summarize, found)))  # mean, std, se, ...
-        bench.write_table(table.round(5), "example.csv", options)
+        bench.write_table(table.round(5), "example.csv", options, "Scaled by public bounds.")
+
+    if __name__ == "__main__":
+        bench.run_script(__file__)
 
 - `read_options` makes an option of each keyword, beside ``--data``, ``--output``, ``--n-jobs`` and
   ``--cache``, and knows the command that repeats the run, which is the first line of each table.
 - `run_jobs` and `run_cells` run a function on many arguments. With ``--cache FOLDER`` a finished
   job is kept there by `joblib.Memory`, so that an interrupted run goes on where it was. A job is
   known by the text of its function and by its arguments: give it all that its value depends on, as
-  small things and not as tables. Nothing knows the package's version: remove the folder when that
-  changes.
+  small things and not as tables. The package's version and the files of the data aren't known:
+  remove the folder when they change.
 - `write_table` writes CSV, `summarize` gives mean, standard error, median and range over seeds.
 - `Problem` is an objective on a data set, with its optimum; `_data.load_prepared` has the data.
 - `panels`, `band` and `save_figure` draw.

@@ -220,7 +220,7 @@ def main(arguments=None):
     named = {"method": "dpscd", "problems": bench.Some(problems, None), "epsilons": EPSILONS}
     unnamed = {"screen_only": False}
     options = bench.read_options(__file__, __doc__, arguments, unnamed=unnamed, **named)
-    known = CONTESTS[options.method]
+    known = CONTESTS.get(options.method) or sys.exit(f"--method is one of {', '.join(CONTESTS)}.")
     problems = options.problems or list(known)
     if not set(problems) <= set(known):
         sys.exit(f"--problems of {options.method} are {', '.join(known)}.")

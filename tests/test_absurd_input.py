@@ -24,6 +24,8 @@ from skdp.linear_model import (
 )
 from skdp.preprocessing import BoundsScaler, NormClipper
 
+pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+
 HUGE = 10**400
 
 

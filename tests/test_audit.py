@@ -64,6 +64,8 @@ from skdp.utils.estimator_checks import check_private_estimator
 from tests import test_sampling
 from tests.statistical._transcripts import noise_times
 
+pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+
 PRIVATE = [estimator for _, estimator in all_estimators("private")]
 SURE = 1.0 - 1e-7
 # Few steps, in which every row takes part.

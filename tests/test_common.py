@@ -14,6 +14,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from skdp.preprocessing import BoundsScaler
 from skdp.utils.discovery import all_estimators
 
+pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+
 PRIVATE = [estimator for _, estimator in all_estimators("private")]
 EPSILONS = {"default": {}, "inf": {"epsilon": float("inf")}, "1e-3": {"epsilon": 1e-3}}
 LAPLACE = {"mechanism": "laplace"}

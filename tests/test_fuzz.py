@@ -41,6 +41,8 @@ from tests._fuzzing import (
 from tests._strategies import ABSURD, HUGE, MARK, any_value, changes, is_long, labels, matrices
 from tests.statistical._transcripts import recorded_releases
 
+pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+
 PRIVATE = [estimator for _, estimator in all_estimators("private")]
 OPTIONS = {
     "DPCD": [{"smoothness": "bounds"}, {"adjacency": "replace_one", "data_norm": 1.0}],

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 
 import skdp.linear_model._dpscd as dual_cd
 from skdp.linear_model import (
@@ -28,6 +28,8 @@ from skdp.linear_model import (
 )
 from skdp.preprocessing import BoundsScaler, NormClipper
 from tests.privacy._cases import DUAL, N_FEATURES, N_ROWS
+
+pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 
 
 @pytest.fixture
@@ -254,12 +256,19 @@ def test_no_score_quotes_an_entry(records):
     "estimator", [DPSCDClassifier, DPSCDRegressor, DPSGDClassifier, DPSGDRegressor]
 )
 @pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
-def test_defaults_look_at_nothing_and_warn_of_nothing(estimator, size, records):
-    """Unscaled data are clipped to a constant, silently, with the same plan whatever their size."""
+def test_defaults_look_at_nothing_and_warn_of_no_more_than_bounds(estimator, size, records):
+    """Unscaled data are clipped to a constant, silently, with the same plan whatever their size.
+
+    Regressors ask for their targets' bounds, whatever the targets are.
+    """
     X, y = records
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = estimator(random_state=0).fit(size * X, y)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = estimator(random_state=0).fit(
+            size * X, size * y if is_regressor(estimator()) else y
+        )
+    asked = ["target_bounds=None"] if is_regressor(estimator()) else []
+    assert [str(warning.message).partition(" ")[0] for warning in caught] == asked
     reference = estimator(random_state=0).fit(X, y)
     assert model.privacy_report_ == reference.privacy_report_
     assert model.clipping_norm_ == reference.clipping_norm_

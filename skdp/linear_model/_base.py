@@ -15,12 +15,22 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._bounds import clip_rows, clip_targets
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp._plans._base import CLASSES_READ, Budget
+from skdp.exceptions import warn_user
 from skdp.linear_model._notebook import NotebookMixin
 from skdp.linear_model._pickling import PicklingMixin
 from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
 
 # Numbers whose squares and products stay far from the ends of double precision.
 POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
+
+_NO_TARGET_BOUNDS = (
+    "target_bounds=None takes the targets to be within about [-1, 1], whatever they are, and where "
+    "they aren't, predictions are far off. Give public bounds, target_bounds=(low, high)."
+)
+_UNIT_TARGETS = (
+    "the scale of the targets: [-1, 1], as target_bounds=None takes it (a wrong one costs "
+    "accuracy, not privacy)"
+)
 
 # Of the parameters that every private estimator has.
 COMMON_CONSTRAINTS = {
@@ -61,14 +71,23 @@ class LinearRegressorMixin(NotebookMixin):
     """Targets, weights and predictions of a linear regressor."""
 
     def _bounded_targets(self, y):
-        """Return targets of shape (n, k) as training takes them, and the units that they are in."""
+        """Return targets of shape (n, k) as training takes them, and the units that they are in.
+
+        Without bounds it warns, whatever the targets are.
+        """
         bounds = self.target_bounds
         if bounds is not None:
             bounds = check_bounds(bounds, "target_bounds")
+        elif is_private(self):
+            warn_user(_NO_TARGET_BOUNDS)
         targets, midpoint, half_width = clip_targets(
             as_targets(y), bounds, center=self.fit_intercept, clip=is_private(self)
         )
         return targets, TargetUnits(midpoint, half_width, y.ndim == 1)
+
+    def _targets_assumed(self):
+        """Return what the report says of the targets' scale."""
+        return (_UNIT_TARGETS,) if self.target_bounds is None and is_private(self) else ()
 
     def _set_weights(self, weights, bias, units):
         """Publish weights of shape (k, d) that were learnt from targets in units."""

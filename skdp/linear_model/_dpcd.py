@@ -84,8 +84,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
         to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is: private all the same, but good only if the targets are about that small. The objective
-        is that of the targets in their own units either way.
+        is, with a warning: private all the same, but good only if the targets are about that small.
+        The objective is that of the targets in their own units either way.
 
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
@@ -269,7 +269,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         self._set_weights(weights, bias, units)
         # Units may move a coefficient past the end of its interval by rounding.
         self.coef_ = np.clip(self.coef_, *self._coefficient_box())
-        self._set_report(plan, clip, stream)
+        self._set_report(plan, clip, stream, self._targets_assumed())
         return self
 
 
@@ -338,8 +338,8 @@ class DPCDLasso(DPCDElasticNet):
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
         to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is: private all the same, but good only if the targets are about that small. The objective
-        is that of the targets in their own units either way.
+        is, with a warning: private all the same, but good only if the targets are about that small.
+        The objective is that of the targets in their own units either way.
 
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.

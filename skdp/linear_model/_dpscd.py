@@ -170,7 +170,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
         to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is: private all the same, but good only if the targets are about that small.
+        is, with a warning: private all the same, but good only if the targets are about that small.
 
     max_iter : int, default=10
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
@@ -351,7 +351,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
 
         # 5. publish
         self._set_weights(weights, rows.bias, units)
-        self._set_report(plan, stream)
+        self._set_report(plan, stream, self._targets_assumed())
         return self
 
 

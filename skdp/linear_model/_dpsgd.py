@@ -91,7 +91,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
         to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is: private all the same, but good only if the targets are about that small.
+        is, with a warning: private all the same, but good only if the targets are about that small.
 
     max_iter : int or "auto", default="auto"
         Passes over the data, all of which are taken. "auto" is 10 for Gaussian noise and 1 for
@@ -298,7 +298,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         # 5. publish
         self._set_weights(weights, rows.bias, units)
         self._stream = None
-        also_public = budgets_public(sample_epsilon)
+        also_public = budgets_public(sample_epsilon) + self._targets_assumed()
         self._set_report(plan, plan.n_passes, stream.reproducible, also_public)
         return self
 
@@ -342,7 +342,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         loss, penalty = self._loss(units.half_width), self._penalty(units.half_width)
 
         # 3. plan from public numbers, 4. solve and 5. publish
-        weights = self._take_in(rows, targets, loss, penalty, units[:2])
+        also_public = self._targets_assumed()
+        weights = self._take_in(rows, targets, loss, penalty, units[:2], also_public)
         self._set_weights(weights, rows.bias, units)
         return self
 

@@ -10,6 +10,8 @@ from skdp._losses import LOSSES
 from skdp.inspection import duality_gap
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
 
+pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+
 INF = float("inf")
 LOSS_NAMES = sorted(LOSSES)
 

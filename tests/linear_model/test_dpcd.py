@@ -16,6 +16,8 @@ from skdp.linear_model import DPCDClassifier, DPCDElasticNet, DPCDLasso
 from skdp.utils.estimator_checks import check_private_estimator
 from tests._objectives import penalty_value
 
+pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+
 INF = float("inf")
 EXACT = {"epsilon": INF, "random_state": 0, "step_size": 1.0}
 REGRESSORS = [DPCDLasso, DPCDElasticNet]

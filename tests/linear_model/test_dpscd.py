@@ -14,6 +14,8 @@ from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
 from skdp.utils.estimator_checks import check_private_estimator
 
+pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+
 INF = float("inf")
 
 

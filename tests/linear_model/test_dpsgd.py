@@ -22,6 +22,8 @@ from skdp.linear_model import DPSGDClassifier, DPSGDRegressor
 from skdp.utils.estimator_checks import check_private_estimator
 from tests._objectives import penalty_value
 
+pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+
 INF = float("inf")
 BOTH = [DPSGDClassifier, DPSGDRegressor]
 

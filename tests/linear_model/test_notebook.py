@@ -15,6 +15,8 @@ from skdp.linear_model import DPSCDClassifier, DPSCDRegressor, WALRClassifier, l
 from skdp.preprocessing import BoundsScaler
 from skdp.utils.discovery import all_estimators
 
+pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+
 PRIVATE = [estimator for _, estimator in all_estimators("private")]
 
 

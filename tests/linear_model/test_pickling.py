@@ -24,6 +24,8 @@ try:
 except ImportError:  # joblib before 1.6 has its own
     from joblib.externals import cloudpickle
 
+pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+
 PRIVATE = [estimator for _, estimator in all_estimators("private")]
 COPIES = {
     "pickle": pickle.dumps,

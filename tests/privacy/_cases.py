@@ -40,6 +40,10 @@ DUAL = [
     DPSCDRegressor(
         solver="sequential", fit_intercept=False, data_norm=0.05, batch_size=1, max_iter=2
     ).set_params(clipping_norm=0.01, random_state=0),
+    # Batches of one row, whose bound leaves the least room for an intercept's column too long.
+    DPSCDRegressor(
+        solver="sequential", adjacency="replace_one", batch_size=1, max_iter=2, clipping_norm=1e-3
+    ).set_params(random_state=0),
     # An intercept's column that is longer than 1.
     DPSCDRegressor(solver="primal", data_norm=5.0, random_state=0),
 ]

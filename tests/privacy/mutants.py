@@ -302,6 +302,13 @@ MUTANTS = (
         (REPLAY, PLAN),
     ),
     Mutant(
+        "primal updates that don't add up in the bound",
+        "_plans/_dpscd.py",
+        "sqrt(batch_size * (batch_size + 1)),\n        size=problem.n_rows",
+        "sqrt(2.0 * batch_size),\n        size=problem.n_rows",
+        (REPLAY,),
+    ),
+    Mutant(
         "adjacency left out of the calibration",
         "_plans/_base.py",
         "            adjacency=self.adjacency,\n            accountant=self.accountant,\n",
@@ -400,6 +407,13 @@ MUTANTS = (
         (REPLAY,),
     ),
     Mutant(
+        "an intercept's entry of gathered rows that is twice as long",
+        "_bounds.py",
+        "        out[:, -1] = self.bias\n",
+        "        out[:, -1] = 2.0 * self.bias\n",
+        (REPLAY,),
+    ),
+    Mutant(
         "an intercept's column of length 1 at most",
         "_bounds.py",
         "np.append(reach, bias)",
@@ -427,6 +441,13 @@ MUTANTS = (
         "            dual[batch] = a + zetas\n            mean.add(shared)\n",
         "            dual[batch] = a\n            mean.add(shared)\n",
         (DUAL, "tests/linear_model/test_dpscd.py"),
+    ),
+    Mutant(
+        "the budgets of other records than those of the batch",
+        "_solvers/_dpsgd.py",
+        "noise_multipliers[batch]",
+        "noise_multipliers[: batch.size]",
+        (REPLAY,),
     ),
     Mutant(
         "gradients that aren't clipped",

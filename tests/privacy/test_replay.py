@@ -12,7 +12,13 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from skdp._solvers._walr import BLOCK
-from skdp.linear_model import DPCDLasso, DPSCDClassifier, DPSGDClassifier, DPSGDRegressor
+from skdp.linear_model import (
+    DPCDLasso,
+    DPSCDClassifier,
+    DPSCDRegressor,
+    DPSGDClassifier,
+    DPSGDRegressor,
+)
 from skdp.utils._sklearn import StrOptions
 from skdp.utils.discovery import all_estimators
 from tests.privacy._cases import (
@@ -152,6 +158,18 @@ def test_the_bound_is_reached_and_counts_the_intercept(model):
     case = Case(model)
     X, y = neighbour(case, *case.records(), "at the bound")
     broken, reach, _ = compare_all(case, X, y, [])
+    assert not broken
+    assert 0.999 < reach <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_the_bound_of_a_pair_is_reached_by_columns_that_are_all_alike(batch_size):
+    """Of one row whose target changes its sign: all updates turn round, and what they add up to."""
+    model = DPSCDRegressor(solver="primal", adjacency="replace_one", fit_intercept=False)
+    model.set_params(batch_size=batch_size, feature_bounds=(-0.1, 0.1), clipping_norm=1e-3)
+    case = Case(model.set_params(random_state=0))
+    X, y = np.full((1, 4), 0.1), np.ones(1)
+    broken, reach, _ = compare_all(case, X, y, ["only the label"], k=0)
     assert not broken
     assert 0.999 < reach <= 1.0 + 1e-9
 
