@@ -10,8 +10,10 @@ from skdp._solvers._whitening import whiten
 
 # A clip whose noise is this many times what rows at it add to a mean of all rows is the largest.
 _CLIP_NOISE = 0.08
-# What the mapped rows are taken to fill at least, in columns.
+# What the mapped rows are taken to fill at least, in columns; and the number and share of columns
+# that are few of many.
 _LEAST_COLUMNS = 0.01
+_FEW_FROM, _FEW_SHARE = 4.0, 0.1
 # Without noise, what is left of an error after all steps.
 _LEFT = 1e-9
 
@@ -48,36 +50,49 @@ class Rules:
         Typical slope of the loss's derivative over its bound.
     ladder : tuple of Rung
         The first that is quiet enough is taken.
+    few : Rung, default=None
+        What is tried before, with half the loudest clip, where the rows fill few of many columns:
+        the noise of a prediction is then counted by the share that is filled.
     """
 
     clip: float
     curvature: float
     ladder: tuple
+    few: Rung | None = None
 
 
 RULES = {
     "log_loss": Rules(
-        1.2,
-        0.4,
-        (
-            Rung(40, 0.7, 0.5, 0.005),
+        clip=1.2,
+        curvature=0.4,
+        ladder=(
+            Rung(40, 0.65, 0.5, 0.01),
             Rung(40, 0.5, 0.3, 0.06),
             Rung(40, 0.0, 0.3, 0.3),
             Rung(20, 0.0, 0.3, 0.3),
             Rung(10, 0.0, 0.3, math.inf),
         ),
+        few=Rung(40, 0.7, 0.5, 0.05),
     ),
     "multinomial": Rules(
-        1.2,
-        0.2,
-        (
+        clip=1.2,
+        curvature=0.2,
+        ladder=(
             Rung(40, 0.7, 0.5, 0.01),
-            Rung(40, 0.6, 0.4, 0.2),
+            Rung(40, 0.6, 0.4, 0.3),
             Rung(40, 0.5, 0.3, 3.0),
             Rung(20, 0.0, 0.3, math.inf),
         ),
     ),
-    "squared_error": Rules(1.6, 0.8, (Rung(20, 0.0, 0.3, 0.0005), Rung(10, 0.0, 0.3, math.inf))),
+    "squared_error": Rules(
+        clip=1.6,
+        curvature=0.8,
+        ladder=(
+            Rung(10, 0.0, 0.3, 3e-5),
+            Rung(20, 0.0, 0.3, 7e-4),
+            Rung(10, 0.0, 0.3, math.inf),
+        ),
+    ),
 }
 _UNWHITENED = (Rung(100, 0.9, 0.3, math.inf),)
 
@@ -160,33 +175,41 @@ def solve_whitened(sums, *, plan, rules, stream):
 
 def choose_steps(white, plan, rules):
     """Return the steps that suit a map of rows, where they aren't given."""
-    clip = _choose_clip(white, plan, rules)
+    told = {}
+    if plan.max_iter != "auto":
+        told["n_steps"] = int(plan.max_iter)
+    if plan.momentum != "auto":
+        told["momentum"] = float(plan.momentum)
     if not plan.budget.is_private:
-        n_steps = rules.ladder[0].n_steps if plan.max_iter == "auto" else plan.max_iter
+        n_steps = told.get("n_steps", rules.ladder[0].n_steps)
         # Steps of momentum m leave sqrt(m) of an error each.
-        rungs = (Rung(n_steps, min(_LEFT ** (2.0 / n_steps), 0.97), 0.5, math.inf),)
-    else:
-        rungs = _UNWHITENED if plan.moment_mechanism is None else rules.ladder
+        rung = Rung(n_steps, min(_LEFT ** (2.0 / n_steps), 0.97), 0.5, math.inf)
+        return _take(replace(rung, **told), math.inf, white, plan, rules)
+    clip, loudest = _choose_clip(white, plan, rules)
+    rungs = _UNWHITENED if plan.moment_mechanism is None else rules.ladder
+    share = white.effective_columns / plan.problem.n_columns
+    are_few = white.effective_columns >= _FEW_FROM and share < _FEW_SHARE
+    if rules.few is not None and rungs is rules.ladder and are_few:
+        steps = _take(replace(rules.few, **told), min(clip, 0.5 * loudest), white, plan, rules)
+        if steps.noise * share < rules.few.noise:
+            return steps
     for rung in rungs:
-        if plan.max_iter != "auto":
-            rung = replace(rung, n_steps=int(plan.max_iter))
-        if plan.momentum != "auto":
-            rung = replace(rung, momentum=float(plan.momentum))
-        steps = _take(rung, clip, white, plan, rules)
+        steps = _take(replace(rung, **told), clip, white, plan, rules)
         if steps.noise < rung.noise:
             break
     return steps
 
 
 def _choose_clip(white, plan, rules):
+    """Return what slopes are clipped to, and the clip whose noise is as loud as may be."""
     if plan.clipping_norm != "auto":
-        return plan.clipping_norm
+        return plan.clipping_norm, math.inf
+    loudest = _CLIP_NOISE * math.sqrt(plan.n_rows / plan.noise)
     bias = plan.problem.bias**2
     # The intercept's direction is always there, however large the noise of the moment.
     known = bias / (bias + white.noise) if bias else 0.0
     columns = max(white.effective_columns, known, _LEAST_COLUMNS)
-    loudest = _CLIP_NOISE * math.sqrt(plan.n_rows / plan.noise)
-    return min(rules.clip * math.sqrt(columns), loudest)
+    return min(rules.clip * math.sqrt(columns), loudest), loudest
 
 
 def _take(rung, clip, white, plan, rules):

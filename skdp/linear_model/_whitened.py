@@ -152,7 +152,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
         to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is: private all the same, but good only if the targets are about that small.
+        is, with a warning: private all the same, but good only if the targets are about that small.
 
     max_iter : int or "auto", default="auto"
         Steps, each of which reads all rows once, besides two readings before them. All are taken.
@@ -317,7 +317,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
 
         # 5. publish
         self._set_weights(weights, rows.bias, units)
-        self._set_report(plan, steps, stream)
+        self._set_report(plan, steps, stream, self._targets_assumed())
         return self
 
 
