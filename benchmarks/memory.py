@@ -23,6 +23,9 @@ from pathlib import Path
 import _common as bench
 import numpy as np
 import pandas as pd
+from sklearn.base import is_classifier
+
+from skdp import linear_model
 
 CHILD = Path(__file__).with_name("_memory.py")
 NOTE = "Rows are generated. Bytes in MB (10^6). BLAS and OpenMP have one thread."
@@ -43,11 +46,13 @@ COPIED = {
     **dict.fromkeys(["DPSGDClassifier", "DPSGDRegressor"], _BATCHES),
     **dict.fromkeys(["DPCDClassifier", "DPCDElasticNet", "DPCDLasso"], _COLUMNS_ONCE),
     "WALRClassifier": _COLUMNS_ONCE | {"max_iter": 5},
+    **dict.fromkeys(["DPLogisticRegression", "DPRidge"], _COLUMNS_ONCE),
 }
 # DPCD* and the primal solver store X by column and can't work from a file.
 NO_FIT = "no fit: X.sum()"
 _BY_ROW = ["DPSCDClassifier", "DPSCDRegressor", "DPSGDClassifier", "DPSGDRegressor"]
 MAPPED = {NO_FIT: {}} | dict.fromkeys(_BY_ROW, _BATCHES | {"batch_size": 10_000})
+MAPPED |= dict.fromkeys(["DPLogisticRegression", "DPRidge"], _COLUMNS_ONCE)
 MAPPED |= {"WALRClassifier": _COLUMNS_ONCE | {"max_iter": 2}}
 # WALR takes a minute for each.
 MAPPED_TYPES = {"float64": list(MAPPED), "float32": [name for name in MAPPED if "WALR" not in name]}
@@ -91,7 +96,8 @@ def write_problem(folder, n_rows, dtype, length):
 def run_fit(name, settings, files, **how):
     """Return what `_memory.measure` finds in a new process, or None if memory ran out."""
     estimator = None if name == NO_FIT else name.split(",")[0]
-    kind = "classifier" if str(estimator).endswith("Classifier") else "regressor"
+    classifies = estimator is not None and is_classifier(getattr(linear_model, estimator)())
+    kind = "classifier" if classifies else "regressor"
     task = {"estimator": estimator, "settings": settings, "X": files["X"], "y": files[kind], **how}
     command = [sys.executable, str(CHILD), json.dumps(task)]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}

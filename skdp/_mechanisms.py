@@ -89,6 +89,12 @@ class _OnGrid:
         """Standard deviation of the noise on each entry."""
         return self.noise_scale * self._reach
 
+    def rounded(self, value):
+        """Return a value moved to the grid. The sum of parts on the grid is exact, and on it."""
+        if self.noise_multiplier == 0.0:
+            return value
+        return np.rint(value / self.grid) * self.grid
+
     def serving(self, noise_multipliers):
         """Return the mechanism whose noise is enough for each of an array of multipliers."""
         return replace(self, noise_multiplier=float(noise_multipliers.max()))
@@ -165,3 +171,29 @@ def release_jointly(mechanism, first, second, noise):
     """Release two arrays as one vector and return them in their shapes."""
     released = mechanism.release(np.concatenate([first.ravel(), second.ravel()]), noise)
     return released[: first.size].reshape(first.shape), released[first.size :].reshape(second.shape)
+
+
+def as_vector(matrix):
+    """Return a symmetric matrix as a vector of the same length: off-diagonal entries once.
+
+    They count twice in a matrix's Frobenius norm, and are sqrt(2) times as large in the vector.
+    """
+    vector = matrix[np.triu_indices(len(matrix))]
+    vector[_off_diagonal(len(matrix))] *= math.sqrt(2.0)
+    return vector
+
+
+def as_symmetric(vector, size):
+    """Return the symmetric matrix that `as_vector` gave a vector of."""
+    entries = vector.copy()
+    entries[_off_diagonal(size)] /= math.sqrt(2.0)
+    matrix = np.empty((size, size))
+    rows, columns = np.triu_indices(size)
+    matrix[rows, columns] = entries
+    matrix[columns, rows] = entries
+    return matrix
+
+
+def _off_diagonal(size):
+    rows, columns = np.triu_indices(size)
+    return rows != columns

@@ -29,6 +29,8 @@ NOT_COVERED = (
 _ACCOUNTANTS = ("pld", "rdp")
 # Share of a good prediction up to which errors count by their size, not only by their sign.
 _FOLLOWED = 0.15
+# The parts of a budget add up to it but for rounding; this is far above that.
+SPLIT_SLACK = 1.0 + 1e-9
 LARGE_DELTA = (
     "delta is larger than 1 / n_samples: the guarantee would allow some records to be published "
     "outright. Choose a delta well below 1 / n_samples."

@@ -7,7 +7,7 @@ import numpy as np
 
 from skdp._checks import check_count, check_positive
 from skdp._mechanisms import GaussianMechanism
-from skdp._plans._base import Plan
+from skdp._plans._base import SPLIT_SLACK, Plan
 from skdp._sampling import SingleCoordinateSampler
 from skdp.accountant import GaussianEvent
 
@@ -15,8 +15,6 @@ from skdp.accountant import GaussianEvent
 _AUTO_PASSES = 100
 _AUTO_STEP = 1.0
 _NOISE_SHARE = 0.1
-# The two parts of a budget add up to it but for rounding; this is far above that.
-_SPLIT_SLACK = 1.0 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -182,10 +180,10 @@ def plan_dpcd(
     private = budget.is_private
     square_mechanism = None
     if smoothness_budget > 0.0:
-        multiplier *= _SPLIT_SLACK
+        multiplier *= SPLIT_SLACK
         square_mechanism = GaussianMechanism(
             contribution_bound=math.sqrt(problem.n_features) if private else math.inf,
-            noise_multiplier=_SPLIT_SLACK
+            noise_multiplier=SPLIT_SLACK
             * budget.calibrate(pairwise=True)
             / math.sqrt(smoothness_budget),
             size=problem.n_features,

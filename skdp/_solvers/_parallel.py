@@ -11,7 +11,7 @@ from threadpoolctl import ThreadpoolController
 
 BLOCK_ROWS = 2048
 # Entries of a batch below which handing work to threads costs more than it saves.
-_WORTHWHILE_ENTRIES = 2**20
+WORTHWHILE_ENTRIES = 2**20
 
 
 class _SingleThreadedBlas:
@@ -70,7 +70,7 @@ def block_mapper(n_jobs, expected_size, rows, new_buffers):
     """
     n_rows, n_features = rows.X.shape
     n_workers = 1
-    if expected_size * n_features >= _WORTHWHILE_ENTRIES:
+    if expected_size * n_features >= WORTHWHILE_ENTRIES:
         n_workers = max(1, min(effective_n_jobs(n_jobs), _n_blocks(expected_size)))
     buffers = [new_buffers(rows, min(BLOCK_ROWS, n_rows)) for _ in range(n_workers)]
 
@@ -119,7 +119,8 @@ def _n_blocks(n_rows):
 
 def sum_in_order(parts):
     """Return the sum of arrays, added from left to right; the first is overwritten."""
-    total, *others = parts
-    for part in others:
+    parts = iter(parts)
+    total = next(parts)
+    for part in parts:
         total += part
     return total

@@ -233,7 +233,7 @@ def test_threads_are_used_and_change_no_bit(n_outputs, rng):
 
 @pytest.mark.parametrize("batch_size", [2048, 4100])
 def test_threads_change_no_bit_of_random_batches_of_some_blocks(batch_size, rng, monkeypatch):
-    monkeypatch.setattr("skdp._solvers._parallel._WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr("skdp._solvers._parallel.WORTHWHILE_ENTRIES", 0)
     X = rng.standard_normal((9000, 5))
     fits = [
         DPSCDRegressor(batch_size=batch_size, max_iter=5, random_state=0, n_jobs=n).fit(X, X[:, 0])

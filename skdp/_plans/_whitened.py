@@ -1,0 +1,164 @@
+"""Plans of private whitening: a release of the rows' second moment, then full-batch steps."""
+
+import math
+from dataclasses import dataclass
+
+from skdp._checks import check_positive
+from skdp._mechanisms import GaussianMechanism
+from skdp._plans._base import SPLIT_SLACK, Plan
+from skdp.accountant import GaussianEvent
+
+# Share of the budget that buys the moment, and the columns up to which it is bought: its products
+# and its eigenvectors take some squares and cubes of their number.
+_AUTO_SHARE, _MOST_COLUMNS = 0.1, 2000
+
+
+@dataclass(frozen=True)
+class WhitenedProblem:
+    """Public numbers of a training problem.
+
+    Parameters
+    ----------
+    n_rows, n_columns, n_outputs : int
+        Sizes, the intercept's column included.
+    row_norm, bias : float
+        Bound on the norm of a certified row, and the constant of the intercept's column.
+    rounding_slack : float
+        See `GaussianMechanism`, for sums of rows as they are.
+    alpha : float
+        Regularisation.
+    smoothness : float
+        Bound on the slope of the loss's derivative.
+    """
+
+    n_rows: int
+    n_columns: int
+    n_outputs: int
+    row_norm: float
+    bias: float
+    rounding_slack: float
+    alpha: float
+    smoothness: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WhitenedPlan(Plan):
+    """Mechanisms, what the steps may spend together, and the guarantee that running them gives.
+
+    How many steps there are follows from the released moment. It is fixed beforehand what they come
+    to together: T Gaussian releases of multiplier ``s sqrt(T)`` are one of multiplier s to the
+    accountant, whatever T is.
+
+    Parameters
+    ----------
+    budget, n_rows
+        See `Plan`.
+    problem : WhitenedProblem
+    moment_mechanism : GaussianMechanism or None
+        Of the sum of rows' outer products with themselves; None if it isn't bought.
+    steps_multiplier : float
+        Noise multiplier of all steps together.
+    noise : float
+        Noise multiplier of one release that spends the whole budget.
+    max_iter, clipping_norm, step_size, momentum
+        As in the estimators, "auto" included.
+    average : bool
+    """
+
+    problem: WhitenedProblem
+    moment_mechanism: GaussianMechanism | None
+    steps_multiplier: float
+    noise: float
+    max_iter: int | str
+    clipping_norm: float | str
+    step_size: float | str
+    momentum: float | str
+    average: bool
+
+    @property
+    def events(self):
+        """The release of the moment, if it is bought, and one that stands for all steps."""
+        return self._events(1)
+
+    def step_mechanism(self, bound, n_steps, stretch):
+        """Return the mechanism of each of so many steps.
+
+        Parameters
+        ----------
+        bound : float
+            What a record's contribution is clipped to.
+        n_steps : int
+        stretch : float
+            By how much the map of rows may make one direction longer than another.
+        """
+        problem = self.problem
+        return GaussianMechanism(
+            contribution_bound=bound,
+            noise_multiplier=self.steps_multiplier * math.sqrt(n_steps),
+            size=problem.n_columns * problem.n_outputs,
+            n_records=problem.n_rows,
+            rounding_slack=problem.rounding_slack * stretch,
+        )
+
+    def report(self, *, n_steps, **facts):
+        """Return the report of a run of this plan in so many steps; see `Plan.report`."""
+        return super().report(events=self._events(n_steps), **facts)
+
+    def _events(self, n_steps):
+        steps = GaussianEvent(self.steps_multiplier * math.sqrt(n_steps), n_steps=n_steps)
+        if self.moment_mechanism is None:
+            return (steps,)
+        return GaussianEvent(self.moment_mechanism.noise_multiplier, pairwise=True), steps
+
+
+def plan_whitened(problem, budget, *, moment_budget, clipping_norm, **choices):
+    """Plan private whitening.
+
+    Parameters
+    ----------
+    problem : WhitenedProblem
+    budget : Budget
+    moment_budget : float or "auto"
+        Share of the squared Gaussian-DP parameter that buys the second moment; 0 buys none.
+    clipping_norm, **choices
+        `max_iter`, `step_size`, `momentum` and `average` as in the estimators.
+
+    Notes
+    -----
+    The outer product of a row with itself has the Frobenius norm B^2 if the row has the norm B.
+    So a null record moves the sum by at most B^2. Two such matrices z z' and y y' are positive
+    semidefinite, so that their inner product isn't negative and they lie at most sqrt(2) B^2
+    apart: that is the distance under "replace_one". Both bounds are of pairs, which nobody doubles.
+    """
+    if moment_budget == "auto":
+        moment_budget = _AUTO_SHARE if problem.n_columns <= _MOST_COLUMNS else 0.0
+    # Parameters may come unvalidated (`sklearn.set_config`).
+    if not 0.0 <= moment_budget < 1.0:
+        raise ValueError("moment_budget must be in [0, 1).")
+    if clipping_norm != "auto":
+        clipping_norm = check_positive(clipping_norm, "clipping_norm")
+    noise = budget.calibrate()
+    moment_mechanism = None
+    if moment_budget > 0.0:
+        distance = problem.row_norm**2
+        if budget.adjacency == "replace_one":
+            distance *= math.sqrt(2.0)
+        moment_mechanism = GaussianMechanism(
+            contribution_bound=distance if budget.is_private else math.inf,
+            noise_multiplier=SPLIT_SLACK
+            * budget.calibrate(pairwise=True)
+            / math.sqrt(moment_budget),
+            size=problem.n_columns * (problem.n_columns + 1) // 2,
+            n_records=problem.n_rows,
+            rounding_slack=problem.rounding_slack,
+        )
+    return WhitenedPlan(
+        budget=budget,
+        n_rows=problem.n_rows,
+        problem=problem,
+        moment_mechanism=moment_mechanism,
+        steps_multiplier=SPLIT_SLACK * noise / math.sqrt(1.0 - moment_budget),
+        noise=noise,
+        clipping_norm=clipping_norm if budget.is_private else math.inf,
+        **choices,
+    )

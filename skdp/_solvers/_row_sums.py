@@ -1,0 +1,202 @@
+"""Sums over all certified rows, in fixed blocks and in row order."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from queue import SimpleQueue
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from skdp._bounds import row_norms
+from skdp._clipping import clip_contributions
+from skdp._mechanisms import as_vector
+from skdp._solvers._gathered import squeezed
+from skdp._solvers._parallel import WORTHWHILE_ENTRIES, single_threaded_blas, sum_in_order
+
+# Bytes of a block as float64: both of a sum's products read it from the processor's caches.
+_BLOCK_BYTES = 2**19
+_LEAST_ROWS, _MOST_ROWS = 64, 8192
+# Blocks that one thread adds up before their sum goes to a grid.
+_GROUP = 8
+_UNIT_ROUNDOFF = 2.0**-53
+
+
+def block_rows(n_columns):
+    """Return how many rows a block has: a function of their length alone."""
+    return max(_LEAST_ROWS, min(_MOST_ROWS, _BLOCK_BYTES // (8 * n_columns)))
+
+
+def rounding_slack(n_rows, n_columns, n_outputs):
+    """Return a relative bound on what rounding adds to the sensitivity of a sum over all rows.
+
+    Sums of groups are rounded to a grid and then add up exactly, so only the group of the record
+    that changes counts, however many rows there are. Within it, m terms that are added in blocks
+    are off by at most ``u (block + blocks + 2)`` times the sum of their sizes (Higham 2002, section
+    4.2), and a map of the sum, or of a row, by ``u p^1.5`` times the sizes that go in. Two sums are
+    compared. A map that makes one direction longer than another makes it so many times as much.
+    """
+    size = block_rows(n_columns)
+    per_sum = size + _GROUP + 2.0 + n_columns**1.5
+    per_record = 2.0 * n_columns**1.5 + n_outputs + 8.0
+    per_group = per_sum * min(n_rows, _GROUP * size) + per_record
+    return 2.0 * _UNIT_ROUNDOFF * per_group
+
+
+class RowSums:
+    """Sums over n certified rows z of p columns, the intercept's included.
+
+    Blocks are added in row order within groups of blocks, whose sums are rounded to the grid of
+    the mechanism that will release the whole. Numbers on a grid add up exactly: the result is the
+    same to the last bit for every `n_jobs`, and rounding errors don't grow with the number of
+    groups. A row's clipping factor multiplies what is computed from the row, not its entries. Null
+    records, whose norm is 0, add nothing.
+
+    Parameters
+    ----------
+    rows : BoundedRows
+    targets : ndarray of shape (n, k)
+    loss : Loss
+    n_jobs : int or None
+        As in joblib; no more threads than groups, and one where a sum has little work.
+    """
+
+    def __init__(self, rows, targets, loss, n_jobs=None):
+        self._X, self._scale, self._bias, norm = rows
+        self._targets, self._loss = squeezed(targets), loss
+        self._is_null = norm == 0.0 if np.count_nonzero(norm) < norm.size else None
+        self._lengths, self._bound = norm, np.inf
+        self.n_columns, self.n_outputs = rows.n_columns, targets.shape[1]
+        self._size = min(block_rows(self.n_columns), norm.size)
+        n_groups = -(-norm.size // (_GROUP * self._size))
+        self._n_workers = 1
+        if norm.size * self.n_columns >= WORTHWHILE_ENTRIES:
+            self._n_workers = max(1, min(effective_n_jobs(n_jobs), n_groups))
+        self._helpers = None
+        self._buffers = SimpleQueue()
+        for _ in range(self._n_workers):
+            self._buffers.put(np.empty((self._size, self._X.shape[1])))
+
+    @contextmanager
+    def at_work(self):
+        """Hold BLAS to one thread, and threads of our own ready, while sums are asked for."""
+        with single_threaded_blas:
+            if self._n_workers == 1:
+                yield self
+                return
+            # Some builds of BLAS count threads for each of ours.
+            with ThreadPoolExecutor(
+                self._n_workers, initializer=single_threaded_blas.limit
+            ) as self._helpers:
+                yield self
+            self._helpers = None
+
+    def moment(self, mechanism):
+        """Return the sum of the rows' outer products with themselves, by `as_vector`.
+
+        Parameters
+        ----------
+        mechanism : GaussianMechanism
+            Whose grid the sums of groups are rounded to.
+        """
+
+        def finish(total):
+            return mechanism.rounded(as_vector(total))
+
+        return self._sum(self._add_moment, (self.n_columns, self.n_columns), finish)
+
+    def bound_slopes(self, A, bound):
+        """Have the slopes of a row z cut so that ``||A z||`` times their length is within a bound.
+
+        Parameters
+        ----------
+        A : ndarray of shape (p, p)
+            Symmetric.
+        bound : float
+            Infinite: nothing is cut.
+        """
+        self._A, self._bound = A, np.array(bound)
+        if np.isinf(bound):
+            return
+        self._lengths = np.empty(self._lengths.shape)
+        self._sum(self._set_lengths, (), float, A)
+        if self._is_null is not None:
+            self._lengths[self._is_null] = 0.0
+
+    def slopes(self, w, mechanism):
+        """Return the sum of the outer products of mapped rows ``A z`` and slopes, of shape (p, k).
+
+        Parameters
+        ----------
+        w : ndarray of shape (p, k)
+            Weights of the mapped rows.
+        mechanism : GaussianMechanism
+            Whose grid the sums of groups are rounded to.
+        """
+
+        def finish(total):
+            return mechanism.rounded(self._A @ total)
+
+        # NumPy is faster on one axis than on two of which one has length 1.
+        weights = self._A @ w
+        weights = weights[:, 0] if self.n_outputs == 1 else weights
+        return self._sum(self._add_slopes, weights.shape, finish, weights).reshape(w.shape)
+
+    def _add_moment(self, block, x, scale, total):
+        d = x.shape[1]
+        if scale is not None:
+            x = x * scale[:, np.newaxis]
+        if self._is_null is not None:
+            x = x * ~self._is_null[block, np.newaxis]
+        total[:d, :d] += x.T @ x
+        if self._bias:
+            sums = self._bias * x.sum(axis=0)
+            total[:d, d] += sums
+            total[d, :d] += sums
+            n_null = 0 if self._is_null is None else np.count_nonzero(self._is_null[block])
+            total[d, d] += self._bias**2 * (len(x) - n_null)
+
+    def _set_lengths(self, block, x, scale, total, A):
+        self._lengths[block] = row_norms(self._products(x, scale, A))
+
+    def _add_slopes(self, block, x, scale, total, w):
+        slopes = self._loss.gradient(self._targets[block], self._products(x, scale, w))
+        clip_contributions(slopes, self._lengths[block], self._bound)
+        d = x.shape[1]
+        if self._bias:
+            total[d] += self._bias * slopes.sum(axis=0)
+        if scale is not None:
+            slopes = slopes * (scale if slopes.ndim == 1 else scale[:, np.newaxis])
+        total[:d] += x.T @ slopes
+
+    def _products(self, x, scale, w):
+        """Return the rows of a block times w."""
+        products = x @ w[: x.shape[1]]
+        if scale is not None:
+            products *= scale if products.ndim == 1 else scale[:, np.newaxis]
+        if self._bias:
+            products += self._bias * w[-1]
+        return products
+
+    def _sum(self, add, shape, finish, *args):
+        """Return the sum over groups of what `finish` makes of what `add` adds up to."""
+        n_rows = self._X.shape[0]
+
+        def sum_group(start):
+            buffer, total = self._buffers.get(), np.zeros(shape)
+            stop = min(start + _GROUP * self._size, n_rows)
+            # A thread has a context of its own.
+            with np.errstate(all="ignore"):
+                for first in range(start, stop, self._size):
+                    block = slice(first, min(first + self._size, stop))
+                    x = self._X[block]
+                    if x.dtype != np.float64:
+                        buffer[: len(x)] = x
+                        x = buffer[: len(x)]
+                    add(block, x, None if self._scale is None else self._scale[block], total, *args)
+                total = finish(total)
+            self._buffers.put(buffer)
+            return total
+
+        starts = range(0, n_rows, _GROUP * self._size)
+        each = map if self._helpers is None else self._helpers.map
+        return sum_in_order(each(sum_group, starts))

@@ -1,0 +1,255 @@
+"""Full-batch steps with clipped slopes, on rows whitened by a released second moment."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skdp._mechanisms import as_symmetric
+from skdp._solvers._whitening import whiten
+
+# A clip whose noise is this many times what rows at it add to a mean of all rows is the largest.
+_CLIP_NOISE = 0.08
+# What the mapped rows are taken to fill at least, in columns; and the number and share of columns
+# that are few of many.
+_LEAST_COLUMNS = 0.01
+_FEW_FROM, _FEW_SHARE = 4.0, 0.1
+# Without noise, what is left of an error after all steps.
+_LEFT = 1e-9
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A way to take the steps, where it is predicted to move a prediction by less than `noise`.
+
+    Attributes
+    ----------
+    n_steps : int
+    momentum : float
+    burn_in : float
+        Share of the iterates before those that are averaged.
+    noise : float
+        Variance of a prediction.
+    """
+
+    n_steps: int
+    momentum: float
+    burn_in: float
+    noise: float
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is automatic for a loss; doc/theory/whitening.rst has the reasons and measurements.
+
+    Attributes
+    ----------
+    clip : float
+        Clip over the root of the number of columns that rows fill.
+    curvature : float
+        Typical slope of the loss's derivative over its bound.
+    ladder : tuple of Rung
+        The first that is quiet enough is taken.
+    few : Rung, default=None
+        What is tried before, with half the loudest clip, where the rows fill few of many columns:
+        the noise of a prediction is then counted by the share that is filled.
+    """
+
+    clip: float
+    curvature: float
+    ladder: tuple
+    few: Rung | None = None
+
+
+RULES = {
+    "log_loss": Rules(
+        clip=1.2,
+        curvature=0.4,
+        ladder=(
+            Rung(20, 0.65, 0.7, 0.005),
+            Rung(40, 0.65, 0.5, 0.01),
+            Rung(40, 0.5, 0.3, 0.06),
+            Rung(40, 0.0, 0.3, 0.3),
+            Rung(20, 0.0, 0.3, 0.3),
+            Rung(10, 0.0, 0.3, math.inf),
+        ),
+        few=Rung(40, 0.7, 0.5, 0.05),
+    ),
+    "multinomial": Rules(
+        clip=1.2,
+        curvature=0.2,
+        ladder=(
+            Rung(40, 0.7, 0.5, 0.01),
+            Rung(40, 0.6, 0.4, 0.3),
+            Rung(40, 0.5, 0.3, 3.0),
+            Rung(20, 0.0, 0.3, math.inf),
+        ),
+    ),
+    "squared_error": Rules(
+        clip=1.6,
+        curvature=0.8,
+        ladder=(
+            Rung(10, 0.0, 0.3, 3e-5),
+            Rung(20, 0.0, 0.3, 7e-4),
+            Rung(10, 0.0, 0.3, math.inf),
+        ),
+    ),
+}
+_UNWHITENED = (Rung(100, 0.9, 0.3, math.inf),)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps that are taken.
+
+    Attributes
+    ----------
+    n_steps : int
+    size, momentum : float
+        A step is ``v <- momentum v + gradient``, ``w <- w - size v``.
+    first : int
+        The first iterate that is averaged.
+    clip : float
+        What a row's slopes times its mapped length are clipped to.
+    noise : float
+        Predicted variance of a prediction.
+    """
+
+    n_steps: int
+    size: float
+    momentum: float
+    first: int
+    clip: float
+    noise: float
+
+
+# A warning about an overflow would tell of the data.
+@np.errstate(all="ignore")
+def solve_whitened(sums, *, plan, rules, stream):
+    r"""Minimise mean loss + alpha ||w||^2 / 2 by noisy gradient steps on whitened rows.
+
+    Releases the rows' second moment, and takes steps in the coordinates u of ``w = A u``, in which
+    the curvature of the loss is about that of its derivative wherever the moment is known:
+
+    .. math:: v \leftarrow m v + \frac{1}{n} \Bigl(\sum_i c_i A z_i + \mathrm{noise}\Bigr)
+              + \alpha A A u, \quad u \leftarrow u - \eta v ,
+
+    with :math:`c_i` the slope of row i, cut so that :math:`\|c_i\| \|A z_i\| \le C`. All that is
+    kept from step to step is made of releases, and so are A, C, m and the number of steps.
+
+    Parameters
+    ----------
+    sums : RowSums
+        Or anything else with its methods `moment`, `bound_slopes` and `slopes`.
+    plan : WhitenedPlan
+    rules : Rules
+    stream : stream of `skdp._random`
+
+    Returns
+    -------
+    w : ndarray of shape (k, p)
+    steps : Steps
+    """
+    problem = plan.problem
+    moment = None
+    if plan.moment_mechanism is not None:
+        released = plan.moment_mechanism.release(sums.moment(plan.moment_mechanism), stream)
+        moment = as_symmetric(released, problem.n_columns) / problem.n_rows
+        if not np.isfinite(moment).all():
+            # Rows that nothing bounds: weights that aren't finite are refused by the caller.
+            return np.full((problem.n_outputs, problem.n_columns), np.nan), None
+    white = whiten(moment, plan)
+    steps = choose_steps(white, plan, rules)
+    sums.bound_slopes(white.A, steps.clip)
+    decay = problem.alpha * (white.A @ white.A)
+    w = np.zeros((problem.n_columns, problem.n_outputs))
+    v, total = np.zeros_like(w), np.zeros_like(w)
+    mechanism = plan.step_mechanism(steps.clip, steps.n_steps, white.stretch)
+    for t in range(steps.n_steps):
+        released = mechanism.release(sums.slopes(w, mechanism), stream)
+        v = steps.momentum * v + released / problem.n_rows + decay @ w
+        w = w - steps.size * v
+        if t >= steps.first:
+            total += w
+    return (white.A @ (total / (steps.n_steps - steps.first))).T, steps
+
+
+def choose_steps(white, plan, rules):
+    """Return the steps that suit a map of rows, where they aren't given."""
+    told = {}
+    if plan.max_iter != "auto":
+        told["n_steps"] = int(plan.max_iter)
+    if plan.momentum != "auto":
+        told["momentum"] = float(plan.momentum)
+    if not plan.budget.is_private:
+        n_steps = told.get("n_steps", rules.ladder[0].n_steps)
+        # Steps of momentum m leave sqrt(m) of an error each.
+        rung = Rung(n_steps, min(_LEFT ** (2.0 / n_steps), 0.97), 0.5, math.inf)
+        return _take(replace(rung, **told), math.inf, white, plan, rules)
+    clip, loudest = _choose_clip(white, plan, rules)
+    rungs = _UNWHITENED if plan.moment_mechanism is None else rules.ladder
+    share = white.effective_columns / plan.problem.n_columns
+    are_few = white.effective_columns >= _FEW_FROM and share < _FEW_SHARE
+    if rules.few is not None and rungs is rules.ladder and are_few:
+        steps = _take(replace(rules.few, **told), min(clip, 0.5 * loudest), white, plan, rules)
+        if steps.noise * share < rules.few.noise:
+            return steps
+    for rung in rungs:
+        steps = _take(replace(rung, **told), clip, white, plan, rules)
+        if steps.noise < rung.noise:
+            break
+    return steps
+
+
+def _choose_clip(white, plan, rules):
+    """Return what slopes are clipped to, and the clip whose noise is as loud as may be."""
+    if plan.clipping_norm != "auto":
+        return plan.clipping_norm, math.inf
+    loudest = _CLIP_NOISE * math.sqrt(plan.n_rows / plan.noise)
+    bias = plan.problem.bias**2
+    # The intercept's direction is always there, however large the noise of the moment.
+    known = bias / (bias + white.noise) if bias else 0.0
+    columns = max(white.effective_columns, known, _LEAST_COLUMNS)
+    return min(rules.clip * math.sqrt(columns), loudest), loudest
+
+
+def _take(rung, clip, white, plan, rules):
+    """Return the steps of a rung."""
+    problem, n_steps = plan.problem, rung.n_steps
+    size = 1.0 / problem.smoothness if plan.step_size == "auto" else float(plan.step_size)
+    first = min(int(rung.burn_in * n_steps), n_steps - 1) if plan.average else n_steps - 1
+    noise = 0.0
+    if plan.budget.is_private:
+        curvature = rules.curvature * problem.smoothness * white.signal
+        curvature += problem.alpha / white.scale
+        weights = _noise_weights(n_steps, rung.momentum, first, size * curvature)
+        unit = size * clip * plan.steps_multiplier * math.sqrt(n_steps) / plan.n_rows
+        noise = float((weights**2 * white.signal).sum() * unit**2)
+    return Steps(n_steps, size, rung.momentum, first, clip, noise)
+
+
+def _noise_weights(n_steps, momentum, first, x):
+    """Return by how much the mean of the iterates from `first` on moves with each step's noise.
+
+    Parameters
+    ----------
+    n_steps : int
+    momentum : float
+    first : int
+    x : ndarray of shape (p,)
+        Step size times curvature.
+
+    Returns
+    -------
+    ndarray of shape (n_steps, p)
+        In units of the step.
+    """
+    response = np.zeros((n_steps + 1, x.size))
+    w, v = np.zeros_like(x), np.ones_like(x)
+    for t in range(n_steps):
+        w = w - v
+        v = momentum * v + x * w
+        response[t + 1] = response[t] + w
+    step = np.arange(n_steps)
+    later = response[n_steps - step] - response[np.maximum(first - step, 0)]
+    return later / (n_steps - first)

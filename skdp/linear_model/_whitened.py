@@ -1,0 +1,559 @@
+"""Logistic and ridge regression by private whitening."""
+
+import math
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from skdp._bounds import clip_rows
+from skdp._checks import check_positive
+from skdp._losses import LOSSES, Multinomial
+from skdp._plans._base import Budget
+from skdp._plans._whitened import WhitenedProblem, plan_whitened
+from skdp._solvers._row_sums import RowSums, rounding_slack
+from skdp._solvers._whitened import RULES, solve_whitened
+from skdp.linear_model._base import (
+    COMMON_CONSTRAINTS,
+    POSITIVE,
+    LinearClassifierMixin,
+    LinearRegressorMixin,
+    PrivateEstimator,
+    ProbabilityMixin,
+    check_finite,
+    encode_labels,
+    is_private,
+)
+from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
+
+# The intercept's column over the bound of a row: a longer one costs noise in all directions, a
+# shorter one makes the intercept slow.
+_BIAS = 1.0 / 3.0
+
+_AUTO = StrOptions({"auto"})
+_CONSTRAINTS = {
+    **{name: allowed for name, allowed in COMMON_CONSTRAINTS.items() if name != "accountant"},
+    "moment_budget": [Interval(Real, 0, 1, closed="left"), _AUTO],
+    "data_norm": [POSITIVE],
+    "max_iter": [Interval(Integral, 1, 10**6, closed="both"), _AUTO],
+    "clipping_norm": [POSITIVE, _AUTO],
+    "step_size": [POSITIVE, _AUTO],
+    "average": ["boolean"],
+    "n_jobs": [Integral, None],
+}
+
+
+class _BaseWhitened(PrivateEstimator):
+    """What the whitened estimators share."""
+
+    # Of those that don't let it be chosen.
+    momentum = "auto"
+
+    def _budget(self):
+        # Batches are full: the sum of all releases is a closed form.
+        return Budget(self.epsilon, self.delta, self.adjacency, "pld")
+
+    def _certified_rows(self, X):
+        data_norm = check_positive(self.data_norm, "data_norm")
+        return clip_rows(
+            X,
+            data_norm=data_norm,
+            fit_intercept=self.fit_intercept,
+            clip=is_private(self),
+            bias=_BIAS * data_norm,
+        )
+
+    def _plan(self, loss, rows, n_outputs):
+        if self.n_jobs == 0:
+            raise ValueError("The 'n_jobs' parameter must not be 0.")
+        n_rows, n_columns = rows.X.shape[0], rows.n_columns
+        problem = WhitenedProblem(
+            n_rows=n_rows,
+            n_columns=n_columns,
+            n_outputs=n_outputs,
+            row_norm=math.hypot(self.data_norm, rows.bias),
+            bias=rows.bias,
+            rounding_slack=rounding_slack(n_rows, n_columns, n_outputs),
+            alpha=float(self.alpha),
+            smoothness=loss.smoothness,
+        )
+        return plan_whitened(
+            problem,
+            self._budget(),
+            moment_budget=self.moment_budget,
+            clipping_norm=self.clipping_norm,
+            max_iter=self.max_iter,
+            step_size=self.step_size,
+            momentum=self.momentum,
+            average=self.average,
+        )
+
+    def _solve(self, plan, rows, targets, loss, stream):
+        with RowSums(rows, targets, loss, self.n_jobs).at_work() as sums:
+            weights, steps = solve_whitened(sums, plan=plan, rules=RULES[loss.name], stream=stream)
+        check_finite(weights)
+        return weights, steps
+
+    def _set_report(self, plan, steps, stream, also_public=()):
+        self.n_iter_ = steps.n_steps
+        self.clipping_norm_ = float(steps.clip)
+        self.step_size_ = steps.size
+        self.privacy_report_ = plan.report(
+            n_steps=steps.n_steps,
+            reproducible=stream.reproducible,
+            also_public=also_public,
+        )
+
+
+class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
+    r"""Ridge regression by private whitening, the regression that most people should use.
+
+    Minimises, over rows :math:`x_i` clipped to `data_norm`,
+
+    .. math:: \frac{1}{n} \sum_i \frac{1}{2} (y_i - x_i^\top w)^2 + \frac{\alpha}{2} \|w\|^2 .
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its targets) under `adjacency`, for any data, whatever the other parameters.
+    What is assumed public and what is not covered is listed in ``privacy_report_``.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the L2 penalty; scikit-learn's Ridge has ``n_samples * alpha``.
+
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the rest, as the distance from the middle
+        of `target_bounds` (from 0 without them), through a column equal to a third of `data_norm`.
+
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
+
+    delta : float, default=1e-5
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
+
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs about twice the noise.
+
+    moment_budget : float or "auto", default="auto"
+        Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, that buys the second moment of the rows. "auto" is 0.1, and 0 above
+        2,000 columns, where the moment's eigenvectors would take longer than all the rest. With 0
+        rows aren't whitened, which is worse wherever columns are correlated or of uneven scale.
+
+    data_norm : float, default=1.0
+        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
+        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
+        predictions for long rows are far off. Take a third to a half of the longest possible
+        row, or about the length of a typical one; too wide costs far more than too narrow.
+        `skdp.preprocessing.BoundsScaler` gives features public ranges.
+
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y. Targets beyond it are moved to it, and training works on targets mapped
+        to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
+        is, with a warning: private all the same, but good only if the targets are about that small.
+
+    max_iter : int or "auto", default="auto"
+        Steps, each of which reads all rows once, besides two readings before them. All are taken.
+        "auto" follows from the released moment and public numbers: 20 where the steps' noise is
+        small, else 10.
+
+    clipping_norm : float or "auto", default="auto"
+        Bound on what one row contributes to a step: the length of its slopes times that of the
+        whitened row. "auto" follows from the released moment and public numbers.
+
+    step_size : float or "auto", default="auto"
+        Length of the steps in whitened coordinates. "auto" is the reciprocal of the largest
+        curvature of the loss, 1, which a whitened problem is stable for.
+
+    average : bool, default=True
+        Whether to return the mean of the later iterates. It costs no privacy.
+
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
+        enough work to pay for them; the result is the same to the last bit for every value.
+
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for whoever learns it and subtracts the noise, and fits with an equal seed share their
+        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
+        don't add up. The report says that there was one.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        Coefficients, in the units of y.
+
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Intercept.
+
+    n_iter_ : int
+        Steps taken.
+
+    clipping_norm_ : float
+        What a row's contribution to a step was clipped to; see `clipping_norm`.
+
+    step_size_ : float
+        Length of the steps; see `step_size`.
+
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPLogisticRegression : Private classification by the same algorithm.
+    DPCDLasso : Private regression with coefficients of zero.
+    DPSGDRegressor : Private regression on streams, with pure epsilon, or with outliers.
+
+    Notes
+    -----
+    One noisy second moment of the rows, then noisy gradient steps over all rows in the coordinates
+    in which that moment is about the identity. All batches are full, so that the releases compose
+    to one Gaussian exactly, and ``privacy_report_.mu`` is exact. doc/theory/whitening.rst has the
+    proofs and the reasons for the automatic settings.
+    Several targets are clipped and released together.
+
+    References
+    ----------
+    .. [1] Ledoit and Peche (2011). Eigenvectors of some large sample covariance matrix ensembles.
+       Probability Theory and Related Fields. Theorem 3, on shrinking eigenvalues.
+       Dong, Roth and Su (2022). Gaussian differential privacy. Journal of the Royal Statistical
+       Society B. Corollary 3.3, on composition.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from skdp.linear_model import DPRidge
+    >>> X, y = make_regression(n_samples=1000, n_features=3, random_state=0)
+    >>> model = DPRidge(epsilon=1.0, data_norm=3.0, target_bounds=(-300, 300))
+    >>> model.fit(X, y).privacy_report_
+    (1, 1e-05)-DP
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        **_CONSTRAINTS,
+        "target_bounds": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        fit_intercept=True,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        moment_budget="auto",
+        data_norm=1.0,
+        target_bounds=None,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        average=True,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.data_norm = data_norm
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.average = average
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Fit the model privately.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, dense; float32 and float64 are used without a copy, and read in order.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the input is invalid; no message quotes an entry of the data.
+        TypeError
+            If X or y is sparse.
+        """
+        # 1. scikit-learn's contract
+        X, y = validate_data(
+            self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
+        )
+        loss = LOSSES["squared_error"]
+
+        # 2. bound the data
+        rows = self._certified_rows(X)
+        targets, units = self._bounded_targets(y)
+
+        # 3. plan from public numbers
+        plan = self._plan(loss, rows, targets.shape[1])
+        stream = plan.start(self.random_state)
+
+        # 4. solve
+        weights, steps = self._solve(plan, rows, targets, loss, stream)
+
+        # 5. publish
+        self._set_weights(weights, rows.bias, units)
+        self._set_report(plan, steps, stream, self._targets_assumed())
+        return self
+
+
+class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, _BaseWhitened):
+    r"""Logistic regression by private whitening, the classifier that most people should use.
+
+    Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
+
+    .. math:: \frac{1}{n} \sum_i \log(1 + e^{-y_i x_i^\top w}) + \frac{\alpha}{2} \|w\|^2 ,
+
+    and with several classes the multinomial logistic loss,
+
+    .. math:: \frac{1}{n} \sum_i \Bigl(\log \sum_k e^{x_i^\top w_k} - x_i^\top w_{y_i}\Bigr)
+              + \frac{\alpha}{2} \|W\|^2 .
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its label) under `adjacency`, for any data, whatever the other parameters.
+    With ``classes=None`` the set of classes is read from y and assumed public. What is assumed
+    public and what is not covered is listed in ``privacy_report_``.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the L2 penalty; scikit-learn's LogisticRegression has
+        ``C = 1 / (n_samples * alpha)``.
+
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the rest through a column equal to a third
+        of `data_norm`.
+
+    classes : array-like, default=None
+        The class set. None reads it from y, which tells whether a rare class occurs; declare it
+        where that is not public. Labels outside it are refused, classes without a row are kept.
+
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
+
+    delta : float, default=1e-5
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
+
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs about twice the noise.
+
+    moment_budget : float or "auto", default="auto"
+        Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, that buys the second moment of the rows. "auto" is 0.1, and 0 above
+        2,000 columns, where the moment's eigenvectors would take longer than all the rest. With 0
+        rows aren't whitened, which is worse wherever columns are correlated or of uneven scale.
+
+    data_norm : float, default=1.0
+        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
+        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
+        probabilities of long rows are too sure. Take a third to a half of the longest possible
+        row, or about the length of a typical one; too wide costs far more than too narrow.
+        `skdp.preprocessing.BoundsScaler` gives features public ranges.
+
+    max_iter : int or "auto", default="auto"
+        Steps, each of which reads all rows once, besides two readings before them. All are taken.
+        "auto" follows from the released moment and public numbers: 10 to 40, the more the less
+        noise there is.
+
+    clipping_norm : float or "auto", default="auto"
+        Bound on what one row contributes to a step: the length of its slopes times that of the
+        whitened row. "auto" follows from the released moment and public numbers.
+
+    step_size : float or "auto", default="auto"
+        Length of the steps in whitened coordinates. "auto" is the reciprocal of the largest
+        curvature of the loss, 4 for two classes and 2
+        for more, which a whitened problem is stable for.
+
+    momentum : float or "auto", default="auto"
+        Share of the last step, in [0, 1), that each step repeats. "auto" follows from the released
+        moment and public numbers: none where noise is large.
+
+    average : bool, default=True
+        Whether to return the mean of the later iterates. It costs no privacy.
+
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
+        enough work to pay for them; the result is the same to the last bit for every value.
+
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for whoever learns it and subtracts the noise, and fits with an equal seed share their
+        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
+        don't add up. The report says that there was one.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients; one row if there are two classes.
+
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+
+    n_iter_ : int
+        Steps taken.
+
+    clipping_norm_ : float
+        What a row's contribution to a step was clipped to; see `clipping_norm`.
+
+    step_size_ : float
+        Length of the steps; see `step_size`.
+
+    momentum_ : float
+        Share of the last step that each step repeated; see `momentum`.
+
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPRidge : Private regression by the same algorithm.
+    DPCDClassifier : Private classification with coefficients of zero.
+    DPSGDClassifier : Private classification on streams, with pure epsilon, or by the hinge loss.
+    WALRClassifier : Logistic regression where labels alone are private.
+
+    Notes
+    -----
+    One noisy second moment of the rows, then noisy gradient steps over all rows in the coordinates
+    in which that moment is about the identity. All batches are full, so that the releases compose
+    to one Gaussian exactly, and ``privacy_report_.mu`` is exact. doc/theory/whitening.rst has the
+    proofs and the reasons for the automatic settings.
+    The classes are clipped and released together: each costs noise, none costs a share of the
+    budget.
+
+    References
+    ----------
+    .. [1] Ledoit and Peche (2011). Eigenvectors of some large sample covariance matrix ensembles.
+       Probability Theory and Related Fields. Theorem 3, on shrinking eigenvalues.
+       Dong, Roth and Su (2022). Gaussian differential privacy. Journal of the Royal Statistical
+       Society B. Corollary 3.3, on composition.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from skdp.linear_model import DPLogisticRegression
+    >>> X, y = make_classification(n_samples=1000, n_features=5, random_state=0)
+    >>> model = DPLogisticRegression(epsilon=1.0, data_norm=3.0, classes=[0, 1])
+    >>> model.fit(X, y).privacy_report_
+    (1, 1e-05)-DP
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        **_CONSTRAINTS,
+        "classes": ["array-like", None],
+        "momentum": [Interval(Real, 0, 1, closed="left"), _AUTO],
+    }
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        fit_intercept=True,
+        classes=None,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        moment_budget="auto",
+        data_norm=1.0,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        momentum="auto",
+        average=True,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.data_norm = data_norm
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.momentum = momentum
+        self.average = average
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Fit the model privately.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, dense; float32 and float64 are used without a copy, and read in order.
+        y : array-like of shape (n_samples,)
+            Labels of any type that can be sorted.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the input is invalid, if y has one class, or a class that isn't among
+            those declared; no message quotes an entry of the data.
+        TypeError
+            If X is sparse.
+        """
+        # 1. scikit-learn's contract
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        classes, targets = encode_labels(y, self.classes)
+        loss = LOSSES["log_loss"] if classes.size == 2 else Multinomial(classes.size)
+
+        # 2. bound the data
+        rows = self._certified_rows(X)
+
+        # 3. plan from public numbers
+        plan = self._plan(loss, rows, targets.shape[1])
+        stream = plan.start(self.random_state)
+
+        # 4. solve
+        weights, steps = self._solve(plan, rows, targets, loss, stream)
+
+        # 5. publish
+        self._set_weights(weights, rows.bias, classes)
+        self._set_report(plan, steps, stream, self._classes_assumed())
+        self.momentum_ = steps.momentum
+        return self
