@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from skdp._checks import check_positive
+from skdp._checks import check_count, check_positive, check_real
 from skdp._mechanisms import GaussianMechanism
 from skdp._plans._base import SPLIT_SLACK, Plan
 from skdp.accountant import GaussianEvent
@@ -111,7 +111,7 @@ class WhitenedPlan(Plan):
         return GaussianEvent(self.moment_mechanism.noise_multiplier, pairwise=True), steps
 
 
-def plan_whitened(problem, budget, *, moment_budget, clipping_norm, **choices):
+def plan_whitened(problem, budget, *, moment_budget, max_iter, clipping_norm, **choices):
     """Plan private whitening.
 
     Parameters
@@ -120,8 +120,8 @@ def plan_whitened(problem, budget, *, moment_budget, clipping_norm, **choices):
     budget : Budget
     moment_budget : float or "auto"
         Share of the squared Gaussian-DP parameter that buys the second moment; 0 buys none.
-    clipping_norm, **choices
-        `max_iter`, `step_size`, `momentum` and `average` as in the estimators.
+    max_iter, clipping_norm, **choices
+        These, `step_size`, `momentum` and `average` as in the estimators.
 
     Notes
     -----
@@ -133,8 +133,11 @@ def plan_whitened(problem, budget, *, moment_budget, clipping_norm, **choices):
     if moment_budget == "auto":
         moment_budget = _AUTO_SHARE if problem.n_columns <= _MOST_COLUMNS else 0.0
     # Parameters may come unvalidated (`sklearn.set_config`).
+    moment_budget = check_real(moment_budget, "moment_budget")
     if not 0.0 <= moment_budget < 1.0:
         raise ValueError("moment_budget must be in [0, 1).")
+    if max_iter != "auto":
+        max_iter = check_count(max_iter, "max_iter")
     if clipping_norm != "auto":
         clipping_norm = check_positive(clipping_norm, "clipping_norm")
     noise = budget.calibrate()
@@ -159,6 +162,7 @@ def plan_whitened(problem, budget, *, moment_budget, clipping_norm, **choices):
         moment_mechanism=moment_mechanism,
         steps_multiplier=SPLIT_SLACK * noise / math.sqrt(1.0 - moment_budget),
         noise=noise,
+        max_iter=max_iter,
         clipping_norm=clipping_norm if budget.is_private else math.inf,
         **choices,
     )
