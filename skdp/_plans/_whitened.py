@@ -108,7 +108,10 @@ class WhitenedPlan(Plan):
         steps = GaussianEvent(self.steps_multiplier * math.sqrt(n_steps), n_steps=n_steps)
         if self.moment_mechanism is None:
             return (steps,)
-        return GaussianEvent(self.moment_mechanism.noise_multiplier, pairwise=True), steps
+        # Of two records' outer products the distance is known where one replaces the other.
+        pairwise = self.budget.adjacency == "replace_one"
+        moment = GaussianEvent(self.moment_mechanism.noise_multiplier, pairwise=pairwise)
+        return moment, steps
 
 
 def plan_whitened(problem, budget, *, moment_budget, max_iter, clipping_norm, **choices):
@@ -128,7 +131,7 @@ def plan_whitened(problem, budget, *, moment_budget, max_iter, clipping_norm, **
     The outer product of a row with itself has the Frobenius norm B^2 if the row has the norm B.
     So a null record moves the sum by at most B^2. Two such matrices z z' and y y' are positive
     semidefinite, so that their inner product isn't negative and they lie at most sqrt(2) B^2
-    apart: that is the distance under "replace_one". Both bounds are of pairs, which nobody doubles.
+    apart: that is the distance under "replace_one", and a bound of a pair, which nobody doubles.
     """
     if moment_budget == "auto":
         moment_budget = _AUTO_SHARE if problem.n_columns <= _MOST_COLUMNS else 0.0
