@@ -64,9 +64,7 @@ def test_without_privacy_logistic_regression_is_reached(alpha, fit_intercept, ca
             C=1.0 / (len(X) * alpha), fit_intercept=False, tol=1e-12, max_iter=10**5
         ).fit(augmented(X, fit_intercept), y)
         best = reference.coef_
-        np.testing.assert_allclose(
-            fitted_weights(model), best, atol=1e-6 * np.abs(best).max()
-        )
+        np.testing.assert_allclose(fitted_weights(model), best, atol=1e-6 * np.abs(best).max())
         proba = reference.predict_proba(augmented(X, fit_intercept))
         np.testing.assert_allclose(model.predict_proba(X), proba, atol=1e-6)
         assert model.n_iter_ == 1000
@@ -386,16 +384,12 @@ def test_private_fits_stay_finite_on_any_finite_input(size, cancer):
     assert np.isfinite(DPRidge().fit(X * size, targets).coef_).all()
 
 
-@pytest.mark.parametrize("size", [1e154, 1e308])
+@pytest.mark.parametrize("size", [1e160, 1e308])
 @pytest.mark.parametrize("estimator", BOTH)
-def test_overflow_without_privacy_is_refused_or_finite(estimator, size, cancer):
+def test_overflow_without_privacy_is_refused(estimator, size, cancer):
     X, y = cancer
-    try:
-        model = estimator(epsilon=INF).fit(X * size, y)
-    except ValueError as refusal:
-        assert "overflowed" in str(refusal)
-    else:
-        assert np.isfinite(model.coef_).all()
+    with pytest.raises(ValueError, match="overflowed"):
+        estimator(epsilon=INF).fit(X * size, y)
 
 
 SHAPES = {

@@ -81,7 +81,13 @@ def test_estimators_state_objective_guarantee_and_source():
 
 # Classes, by their first letters, whose text of a parameter or attribute is their own for a reason:
 # a method's own meaning, choice or sentence. Those of one entry share a text, as do all others.
-CLASSIFIERS = ("DPLogistic", "DPSCDClassifier", "DPCDClassifier", "DPSGDClassifier", "WALRClassifier")
+CLASSIFIERS = (
+    "DPLogistic",
+    "DPSCDClassifier",
+    "DPCDClassifier",
+    "DPSGDClassifier",
+    "WALRClassifier",
+)
 REGRESSORS = ("DPRidge", "DPSCDRegressor", "DPCDLasso", "DPCDElasticNet", "DPSGDRegressor")
 WHITENED = ("DPLogistic", "DPRidge")
 DIFFERENCES = {

@@ -56,7 +56,9 @@ def test_sums_are_those_of_the_rows_one_by_one(
     clipped, fit_intercept, null, n_outputs, dtype, rng, monkeypatch
 ):
     small_blocks(monkeypatch)
-    X = rng.standard_normal((211, 4)) * rng.choice([0.02, 3.0] if clipped else [0.02, 0.1], (211, 1))
+    X = rng.standard_normal((211, 4)) * rng.choice(
+        [0.02, 3.0] if clipped else [0.02, 0.1], (211, 1)
+    )
     X[11] = 7.0 if clipped else 0.1
     X = X.astype(dtype)
     rows, full = certified(X, fit_intercept, null)

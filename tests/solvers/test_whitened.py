@@ -81,9 +81,7 @@ def plain(full, Y, loss, made):
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("name", list(RULES))
-def test_the_loop_is_the_algorithm(
-    name, fit_intercept, adjacency, share, average, rng, no_noise
-):
+def test_the_loop_is_the_algorithm(name, fit_intercept, adjacency, share, average, rng, no_noise):
     rows, full, Y, loss = problem(rng, name, fit_intercept=fit_intercept)
     made = plan_of(
         rows,
@@ -136,8 +134,8 @@ def test_all_that_is_asked_of_the_data_follows_from_releases(monkeypatch):
         monkeypatch.setattr(
             GaussianMechanism,
             "release",
-            lambda self, value, stream, script=script: (
-                next(script)[: value.size].reshape(value.shape)
+            lambda self, value, stream, script=script: next(script)[: value.size].reshape(
+                value.shape
             ),
         )
         weights, steps = solve_whitened(sums, plan=plan(), rules=RULES["log_loss"], stream=None)
