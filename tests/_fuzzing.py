@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from tests._strategies import MARK
+from tests.privacy._spending import exact_reach
 from tests.statistical._transcripts import recorded_releases
 
 LONG = os.environ.get("SKDP_FUZZ") == "long"
@@ -149,6 +150,6 @@ def check_neighbour(model, X, y, made):
     assert len(made) == len(other)
     for one, moved, is_pair in zip(made, other, pairwise, strict=False):
         assert one.mechanism == moved.mechanism
-        reach = (1.0 if is_pair else 2.0) * one.mechanism.contribution_bound
+        reach = exact_reach(one.mechanism, one.value, moved.value)
         distance = np.linalg.norm(one.value - moved.value)
-        assert distance <= reach * (1.0 + one.mechanism.rounding_slack)
+        assert distance <= (1.0 if is_pair else 2.0) * reach

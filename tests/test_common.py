@@ -24,6 +24,8 @@ OPTIONS = {
     "DPCDClassifier": [{"penalty": "l1"}, {"penalty": "elasticnet"}],
     "DPCDElasticNet": [{"positive": True}],
     "DPCDLasso": [{"positive": True}],
+    "DPLogisticRegression": [{"moment_budget": 0.0}],
+    "DPRidge": [{"moment_budget": 0.0}],
     "DPSCD": [{"noisy_dual": True}, {"solver": "sequential", "max_iter": 2}, {"solver": "primal"}],
     "DPSGD": [LAPLACE, {"penalty": "l1"}, {"penalty": "elasticnet", **LAPLACE}],
     "WALR": [{"solver": "hybrid"}, {"solver": "gd", "noise_shape": "spherical"}],
@@ -115,9 +117,10 @@ def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
         *("loss", "penalty", "alpha", "l1_ratio", "huber_threshold", "positive", "coef_bounds"),
         *("fit_intercept", "classes"),
         *("epsilon", "delta", "adjacency", "accountant", "mechanism", "noise_shape", "noisy_dual"),
-        *("smoothness_budget", "data_norm", "feature_bounds", "target_bounds"),
-        *("max_iter", "batch_size", "clipping_norm", "average", "solver", "learning_rate", "eta0"),
-        *("power_t", "step_size", "smoothness", "average_every", "n_jobs", "random_state"),
+        *("smoothness_budget", "moment_budget", "data_norm", "feature_bounds", "target_bounds"),
+        *("max_iter", "batch_size", "clipping_norm", "step_size", "momentum", "average", "solver"),
+        *("learning_rate", "eta0", "power_t", "smoothness", "average_every", "n_jobs"),
+        "random_state",
     ]
     parameters = list(inspect.signature(estimator).parameters.values())
     ordered = sorted(parameters, key=lambda p: (p.kind == p.KEYWORD_ONLY, order.index(p.name)))

@@ -46,6 +46,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 PRIVATE = [estimator for _, estimator in all_estimators("private")]
 OPTIONS = {
     "DPCD": [{"smoothness": "bounds"}, {"adjacency": "replace_one", "data_norm": 1.0}],
+    "DPLogistic": [{"adjacency": "replace_one", "momentum": 0.9}, {"moment_budget": 0.0}],
+    "DPRidge": [{"adjacency": "replace_one", "step_size": 0.5}, {"moment_budget": 0.0}],
     "DPSCD": [{"solver": "sequential"}, {"solver": "primal"}, {"noisy_dual": True}],
     "DPSGD": [{"mechanism": "laplace"}, {"penalty": "l1"}, {"adjacency": "replace_one"}],
     "WALR": [{"solver": "gd"}, {"noise_shape": "spherical"}, {"data_norm": 1.0}],

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
+from skdp._mechanisms import GaussianMechanism, LaplaceMechanism, as_symmetric, as_vector
 from skdp._random import make_stream
 
 
@@ -208,3 +208,53 @@ def test_a_number_is_released_as_an_array_of_one(bound, random_state, rng, monke
             made.release(np.array([value]), arrays),
         )
         assert found == expected[0]
+
+
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_a_symmetric_matrix_is_a_vector_of_its_length(size, rng):
+    matrices = rng.standard_normal((50, size, size))
+    matrices = matrices + matrices.transpose(0, 2, 1)
+    for one, other in zip(matrices, matrices[::-1], strict=True):
+        vectors = as_vector(one), as_vector(other)
+        assert vectors[0].shape == (size * (size + 1) // 2,)
+        apart = np.linalg.norm(vectors[0] - vectors[1])
+        assert apart == pytest.approx(np.linalg.norm(one - other), rel=1e-12)
+        back = as_symmetric(vectors[0], size)
+        np.testing.assert_allclose(back, one, rtol=1e-15)
+        np.testing.assert_array_equal(back, back.T)
+
+
+def test_a_symmetric_release_has_the_noise_of_its_frobenius_distance():
+    """Variance 1 on the diagonal and 1/2 off it: in every direction what its length asks for.
+
+    Half of the variance would be 90 standard errors off.
+    """
+    size, made = 5, mechanism(size=15)
+    stream = make_stream(0)
+    released = [
+        as_symmetric(made.release(as_vector(np.zeros((size, size))), stream), size) / made.noise_std
+        for _ in range(20_000)
+    ]
+    noise = np.array(released)
+    variance = np.square(noise).mean(axis=0)
+    expected = 0.5 + 0.5 * np.eye(size)
+    np.testing.assert_allclose(variance, expected, rtol=0.07)
+    direction = np.add.outer(np.arange(5.0), np.arange(5.0)) - 3.0
+    along = (noise * direction).sum(axis=(1, 2)) / np.linalg.norm(direction)
+    assert stats.kstest(along, "norm").pvalue > 1e-9
+    pairs = noise[:, *np.triu_indices(size)]
+    correlations = np.corrcoef(pairs.T) - np.eye(15)
+    assert np.abs(correlations).max() < 0.05
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1.0, 1e6])
+def test_rounded_parts_add_up_exactly(noise, rng):
+    """In whatever order, and a release of the sum is on the same grid."""
+    made = mechanism(noise_multiplier=noise, n_records=10**6)
+    parts = [made.rounded(1e3 * rng.standard_normal(6)) for _ in range(300)]
+    total = sum(parts)
+    np.testing.assert_array_equal(sum(parts[::-1]), total)
+    np.testing.assert_array_equal(made.rounded(total), total)
+    assert np.linalg.norm(made.rounded(total / 3.0) - total / 3.0) <= made.grid * np.sqrt(6) / 2.0
+    free = mechanism(noise_multiplier=0.0)
+    np.testing.assert_array_equal(free.rounded(parts[0] / 3.0), parts[0] / 3.0)

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from skdp._checks import check_positive
+from skdp._checks import check_count, check_positive, check_real
 from skdp._mechanisms import GaussianMechanism
 from skdp._plans._base import SPLIT_SLACK, Plan
 from skdp.accountant import GaussianEvent
@@ -108,10 +108,13 @@ class WhitenedPlan(Plan):
         steps = GaussianEvent(self.steps_multiplier * math.sqrt(n_steps), n_steps=n_steps)
         if self.moment_mechanism is None:
             return (steps,)
-        return GaussianEvent(self.moment_mechanism.noise_multiplier, pairwise=True), steps
+        # Of two records' outer products the distance is known where one replaces the other.
+        pairwise = self.budget.adjacency == "replace_one"
+        moment = GaussianEvent(self.moment_mechanism.noise_multiplier, pairwise=pairwise)
+        return moment, steps
 
 
-def plan_whitened(problem, budget, *, moment_budget, clipping_norm, **choices):
+def plan_whitened(problem, budget, *, moment_budget, max_iter, clipping_norm, **choices):
     """Plan private whitening.
 
     Parameters
@@ -120,21 +123,24 @@ def plan_whitened(problem, budget, *, moment_budget, clipping_norm, **choices):
     budget : Budget
     moment_budget : float or "auto"
         Share of the squared Gaussian-DP parameter that buys the second moment; 0 buys none.
-    clipping_norm, **choices
-        `max_iter`, `step_size`, `momentum` and `average` as in the estimators.
+    max_iter, clipping_norm, **choices
+        These, `step_size`, `momentum` and `average` as in the estimators.
 
     Notes
     -----
     The outer product of a row with itself has the Frobenius norm B^2 if the row has the norm B.
     So a null record moves the sum by at most B^2. Two such matrices z z' and y y' are positive
     semidefinite, so that their inner product isn't negative and they lie at most sqrt(2) B^2
-    apart: that is the distance under "replace_one". Both bounds are of pairs, which nobody doubles.
+    apart: that is the distance under "replace_one", and a bound of a pair, which nobody doubles.
     """
     if moment_budget == "auto":
         moment_budget = _AUTO_SHARE if problem.n_columns <= _MOST_COLUMNS else 0.0
     # Parameters may come unvalidated (`sklearn.set_config`).
+    moment_budget = check_real(moment_budget, "moment_budget")
     if not 0.0 <= moment_budget < 1.0:
         raise ValueError("moment_budget must be in [0, 1).")
+    if max_iter != "auto":
+        max_iter = check_count(max_iter, "max_iter")
     if clipping_norm != "auto":
         clipping_norm = check_positive(clipping_norm, "clipping_norm")
     noise = budget.calibrate()
@@ -159,6 +165,7 @@ def plan_whitened(problem, budget, *, moment_budget, clipping_norm, **choices):
         moment_mechanism=moment_mechanism,
         steps_multiplier=SPLIT_SLACK * noise / math.sqrt(1.0 - moment_budget),
         noise=noise,
+        max_iter=max_iter,
         clipping_norm=clipping_norm if budget.is_private else math.inf,
         **choices,
     )

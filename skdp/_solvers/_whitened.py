@@ -222,14 +222,14 @@ def _take(rung, clip, white, plan, rules):
     if plan.budget.is_private:
         curvature = rules.curvature * problem.smoothness * white.signal
         curvature += problem.alpha / white.scale
-        weights = _noise_weights(n_steps, rung.momentum, first, size * curvature)
+        power = _noise_power(n_steps, rung.momentum, first, size * curvature)
         unit = size * clip * plan.steps_multiplier * math.sqrt(n_steps) / plan.n_rows
-        noise = float((weights**2 * white.signal).sum() * unit**2)
+        noise = float((power * white.signal).sum() * unit**2)
     return Steps(n_steps, size, rung.momentum, first, clip, noise)
 
 
-def _noise_weights(n_steps, momentum, first, x):
-    """Return by how much the mean of the iterates from `first` on moves with each step's noise.
+def _noise_power(n_steps, momentum, first, x):
+    """Return the variance that unit noise of every step gives the mean of iterates from `first` on.
 
     Parameters
     ----------
@@ -241,15 +241,25 @@ def _noise_weights(n_steps, momentum, first, x):
 
     Returns
     -------
-    ndarray of shape (n_steps, p)
+    ndarray of shape (p,)
         In units of the step.
     """
-    response = np.zeros((n_steps + 1, x.size))
-    w, v = np.zeros_like(x), np.ones_like(x)
-    for t in range(n_steps):
+    n_averaged, power = n_steps - first, np.zeros_like(x)
+    # What the sum of all later iterates makes of the noise, and of those that aren't averaged.
+    summed, skipped = (_sums_of_response(momentum, x) for _ in range(2))
+    for lag in range(1, n_steps + 1):
+        moved = next(summed)
+        if lag > n_averaged:
+            moved = moved - next(skipped)
+        power += moved**2
+    return power / n_averaged**2
+
+
+def _sums_of_response(momentum, x):
+    """Give the sums of 1, 2, ... iterates that follow one unit of noise."""
+    w, v, total = np.zeros_like(x), np.ones_like(x), np.zeros_like(x)
+    while True:
         w = w - v
         v = momentum * v + x * w
-        response[t + 1] = response[t] + w
-    step = np.arange(n_steps)
-    later = response[n_steps - step] - response[np.maximum(first - step, 0)]
-    return later / (n_steps - first)
+        total = total + w
+        yield total

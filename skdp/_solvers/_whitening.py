@@ -102,10 +102,9 @@ def shrink(values, noise):
     values : ndarray of shape (p,)
         Rising.
     noise : float
-        The standard deviation tau.
+        The standard deviation tau, above 0.
     """
-    gaps = values[:, np.newaxis] - values
-    with np.errstate(all="ignore"):
-        pull = np.nan_to_num(gaps / (gaps**2 + noise**2 / values.size)).sum(axis=1)
-    moved = values - 2.0 * noise**2 / values.size * pull
+    gaps = (values[:, np.newaxis] - values) / noise
+    pull = (gaps / (gaps**2 + 1.0 / values.size)).sum(axis=1)
+    moved = values - 2.0 * noise / values.size * pull
     return np.maximum(isotonic_regression(moved).x, 0.0)

@@ -74,7 +74,7 @@ class _BaseWhitened(PrivateEstimator):
             row_norm=math.hypot(self.data_norm, rows.bias),
             bias=rows.bias,
             rounding_slack=rounding_slack(n_rows, n_columns, n_outputs),
-            alpha=float(self.alpha),
+            alpha=check_positive(self.alpha, "alpha"),
             smoothness=loss.smoothness,
         )
         return plan_whitened(
@@ -387,8 +387,8 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
 
     step_size : float or "auto", default="auto"
         Length of the steps in whitened coordinates. "auto" is the reciprocal of the largest
-        curvature of the loss, 4 for two classes and 2
-        for more, which a whitened problem is stable for.
+        curvature of the loss, 4 for two classes and 2 for more, which a whitened problem is stable
+        for.
 
     momentum : float or "auto", default="auto"
         Share of the last step, in [0, 1), that each step repeats. "auto" follows from the released

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from skdp.audit import audit
-from skdp.linear_model import DPCDLasso, DPSCDRegressor, DPSGDRegressor, WALRClassifier
+from skdp.linear_model import (
+    DPCDLasso,
+    DPRidge,
+    DPSCDRegressor,
+    DPSGDRegressor,
+    WALRClassifier,
+)
 
 BUDGET = {"epsilon": 2.2, "delta": 0.2, "fit_intercept": False}
 # Clipped in every step, whatever the noise of the steps before.
@@ -74,6 +80,11 @@ AUDITED = {
         delta=0.05,
     ),
     "DP-CD": Audited(DPCDLasso(smoothness="bounds", alpha=1e-9, average_every=None, **CLIPPED)),
+    # The moment is a release that the coefficient hardly tells of.
+    "whitening": Audited(DPRidge(alpha=1e-9, average=False, moment_budget=1e-6, **CLIPPED)),
+    "whitening, no moment": Audited(
+        DPRidge(alpha=1e-9, average=False, moment_budget=0.0, **CLIPPED)
+    ),
     "WALR": Audited(
         WALRClassifier(noise_shape="spherical", alpha=0.1, classes=[0, 1], **BUDGET),
         (np.ones(1), 1),

@@ -9,6 +9,8 @@ from skdp.linear_model import (
     DPCDClassifier,
     DPCDElasticNet,
     DPCDLasso,
+    DPLogisticRegression,
+    DPRidge,
     DPSCDClassifier,
     DPSCDRegressor,
     DPSGDClassifier,
@@ -83,6 +85,23 @@ COORDINATE = [
     DPCDElasticNet(smoothness="bounds", data_norm=2.0, max_iter=20, random_state=0),
     DPCDElasticNet(step_size=1e30, clipping_norm=1e30, alpha=1e-30, random_state=0),
 ]
+# How many steps there are, and with how much noise, follows from what was released before.
+WHITENED = [
+    DPLogisticRegression(**TWO),
+    DPLogisticRegression(adjacency="replace_one", **THREE),
+    DPLogisticRegression(fit_intercept=False, average=False, momentum=0.0, **TWO),
+    DPLogisticRegression(moment_budget=0.0, data_norm=0.05, **THREE),
+    DPLogisticRegression(moment_budget=0.9, data_norm=30.0, max_iter=7, epsilon=50.0, **TWO),
+    DPLogisticRegression(
+        adjacency="replace_one", clipping_norm=1e-3, step_size=0.5, momentum=0.9, max_iter=3
+    ).set_params(**TWO),
+    DPRidge(target_bounds=(-1, 1), random_state=0),
+    DPRidge(fit_intercept=False, adjacency="replace_one", random_state=0),
+    DPRidge(moment_budget=0.0, adjacency="replace_one", average=False, random_state=0),
+    DPRidge(moment_budget=1e-6, data_norm=1e-3, random_state=0),
+    DPRidge(clipping_norm=1e30, step_size=1e30, alpha=1e-30, max_iter=5, random_state=0),
+    DPRidge(fit_intercept=False, data_norm=1e3, alpha=1e3, epsilon=1e4, random_state=0),
+]
 LABEL = [
     WALRClassifier(**TWO),
     WALRClassifier(noise_shape="spherical", fit_intercept=False, **THREE),
@@ -147,11 +166,13 @@ class Case:
 
 
 CASES = [
-    *map(Case, DUAL + GRADIENT + COORDINATE),
+    *map(Case, DUAL + GRADIENT + COORDINATE + WHITENED),
     Case(DPSCDRegressor(random_state=0), n_targets=2),
     Case(DPSCDRegressor(solver="primal", feature_bounds=(-1, 1), random_state=0), n_targets=2),
     Case(DPSGDRegressor(loss="huber", random_state=0), n_targets=3),
     Case(DPCDElasticNet(max_iter=20, random_state=0), n_targets=2),
+    Case(DPRidge(random_state=0), n_targets=2),
+    Case(DPRidge(target_bounds=(-1, 1), adjacency="replace_one", random_state=0), n_targets=3),
     Case(DPSGDClassifier(**PURE).set_params(**TWO), "personal"),
     Case(DPSGDRegressor(max_iter=2, adjacency="replace_one", batch_size=5, **PURE), "personal"),
     Case(DPSGDClassifier(average=False, **PURE).set_params(**THREE), "calls"),

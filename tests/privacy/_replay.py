@@ -25,7 +25,7 @@ from skdp._random import SeededStream
 from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp.exceptions import PrivacyWarning
 from tests.privacy._cases import K, neighbour
-from tests.privacy._spending import TOLERANCE, Release, epsilon_of
+from tests.privacy._spending import TOLERANCE, Release, epsilon_of, exact_reach
 
 # Numbers of a session's displays, which scikit-learn counts.
 _DISPLAY_ID = re.compile(r"sk-(container|estimator)-id-[\w-]+")
@@ -271,7 +271,7 @@ def broken_claims(base, other, *, k, null=False):
         grid = mechanism.grid
         rounded = np.linalg.norm(np.rint(value / grid) - np.rint(moved / grid)) * grid
         bound = mechanism.contribution_bound
-        if not distance <= factor * bound * (1.0 + mechanism.rounding_slack):
+        if not distance <= factor * exact_reach(mechanism, value, moved):
             broken.add("sensitivity")
         if not rounded <= factor * mechanism.sensitivity:
             broken.add("sensitivity of the rounded value")

@@ -10,6 +10,7 @@ from collections import Counter
 from functools import cache
 from typing import NamedTuple
 
+import numpy as np
 from dp_accounting import GaussianDpEvent, NeighboringRelation, PoissonSampledDpEvent
 from dp_accounting.pld import PLDAccountant
 from scipy.optimize import brentq
@@ -38,6 +39,17 @@ class Release(NamedTuple):
     rate: float = 1.0
     pairwise: bool = False
     pure: bool = False
+
+
+def exact_reach(mechanism, *values):
+    """Return how far a record may move a sum that is about to be released.
+
+    Sums that are on the mechanism's grid already, by groups, were moved there by half a step each.
+    """
+    reach = mechanism.contribution_bound * (1.0 + mechanism.rounding_slack)
+    if mechanism.grid and all(np.array_equal(mechanism.rounded(value), value) for value in values):
+        reach += mechanism.grid * math.sqrt(mechanism.size)
+    return reach
 
 
 def epsilon_of(releases, delta, adjacency):

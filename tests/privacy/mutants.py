@@ -51,6 +51,9 @@ LABEL = "tests/linear_model/test_walr.py"
 AGGREGATE = "tests/linear_model/test_label_aggregate.py"
 HIDDEN = "tests/statistical/test_hidden_dual.py"
 CHECKS = "tests/linear_model/test_dpsgd.py"
+PLAN_WHITENED = "tests/plans/test_whitened.py"
+ROW_SUMS = "tests/solvers/test_row_sums.py"
+SOLVER_WHITENED = "tests/solvers/test_whitened.py"
 
 
 class Mutant(NamedTuple):
@@ -656,6 +659,162 @@ MUTANTS = (
         "stream, average=False, start=before.weights,\n"
         '        **({"clipping_norm": 1e300} if n_calls > 1 else {}),\n',
         (REPLAY,),
+    ),
+    Mutant(
+        "off-diagonal entries of a whitening moment as if their noise had variance 1/4",
+        "_mechanisms.py",
+        "    vector[_off_diagonal(len(matrix))] *= math.sqrt(2.0)\n",
+        "    vector[_off_diagonal(len(matrix))] *= 2.0\n",
+        (MECHANISMS, REPLAY),
+    ),
+    Mutant(
+        "half of the noise of a whitening moment off its diagonal",
+        "_mechanisms.py",
+        "    entries[_off_diagonal(size)] /= math.sqrt(2.0)\n",
+        "    entries[_off_diagonal(size)] /= 2.0\n",
+        (MECHANISMS,),
+    ),
+    Mutant(
+        "whitening by the exact moment",
+        "_solvers/_whitened.py",
+        "        released = "
+        "plan.moment_mechanism.release(sums.moment(plan.moment_mechanism), stream)\n",
+        "        released = sums.moment(plan.moment_mechanism)\n"
+        "        plan.moment_mechanism.release(released, stream)\n",
+        (SOLVER_WHITENED, REPLAY),
+    ),
+    Mutant(
+        "the clip of whitened rows from the exact moment",
+        "_solvers/_whitened.py",
+        "    steps = choose_steps(white, plan, rules)\n    sums",
+        "    exact = moment\n"
+        "    if moment is not None:\n"
+        "        exact = sums.moment(plan.moment_mechanism)\n"
+        "        exact = as_symmetric(exact, problem.n_columns) / problem.n_rows\n"
+        "    steps = choose_steps(whiten(exact, plan), plan, rules)\n"
+        "    sums",
+        (SOLVER_WHITENED, REPLAY),
+    ),
+    Mutant(
+        "whitened steps by what wasn't released",
+        "_solvers/_whitened.py",
+        "        released = mechanism.release(sums.slopes(w, mechanism), stream)\n",
+        "        released = sums.slopes(w, mechanism)\n"
+        "        mechanism.release(released, stream)\n",
+        (REPLAY,),
+    ),
+    Mutant(
+        "lengths of whitened rows by another map",
+        "_solvers/_row_sums.py",
+        "self._sum(self._set_lengths, (), float, A)",
+        "self._sum(self._set_lengths, (), float, np.diag(np.diag(A)))",
+        (ROW_SUMS, REPLAY),
+    ),
+    Mutant(
+        "whitened rows that aren't clipped",
+        "_solvers/_row_sums.py",
+        "        clip_contributions(slopes, self._lengths[block], self._bound)\n",
+        "",
+        (ROW_SUMS, REPLAY),
+    ),
+    Mutant(
+        "null rows that count in the intercept's entry of a whitening moment",
+        "_solvers/_row_sums.py",
+        "            n_null = 0 if self._is_null is None else "
+        "np.count_nonzero(self._is_null[block])\n",
+        "            n_null = 0\n",
+        (ROW_SUMS, REPLAY),
+    ),
+    Mutant(
+        "null rows that count in a whitening moment",
+        "_solvers/_row_sums.py",
+        "            x = x * ~self._is_null[block, np.newaxis]\n",
+        "            pass\n",
+        (ROW_SUMS, REPLAY),
+    ),
+    Mutant(
+        "null rows that count in whitened steps",
+        "_solvers/_row_sums.py",
+        "            self._lengths[self._is_null] = 0.0\n",
+        "            pass\n",
+        (ROW_SUMS, REPLAY),
+    ),
+    Mutant(
+        "rows of any length in a whitening moment",
+        "_solvers/_row_sums.py",
+        "            x = x * scale[:, np.newaxis]\n",
+        "            pass\n",
+        (ROW_SUMS, REPLAY),
+    ),
+    Mutant(
+        "whitened sums of groups that aren't rounded",
+        "_solvers/_row_sums.py",
+        "            return mechanism.rounded(self._A @ total)\n",
+        "            return self._A @ total\n",
+        (ROW_SUMS,),
+    ),
+    Mutant(
+        "the intercept outside the bound of a whitening moment",
+        "linear_model/_whitened.py",
+        "row_norm=math.hypot(self.data_norm, rows.bias)",
+        "row_norm=float(self.data_norm)",
+        (REPLAY,),
+    ),
+    Mutant(
+        "shares of a whitening budget that add up to more than it",
+        "_plans/_whitened.py",
+        "SPLIT_SLACK * noise / math.sqrt(1.0 - moment_budget)",
+        "SPLIT_SLACK * noise",
+        (PLAN_WHITENED, REPLAY),
+    ),
+    Mutant(
+        "a pair's whitening moments as near as a record's",
+        "_plans/_whitened.py",
+        "            distance *= math.sqrt(2.0)\n",
+        "            pass\n",
+        (PLAN_WHITENED, REPLAY),
+    ),
+    Mutant(
+        "a record's whitening moment claimed to be a pair's",
+        "_plans/_whitened.py",
+        'pairwise = self.budget.adjacency == "replace_one"',
+        "pairwise = True",
+        (PLAN_WHITENED, REPLAY),
+    ),
+    Mutant(
+        "whitened steps with the noise of one",
+        "_plans/_whitened.py",
+        "noise_multiplier=self.steps_multiplier * math.sqrt(n_steps),",
+        "noise_multiplier=self.steps_multiplier,",
+        (PLAN_WHITENED, REPLAY),
+    ),
+    Mutant(
+        "whitened steps reported as one",
+        "_plans/_whitened.py",
+        "events=self._events(n_steps), **facts",
+        "events=self._events(1), **facts",
+        (PLAN_WHITENED, REPLAY),
+    ),
+    Mutant(
+        "whitening that stretches rounding errors without a word",
+        "_plans/_whitened.py",
+        "problem.rounding_slack * stretch",
+        "problem.rounding_slack",
+        (PLAN_WHITENED,),
+    ),
+    Mutant(
+        "alpha left out of the whitened curvature",
+        "_solvers/_whitening.py",
+        "    scale = signal + hidden + penalty\n",
+        "    scale = signal + hidden\n",
+        (SOLVER_WHITENED,),
+    ),
+    Mutant(
+        "a whitening map that isn't symmetric",
+        "_solvers/_whitening.py",
+        "    A = 0.5 * (A + A.T)\n",
+        "",
+        ("tests/solvers/test_whitening.py",),
     ),
 )
 

@@ -3,14 +3,25 @@
 import logging
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from skdp import _bounds
 from skdp._mechanisms import GaussianMechanism
+from skdp._plans._whitened import WhitenedProblem
 from skdp._sampling import PoissonSampler
-from skdp.linear_model import DPCDLasso, DPSCDClassifier, DPSGDClassifier, WALRClassifier
+from skdp._solvers import _whitened
+from skdp._solvers._row_sums import RowSums
+from skdp.linear_model import (
+    DPCDLasso,
+    DPLogisticRegression,
+    DPRidge,
+    DPSCDClassifier,
+    DPSGDClassifier,
+    WALRClassifier,
+)
 from tests.privacy._cases import (
     LABEL_CASES,
     N_ROWS,
@@ -165,12 +176,72 @@ def sequential_with_an_exact_dual(patch):
     patch.setattr("skdp._solvers._dpscd.release_jointly", release_v_only)
 
 
+def skipped_whitened_clip(patch):
+    patch.setattr("skdp._solvers._row_sums.clip_contributions", lambda contributions, *_: None)
+
+
+def lengths_by_another_map(patch):
+    def by_diagonal(self, A, bound):
+        bound_slopes(self, np.diag(np.diag(A)), bound)
+        self._A = A
+
+    bound_slopes = RowSums.bound_slopes
+    patch.setattr(RowSums, "bound_slopes", by_diagonal)
+
+
+def intercept_outside_of_the_moment(patch):
+    def shorter(**numbers):
+        return WhitenedProblem(**numbers | {"row_norm": 1.0})
+
+    patch.setattr("skdp.linear_model._whitened.WhitenedProblem", shorter)
+
+
+def exact_moment(patch):
+    """Released, and then not looked at."""
+    seen, moment = [], RowSums.moment
+
+    def seeing(self, mechanism):
+        seen.append(moment(self, mechanism))
+        return seen[-1]
+
+    as_symmetric = _whitened.as_symmetric
+    patch.setattr(RowSums, "moment", seeing)
+    patch.setattr(_whitened, "as_symmetric", lambda _, size: as_symmetric(seen[-1], size))
+
+
+def steps_by_the_data(patch):
+    """Their sum costs the same, however many there are, but their number tells."""
+    targets, choose = [], _whitened.choose_steps
+
+    def choosing(white, plan, rules):
+        steps = choose(white, plan, rules)
+        return replace(steps, n_steps=steps.n_steps + (targets[-1] > 0.0))
+
+    def seeing(self, rows, labels, *rest, original=RowSums.__init__):
+        targets.append(labels[K, 0])
+        original(self, rows, labels, *rest)
+
+    patch.setattr(RowSums, "__init__", seeing)
+    patch.setattr(_whitened, "choose_steps", choosing)
+
+
 # With little noise and clipping, so that updates are not all as long as the bound.
 SEQUENTIAL = DPSCDClassifier(
     alpha=0.1, epsilon=1e4, max_iter=6, batch_size=12, clipping_norm=10.0, **TWO
 ).set_params(solver="sequential")
 SGD = DPSGDClassifier(max_iter=3, batch_size=12, clipping_norm=0.1, **TWO)
+WHITENED = DPLogisticRegression(clipping_norm=0.01, max_iter=3, **TWO)
 FAULTS = [
+    (skipped_whitened_clip, WHITENED, {"sensitivity", "sensitivity of the rounded value"}),
+    (
+        lengths_by_another_map,
+        DPRidge(epsilon=1e4, clipping_norm=1e-3, max_iter=3, random_state=0),
+        {"sensitivity"},
+    ),
+    (intercept_outside_of_the_moment, WHITENED, {"sensitivity"}),
+    (exact_moment, WHITENED, {"published coef_"}),
+    (exact_moment, DPRidge(epsilon=1e4, random_state=0), {"published clipping_norm_", "releases"}),
+    (steps_by_the_data, WHITENED, {"releases", "published n_iter_"}),
     (skipped_clip, SGD, {"sensitivity", "sensitivity of the rounded value"}),
     (skipped_dual_clip, DPSCDClassifier(clipping_norm=0.01, **TWO), {"sensitivity"}),
     (skipped_entry_clip, DPCDLasso(clipping_norm=0.1, random_state=0), {"sensitivity"}),

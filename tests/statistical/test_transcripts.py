@@ -25,7 +25,14 @@ from skdp._bounds import null_records
 from skdp._mechanisms import LaplaceMechanism
 from skdp._sampling import PoissonSampler
 from skdp._solvers._parallel import single_threaded_blas
-from skdp.linear_model import DPCDClassifier, DPCDLasso, DPSGDRegressor, label_aggregate
+from skdp.linear_model import (
+    DPCDClassifier,
+    DPCDLasso,
+    DPLogisticRegression,
+    DPRidge,
+    DPSGDRegressor,
+    label_aggregate,
+)
 from tests.statistical._transcripts import (
     EPSILONS,
     bounds_of_delta,
@@ -42,6 +49,8 @@ N_ROWS = 4
 BUDGET = {"epsilon": 4.0, "delta": 0.05, "fit_intercept": False}
 # Far from any prediction: it is clipped in every step.
 FAR = 1e6
+# Rows at the bound.
+WHITENED = {"max_iter": 2, "clipping_norm": 0.1, **BUDGET}
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,8 @@ class Case:
     tight : bool
         Whether this record reaches what the report promises, in the direction that is easier.
     n_rows, n_features : int
+    turned : bool
+        Whether the record in its place has its row at a right angle to this one's.
     """
 
     estimator: object
@@ -66,10 +77,12 @@ class Case:
     tight: bool = True
     n_rows: int = N_ROWS
     n_features: int = 2
+    turned: bool = False
 
     def fit(self, present, seed):
         X, y = np.zeros((self.n_rows, self.n_features)), np.zeros(self.n_rows)
         X[0], y[0] = 1.0, self.y if present else self.other_y or 0.0
+        X[0, -1] *= -1.0 if self.turned and not present else 1.0
         null = 0 if self.other_y is None and not present else 1
         with null_records(range(null, self.n_rows)):
             return self.estimator.set_params(random_state=seed).fit(X, y).privacy_report_
@@ -118,6 +131,16 @@ CASES = {
     "cd classes": Case(
         DPCDClassifier(smoothness="private", classes=[0, 1], max_iter=2, **BUDGET), 1, tight=False
     ),
+    "whitened": Case(DPRidge(**WHITENED), FAR),
+    "whitened, half for the moment": Case(DPRidge(moment_budget=0.5, **WHITENED), FAR),
+    "whitened, no moment": Case(DPRidge(moment_budget=0.0, **WHITENED), FAR),
+    "whitened replaced": Case(
+        DPRidge(adjacency="replace_one", moment_budget=0.999, **WHITENED),
+        FAR,
+        other_y=-FAR,
+        turned=True,
+    ),
+    "whitened, automatic": Case(DPLogisticRegression(classes=[0, 1], **BUDGET), 1, tight=False),
     "walr": LabelCase(),
 }
 

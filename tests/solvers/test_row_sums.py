@@ -1,0 +1,253 @@
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from skdp._bounds import clip_rows, null_records
+from skdp._losses import LOSSES, Multinomial
+from skdp._mechanisms import GaussianMechanism, as_vector
+from skdp._solvers import _row_sums
+from skdp._solvers._row_sums import RowSums, block_rows, rounding_slack
+
+BIAS = 0.4
+NO_NOISE = GaussianMechanism(math.inf, 0.0, 1, 1)
+NULL = [3, 11, 200]
+
+
+def certified(X, fit_intercept=True, null=()):
+    """Rows for the sums, and the same rows in full."""
+    with null_records(null):
+        rows = clip_rows(X, data_norm=1.0, fit_intercept=fit_intercept, bias=BIAS)
+    full = X * np.minimum(1.0, 1.0 / np.linalg.norm(X.astype(float), axis=1))[:, np.newaxis]
+    if fit_intercept:
+        full = np.column_stack([full, np.full(len(X), BIAS)])
+    full[list(null)] = 0.0
+    return rows, full
+
+
+def labelled(rng, n_rows, n_outputs):
+    if n_outputs == 1:
+        return np.sign(rng.standard_normal((n_rows, 1))), LOSSES["log_loss"]
+    Y = np.where(np.arange(n_outputs) == rng.integers(0, n_outputs, (n_rows, 1)), 1.0, -1.0)
+    return Y, Multinomial(n_outputs)
+
+
+def mapping(rng, n_columns, stretch=30.0):
+    """A symmetric map whose longest direction is so many times as long as its shortest."""
+    Q = np.linalg.qr(rng.standard_normal((n_columns, n_columns)))[0]
+    A = (Q * np.geomspace(1.0, stretch, n_columns)) @ Q.T
+    return 0.5 * (A + A.T)
+
+
+def small_blocks(patch):
+    """So that few rows have several groups."""
+    patch.setattr(_row_sums, "_MOST_ROWS", 16)
+    patch.setattr(_row_sums, "_LEAST_ROWS", 16)
+    patch.setattr(_row_sums, "_GROUP", 3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("null", [(), NULL])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("clipped", [False, True])
+def test_sums_are_those_of_the_rows_one_by_one(
+    clipped, fit_intercept, null, n_outputs, dtype, rng, monkeypatch
+):
+    small_blocks(monkeypatch)
+    X = rng.standard_normal((211, 4)) * rng.choice(
+        [0.02, 3.0] if clipped else [0.02, 0.1], (211, 1)
+    )
+    X[11] = 7.0 if clipped else 0.1
+    X = X.astype(dtype)
+    rows, full = certified(X, fit_intercept, null)
+    assert (rows.scale is not None) == clipped
+    Y, loss = labelled(rng, 211, n_outputs)
+    p = full.shape[1]
+    A, w = mapping(rng, p), rng.standard_normal((p, n_outputs))
+    moment, slopes = np.zeros((p, p)), np.zeros((p, n_outputs))
+    for i, z in enumerate(full):
+        moment += np.outer(z, z)
+        c = loss.gradient(Y[i], (A @ z) @ w)
+        length = np.linalg.norm(A @ z) * np.linalg.norm(c)
+        slopes += np.outer(A @ z, c) * min(1.0, 0.7 / max(length, 1e-300))
+    with RowSums(rows, Y, loss).at_work() as sums:
+        found = sums.moment(NO_NOISE)
+        sums.bound_slopes(A, 0.7)
+        steps = sums.slopes(w, NO_NOISE)
+    np.testing.assert_allclose(found, as_vector(moment), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(steps, slopes, rtol=1e-6, atol=1e-6 * np.abs(slopes).max())
+
+
+def test_without_a_bound_nothing_is_cut_but_null_records(rng):
+    X = rng.standard_normal((20, 3))
+    with null_records([4]):
+        rows = clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False, bias=BIAS)
+    full = np.column_stack([X, np.full(20, BIAS)])
+    full[4] = 0.0
+    Y = 1e6 * rng.standard_normal((20, 1))
+    with RowSums(rows, Y, LOSSES["squared_error"]).at_work() as sums:
+        sums.bound_slopes(np.eye(4), math.inf)
+        found = sums.slopes(np.ones((4, 1)), NO_NOISE)
+    np.testing.assert_allclose(found, full.T @ (full.sum(axis=1, keepdims=True) - Y), rtol=1e-12)
+
+
+def mapped(X, tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    return np.load(tmp_path / "X.npy", mmap_mode="r")
+
+
+FORMS = {
+    "C": lambda X, _: X,
+    "Fortran": lambda X, _: np.asfortranarray(X),
+    "float32": lambda X, _: X.astype(np.float32),
+    "memory map": mapped,
+    "memory map of float32": lambda X, path: mapped(X.astype(np.float32), path),
+    "every second": lambda X, _: np.repeat(X, 2, axis=0)[::2],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_threads_are_used_and_change_no_bit(form, n_outputs, rng, tmp_path, monkeypatch):
+    small_blocks(monkeypatch)
+    monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
+    threads = []
+
+    class Spy(_row_sums.ThreadPoolExecutor):
+        def __init__(self, n_workers, **options):
+            threads.append(n_workers)
+            super().__init__(n_workers, **options)
+
+    monkeypatch.setattr(_row_sums, "ThreadPoolExecutor", Spy)
+    X = rng.standard_normal((1011, 5)) * rng.choice([0.01, 3.0], (1011, 1))
+    rows, _ = certified(FORMS[form](X, tmp_path), null=NULL)
+    Y, loss = labelled(rng, 1011, n_outputs)
+    A, w = mapping(rng, 6), rng.standard_normal((6, n_outputs))
+    mechanism = GaussianMechanism(2.0, 1.0, 21, 1011)
+    found = set()
+    for n_jobs in (None, 1, 2, 3, 64):
+        with RowSums(rows, Y, loss, n_jobs).at_work() as sums:
+            moment = sums.moment(mechanism)
+            sums.bound_slopes(A, 0.5)
+            found.add(pickle.dumps([moment, sums.slopes(w, mechanism)]))
+    assert len(found) == 1
+    assert threads == [2, 3, 22]
+
+
+def test_one_thread_is_enough_for_little_work(rng, monkeypatch):
+    def never(*args, **options):
+        raise AssertionError("threads were started")
+
+    monkeypatch.setattr(_row_sums, "ThreadPoolExecutor", never)
+    rows, _ = certified(rng.standard_normal((1000, 5)))
+    Y, loss = labelled(rng, 1000, 1)
+    with RowSums(rows, Y, loss, 4).at_work() as sums:
+        sums.moment(NO_NOISE)
+
+
+def test_groups_add_up_exactly_in_any_order(rng, monkeypatch):
+    """Each is on the grid, and so is every sum of some of them, to the last bit."""
+    small_blocks(monkeypatch)
+    X = rng.standard_normal((1000, 4))
+    rows, _ = certified(X)
+    Y, loss = labelled(rng, 1000, 1)
+    A, w = mapping(rng, 5), rng.standard_normal((5, 1))
+    mechanism = GaussianMechanism(1.3, 0.7, 15, 1000)
+    totals, parts = [], []
+
+    def in_order(order):
+        def add(groups):
+            groups = list(groups)
+            parts.append(groups)
+            return sum(groups[i] for i in order(len(groups)))
+
+        return add
+
+    orders = [range, lambda n: range(n)[::-1], rng.permutation, rng.permutation]
+    for order in orders:
+        monkeypatch.setattr(_row_sums, "sum_in_order", in_order(order))
+        with RowSums(rows, Y, loss).at_work() as sums:
+            sums.bound_slopes(A, 1.3)
+            totals.append((sums.moment(mechanism), sums.slopes(w, mechanism)))
+    for moment, slopes in totals[1:]:
+        np.testing.assert_array_equal(moment, totals[0][0])
+        np.testing.assert_array_equal(slopes, totals[0][1])
+    for group in [group for groups in parts for group in groups if np.size(group) > 1]:
+        np.testing.assert_array_equal(group / mechanism.grid, np.rint(group / mechanism.grid))
+    for total in totals[0]:
+        np.testing.assert_array_equal(mechanism.rounded(total), total)
+
+
+def test_a_record_changes_the_sum_of_its_group_only(rng, monkeypatch):
+    """So that what rounding adds doesn't grow with the number of rows."""
+    small_blocks(monkeypatch)
+    X = rng.standard_normal((1000, 4))
+    Y, loss = labelled(rng, 1000, 1)
+    A, w = mapping(rng, 5), rng.standard_normal((5, 1))
+    seen = []
+    monkeypatch.setattr(
+        _row_sums, "sum_in_order", lambda groups: seen.append(list(groups)) or sum(seen[-1])
+    )
+    mechanism = GaussianMechanism(0.7, 1.0, 5, 1000)
+    for null in ((), [500]):
+        rows, _ = certified(X, null=null)
+        with RowSums(rows, Y, loss).at_work() as sums:
+            sums.bound_slopes(A, 0.7)
+            sums.slopes(w, mechanism)
+    one, other = seen[1], seen[3]
+    assert len(one) == 21
+    differ = [i for i in range(21) if not np.array_equal(one[i], other[i])]
+    assert differ == [500 // 48]
+    assert np.linalg.norm(one[10] - other[10]) <= mechanism.sensitivity
+
+
+@pytest.mark.parametrize("stretch", [1.0, 1e3, 1e6])
+@pytest.mark.parametrize(("n_features", "n_outputs"), [(3, 1), (40, 1), (150, 4)])
+def test_rounding_is_within_the_slack(n_features, n_outputs, stretch, rng):
+    """Of a group's sum, and of every row's length, against sums in extended precision."""
+    if np.finfo(np.longdouble).eps > 2.0**-60:
+        pytest.skip("no extended precision")
+    size = 8 * block_rows(n_features + 1)
+    n_rows = min(size, 12_000)
+    X = rng.standard_normal((n_rows, n_features))
+    rows, _ = certified(X)
+    Y, loss = labelled(rng, n_rows, n_outputs)
+    p, bound = n_features + 1, 0.7
+    A = mapping(rng, p, stretch)
+    w = rng.standard_normal((p, n_outputs))
+    seen = []
+    with pytest.MonkeyPatch.context() as patch, RowSums(rows, Y, loss).at_work() as sums:
+        moment = sums.moment(NO_NOISE)
+        clip = _row_sums.clip_contributions
+
+        def spy(slopes, lengths, bound):
+            seen.append(clip(slopes, lengths, bound).reshape(-1, n_outputs).copy())
+
+        patch.setattr(_row_sums, "clip_contributions", spy)
+        sums.bound_slopes(A, bound)
+        total = sums.slopes(w, NO_NOISE)
+    slopes = np.concatenate(seen).astype(np.longdouble)
+    z = np.column_stack(
+        [X.astype(np.longdouble) * rows.scale[:, np.newaxis], np.full(n_rows, BIAS)]
+    )
+    exact = A.astype(np.longdouble) @ (z.T @ slopes)
+    slack = rounding_slack(n_rows, p, n_outputs)
+    off = float(np.linalg.norm((total - exact).astype(float)))
+    # Two sums are compared, and a record may be longer than its bound besides.
+    lengths = np.sqrt(((z @ A.astype(np.longdouble)) ** 2).sum(axis=1))
+    longest = float((lengths * np.sqrt((slopes**2).sum(axis=1))).max())
+    assert 2.0 * off + longest - bound <= slack * stretch * bound
+    square = z.T @ z
+    off = float(np.linalg.norm(moment - as_vector(square.astype(np.longdouble)).astype(float)))
+    longest = float((z**2).sum(axis=1).max())
+    assert 2.0 * off + longest - (1.0 + BIAS**2) <= slack * (1.0 + BIAS**2)
+    # It is a small number for all that: noise grows by less than one in 10,000.
+    assert slack * stretch < 1e-4 or stretch > 1e3
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 10**4, 10**9])
+def test_the_slack_does_not_grow_with_many_rows(n_rows):
+    assert rounding_slack(n_rows, 50, 1) <= rounding_slack(10**5, 50, 1) < 1e-8
+    assert rounding_slack(n_rows, 50, 1) > 0.0
