@@ -14,6 +14,8 @@ from skdp.accountant import GaussianEvent, LaplaceEvent, PrivacyReport
 from skdp.inspection import duality_gap
 from skdp.linear_model import (
     DPCDLasso,
+    DPLogisticRegression,
+    DPRidge,
     DPSCDClassifier,
     DPSCDRegressor,
     DPSGDRegressor,
@@ -42,6 +44,9 @@ def records(rng):
         DPCDLasso(coef_bounds=([HUGE] * 3, [HUGE] * 3)),
         DPCDLasso(smoothness=[HUGE, 1, 1]),
         DPSGDRegressor(epsilon=HUGE, mechanism="laplace"),
+        DPRidge(target_bounds=(0, HUGE)),
+        DPRidge(max_iter=HUGE),
+        DPLogisticRegression(moment_budget=HUGE),
         WALRClassifier(epsilon=HUGE),
     ],
     ids=lambda estimator: type(estimator).__name__,
@@ -75,6 +80,9 @@ def test_real_numbers_of_any_type_are_taken(records):
     third = Fraction(1, 3)
     fitted = DPSCDRegressor(data_norm=third, alpha=third, epsilon=third).fit(*records)
     assert fitted.privacy_report_.epsilon == 1 / 3
+    options = {"data_norm": third, "alpha": third, "clipping_norm": third, "step_size": third}
+    fitted = DPLogisticRegression(moment_budget=third, momentum=third, **options).fit(*records)
+    assert fitted.clipping_norm_ == fitted.step_size_ == fitted.momentum_ == 1 / 3
 
 
 def test_decision_values_that_overflow_warn_of_nothing(records):

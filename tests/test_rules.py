@@ -20,6 +20,8 @@ import skdp.linear_model._dpscd as dual_cd
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDLasso,
+    DPLogisticRegression,
+    DPRidge,
     DPSCDClassifier,
     DPSCDRegressor,
     DPSGDClassifier,
@@ -58,8 +60,29 @@ def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
         assert isinstance(value, numbers.Number | str)
 
 
+@pytest.mark.parametrize("estimator", [DPLogisticRegression, DPRidge])
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_the_plan_of_whitening_is_made_of_public_scalars(share, estimator, records, monkeypatch):
+    import skdp.linear_model._whitened as module
+
+    calls = []
+
+    def spy(problem, budget, **arguments):
+        calls.append({**vars(problem), **vars(budget), **arguments})
+        return original(problem, budget, **arguments)
+
+    original = module.plan_whitened
+    monkeypatch.setattr(module, "plan_whitened", spy)
+    X, y = records
+    for rows in (X, 1e5 * X[::-1] ** 3):
+        estimator(moment_budget=share).fit(rows, y)
+    assert calls[0] == calls[1]
+    for value in calls[0].values():
+        assert isinstance(value, numbers.Number | str)
+
+
 @pytest.mark.parametrize("adjacency", ["replace_label", "replace-one"])
-@pytest.mark.parametrize("estimator", [DPCDLasso, DPSCDClassifier, DPSGDClassifier])
+@pytest.mark.parametrize("estimator", [DPCDLasso, DPRidge, DPSCDClassifier, DPSGDClassifier])
 def test_an_adjacency_that_is_no_choice_is_refused_without_validation_too(
     estimator, adjacency, records
 ):
@@ -86,6 +109,8 @@ TINY = [5e-324, 1e-310, 1e-31, 1e31, math.inf, math.nan, -1.0, 0.0]
     ("estimator", "name"),
     [
         *((kind, "clipping_norm") for kind in (DPCDClassifier, DPSCDClassifier, DPSGDClassifier)),
+        *((DPLogisticRegression, name) for name in ("clipping_norm", "data_norm", "alpha")),
+        *((DPRidge, name) for name in ("clipping_norm", "data_norm", "alpha")),
         (DPSCDClassifier(solver="sequential"), "clipping_norm"),
         (DPSCDClassifier(solver="primal"), "clipping_norm"),
         (DPSGDClassifier(mechanism="laplace"), "clipping_norm"),
@@ -105,7 +130,13 @@ def test_a_bound_of_few_digits_is_refused_without_validation_too(estimator, name
     assert not hasattr(model, "coef_")
 
 
-@pytest.mark.parametrize("estimator", [DPCDLasso, DPSCDRegressor, DPSGDRegressor, WALRClassifier])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        *(DPCDLasso, DPLogisticRegression, DPRidge, DPSCDRegressor, DPSGDRegressor),
+        WALRClassifier,
+    ],
+)
 @pytest.mark.parametrize("value", [1e-310, 1e-160, 1e160, 1.7e308])
 def test_numpys_error_state_tells_nothing_of_the_data(estimator, value, records):
     X, y = records
@@ -136,6 +167,8 @@ BAD_INPUT = [
     [
         DPCDClassifier(classes=[0, 1]),
         DPCDLasso(),
+        DPLogisticRegression(classes=[0, 1]),
+        DPRidge(),
         DPSCDClassifier(classes=[0, 1]),
         DPSCDRegressor(),
         DPSGDClassifier(classes=[0, 1]),
@@ -182,6 +215,8 @@ def test_no_warning_of_arithmetic_tells_of_the_data(size, epsilon, records):
         (DPSCDClassifier(epsilon=epsilon, classes=[-size, size]), np.where(y == 1, size, -size)),
         (DPSCDRegressor(epsilon=epsilon), np.where(y == 1, size, -size)),
         (DPSGDClassifier(epsilon=epsilon, classes=[-1, 1]), np.where(y == 1, 1, -1)),
+        (DPLogisticRegression(epsilon=epsilon, classes=[-1, 1]), np.where(y == 1, 1, -1)),
+        (DPRidge(epsilon=epsilon), np.where(y == 1, size, -size)),
         (WALRClassifier(epsilon=epsilon, data_norm=1.0), np.where(y == 1, 1, -1)),
         (DPSGDRegressor(epsilon=epsilon), np.where(y == 1, size, -size)),
         (DPSGDRegressor(epsilon=epsilon, mechanism="laplace"), np.where(y == 1, size, -size)),
@@ -198,7 +233,7 @@ def test_no_warning_of_arithmetic_tells_of_the_data(size, epsilon, records):
     "estimator",
     [
         *(DPSCDClassifier(), DPSCDRegressor(), DPSGDClassifier(), DPSGDRegressor()),
-        *(DPCDClassifier(), DPCDLasso(), WALRClassifier()),
+        *(DPCDClassifier(), DPCDLasso(), WALRClassifier(), DPLogisticRegression(), DPRidge()),
     ],
     ids=str,
 )

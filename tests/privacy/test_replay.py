@@ -14,6 +14,8 @@ from sklearn.base import clone, is_classifier
 from skdp._solvers._walr import BLOCK
 from skdp.linear_model import (
     DPCDLasso,
+    DPLogisticRegression,
+    DPRidge,
     DPSCDClassifier,
     DPSCDRegressor,
     DPSGDClassifier,
@@ -160,6 +162,62 @@ def test_the_bound_is_reached_and_counts_the_intercept(model):
     broken, reach, _ = compare_all(case, X, y, [])
     assert not broken
     assert 0.999 < reach <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("share", [0.1, 0.0])
+@pytest.mark.parametrize("model", [DPLogisticRegression(**TWO), DPRidge(random_state=0)], ids=str)
+def test_moment_and_steps_of_whitened_rows_reach_their_bounds(model, share):
+    """Of a row at the bound, and but for the grid that sums are on."""
+    chosen = {"clipping_norm": 1e-3, "max_iter": 2, "moment_budget": share}
+    case = Case(clone(model).set_params(**chosen))
+    X, y = neighbour(case, *case.records(), "at the bound")
+    base = record(case, X, y)
+    null = record(case, X, y, script=base.released, null=K)
+    assert not broken_claims(base, null, k=K, null=True)[0]
+    assert len(base.values) == 2 + (share > 0.0)
+    for one, other, mechanism in zip(base.values, null.values, base.mechanisms, strict=True):
+        reach = np.linalg.norm(one - other) / mechanism.contribution_bound
+        assert 0.999 < reach <= 1.0 + 1e-5
+
+
+@pytest.mark.parametrize("share", [0.3, 0.0])
+def test_pairs_of_whitened_rows_reach_theirs(share):
+    """At a right angle the moments of two rows are the furthest apart, and slopes turn round."""
+    options = {"adjacency": "replace_one", "fit_intercept": False, "moment_budget": share}
+    case = Case(DPRidge(clipping_norm=1e-3, max_iter=2, random_state=0, **options))
+    X, y = case.records()
+    X[K] = np.eye(4)[0]
+    base = record(case, X, y)
+    opposite = record(case, *neighbour(case, X, y, "only the label"), script=base.released)
+    X[K] = np.eye(4)[1]
+    turned = record(case, X, y, script=base.released)
+    for other in (turned, opposite):
+        assert not broken_claims(base, other, k=K)[0]
+    if share > 0.0:
+        apart = np.linalg.norm(base.values[0] - turned.values[0])
+        assert apart == pytest.approx(base.mechanisms[0].contribution_bound, rel=1e-5)
+        assert apart == pytest.approx(np.sqrt(2.0), rel=1e-5)
+    apart = np.linalg.norm(base.values[-1] - opposite.values[-1])
+    assert apart == pytest.approx(2.0 * base.mechanisms[-1].contribution_bound, rel=1e-5)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 3.0, 30.0, 3e3])
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_what_is_automatic_follows_from_releases(adjacency, epsilon):
+    """Of seeds and budgets that lead to different numbers of steps."""
+    model = DPLogisticRegression(epsilon=epsilon, adjacency=adjacency, **TWO)
+    case, found = Case(model), set()
+    X, y = case.records(n_rows=200)
+    for seed in range(3):
+        base = record(case, X, y, random_state=seed)
+        for data in ((X[::-1] ** 3, y), neighbour(case, X, y, "far")):
+            other = record(case, *data, script=base.released, random_state=seed)
+            assert base.log == other.log
+            assert base.published == other.published
+        found.add(base.estimator.n_iter_)
+        spent = base.estimator.privacy_report_
+        assert len(base.values) == spent.n_releases == base.estimator.n_iter_ + 1
+    assert found <= {10, 20, 40}
 
 
 @pytest.mark.parametrize("batch_size", [1, 3])
