@@ -18,8 +18,8 @@ from skdp.linear_model._base import (
     POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
-    PrivateEstimator,
     ProbabilityMixin,
+    RowPrivateEstimator,
     check_finite,
     encode_labels,
     is_private,
@@ -35,7 +35,7 @@ _CONSTRAINTS = {
     **{name: allowed for name, allowed in COMMON_CONSTRAINTS.items() if name != "accountant"},
     "moment_budget": [Interval(Real, 0, 1, closed="left"), _AUTO],
     "data_norm": [POSITIVE],
-    "max_iter": [Interval(Integral, 1, 10**6, closed="both"), _AUTO],
+    "max_iter": [Interval(Integral, 1, 10**4, closed="both"), _AUTO],
     "clipping_norm": [POSITIVE, _AUTO],
     "step_size": [POSITIVE, _AUTO],
     "average": ["boolean"],
@@ -43,7 +43,7 @@ _CONSTRAINTS = {
 }
 
 
-class _BaseWhitened(PrivateEstimator):
+class _BaseWhitened(RowPrivateEstimator):
     """What the whitened estimators share."""
 
     # Of those that don't let it be chosen.
@@ -94,15 +94,11 @@ class _BaseWhitened(PrivateEstimator):
         check_finite(weights)
         return weights, steps
 
-    def _set_report(self, plan, steps, stream, also_public=()):
+    def _set_report(self, steps, report):
         self.n_iter_ = steps.n_steps
         self.clipping_norm_ = float(steps.clip)
         self.step_size_ = steps.size
-        self.privacy_report_ = plan.report(
-            n_steps=steps.n_steps,
-            reproducible=stream.reproducible,
-            also_public=also_public,
-        )
+        self.privacy_report_ = report
 
 
 class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
@@ -316,8 +312,13 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         weights, steps = self._solve(plan, rows, targets, loss, stream)
 
         # 5. publish
+        report = plan.report(
+            n_steps=steps.n_steps,
+            reproducible=stream.reproducible,
+            also_public=self._targets_assumed(),
+        )
         self._set_weights(weights, rows.bias, units)
-        self._set_report(plan, steps, stream, self._targets_assumed())
+        self._set_report(steps, report)
         return self
 
 
@@ -553,7 +554,12 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         weights, steps = self._solve(plan, rows, targets, loss, stream)
 
         # 5. publish
+        report = plan.report(
+            n_steps=steps.n_steps,
+            reproducible=stream.reproducible,
+            also_public=self._classes_assumed(),
+        )
         self._set_weights(weights, rows.bias, classes)
-        self._set_report(plan, steps, stream, self._classes_assumed())
+        self._set_report(steps, report)
         self.momentum_ = steps.momentum
         return self
