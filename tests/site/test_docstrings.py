@@ -81,19 +81,26 @@ def test_estimators_state_objective_guarantee_and_source():
 
 # Classes, by their first letters, whose text of a parameter or attribute is their own for a reason:
 # a method's own meaning, choice or sentence. Those of one entry share a text, as do all others.
-CLASSIFIERS = ("DPSCDClassifier", "DPCDClassifier", "DPSGDClassifier", "WALRClassifier")
+CLASSIFIERS = (
+    "DPLogisticRegression",
+    "DPSCDClassifier",
+    "DPCDClassifier",
+    "DPSGDClassifier",
+    "WALRClassifier",
+)
 REGRESSORS = ("DPSCDRegressor", "DPCDLasso", "DPCDElasticNet", "DPSGDRegressor")
+WHITENED = ("DPLogisticRegression", "DPRidge")
 DIFFERENCES = {
     "accountant": ["DPCD", "DPSGD"],
-    "alpha": [*CLASSIFIERS, *REGRESSORS],
-    "average": ["DPSGD", "WALR"],
+    "alpha": [*CLASSIFIERS, ("DPRidge", "DPSCDRegressor"), *REGRESSORS[1:]],
+    "average": ["DPSGD", "WALR", WHITENED],
     "batch_size": ["DPSGD", "WALR"],
     "batch_size_": ["DPSGD"],
-    "clipping_norm": ["DPCD", "DPSGDClassifier", "DPSGDRegressor"],
-    "clipping_norm_": ["DPCD", "DPSGD"],
-    "coef_": [REGRESSORS],
+    "clipping_norm": ["DPCD", "DPSGDClassifier", "DPSGDRegressor", WHITENED],
+    "clipping_norm_": ["DPCD", "DPSGD", WHITENED],
+    "coef_": [("DPRidge", *REGRESSORS)],
     "coef_bounds": ["DPCDClassifier"],
-    "data_norm": ["DPCD", ("DPSCDRegressor", "DPSGDRegressor"), "NormClipper", "WALR"],
+    "data_norm": ["DPCD", ("DPRidge", "DPSCDRegressor", "DPSGDRegressor"), "NormClipper", "WALR"],
     "delta": ["DPSGD"],
     "eta0": ["WALR"],
     "feature_bounds": ["BoundsScaler", "DPSCD"],
@@ -102,17 +109,21 @@ DIFFERENCES = {
         ("DPCDElasticNet", "DPCDLasso"),
         ("DPSCDRegressor", "DPSGDRegressor"),
         "WALR",
+        *WHITENED,
     ],
-    "intercept_": [REGRESSORS],
+    "intercept_": [("DPRidge", *REGRESSORS)],
     "l1_ratio": ["DPCDElasticNet"],
     "loss": [REGRESSORS],
-    "max_iter": ["DPCD", "DPSGD", "WALR"],
+    "max_iter": ["DPCD", "DPSGD", "WALR", *WHITENED],
     "mechanism": ["WALR"],
-    "n_iter_": ["DPSGD", "WALR"],
+    "n_iter_": ["DPSGD", "WALR", WHITENED],
+    "n_jobs": [WHITENED],
     "norm_bound_": ["NormClipper"],
     "random_state": ["DPSGD"],
     "smoothness": ["DPCDClassifier"],
     "solver": ["WALR"],
+    "step_size": WHITENED,
+    "step_size_": [WHITENED],
     "target_bounds": ["DPCD"],
 }
 
