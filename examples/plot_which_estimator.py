@@ -3,8 +3,8 @@ Which estimator when
 ====================
 
 Where records are many and features well scaled, every private estimator does about equally well.
-Elsewhere ``DPLogisticRegression`` and ``DPRidge`` do well, with a few exceptions. This example looks
-at the other cases and measures how much there is to gain from knowing who does best.
+Elsewhere ``DPLogisticRegression`` and ``DPRidge`` do well, with a few exceptions. This example
+looks at the other cases and measures how much there is to gain from knowing who does best.
 """
 
 # %%
