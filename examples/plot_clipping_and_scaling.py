@@ -20,7 +20,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-from skdp.linear_model import DPSGDClassifier
+from skdp.linear_model import DPLogisticRegression
 from skdp.preprocessing import BoundsScaler
 
 N_REPEATS = 8
@@ -100,12 +100,8 @@ LEAKS = ("StandardScaler", "MinMaxScaler")
 
 def fit(preparation, X, y, seed, epsilon=1.0, data_norm=1.0):
     """Return a fitted pipeline, whose report covers the model for what it was shown."""
-    model = DPSGDClassifier(
-        epsilon=epsilon,
-        data_norm=data_norm,
-        batch_size=50,  # a few times the default, to be quicker
-        classes=[0, 1],
-        random_state=seed,
+    model = DPLogisticRegression(
+        epsilon=epsilon, data_norm=data_norm, classes=[0, 1], random_state=seed
     )
     return make_pipeline(*preparation, model).fit(X, y)
 

@@ -29,8 +29,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from tqdm import tqdm
 
-from skdp.linear_model import DPSCDClassifier
-from skdp.preprocessing import BoundsScaler
+from skdp.linear_model import DPLogisticRegression
+from skdp.preprocessing import BoundsScaler, NormClipper
 
 MEAN_BOUNDS = {
     # Half the width of a nucleus in micrometres: a few for a healthy cell, and several times that
@@ -77,21 +77,26 @@ def public_bounds():
 # ------------------
 # ``BoundsScaler`` maps the public ranges to [-1, 1], so a record is at most ``sqrt(30)`` long. The
 # classifier is told a smaller ``data_norm``, since hardly any record is at an end of all ranges at
-# once; what is longer is scaled down. With a few hundred records passes are cheap and overfitting
-# is near, hence more of the first and a stronger penalty than the defaults, which suit thousands.
-# All of it is decided without the data.
+# once; ``NormClipper`` scales down what is longer, here and in prediction.
+#
+# ``max_iter`` and ``momentum`` could be left out. With a few hundred records the noise is large,
+# and the automatic choice stops early for the sake of probabilities. Here the decisions count. They
+# bear more noise, and with thirty measurements that mostly go together more steps find the
+# differences that tell. This was seen on these records, which are public; on records of your own
+# keep the defaults, or decide on other data.
 
 
 def private_pipeline(epsilon, random_state=None):
     """Return a pipeline that spends `epsilon` when it is fitted."""
     return make_pipeline(
         BoundsScaler(feature_bounds=public_bounds()),
-        DPSCDClassifier(
+        NormClipper(3.0),
+        DPLogisticRegression(
             epsilon=epsilon,
             delta=1e-5,
             data_norm=3.0,
-            alpha=1e-3,
-            max_iter=30,
+            max_iter=40,
+            momentum=0.5,
             classes=[0, 1],
             random_state=random_state,
         ),
@@ -139,7 +144,7 @@ def plot(scores, baseline):
         xticklabels=[f"{epsilon:g}" for epsilon in epsilons],
         xlabel=r"$\varepsilon$  (stronger privacy to the left)",
         ylabel="accuracy on held-out records",
-        title="What privacy costs: breast-cancer records, DP-SCD",
+        title="What privacy costs: breast-cancer records",
         ylim=(min(baseline, np.quantile(private, 0.1)) - 0.03, 1.0),
     )
     axes.minorticks_off()

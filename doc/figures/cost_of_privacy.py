@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from bands import draw_bands, finish, logistic_data
 
-from skdp.linear_model import DPSCDClassifier
+from skdp.linear_model import DPLogisticRegression
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 X, y = logistic_data(20_000, 10)
@@ -14,7 +14,7 @@ X_test, y_test = X[10_000:], y[10_000:]
 def score(n_rows, epsilon, seed):
     """Return the accuracy of a fit on rows of its own."""
     rows = np.random.default_rng(seed).choice(10_000, n_rows, replace=False)
-    model = DPSCDClassifier(epsilon=epsilon, data_norm=4.0, classes=[0, 1], random_state=seed)
+    model = DPLogisticRegression(epsilon=epsilon, data_norm=4.0, classes=[0, 1], random_state=seed)
     return model.fit(X[rows], y[rows]).score(X_test, y_test)
 
 

@@ -152,8 +152,8 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
 
     max_iter : int or "auto", default="auto"
         Steps, each of which reads all rows once, besides two readings before them. All are taken.
-        "auto" follows from the released moment and public numbers: 20 where the steps' noise is
-        small, else 10.
+        "auto" follows from the released moment and public numbers: 10 or 20, and 100 where no
+        moment is bought.
 
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a step: the length of its slopes times that of the
@@ -161,7 +161,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
 
     step_size : float or "auto", default="auto"
         Length of the steps in whitened coordinates. "auto" is the reciprocal of the largest
-        curvature of the loss, 1, which a whitened problem is stable for.
+        curvature of the loss, 1, with which steps don't diverge.
 
     average : bool, default=True
         Whether to return the mean of the later iterates. It costs no privacy.
@@ -212,16 +212,18 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
     -----
     One noisy second moment of the rows, then noisy gradient steps over all rows in the coordinates
     in which that moment is about the identity. All batches are full, so that the releases compose
-    to one Gaussian exactly, and ``privacy_report_.mu`` is exact. doc/theory/whitening.rst has the
-    proofs and the reasons for the automatic settings.
-    Several targets are clipped and released together.
+    to one Gaussian exactly [1]_, and ``privacy_report_.mu`` is exact. Eigenvalues of the moment are
+    shrunk as noise asks for it [2]_. doc/theory/whitening.rst has the proofs and the reasons for
+    the automatic settings.
+    Several targets are clipped and released together: each costs noise, none costs a share of the
+    budget.
 
     References
     ----------
-    .. [1] Ledoit and Peche (2011). Eigenvectors of some large sample covariance matrix ensembles.
-       Probability Theory and Related Fields. Theorem 3, on shrinking eigenvalues.
-       Dong, Roth and Su (2022). Gaussian differential privacy. Journal of the Royal Statistical
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of the Royal Statistical
        Society B. Corollary 3.3, on composition.
+    .. [2] Bun, Allez, Bouchaud and Potters (2016). Rotational invariant estimator for general noisy
+       matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.
 
     Examples
     --------
@@ -379,8 +381,8 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
 
     max_iter : int or "auto", default="auto"
         Steps, each of which reads all rows once, besides two readings before them. All are taken.
-        "auto" follows from the released moment and public numbers: 10 to 40, the more the less
-        noise there is.
+        "auto" follows from the released moment and public numbers: 10, 20 or 40, fewer where noise
+        is large, and 100 where no moment is bought.
 
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a step: the length of its slopes times that of the
@@ -388,8 +390,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
 
     step_size : float or "auto", default="auto"
         Length of the steps in whitened coordinates. "auto" is the reciprocal of the largest
-        curvature of the loss, 4 for two classes and 2 for more, which a whitened problem is stable
-        for.
+        curvature of the loss, 4 for two classes and 2 for more, with which steps don't diverge.
 
     momentum : float or "auto", default="auto"
         Share of the last step, in [0, 1), that each step repeats. "auto" follows from the released
@@ -451,17 +452,18 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
     -----
     One noisy second moment of the rows, then noisy gradient steps over all rows in the coordinates
     in which that moment is about the identity. All batches are full, so that the releases compose
-    to one Gaussian exactly, and ``privacy_report_.mu`` is exact. doc/theory/whitening.rst has the
-    proofs and the reasons for the automatic settings.
+    to one Gaussian exactly [1]_, and ``privacy_report_.mu`` is exact. Eigenvalues of the moment are
+    shrunk as noise asks for it [2]_. doc/theory/whitening.rst has the proofs and the reasons for
+    the automatic settings.
     The classes are clipped and released together: each costs noise, none costs a share of the
     budget.
 
     References
     ----------
-    .. [1] Ledoit and Peche (2011). Eigenvectors of some large sample covariance matrix ensembles.
-       Probability Theory and Related Fields. Theorem 3, on shrinking eigenvalues.
-       Dong, Roth and Su (2022). Gaussian differential privacy. Journal of the Royal Statistical
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of the Royal Statistical
        Society B. Corollary 3.3, on composition.
+    .. [2] Bun, Allez, Bouchaud and Potters (2016). Rotational invariant estimator for general noisy
+       matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.
 
     Examples
     --------
