@@ -76,8 +76,8 @@ def test_sums_are_those_of_the_rows_one_by_one(
         found = sums.moment(NO_NOISE)
         sums.bound_slopes(A, 0.7)
         steps = sums.slopes(w, NO_NOISE)
-    np.testing.assert_allclose(found, as_vector(moment), rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(steps, slopes, rtol=1e-6, atol=1e-6 * np.abs(slopes).max())
+    np.testing.assert_allclose(found, as_vector(moment), rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(steps, slopes, rtol=1e-10, atol=1e-11 * np.abs(slopes).max())
 
 
 def test_without_a_bound_nothing_is_cut_but_null_records(rng):

@@ -37,9 +37,11 @@ def test_a_singular_moment_without_noise_stretches_nothing_without_end(rng):
 @pytest.mark.parametrize("n_rows", [1, 200, 10**5, 10**9])
 @pytest.mark.parametrize("alpha", [1e-30, 1e-4, 100.0])
 @pytest.mark.parametrize("size", [-5.0, 0.0, 0.3, 1e3])
-def test_the_map_is_what_its_bounds_say(size, alpha, n_rows, rng):
+@pytest.mark.parametrize("bias", [0.0, BIAS])
+def test_the_map_is_what_its_bounds_say(bias, size, alpha, n_rows, rng):
     """For any release, an absurd one too: symmetric to the last bit, and stretched by no more."""
-    made = plan(n_rows=n_rows, n_columns=6, alpha=alpha)
+    sizes = {"bias": bias, "row_norm": math.hypot(1.0, bias)}
+    made = plan(n_rows=n_rows, n_columns=6, alpha=alpha, **sizes)
     moment = moment_of(size * rng.uniform(size=6), rng) + noise_like(6, 0.1, rng)
     moment = 0.5 * (moment + moment.T)
     white = whiten(moment, made)
@@ -54,7 +56,7 @@ def test_the_map_is_what_its_bounds_say(size, alpha, n_rows, rng):
     assert white.stretch == pytest.approx(math.sqrt(1.0 + largest / (hidden + penalty)))
     signal = white.signal * white.scale
     assert (signal >= 0.0).all()
-    trace = min(max(np.trace(moment), BIAS**2, largest / 100.0), largest)
+    trace = min(max(np.trace(moment), bias**2, largest / 100.0), largest)
     assert signal.sum() == pytest.approx(trace, rel=1e-9)
     np.testing.assert_allclose(white.scale, signal + hidden + penalty, rtol=1e-12)
     vectors = np.linalg.eigh(moment)[1]
