@@ -93,7 +93,7 @@ def check_positive(value, name):
         If it isn't a number within 1e-30 and 1e30; the message names the parameter.
     """
     if not isinstance(value, Real) or not 1e-30 <= value <= 1e30:
-        raise ValueError(f"{name} must be a float in the range [1e-30, 1e30], got {value}.")
+        raise ValueError(f"{name} must be a float in the range [1e-30, 1e30], got {short(value)}.")
     return float(value)
 
 

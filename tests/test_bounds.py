@@ -12,7 +12,7 @@ from skdp._bounds import (
     row_norms,
     summation_slack,
 )
-from skdp._checks import check_bounds, check_feature_bounds
+from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp._clipping import clip_contributions, clip_entries
 
 EXTREME_ROWS = np.array(
@@ -243,3 +243,10 @@ def test_null_records_have_no_norm_within_their_block(fit_intercept, rng):
     with pytest.raises(KeyError), null_records([0]):
         raise KeyError
     np.testing.assert_array_equal(clip_rows(X, **options).norm, plain)
+
+
+@pytest.mark.parametrize("value", ["y" * 5000, 10**4000, ["y"] * 5000])
+def test_a_number_that_is_none_is_not_quoted_whole(value):
+    with pytest.raises(ValueError, match="data_norm must be a float in the range") as caught:
+        check_positive(value, "data_norm")
+    assert len(str(caught.value)) < 200

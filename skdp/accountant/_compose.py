@@ -21,9 +21,10 @@ def compose(reports):
     -------
     report : PrivacyReport
         Its delta is the sum of the deltas; its epsilon is that of all releases together at that
-        delta, computed from their events. Where only Renyi divergences can do that, the sum of the
-        epsilons takes its place if it is smaller. Elsewhere it may be above that sum, by less than
-        0.1 % most often, and by more where noise differs by orders of magnitude.
+        delta, computed from their events. It may be above the sum of the epsilons, by less than
+        0.1 % most often, and by more where noise differs by orders of magnitude or only Renyi
+        divergences can compute it. Where these were asked for and loss distributions can compute
+        it too, the sum takes its place if it is smaller, but nothing below what those give.
 
     Raises
     ------

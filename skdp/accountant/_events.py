@@ -275,6 +275,17 @@ def _set_noise_and_counts(event):
         object.__setattr__(event, name, check_count(getattr(event, name), name))
 
 
+def checked_events(events):
+    """Return events as a tuple after checking them and their fields again.
+
+    A subclass, or an attribute set on an event, could say that it costs less than it does: the
+    former raises a TypeError, the latter is dropped.
+    """
+    if not all(type(event) in (GaussianEvent, LaplaceEvent) for event in events):
+        raise TypeError("events must be instances of GaussianEvent or LaplaceEvent themselves.")
+    return tuple(replace(event) for event in events)
+
+
 def pure_factor(adjacency):
     """Distance between the sums of two neighbouring data sets over one record's bound."""
     if not isinstance(adjacency, str) or adjacency not in _PURE_FACTORS:

@@ -33,7 +33,7 @@ _LARGEST_EPSILON = 1e12
 _TPR_GRID = np.geomspace(1e-4, 700.0, 48)
 _TPR_GRID = np.concatenate([-_TPR_GRID[_TPR_GRID < 50.0][::-1], [0.0], _TPR_GRID])
 # Compositions take time and memory that grow with the root of the number of steps.
-LARGEST_PLD_STEPS = 4 * 10**6
+_LARGEST_PLD_STEPS = 4 * 10**6
 
 
 def smallest_pld_delta(n_steps):
@@ -41,7 +41,7 @@ def smallest_pld_delta(n_steps):
 
     Infinite where there are too many steps to compose.
     """
-    return max(1e-12, 20 * _FFT_ERROR * n_steps) if n_steps <= LARGEST_PLD_STEPS else math.inf
+    return max(1e-12, 20 * _FFT_ERROR * n_steps) if n_steps <= _LARGEST_PLD_STEPS else math.inf
 
 
 class PLDProfile:

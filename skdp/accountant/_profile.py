@@ -13,8 +13,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from skdp.accountant._divergences import upper_gaussian_log_delta
-from skdp.accountant._events import GaussianEvent, total
-from skdp.accountant._loss_distribution import LARGEST_PLD_STEPS, PLDProfile, smallest_pld_delta
+from skdp.accountant._events import GaussianEvent, checked_events, total
+from skdp.accountant._loss_distribution import PLDProfile, smallest_pld_delta
 from skdp.accountant._pure import PureProfile
 from skdp.accountant._renyi import RDPProfile
 
@@ -128,7 +128,7 @@ def build_profile(events, adjacency, accountant, *, is_coarse=False):
 
 @functools.lru_cache(maxsize=16)
 def _build_profile(events, adjacency, accountant, is_coarse):
-    events = tuple(_computable(event) for event in events)
+    events = tuple(_computable(event) for event in checked_events(events))
     if any(event.noise_multiplier == 0 for event in events):
         return GaussianProfile(math.inf)
     events = tuple(e for e in events if not math.isinf(e.noise_multiplier))
@@ -158,25 +158,17 @@ def epsilon_of(events, adjacency, accountant, delta):
 
 
 def least_epsilon(events, adjacency, accountant, delta):
-    """Epsilon that no report of a tuple of events may go below.
+    """Epsilon that no report of a tuple of events may go below: an upper bound on what they cost.
 
     It is that of the accountant. Renyi divergences may be far above what loss distributions give,
-    and above sums of epsilons; beside them, what loss distributions give is enough. Where those are
-    unreliable they are asked about a larger delta and fewer steps, which is coarse.
+    and above sums of epsilons; where loss distributions are reliable, what they give is enough.
     """
     found = epsilon_of(events, adjacency, accountant, delta)
-    if accountant != "rdp" or delta == 0:
+    if accountant != "rdp":
         return found
-    n_steps = sum(event.n_steps for event in events)
-    if any(event.sampling_rate < 1 for event in events):
-        if n_steps > LARGEST_PLD_STEPS:
-            # Half of the steps that can be composed: each event keeps one, however many there are.
-            share = 0.5 * LARGEST_PLD_STEPS / n_steps
-            events = tuple(
-                replace(event, n_steps=max(int(share * event.n_steps), 1)) for event in events
-            )
-            n_steps = sum(event.n_steps for event in events)
-        delta = max(delta, smallest_pld_delta(n_steps))
+    is_sampled = any(event.sampling_rate < 1 for event in events)
+    if is_sampled and delta < smallest_pld_delta(sum(event.n_steps for event in events)):
+        return found
     return min(found, epsilon_of(events, adjacency, "pld", delta))
 
 

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from skdp._checks import check_count, check_flag, check_real
 from skdp.accountant._calibration import resolve_accountant
-from skdp.accountant._events import GaussianEvent, LaplaceEvent
+from skdp.accountant._events import checked_events
 from skdp.accountant._profile import (
     ADJACENCIES,
     build_profile,
@@ -59,11 +59,12 @@ class PrivacyReport:
         The guarantee: on any two data sets that differ in one record, any set of outcomes has
         probabilities ``p <= exp(epsilon) p' + delta``. Epsilon may be larger than what the events
         give at delta, and never is smaller: it is raised to that by up to 1 %, by which versions
-        and machines may differ, and refused beyond.
+        and machines may differ, and refused beyond. Nothing checks a report that is unpickled, but
+        `epsilon_at`, `delta_at` and `tpr_at` answer no less than what its events give.
     adjacency : {"zero_out", "replace_one", "replace_label"}
         What "differ in one record" means.
     events : tuple of GaussianEvent and LaplaceEvent
-        The releases that were made.
+        The releases that were made; not of subclasses.
     clipping : float or None
         Bound on one record's contribution to a release, or for pairwise events on the distance
         between the releases of neighbouring data sets; None if releases have different bounds.
@@ -143,8 +144,7 @@ class PrivacyReport:
                 object.__setattr__(self, name, tuple(getattr(self, name)))
             except TypeError:
                 raise TypeError(f"{name} must be a tuple.") from None
-        if not all(isinstance(event, GaussianEvent | LaplaceEvent) for event in self.events):
-            raise TypeError("events must be instances of GaussianEvent or LaplaceEvent.")
+        object.__setattr__(self, "events", checked_events(self.events))
         if not self.events:
             raise ValueError("events must hold at least one event.")
         # Only a distance between neighbours' values says how far a label moves them.
@@ -169,16 +169,20 @@ class PrivacyReport:
             object.__setattr__(self, "accountant_version", source)
         if self.skdp_version is None:
             object.__setattr__(self, "skdp_version", _version("skdp"))
-        object.__setattr__(self, "epsilon", self._checked_epsilon())
+        epsilon = self._certified_epsilon()
+        if self.epsilon * (1 + _TOLERANCE) < epsilon:
+            raise ValueError("epsilon is too small for the events at this delta and adjacency.")
+        object.__setattr__(self, "epsilon", epsilon)
 
-    def _checked_epsilon(self):
+    def _certified_epsilon(self):
+        """Epsilon as stated, or what the events give at the stated delta if that is more.
+
+        What was unpickled, or set behind a frozen object's back, was never checked.
+        """
         releases = self.events, self.adjacency, self.accountant, self.delta
         if math.isinf(self.epsilon) or self.epsilon >= epsilon_of(*releases):
             return self.epsilon
-        least = least_epsilon(*releases)
-        if self.epsilon * (1 + _TOLERANCE) < least:
-            raise ValueError("epsilon is too small for the events at this delta and adjacency.")
-        return max(self.epsilon, least)
+        return max(least_epsilon(*releases), self.epsilon)
 
     @property
     def event(self):
@@ -251,8 +255,8 @@ class PrivacyReport:
         group_size = check_count(group_size, "group_size")
         if group_size == 1:
             found = epsilon_of(self.events, self.adjacency, self.accountant, delta)
-            return min(found, self.epsilon) if delta >= self.delta else found
-        events = tuple(event.scaled_to_group(group_size) for event in self.events)
+            return min(found, self._certified_epsilon()) if delta >= self.delta else found
+        events = tuple(event.scaled_to_group(group_size) for event in checked_events(self.events))
         found = epsilon_of(events, self.adjacency, self.accountant, delta)
         if self.mu is None:
             found = min(found, group_epsilon(self._profile(), delta, group_size))
@@ -280,7 +284,7 @@ class PrivacyReport:
         if math.isinf(epsilon):
             return 0.0
         found = self._profile().delta(epsilon)
-        return min(found, self.delta) if epsilon >= self.epsilon else found
+        return min(found, self.delta) if epsilon >= self._certified_epsilon() else found
 
     def tpr_at(self, fpr):
         """Largest true positive rate of a membership attack that the guarantee allows.
@@ -304,8 +308,9 @@ class PrivacyReport:
         """
         fpr = _in_range(fpr, "fpr", 0, 1)
         bound = min(self._profile().tpr(fpr), 1.0)
-        if math.isfinite(self.epsilon):
-            odds = math.exp(min(self.epsilon, 700.0))
+        epsilon = self._certified_epsilon()
+        if math.isfinite(epsilon):
+            odds = math.exp(min(epsilon, 700.0))
             bound = min(bound, self.delta + odds * fpr, 1 - (1 - self.delta - fpr) / odds)
         return max(bound, fpr)
 
@@ -357,12 +362,13 @@ class PrivacyReport:
 
         Notes
         -----
-        Epsilon, all that is derived from the events, and the unit are checked. Where loss
-        distributions can't compute epsilon, for deltas of Poisson batches below 1e-12 or beyond
-        4e6 steps, the check is coarser: it may be as small as theirs for a larger delta or fewer
-        steps. What nothing in a report proves is believed: that these were the events, and for
-        pairwise ones that this was the adjacency; `clipping`; that there was no seed; and all
-        words. Keep reports where nobody else can change them, or sign them.
+        Epsilon, all that is derived from the events, and the unit are checked. Epsilon is held to
+        an upper bound: that of `accountant`, or where "rdp" was asked for that of loss
+        distributions if it is smaller. Where these can't compute it, for deltas of Poisson batches
+        below 1e-12 (more beyond 250 steps) or beyond 4e6 steps, only "rdp" counts. What nothing in
+        a report proves is believed: that these were the events, and for pairwise ones that this
+        was the adjacency; `clipping`; that there was no seed; and all words. Keep reports where
+        nobody else can change them, or sign them.
 
         Examples
         --------

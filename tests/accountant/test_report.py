@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom, norm
 
@@ -352,7 +353,7 @@ def test_a_report_never_states_less_than_its_events_give(kind):
         with pytest.raises(ValueError, match="epsilon is too small"):
             dataclasses.replace(report, epsilon=stated)
     assert dataclasses.replace(report, epsilon=2.0).epsilon == 2.0
-    if kind not in ("rdp", "tiny delta"):
+    if kind != "rdp":
         least = report.epsilon_at(report.delta)
         # Versions and machines may differ by so much; what is true here is stated.
         assert dataclasses.replace(report, epsilon=0.995 * least).epsilon == least
@@ -386,6 +387,96 @@ def test_compose_checks_what_was_changed_behind_a_reports_back(name):
     for reports in ([changed], [changed, changed], [pickle.loads(pickle.dumps(changed))]):
         with pytest.raises(ValueError, match=r"epsilon is too small|unit must be one of"):
             compose(reports)
+
+
+@pytest.mark.parametrize("kind", ["poisson", "full batch", "replace_one", "rdp"])
+@pytest.mark.parametrize(("name", "value"), [("epsilon", 0.01), ("epsilon", 0.0), ("delta", 1e-9)])
+def test_questions_are_answered_from_the_events(kind, name, value):
+    """Whatever was set behind a frozen object's back, or unpickled."""
+    report = make_report(**CLAIMS[kind])
+    # Of the accountant that gives least, and with nothing stated.
+    honest = dataclasses.replace(report, epsilon=math.inf, accountant="pld")
+    changed = pickle.loads(pickle.dumps(report))
+    object.__setattr__(changed, name, value)
+    for one in (changed, pickle.loads(pickle.dumps(changed))):
+        assert getattr(one, name) == value
+        for delta in (1e-9, 1e-7, report.delta, 1e-3):
+            assert one.epsilon_at(delta) >= honest.epsilon_at(delta) * (1 - 1e-9) > 0.0
+        for epsilon in (0.0, 0.01, 0.5, 1.0):
+            assert one.delta_at(epsilon) >= honest.delta_at(epsilon) * (1 - 1e-6)
+        for fpr in (1e-6, 1e-3, 0.01, 0.5, 0.99):
+            assert one.tpr_at(fpr) >= honest.tpr_at(fpr) * (1 - 1e-9)
+        assert "tell" in one.to_text()
+
+
+# Of one release that has each row with a chance of a half.
+RARE = GaussianEvent(1.0, 0.5)
+
+
+def exact_epsilon(delta):
+    """Delta is half of a full batch's at log(1 + 2 (exp(e) - 1)): Balle, Barthe, Gaboardi 2018."""
+
+    def excess(epsilon):
+        inner = epsilon + math.log1p(1 - math.exp(-epsilon))
+        first, second = norm.logcdf([0.5 - inner, -0.5 - inner])
+        log_half = first + math.log1p(-math.exp(inner + second - first)) + math.log(0.5)
+        return log_half - math.log(delta)
+
+    return brentq(excess, 1.0, 100.0)
+
+
+@pytest.mark.parametrize("delta", [1e-13, 1e-30, 1e-300])
+def test_tiny_deltas_need_the_epsilon_of_tiny_deltas(delta):
+    """Loss distributions don't reach them, and what they give at a larger delta is no bound."""
+    exact = exact_epsilon(delta)
+    report = make_report(events=(RARE,), delta=delta, epsilon=math.inf)
+    least = report.epsilon_at(delta)
+    assert report.accountant == "rdp"
+    assert exact <= least < 1.2 * exact
+    for stated in (2.0, get_epsilon(1.0, 1e-12, sampling_rate=0.5), 0.98 * least):
+        with pytest.raises(ValueError, match="epsilon is too small"):
+            dataclasses.replace(report, epsilon=stated)
+        with pytest.raises(ValueError, match="epsilon is too small"):
+            PrivacyReport.from_dict(report.to_dict() | {"epsilon": stated})
+        object.__setattr__(report, "epsilon", stated)
+        assert report.epsilon_at(delta) == least
+        with pytest.raises(ValueError, match="epsilon is too small"):
+            compose([report])
+        object.__setattr__(report, "epsilon", math.inf)
+    assert dataclasses.replace(report, epsilon=0.995 * least).epsilon == least
+    # Reports of Poisson batches of a usual delta are no witness for a tiny one.
+    usual = make_report(events=(RARE,), epsilon=6.0)
+    with pytest.raises(ValueError, match="epsilon is too small"):
+        dataclasses.replace(usual, delta=delta)
+    joint = compose([dataclasses.replace(report, epsilon=least)] * 2)
+    assert joint.epsilon == dataclasses.replace(joint, epsilon=math.inf).epsilon_at(2 * delta)
+
+
+class _Free(GaussianEvent):
+    def mu(self, adjacency):
+        return 0.0
+
+
+def test_events_that_say_they_cost_nothing():
+    report = make_report(rate=1.0)
+    with pytest.raises(TypeError, match="events must be instances"):
+        dataclasses.replace(report, events=(_Free(1.0),))
+    other = dataclasses.replace(report, delta=1.1e-5)
+    object.__setattr__(other, "events", (_Free(report.noise_multiplier, 1.0, 1000),))
+    for question in (other.epsilon_at, other.delta_at, other.tpr_at):
+        with pytest.raises(TypeError, match="events must be instances"):
+            question(0.5)
+    with pytest.raises(TypeError, match="events must be instances"):
+        other.epsilon_at(0.5, group_size=2)
+    event = GaussianEvent(1.0)
+    object.__setattr__(event, "mu", lambda adjacency: 0.0)
+    with pytest.raises(ValueError, match="epsilon is too small"):
+        dataclasses.replace(report, events=(event,))
+    for name, value in (("noise_multiplier", math.nan), ("sampling_rate", 0.0), ("n_steps", 0)):
+        event = GaussianEvent(1.0)
+        object.__setattr__(event, name, value)
+        with pytest.raises(ValueError, match=name):
+            dataclasses.replace(report, events=(event,))
 
 
 def test_compose_believes_no_epsilon():

@@ -143,16 +143,37 @@ def test_gaussian_noise_is_never_read_as_pure(rate):
         PrivacyReport.from_dict(entries | {"delta": 0.0, "epsilon": 1e6})
 
 
-def test_sums_of_epsilons_below_the_bound_by_renyi_divergences_are_read():
-    """`compose` takes the smaller; where only Renyi divergences go, they may give far more."""
+def test_sums_of_epsilons_below_the_only_bound_are_not_stated():
+    """Where only Renyi divergences go they may give far more, and a reader has nothing else."""
     events = GaussianEvent(0.934, 0.001, 200), GaussianEvent(3000.0, 0.01, 20000)
-    joint = compose([make_report(events=(event,), delta=2e-12) for event in events])
+    reports = [make_report(events=(event,), delta=2e-12) for event in events]
+    joint = compose(reports)
     assert joint.accountant == "rdp"
+    sum_of_epsilons = sum(report.epsilon for report in reports)
+    assert joint.epsilon > 1.5 * sum_of_epsilons
     alone = dataclasses.replace(joint, epsilon=math.inf).epsilon_at(joint.delta)
-    assert alone > 1.5 * joint.epsilon
+    assert joint.epsilon == alone
     seen_again(joint)
+    for stated in (sum_of_epsilons, 0.98 * joint.epsilon):
+        with pytest.raises(ValueError, match="epsilon is too small"):
+            PrivacyReport.from_dict(joint.to_dict() | {"epsilon": stated})
+
+
+def test_sums_of_epsilons_below_the_asked_renyi_divergences_are_read():
+    """`compose` takes the smaller where loss distributions bear it out."""
+    events = GaussianEvent(0.934, 0.001, 200), GaussianEvent(3000.0, 0.01, 20000)
+    reports = [make_report(events=(event,), accountant="rdp") for event in events]
+    joint = compose(reports)
+    assert joint.accountant == "rdp"
+    by_losses = dataclasses.replace(joint, epsilon=math.inf, accountant="pld")
+    least = by_losses.epsilon_at(joint.delta)
+    assert least <= joint.epsilon <= joint.epsilon_at(joint.delta)
+    seen_again(joint)
+    for factor in (1.0, 0.995):
+        again = PrivacyReport.from_dict(joint.to_dict() | {"epsilon": factor * least})
+        assert again.epsilon == least
     with pytest.raises(ValueError, match="epsilon is too small"):
-        PrivacyReport.from_dict(joint.to_dict() | {"epsilon": 0.5 * joint.epsilon})
+        PrivacyReport.from_dict(joint.to_dict() | {"epsilon": 0.98 * least})
 
 
 def test_steps_beyond_loss_distributions_are_read():
@@ -161,7 +182,7 @@ def test_steps_beyond_loss_distributions_are_read():
     assert report.accountant == "rdp"
     seen_again(report)
     with pytest.raises(ValueError, match="epsilon is too small"):
-        PrivacyReport.from_dict(report.to_dict() | {"epsilon": 0.2 * report.epsilon})
+        PrivacyReport.from_dict(report.to_dict() | {"epsilon": 0.98 * report.epsilon})
     fewer = get_epsilon(30.0, 1e-5, sampling_rate=1e-3, n_steps=10**6)
     with pytest.raises(ValueError, match="epsilon is too small"):
         PrivacyReport.from_dict(report.to_dict() | {"epsilon": fewer})

@@ -597,15 +597,29 @@ MUTANTS = (
     Mutant(
         "an epsilon that is believed",
         "accountant/_report.py",
-        "if self.epsilon * (1 + _TOLERANCE) < least:",
+        "if self.epsilon * (1 + _TOLERANCE) < epsilon:",
         "if self.epsilon < 0:",
         (REPORT, REPORT_JSON),
     ),
     Mutant(
         "an epsilon that is believed by 1 %",
         "accountant/_report.py",
-        "return max(self.epsilon, least)",
-        "return self.epsilon",
+        '        object.__setattr__(self, "epsilon", epsilon)\n',
+        "",
+        (REPORT, REPORT_JSON),
+    ),
+    Mutant(
+        "an edited epsilon that bounds an attack",
+        "accountant/_report.py",
+        "        epsilon = self._certified_epsilon()\n        if math.isfinite(epsilon):\n",
+        "        epsilon = self.epsilon\n        if math.isfinite(epsilon):\n",
+        (REPORT,),
+    ),
+    Mutant(
+        "an epsilon that holds at a larger delta only",
+        "accountant/_profile.py",
+        "(sum(event.n_steps for event in events)):\n        return found\n",
+        "(sum(event.n_steps for event in events)):\n        delta = smallest_pld_delta(1)\n",
         (REPORT, REPORT_JSON),
     ),
     Mutant(

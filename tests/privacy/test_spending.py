@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import norm
 
 from skdp._sampling import PoissonSampler
-from skdp.accountant import get_epsilon
+from skdp.accountant import calibrate, get_epsilon
 from skdp.linear_model import DPSGDClassifier
 from tests.privacy._cases import TWO, Case
 from tests.privacy._replay import broken_accounts, record
@@ -40,6 +40,15 @@ def test_sampled_releases_agree_with_our_accountant(noise, rate, n_steps, adjace
     found = epsilon_of([Release(noise, rate)] * n_steps, 1e-4, adjacency)
     ours = get_epsilon(noise, 1e-4, sampling_rate=rate, n_steps=n_steps, adjacency=adjacency)
     assert 0.995 * ours < found <= ours
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize(("rate", "n_steps"), [(0.1, 100), (0.01, 2000), (0.5, 3)])
+@pytest.mark.parametrize("epsilon", [1e-4, 1e-3, 0.1, 10.0])
+def test_the_grid_adds_less_than_calibration_leaves(epsilon, rate, n_steps, adjacency):
+    noise = calibrate(epsilon, 1e-5, sampling_rate=rate, n_steps=n_steps, adjacency=adjacency)
+    found = epsilon_of([Release(noise, rate)] * n_steps, 1e-5, adjacency)
+    assert 0.995 * epsilon < found <= epsilon
 
 
 def test_coins_of_another_probability_are_convicted(monkeypatch):
