@@ -66,9 +66,9 @@ def fit_descent(X, y, epsilon, delta, *, loss, row_norm, steps, clip, size, seed
     w = mean = np.zeros((n_columns, y.shape[1]))
     n_kept = max(steps // 2, 1)
     for step in range(steps):
-        slopes = slopes_of(X @ w, y)
+        slopes = slopes_of(X @ w.astype(X.dtype), y)
         lengths = norms * np.linalg.norm(slopes, axis=1, keepdims=True)
-        slopes *= np.minimum(1.0, bound / np.maximum(lengths, 1e-300))
+        slopes *= np.minimum(1.0, bound / np.maximum(lengths, 1e-30))
         gradient = (X.T @ slopes + sigma * rng.normal(size=w.shape)) / n_rows
         w = w - size / (smoothness * row_norm**2) * gradient
         if step >= steps - n_kept:

@@ -21,6 +21,7 @@ rounding; the paper's remedy would add noise.
 import math
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.optimize import brentq, minimize
 from scipy.special import expit, log_ndtr, ndtr
 
@@ -101,10 +102,17 @@ def fit_objective(
     sigma = slope * row_norm / calibrate_objective(epsilon, delta, lost)
     b = sigma * np.random.default_rng(seed).normal(size=n_columns)
 
-    def objective(w):
+    # In coordinates in which the greatest curvature that there may be is that of a sphere.
+    curvature = smoothness * (X.T @ X) + penalty * np.eye(n_columns)
+    root = np.linalg.cholesky(curvature / n_rows)
+
+    def objective(v):
+        w = solve_triangular(root, v, lower=True, trans="T")
         values, derivatives = loss(X @ w, y)
         value = values.sum() + penalty / 2.0 * w @ w + b @ w
-        return value / n_rows, (X.T @ derivatives + penalty * w + b) / n_rows
+        gradient = (X.T @ derivatives + penalty * w + b) / n_rows
+        return value / n_rows, solve_triangular(root, gradient, lower=True)
 
-    settings = {"maxiter": 5000, "maxfun": 10_000, "gtol": 1e-8, "ftol": 1e-15, "maxcor": 20}
-    return minimize(objective, np.zeros(n_columns), jac=True, method="L-BFGS-B", options=settings).x
+    settings = {"maxiter": 1000, "gtol": 1e-9, "ftol": 1e-15, "maxcor": 20}
+    found = minimize(objective, np.zeros(n_columns), jac=True, method="L-BFGS-B", options=settings)
+    return solve_triangular(root, found.x, lower=True, trans="T")
