@@ -100,7 +100,7 @@ def _from_file(name, positive=None, wide=1.0, rows=None):
     columns = []
     if numbers:
         bounds = np.array([_bounds_of(name, about.get("bounds", {})) for name in numbers], float)
-        values = features[numbers].to_numpy(dtype=float)
+        values = features[numbers].to_numpy(dtype=float, copy=True)
         is_log = np.isin(numbers, about.get("logs", []))
         values[:, is_log] = np.log1p(np.maximum(values[:, is_log], 0.0))
         bounds[is_log] = np.log1p(bounds[is_log])
@@ -114,13 +114,9 @@ def _from_file(name, positive=None, wide=1.0, rows=None):
 def _mnist(digits=None, rows=None):
     """Return MNIST: one digit against another, or all of them."""
     with np.load(find_file("mnist.npz")) as file:
-        X, y = file["x_train"].reshape(len(file["y_train"]), -1), file["y_train"].ravel()
-        n_train = len(y)
-        if "x_test" in file:
-            X = np.vstack([X, file["x_test"].reshape(-1, X.shape[1])])
-            y = np.concatenate([y, file["y_test"].ravel()])
-    if n_train == len(y):
-        n_train = 3 * n_train // 4
+        n_train = len(file["y_train"])
+        X, y = (np.concatenate([file[f"{name}_train"], file[f"{name}_test"]]) for name in "xy")
+    X, y = X.reshape(len(X), -1), y.ravel()
     train, test = np.arange(n_train), np.arange(n_train, len(y))
     if rows is not None:
         train = np.random.default_rng(0).permutation(train)[:rows]

@@ -7,8 +7,11 @@ from opacus import PrivacyEngine
 from torch.utils.data import DataLoader, TensorDataset
 
 
-def fit(X, y, epsilon, delta, row_norm, seed, batch_size, passes, clip, step_size):
-    """Fit logistic, multinomial (labels of integers) or squared loss; `clip` is over row_norm."""
+def fit(X, y, epsilon, delta, row_norm, seed, batch_size, passes, clip, size):
+    """Fit logistic, multinomial (labels of integers) or squared loss.
+
+    `clip` is over `row_norm`, and `size` is a step's length times its square.
+    """
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     is_multiclass = y.dtype.kind == "i"
@@ -24,7 +27,7 @@ def fit(X, y, epsilon, delta, row_norm, seed, batch_size, passes, clip, step_siz
     torch.nn.init.zeros_(model.bias)
     model, optimizer, loader = PrivacyEngine().make_private_with_epsilon(
         module=model,
-        optimizer=torch.optim.SGD(model.parameters(), lr=step_size),
+        optimizer=torch.optim.SGD(model.parameters(), lr=size / row_norm**2),
         data_loader=DataLoader(data, batch_size=batch_size),
         target_epsilon=epsilon,
         target_delta=delta,
