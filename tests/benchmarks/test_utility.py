@@ -60,7 +60,15 @@ def recorded(utility, monkeypatch):
 
         return method._replace(fits=fits)
 
-    names = ("no privacy", "base rate", "whitened", "DPSGD", "AdaSSP", "objective perturbation")
+    names = (
+        "no privacy",
+        utility.WEAK,
+        "base rate",
+        "whitened",
+        "DPSGD",
+        "AdaSSP",
+        "objective perturbation",
+    )
     monkeypatch.setattr(utility, "METHODS", {name: record(name) for name in names})
     return calls
 
@@ -69,18 +77,26 @@ def test_it_runs_and_goes_on_after_a_break(utility, recorded, run, tmp_path, cap
     cache = f"--epsilons 0.5 1 --seeds 1 2 --cache {tmp_path / 'cache'}"
     table = run("utility", f"--sets diabetes breast_cancer {cache}", "utility")
     first = capsys.readouterr().out
-    assert len(table) == 2 * 2 + 2 * 4 + 2 * 3
+    assert len(table) == 2 * 3 + 2 * 4 + 2 * 3
     assert set(table["seeds"]) == {1, 2}
     of_regression = table["task"] == "regression"
     for name in ("accuracy", "auc", "log_loss", "risk"):
         assert table[name].isna().equals(of_regression)
     assert table["r2"].notna().equals(of_regression)
     chosen = table["chosen"].notna()
-    assert set(table.loc[chosen, "method"]) == {"AdaSSP", "objective perturbation"}
-    assert (table["no_privacy"] - table["base_rate"] != 0.0).all()
+    assert set(table.loc[chosen, "method"]) == {
+        utility.WEAK,
+        "AdaSSP",
+        "objective perturbation",
+    }
+    for column, name in utility.REFERENCES.items():
+        of_method = table[table["method"] == name].set_index("set")
+        expected = of_method["log_loss"].fillna(of_method["r2"])
+        assert (table.groupby("set")[column].nunique() == 1).all()
+        assert table.groupby("set")[column].first().to_dict() == expected.to_dict()
     # Settings are chosen at a seed that nothing is reported of.
     for _, _, setting, seed in recorded:
-        assert seed in ((0, 1, 2) if setting else (1, 2))
+        assert seed in ((0, 1, 2) if len(dict(setting).keys() - {"alpha"}) else (1, 2))
     of_choice = [call for call in recorded if call[3] == 0]
     assert len(of_choice) == 2 * (4 + 6 * 3 + 6)
 
@@ -400,6 +416,7 @@ def _judged(changes):
         table[name] = np.where(is_binary == (name != "r2"), 0.5, np.nan)
         table[f"{name}_se"] = 0.001
     table["no_privacy"] = np.where(is_binary, 0.497, 0.6)
+    table["weak_penalty"] = table["no_privacy"]
     for (data, method, name), value in changes.items():
         table.loc[(table["set"] == data) & (table["method"] == method), name] = value
     return table
