@@ -481,27 +481,33 @@ DRAWN = (1e-4, 1.0)
 
 
 def draw(table, options):
-    """Draw the mean loss to privacy against epsilon, of methods that ran on all sets of a task."""
+    """Draw the mean loss to privacy against epsilon, of methods that ran on all sets of a panel."""
     private = table[(table["epsilon"] < math.inf) & ~table["set"].isin(WIDE)].assign(lost=lost)
-    figure, axes = bench.panels(1, 2, 4.6, 3.8)
-    panels = {"binary": "log loss above no privacy", "regression": "R2 below no privacy"}
+    is_binary, is_large = private["task"] == "binary", private["n"] >= LARGE
+    panels = {
+        f"log loss above no privacy\n{{}} binary sets of {LARGE:,} rows or more": is_binary
+        & is_large,
+        "log loss above no privacy\n{} binary sets of fewer rows": is_binary & ~is_large,
+        "R2 below no privacy\n{} regressions": private["task"] == "regression",
+    }
+    figure, axes = bench.panels(1, len(panels), 3.7, 3.8)
     legend = {}
-    for axis, (kind, title) in zip(axes[0], panels.items(), strict=True):
-        of_kind = private[private["task"] == kind]
-        n_sets = of_kind["set"].nunique()
-        for name, found in of_kind.groupby("method", sort=False):
+    for axis, (title, shown) in zip(axes[0], panels.items(), strict=True):
+        of_panel = private[shown]
+        n_sets = of_panel["set"].nunique()
+        for name, found in of_panel.groupby("method", sort=False):
             means = found.groupby("epsilon")["lost"].agg(["mean", "count"])
             if (means["count"] < n_sets).any():
                 continue
             style = {"color": METHODS[name].color, "marker": "o", "clip_on": False}
             style |= {"linewidth": 3.0, "zorder": 3} if name == OURS else {}
             (legend[name],) = axis.plot(means.index, means["mean"].clip(*DRAWN), **style)
-        axis.set_title(f"{title}\nmean of {n_sets} {kind} sets", fontsize=10)
+        axis.set_title(title.format(n_sets), fontsize=9)
         axis.set_xlabel("epsilon")
         axis.set_yscale("log")
         axis.set_ylim(*DRAWN)
-        if len(of_kind):
-            bench.plain_ticks(axis, sorted(of_kind["epsilon"].unique()))
+        if n_sets:
+            bench.plain_ticks(axis, sorted(of_panel["epsilon"].unique()))
     bench.save_figure(figure, "utility.png", options, legend=legend, columns=4)
 
 
