@@ -25,9 +25,10 @@ nothing. Choosing isn't private, and no method pays for it.
 
     python benchmarks/utility.py --data FOLDER --cache FOLDER --diffprivlib-python PATH
 
-Slow data sets have ``--slow-seeds`` seeds, as the table says, and DPCD isn't run on mnist_10, where
-a fit takes minutes. The table is written after each data
-set. ``--verdict`` judges the table in the folder of results again, and draws it, without a fit.
+An interrupted run goes on where it was, and ``--kept`` writes the table of what there is, without a
+fit. ``--verdict`` judges the table in the folder of results again, and draws it. Slow data sets
+have ``--slow-seeds`` seeds, as the table says, and DPCD isn't run on mnist_10, where a fit takes
+minutes.
 """
 
 import itertools
@@ -46,6 +47,7 @@ import numpy as np
 import pandas as pd
 from _race import PEERS, _environment
 from _utility_sets import TABLES, load_table
+from joblib import Memory
 from peers.adassp import fit_adassp
 from peers.gradient_descent import fit_descent
 from peers.objective_perturbation import fit_objective, huber, logistic
@@ -349,6 +351,14 @@ def applies(name, data, task):
     return is_there and task in method.grids and (method.only is None or data in method.only)
 
 
+def run_all(tasks, options):
+    """Run fits, or with ``--kept`` return those alone that the cache has."""
+    if options.kept:
+        kept = Memory(options.cache, verbose=0).cache(run_fits)
+        tasks = [task for task in tasks if kept.check_call_in_cache(*task)]
+    return bench.run_jobs(run_fits, tasks, options)
+
+
 def compare(data, seeds, options):
     """Return the rows of the table for one data set."""
     table, rows = load_table(data), []
@@ -360,14 +370,18 @@ def compare(data, seeds, options):
             (setting, *others) = grid = method.grids[table.task]
             if others:
                 tasks = tuple((setting, CHOOSING_SEED) for setting in grid)
-                (found,) = bench.run_jobs(run_fits, [(data, name, epsilon, tasks)], options)
-                setting = grid[choose(found, table.task)]
+                found = run_all([(data, name, epsilon, tasks)], options)
+                if not found:
+                    continue
+                setting = grid[choose(found[0], table.task)]
             tasks = tuple((setting, seed) for seed in of_method)
             # A process of a peer takes long to start: it runs several seeds.
             size = 5 if method.peer else 1
             jobs = [tasks[first : first + size] for first in range(0, len(tasks), size)]
-            jobs = [(data, name, epsilon, job) for job in jobs]
-            found = np.concatenate(bench.run_jobs(run_fits, jobs, options))
+            found = run_all([(data, name, epsilon, job) for job in jobs], options)
+            if not found:
+                continue
+            found = np.concatenate(found)
             row = {"set": data, "task": table.task, "n": len(table.X_train)}
             row |= {"d": table.X_train.shape[1], "method": name, "epsilon": epsilon}
             row |= {"chosen": describe(setting), "seeds": len(found)}
@@ -375,7 +389,7 @@ def compare(data, seeds, options):
                 statistics = bench.summarize(values, "mean", "se")
                 row |= {measure_name: statistics["mean"], f"{measure_name}_se": statistics["se"]}
             rows.append(row)
-    return with_references(pd.DataFrame(rows))
+    return with_references(pd.DataFrame(rows)) if rows else pd.DataFrame()
 
 
 def with_references(table):
@@ -523,7 +537,8 @@ def finish(table, options):
 
 def main(arguments=None):
     named = {"sets": list(TABLES), "epsilons": EPSILONS, "seeds": SEEDS, "slow_seeds": 3}
-    unnamed = {f"{peer}_python": str for peer in ("diffprivlib", "opacus")} | {"verdict": False}
+    unnamed = {f"{peer}_python": str for peer in ("diffprivlib", "opacus")}
+    unnamed |= {"kept": False, "verdict": False}
     options = bench.read_options(
         __file__, __doc__, arguments, chosen_by=(CHOOSING_SEED,), unnamed=unnamed, **named
     )
@@ -533,12 +548,13 @@ def main(arguments=None):
     for peer in ("diffprivlib", "opacus"):
         if python := getattr(options, f"{peer}_python"):
             os.environ[_variable(peer)] = python
+    note = NOTE + (" Of a run that isn't finished: rows have the seeds they tell." * options.kept)
     found = []
     for name in bench.progress(options.sets):
         seeds = options.seeds[: options.slow_seeds if TABLES[name].is_slow else None]
         found.append(compare(name, seeds, options))
         table = pd.concat(found, ignore_index=True)
-        bench.write_table(table.round(5), FILE, options, NOTE, show=False)
+        bench.write_table(table.round(5), FILE, options, note, show=False)
     finish(table, options)
 
 

@@ -109,6 +109,23 @@ def test_it_runs_and_goes_on_after_a_break(utility, recorded, run, tmp_path, cap
     assert len(recorded) == n_calls
 
 
+def test_an_unfinished_run_has_a_table(utility, recorded, run, tmp_path):
+    options = f"--epsilons 1 --cache {tmp_path / 'cache'}"
+    run("utility", f"--sets diabetes {options} --seeds 2", "utility")
+    n_calls = len(recorded)
+    table = run("utility", f"--sets diabetes digits {options} --seeds 1 2 3 --kept", "utility")
+    assert len(recorded) == n_calls
+    private = table["epsilon"] < math.inf
+    assert set(table["set"]) == {"diabetes"}
+    assert set(table.loc[private, "method"]) == {
+        "whitened",
+        "DPSGD",
+        "AdaSSP",
+        "objective perturbation",
+    }
+    assert set(table["seeds"]) == {1}
+
+
 def test_the_choosing_seed_is_refused(utility, capsys):
     with pytest.raises(SystemExit):
         utility.main(["--seeds", "0", "1"])
