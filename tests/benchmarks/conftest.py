@@ -54,7 +54,9 @@ def _images(rng):
     digits = np.where(np.arange(100) % 2, 1, rng.integers(2, 10, 100)).astype(np.uint8)
     images = rng.integers(0, 100, (100, 784)).astype(np.uint8)
     images[digits == 1, ::2] += 100
-    return {"x_train": images.reshape(-1, 28, 28), "y_train": digits}
+    images = images.reshape(-1, 28, 28)
+    parts = {"x_train": images, "y_train": digits}
+    return parts | {"x_test": images[50:], "y_test": digits[50:]}
 
 
 @pytest.fixture
