@@ -74,6 +74,8 @@ QUICK = {
     "DPSGD": {"batch_size": 4, "max_iter": 1, "average": False},
     "DPCD": {"max_iter": 1, "smoothness": "bounds"},
     "WALR": {"alpha": 0.1, "noise_shape": "spherical"},
+    "DPLogistic": {"max_iter": 1, "moment_budget": 0.0},
+    "DPRidge": {"max_iter": 1, "moment_budget": 0.0},
 }
 ZEROS = np.zeros((3, 2)), np.array([0, 1, 0])
 

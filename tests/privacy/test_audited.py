@@ -47,7 +47,7 @@ def test_there_may_be_no_rows_but_the_canary(labels, method):
 
 
 def test_outputs_and_classes_come_from_the_canary_where_there_are_no_rows():
-    model = DPSCDRegressor(delta=0.1)
+    model = DPSCDRegressor(delta=0.1, target_bounds=(-1, 1))
     assert audit(model, np.zeros((0, 1)), [], canary=([1.0], [1.0, -1.0]), n_fits=12).passed
     flipped = ([1.0], 1, [1.0], 0)
     assert audit(DPSCDClassifier(), np.zeros((0, 1)), [], canary=flipped, n_fits=12).passed
