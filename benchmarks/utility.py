@@ -70,6 +70,10 @@ NOTE = (
     "Scaling and norms are public. Rivals' settings are the best of a grid on the test rows at "
     "seed 0, which favours them and which no guarantee covers."
 )
+UNFINISHED = (
+    " Of a run that isn't finished: rows have the seeds that they tell, and methods without a row "
+    "weren't run."
+)
 FILE = "utility.csv"
 DELTA = 1e-5
 EPSILONS = (0.1, 0.5, 1.0, 2.0)
@@ -495,7 +499,10 @@ DRAWN = (1e-4, 1.0)
 
 
 def draw(table, options):
-    """Draw the mean loss to privacy against epsilon, of methods that ran on all sets of a panel."""
+    """Draw the mean loss to privacy against epsilon, of methods that ran on all sets of a panel.
+
+    Sets on which methods are missing, of a run that isn't finished, are left out.
+    """
     private = table[(table["epsilon"] < math.inf) & ~table["set"].isin(WIDE)].assign(lost=lost)
     is_binary, is_large = private["task"] == "binary", private["n"] >= LARGE
     panels = {
@@ -507,7 +514,9 @@ def draw(table, options):
     figure, axes = bench.panels(1, len(panels), 3.7, 3.8)
     legend = {}
     for axis, (title, shown) in zip(axes[0], panels.items(), strict=True):
-        of_panel = private[shown]
+        of_panel = private[shown & (private["method"] != "Opacus")]
+        n_methods = of_panel.groupby("set")["method"].transform("nunique")
+        of_panel = of_panel[n_methods == n_methods.max()]
         n_sets = of_panel["set"].nunique()
         for name, found in of_panel.groupby("method", sort=False):
             means = found.groupby("epsilon")["lost"].agg(["mean", "count"])
@@ -548,7 +557,7 @@ def main(arguments=None):
     for peer in ("diffprivlib", "opacus"):
         if python := getattr(options, f"{peer}_python"):
             os.environ[_variable(peer)] = python
-    note = NOTE + (" Of a run that isn't finished: rows have the seeds they tell." * options.kept)
+    note = NOTE + UNFINISHED * options.kept
     found = []
     for name in bench.progress(options.sets):
         seeds = options.seeds[: options.slow_seeds if TABLES[name].is_slow else None]
