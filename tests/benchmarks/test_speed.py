@@ -183,3 +183,10 @@ def test_scaling_runs(load_script, run, monkeypatch):
     assert (table["seconds"] > 0.0).all()
     models = table.groupby("grows")["model"].nunique().to_dict()
     assert models == {"columns": 4, "passes": 3, "rows": 4}
+
+
+def test_whitening_runs(run):
+    table = run("whitening", "--rows 300 --columns 4 --repeats 1", "whitening")
+    ratios = table.filter(like="over_").to_numpy()
+    assert (ratios > 0.0).all()
+    assert ratios.shape == (1, 4)
