@@ -14,7 +14,7 @@ from skdp._solvers._gathered import squeezed
 from skdp._solvers._parallel import WORTHWHILE_ENTRIES, single_threaded_blas, sum_in_order
 
 # Bytes of a block as float64: both of a sum's products read it from the processor's caches.
-_BLOCK_BYTES = 2**19
+_BLOCK_BYTES = 2**20
 _LEAST_ROWS, _MOST_ROWS = 64, 8192
 # Blocks that one thread adds up before their sum goes to a grid.
 _GROUP = 8
