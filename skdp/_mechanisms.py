@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -178,22 +178,25 @@ def as_vector(matrix):
 
     They count twice in a matrix's Frobenius norm, and are sqrt(2) times as large in the vector.
     """
-    vector = matrix[np.triu_indices(len(matrix))]
-    vector[_off_diagonal(len(matrix))] *= math.sqrt(2.0)
+    rows, columns, off_diagonal = _triangle(len(matrix))
+    vector = matrix[rows, columns]
+    vector[off_diagonal] *= math.sqrt(2.0)
     return vector
 
 
 def as_symmetric(vector, size):
     """Return the symmetric matrix that `as_vector` gave a vector of."""
+    rows, columns, off_diagonal = _triangle(size)
     entries = vector.copy()
-    entries[_off_diagonal(size)] /= math.sqrt(2.0)
+    entries[off_diagonal] /= math.sqrt(2.0)
     matrix = np.empty((size, size))
-    rows, columns = np.triu_indices(size)
     matrix[rows, columns] = entries
     matrix[columns, rows] = entries
     return matrix
 
 
-def _off_diagonal(size):
+@lru_cache(maxsize=1)
+def _triangle(size):
+    """Return rows and columns of the upper triangle, and which of them aren't on the diagonal."""
     rows, columns = np.triu_indices(size)
-    return rows != columns
+    return rows, columns, rows != columns

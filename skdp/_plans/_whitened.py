@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from skdp._checks import check_count, check_positive, check_real
+from skdp._checks import check_count, check_flag, check_positive, check_real
 from skdp._mechanisms import GaussianMechanism
 from skdp._plans._base import SPLIT_SLACK, Plan
 from skdp.accountant import GaussianEvent
@@ -114,7 +114,9 @@ class WhitenedPlan(Plan):
         return moment, steps
 
 
-def plan_whitened(problem, budget, *, moment_budget, max_iter, clipping_norm, **choices):
+def plan_whitened(
+    problem, budget, *, moment_budget, max_iter, clipping_norm, step_size, momentum, average
+):
     """Plan private whitening.
 
     Parameters
@@ -123,8 +125,8 @@ def plan_whitened(problem, budget, *, moment_budget, max_iter, clipping_norm, **
     budget : Budget
     moment_budget : float or "auto"
         Share of the squared Gaussian-DP parameter that buys the second moment; 0 buys none.
-    max_iter, clipping_norm, **choices
-        These, `step_size`, `momentum` and `average` as in the estimators.
+    max_iter, clipping_norm, step_size, momentum, average
+        As in the estimators.
 
     Notes
     -----
@@ -143,6 +145,10 @@ def plan_whitened(problem, budget, *, moment_budget, max_iter, clipping_norm, **
         max_iter = check_count(max_iter, "max_iter")
     if clipping_norm != "auto":
         clipping_norm = check_positive(clipping_norm, "clipping_norm")
+    if step_size != "auto":
+        step_size = check_positive(step_size, "step_size")
+    if momentum != "auto" and not 0.0 <= check_real(momentum, "momentum") < 1.0:
+        raise ValueError("momentum must be in [0, 1).")
     noise = budget.calibrate()
     moment_mechanism = None
     if moment_budget > 0.0:
@@ -167,5 +173,7 @@ def plan_whitened(problem, budget, *, moment_budget, max_iter, clipping_norm, **
         noise=noise,
         max_iter=max_iter,
         clipping_norm=clipping_norm if budget.is_private else math.inf,
-        **choices,
+        step_size=step_size,
+        momentum=momentum,
+        average=check_flag(average, "average"),
     )

@@ -64,7 +64,7 @@ class RowSums:
         self._X, self._scale, self._bias, norm = rows
         self._targets, self._loss = squeezed(targets), loss
         self._is_null = norm == 0.0 if np.count_nonzero(norm) < norm.size else None
-        self._lengths, self._bound = norm, np.inf
+        self._A, self._lengths, self._bound = None, norm, np.inf
         self.n_columns, self.n_outputs = rows.n_columns, targets.shape[1]
         self._size = min(block_rows(self.n_columns), norm.size)
         n_groups = -(-norm.size // (_GROUP * self._size))
@@ -86,9 +86,21 @@ class RowSums:
             # Some builds of BLAS count threads for each of ours.
             with ThreadPoolExecutor(
                 self._n_workers, initializer=single_threaded_blas.limit
-            ) as self._helpers:
-                yield self
-            self._helpers = None
+            ) as helpers:
+                self._helpers = helpers
+                try:
+                    yield self
+                finally:
+                    self._helpers = None
+
+    @contextmanager
+    def _lent_buffer(self):
+        buffer = self._buffers.get()
+        try:
+            yield buffer
+        finally:
+            # Whoever waits for it would wait for ever otherwise.
+            self._buffers.put(buffer)
 
     def moment(self, mechanism):
         """Return the sum of the rows' outer products with themselves, by `as_vector`.
@@ -182,20 +194,19 @@ class RowSums:
         n_rows = self._X.shape[0]
 
         def sum_group(start):
-            buffer, total = self._buffers.get(), np.zeros(shape)
-            stop = min(start + _GROUP * self._size, n_rows)
+            total, stop = np.zeros(shape), min(start + _GROUP * self._size, n_rows)
             # A thread has a context of its own.
-            with np.errstate(all="ignore"):
+            with self._lent_buffer() as buffer, np.errstate(all="ignore"):
                 for first in range(start, stop, self._size):
                     block = slice(first, min(first + self._size, stop))
                     x = self._X[block]
-                    if x.dtype != np.float64:
+                    # NumPy may multiply rows that don't lie side by side in another order than
+                    # their copies, and whether there are copies may hang on a record elsewhere.
+                    if x.dtype != np.float64 or not x.flags.c_contiguous:
                         buffer[: len(x)] = x
                         x = buffer[: len(x)]
                     add(block, x, None if self._scale is None else self._scale[block], total, *args)
-                total = finish(total)
-            self._buffers.put(buffer)
-            return total
+                return finish(total)
 
         starts = range(0, n_rows, _GROUP * self._size)
         each = map if self._helpers is None else self._helpers.map

@@ -241,7 +241,7 @@ def _noise_power(n_steps, momentum, first, x):
     Returns
     -------
     ndarray of shape (p,)
-        In units of the step.
+        In units of the step, squared.
     """
     n_averaged, power = n_steps - first, np.zeros_like(x)
     # What the sum of all later iterates makes of the noise, and of those that aren't averaged.

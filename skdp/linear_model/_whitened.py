@@ -151,7 +151,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         is, with a warning: private all the same, but good only if the targets are about that small.
 
     max_iter : int or "auto", default="auto"
-        Steps, each of which reads all rows once, besides two readings before them. All are taken.
+        Steps, each of which reads all rows once, besides three readings before them. All are taken.
         "auto" follows from the released moment and public numbers: 10 or 20, and 100 where no
         moment is bought.
 
@@ -380,7 +380,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         `skdp.preprocessing.BoundsScaler` gives features public ranges.
 
     max_iter : int or "auto", default="auto"
-        Steps, each of which reads all rows once, besides two readings before them. All are taken.
+        Steps, each of which reads all rows once, besides three readings before them. All are taken.
         "auto" follows from the released moment and public numbers: 10, 20 or 40, fewer where noise
         is large, and 100 where no moment is bought.
 

@@ -677,15 +677,15 @@ MUTANTS = (
     Mutant(
         "off-diagonal entries of a whitening moment as if their noise had variance 1/4",
         "_mechanisms.py",
-        "    vector[_off_diagonal(len(matrix))] *= math.sqrt(2.0)\n",
-        "    vector[_off_diagonal(len(matrix))] *= 2.0\n",
+        "    vector[off_diagonal] *= math.sqrt(2.0)\n",
+        "    vector[off_diagonal] *= 2.0\n",
         (MECHANISMS, REPLAY),
     ),
     Mutant(
         "half of the noise of a whitening moment off its diagonal",
         "_mechanisms.py",
-        "    entries[_off_diagonal(size)] /= math.sqrt(2.0)\n",
-        "    entries[_off_diagonal(size)] /= 2.0\n",
+        "    entries[off_diagonal] /= math.sqrt(2.0)\n",
+        "    entries[off_diagonal] /= 2.0\n",
         (MECHANISMS,),
     ),
     Mutant(

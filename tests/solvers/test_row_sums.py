@@ -251,3 +251,61 @@ def test_rounding_is_within_the_slack(n_features, n_outputs, stretch, rng):
 def test_the_slack_does_not_grow_with_many_rows(n_rows):
     assert rounding_slack(n_rows, 50, 1) <= rounding_slack(10**5, 50, 1) < 2e-8
     assert rounding_slack(n_rows, 50, 1) > 0.0
+
+
+LAYOUTS = {
+    "C": lambda X: np.ascontiguousarray(X),
+    "Fortran": lambda X: np.asfortranarray(X),
+    "every other column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "columns reversed": lambda X: np.ascontiguousarray(X[:, ::-1])[:, ::-1],
+    "every other row": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "float32": lambda X: X.astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_record_changes_the_sum_of_its_own_group_alone(layout, rng, monkeypatch):
+    """Whether it is clipped or null decides whether the others' rows are copied, not their sums."""
+    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 8 * 16 * 64)
+    X = rng.standard_normal((5 * 8 * 64, 16)) / 8.0
+    Y = np.where(rng.random((len(X), 1)) < 0.5, -1.0, 1.0)
+    mechanism = GaussianMechanism(1.0, 1.0, 17 * 18 // 2, len(X))
+    w = rng.standard_normal((17, 1))
+    found = []
+    for last in (1.0, 1e3, None):
+        changed = X.copy()
+        changed[-1] *= last or 1.0
+        with null_records([] if last else [-1]):
+            rows = clip_rows(
+                LAYOUTS[layout](changed), data_norm=2.0, fit_intercept=True, bias=2.0 / 3.0
+            )
+        groups = []
+        monkeypatch.setattr(
+            GaussianMechanism,
+            "rounded",
+            lambda self, value, groups=groups: groups.append(value.copy()) or value,
+        )
+        with RowSums(rows, Y, LOSSES["log_loss"]).at_work() as sums:
+            sums.moment(mechanism)
+            sums.bound_slopes(np.eye(17), 0.5)
+            sums.slopes(w, mechanism)
+        found.append(groups)
+    for others in found[1:]:
+        same = [np.array_equal(a, b) for a, b in zip(found[0], others, strict=True)]
+        assert same == 2 * [True, True, True, True, False]
+
+
+def test_an_error_in_a_thread_reaches_the_caller(rng, monkeypatch):
+    monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 8 * 4 * 64)
+    X = rng.standard_normal((20 * 8 * 64, 3))
+    rows = clip_rows(X, data_norm=1.0, fit_intercept=True)
+
+    def fail(*_):
+        raise MemoryError
+
+    sums = RowSums(rows, np.ones((len(X), 1)), LOSSES["log_loss"], n_jobs=2)
+    monkeypatch.setattr(sums, "_add_moment", fail)
+    with pytest.raises(MemoryError), sums.at_work():
+        sums.moment(GaussianMechanism(math.inf, 0.0, 10, len(X)))
+    assert sums._helpers is None
