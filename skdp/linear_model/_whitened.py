@@ -6,7 +6,6 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._bounds import clip_rows
 from skdp._checks import check_positive
 from skdp._losses import LOSSES, Multinomial
 from skdp._plans._base import Budget
@@ -22,13 +21,8 @@ from skdp.linear_model._base import (
     RowPrivateEstimator,
     check_finite,
     encode_labels,
-    is_private,
 )
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
-
-# The intercept's column over the bound of a row: a longer one costs noise in all directions, a
-# shorter one makes the intercept slow.
-_BIAS = 1.0 / 3.0
 
 _AUTO = StrOptions({"auto"})
 _CONSTRAINTS = {
@@ -48,20 +42,12 @@ class _BaseWhitened(RowPrivateEstimator):
 
     # Of those that don't let it be chosen.
     momentum = "auto"
+    # A longer column costs noise in all directions, a shorter one makes the intercept slow.
+    _bias_ratio = 1.0 / 3.0
 
     def _budget(self):
         # Batches are full: the sum of all releases is a closed form.
         return Budget(self.epsilon, self.delta, self.adjacency, "pld")
-
-    def _certified_rows(self, X):
-        data_norm = check_positive(self.data_norm, "data_norm")
-        return clip_rows(
-            X,
-            data_norm=data_norm,
-            fit_intercept=self.fit_intercept,
-            clip=is_private(self),
-            bias=_BIAS * data_norm,
-        )
 
     def _plan(self, loss, rows, n_outputs):
         if self.n_jobs == 0:

@@ -178,7 +178,7 @@ def test_float32_rows_give_nearly_the_same_model(epsilon, cancer):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_are_not_copied_or_changed(dtype, cancer, monkeypatch):
-    import skdp.linear_model._whitened as module
+    import skdp.linear_model._base as module
 
     X, y = cancer
     X = np.ascontiguousarray(100.0 * X, dtype=dtype)
