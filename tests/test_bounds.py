@@ -74,9 +74,9 @@ def test_short_rows_are_left_alone_and_long_ones_keep_their_direction():
 
 def test_the_intercept_column_counts_in_the_norm():
     rows = clip_rows(np.array([[3.0, 4.0]]), data_norm=2.0, fit_intercept=True)
-    np.testing.assert_allclose(certified(rows), [[1.2, 1.6, 2.0]])
-    assert rows.norm[0] == pytest.approx(np.sqrt(8.0))
-    assert augmented_norm(2.0, True) == pytest.approx(np.sqrt(8.0))
+    np.testing.assert_allclose(certified(rows), [[1.2, 1.6, 2.0 / 3.0]])
+    assert rows.norm[0] == pytest.approx(2.0 * np.sqrt(10.0) / 3.0)
+    assert augmented_norm(2.0, True) == pytest.approx(2.0 * np.sqrt(10.0) / 3.0)
     assert rows.n_columns == 3
 
 

@@ -62,17 +62,12 @@ class RowPrivateEstimator(PrivateEstimator):
     def _budget(self):
         return Budget(self.epsilon, self.delta, self.adjacency, self.accountant)
 
-    # The intercept's column over the bound of a row.
-    _bias_ratio = 1.0
-
     def _certified_rows(self, X):
-        data_norm = check_positive(self.data_norm, "data_norm")
         return clip_rows(
             X,
-            data_norm=data_norm,
+            data_norm=check_positive(self.data_norm, "data_norm"),
             fit_intercept=self.fit_intercept,
             clip=is_private(self),
-            bias=self._bias_ratio * data_norm,
         )
 
 

@@ -42,8 +42,6 @@ class _BaseWhitened(RowPrivateEstimator):
 
     # Of those that don't let it be chosen.
     momentum = "auto"
-    # A longer column costs noise in all directions, a shorter one makes the intercept slow.
-    _bias_ratio = 1.0 / 3.0
 
     def _budget(self):
         # Batches are full: the sum of all releases is a closed form.
