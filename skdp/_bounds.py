@@ -213,13 +213,19 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
             scale[over] = data_norm / norm[over]
             scale[lost] = 0.0
             norm = np.where(lost, 0.0, np.minimum(norm, data_norm))
-    bias = (_INTERCEPT * data_norm if bias is None else bias) if fit_intercept else 0.0
+    if bias is None or not fit_intercept:
+        bias = intercept_constant(data_norm, fit_intercept)
     if fit_intercept:
         norm = np.hypot(norm, bias)
     if null := _null_rows.get():
         null.consulted = True
         norm[null.indices] = 0.0
     return BoundedRows(X, scale, bias, norm)
+
+
+def intercept_constant(data_norm, fit_intercept):
+    """Return the entry of the intercept's column, 0 if there is none."""
+    return _INTERCEPT * data_norm if fit_intercept else 0.0
 
 
 def augmented_norm(data_norm, fit_intercept):
@@ -248,16 +254,24 @@ def clip_targets(y, target_bounds, *, center, clip=True):
     midpoint, half_width : float
         ``y = midpoint + half_width * scaled`` wherever y was within the bounds.
     """
+    midpoint, half_width = target_scale(target_bounds, center=center)
+    if clip:
+        y = np.clip(
+            y, *((-LARGEST_BOUND, LARGEST_BOUND) if target_bounds is None else target_bounds)
+        )
+    if target_bounds is not None:
+        y = (y - midpoint) / half_width
+    return y, midpoint, half_width
+
+
+def target_scale(target_bounds, *, center):
+    """Return the midpoint and half width of `clip_targets`."""
     if target_bounds is None:
-        return (np.clip(y, -LARGEST_BOUND, LARGEST_BOUND) if clip else y), 0.0, 1.0
+        return 0.0, 1.0
     low, high = target_bounds
     if center:
-        midpoint, half_width = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
-    else:
-        midpoint, half_width = 0.0, max(abs(low), abs(high))
-    if clip:
-        y = np.clip(y, low, high)
-    return (y - midpoint) / half_width, midpoint, half_width
+        return 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
+    return 0.0, max(abs(low), abs(high))
 
 
 def summation_slack(n_rows, n_columns, n_outputs, block_size):

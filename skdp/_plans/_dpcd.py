@@ -132,7 +132,7 @@ class DPCDPlan(Plan):
             return (steps,)
         return GaussianEvent(self.square_mechanism.noise_multiplier, pairwise=True), steps
 
-    def report(self, *, clip, **facts):
+    def report(self, *, clip=None, **facts):
         """Return the report of a run of this plan, see `Plan.report`, with C where it is public."""
         alone = self.square_mechanism is None
         return super().report(clipping=clip if alone else None, **facts)

@@ -100,8 +100,11 @@ class WhitenedPlan(Plan):
             rounding_slack=problem.rounding_slack * stretch,
         )
 
-    def report(self, *, n_steps, **facts):
-        """Return the report of a run of this plan in so many steps; see `Plan.report`."""
+    def report(self, *, n_steps=1, **facts):
+        """Return the report of a run of this plan in so many steps; see `Plan.report`.
+
+        Until the moment is released, one stands for all.
+        """
         return super().report(events=self._events(n_steps), **facts)
 
     def _events(self, n_steps):

@@ -1,5 +1,6 @@
-"""Diagnostics of fitted models. What they return is computed without noise and is not private."""
+"""Diagnostics of fitted models, computed without noise and not private, and of fits to come."""
 
 from skdp.inspection._duality import duality_gap
+from skdp.inspection._preview import preview
 
-__all__ = ["duality_gap"]
+__all__ = ["duality_gap", "preview"]

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import clip_rows, clip_targets
+from skdp._bounds import clip_rows, clip_targets, target_scale
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp._plans._base import CLASSES_READ, Budget
 from skdp.exceptions import warn_user
@@ -57,10 +57,18 @@ class PrivateEstimator(PicklingMixin, BaseEstimator):
 
 
 class RowPrivateEstimator(PrivateEstimator):
-    """What the parameters of estimators that protect rows say in the same way everywhere."""
+    """What the parameters of estimators that protect rows say in the same way everywhere.
+
+    Subclasses have `_plan`, which makes the plan of a fit from the numbers of rows, features and
+    outputs, and `_assumed`, what the report assumes besides what the plan does.
+    """
 
     def _budget(self):
         return Budget(self.epsilon, self.delta, self.adjacency, self.accountant)
+
+    def _n_columns(self, n_features):
+        """Return the number of columns of certified rows."""
+        return n_features + bool(self.fit_intercept)
 
     def _certified_rows(self, X):
         return clip_rows(
@@ -89,7 +97,14 @@ class LinearRegressorMixin(NotebookMixin):
         )
         return targets, TargetUnits(midpoint, half_width, y.ndim == 1)
 
-    def _targets_assumed(self):
+    def _half_width(self):
+        """Return what targets are divided by."""
+        bounds = self.target_bounds
+        if bounds is not None:
+            bounds = check_bounds(bounds, "target_bounds")
+        return target_scale(bounds, center=self.fit_intercept)[1]
+
+    def _assumed(self):
         """Return what the report says of the targets' scale."""
         return (_UNIT_TARGETS,) if self.target_bounds is None and is_private(self) else ()
 
@@ -170,7 +185,11 @@ class LinearClassifierMixin(NotebookMixin):
         if bias:
             self.intercept_ = bias * weights[:, -1]
 
-    def _classes_assumed(self):
+    def _half_width(self):
+        """Return what labels are divided by."""
+        return 1.0
+
+    def _assumed(self):
         """Return what the report says of the class set."""
         return (CLASSES_READ,) if self.classes is None else ()
 

@@ -250,30 +250,30 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
         )
-        loss = LOSSES["squared_error"]
-        self._check_options(X.shape[1])
 
         # 2. bound the data
         columns, bias = self._bounded_columns(X)
         targets, units = self._bounded_targets(y)
-        penalty = self._penalty("elasticnet", unit=units.half_width)
 
         # 3. plan from public numbers
-        plan = self._plan(loss, *columns.X.shape, targets.shape[1])
+        plan = self._plan(*X.shape, targets.shape[1])
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, clip = self._solve(plan, columns, targets, loss, penalty, stream)
+        weights, clip = self._solve(plan, columns, targets, stream)
 
         # 5. publish
         report = plan.report(
-            clip=clip, reproducible=stream.reproducible, also_public=self._targets_assumed()
+            clip=clip, reproducible=stream.reproducible, also_public=self._assumed()
         )
         self._set_weights(weights, bias, units)
         # Units may move a coefficient past the end of its interval by rounding.
-        self.coef_ = np.clip(self.coef_, *self._coefficient_box())
+        self.coef_ = np.clip(self.coef_, *self._coefficient_box(X.shape[1]))
         self._set_report(plan, clip, report)
         return self
+
+    def _loss(self):
+        return LOSSES["squared_error"]
 
 
 class DPCDLasso(DPCDElasticNet):
@@ -722,24 +722,24 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         classes, targets = encode_labels(y, self.classes)
-        loss = LOSSES["log_loss"]
-        self._check_options(X.shape[1])
 
         # 2. bound the data
         columns, bias = self._bounded_columns(X)
-        penalty = self._penalty(self.penalty)
 
         # 3. plan from public numbers
-        plan = self._plan(loss, *columns.X.shape, targets.shape[1])
+        plan = self._plan(*X.shape, targets.shape[1])
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, clip = self._solve(plan, columns, targets, loss, penalty, stream)
+        weights, clip = self._solve(plan, columns, targets, stream)
 
         # 5. publish
         report = plan.report(
-            clip=clip, reproducible=stream.reproducible, also_public=self._classes_assumed()
+            clip=clip, reproducible=stream.reproducible, also_public=self._assumed()
         )
         self._set_weights(weights, bias, classes)
         self._set_report(plan, clip, report)
         return self
+
+    def _loss(self):
+        return LOSSES["log_loss"]

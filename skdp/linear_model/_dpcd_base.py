@@ -96,8 +96,9 @@ class BaseDPCD(RowPrivateEstimator):
     """Bounds, planning and solving of the DP-CD estimators."""
 
     def _check_options(self, n_features):
-        """Refuse what can't be used before anything is done with the data."""
+        """Refuse what can't be used before there is any noise."""
         public_feature_bounds(self, n_features)
+        self._coefficient_box(n_features)
         if not isinstance(self.smoothness, str):
             check_mean_squares(self.smoothness, n_features)
         elif self.smoothness not in ("private", "bounds"):
@@ -109,20 +110,22 @@ class BaseDPCD(RowPrivateEstimator):
             return False
         return self.smoothness == "private" or not is_private(self)
 
-    def _coefficient_box(self):
+    def _coefficient_box(self, n_features):
         """Return the interval of each coefficient, in the units of the caller."""
         positive = getattr(self, "positive", False)
-        return check_coef_bounds(self.coef_bounds, self.n_features_in_, positive=positive)
+        return check_coef_bounds(self.coef_bounds, n_features, positive=positive)
 
-    def _penalty(self, name, unit=1.0):
-        """Return the penalty of coefficients in units of `unit`, and of the intercept's, unbounded.
+    def _penalty(self):
+        """Return the penalty of coefficients, and of the intercept's, unbounded.
 
-        With targets divided by `unit` the objective is divided by its square: the L2 part keeps its
-        strength, the L1 part loses one power.
+        With targets divided by their half width the objective is divided by its square: the L2 part
+        keeps its strength, the L1 part loses one power.
         """
-        low, high = self._coefficient_box()
+        unit = self._half_width()
+        low, high = self._coefficient_box(self.n_features_in_)
         if self.fit_intercept:
             low, high = np.append(low, -np.inf), np.append(high, np.inf)
+        name = getattr(self, "penalty", "elasticnet")
         penalty = make_penalty(
             name, float(self.alpha), self.l1_ratio, low=low / unit, high=high / unit
         )
@@ -141,14 +144,16 @@ class BaseDPCD(RowPrivateEstimator):
         low, high = public_feature_bounds(self, X.shape[1])
         return clip_columns(rows, low=low, high=high, clip=clip), rows.bias
 
-    def _plan(self, loss, n_rows, n_columns, n_outputs):
+    def _plan(self, n_rows, n_features, n_outputs):
         """Return the plan that the parameters and these public numbers ask for."""
+        self._check_options(n_features)
+        n_columns, loss = self._n_columns(n_features), self._loss()
         data_norm = np.inf if self.data_norm is None else float(self.data_norm)
         problem = DPCDProblem(
             n_rows=n_rows,
             n_columns=n_columns,
             n_outputs=n_outputs,
-            n_features=n_columns - bool(self.fit_intercept),
+            n_features=n_features,
             loss_smoothness=loss.smoothness,
             margin=loss.margin,
             row_norm=augmented_norm(data_norm, self.fit_intercept),
@@ -166,8 +171,9 @@ class BaseDPCD(RowPrivateEstimator):
         )
 
     @np.errstate(all="ignore")
-    def _solve(self, plan, columns, targets, loss, penalty, stream):
+    def _solve(self, plan, columns, targets, stream):
         """Return the weights, and the clipping norm if it is public."""
+        loss = self._loss()
         coins, noise = stream.spawn(2)
         X, reach = columns
         n_features = plan.problem.n_features
@@ -188,7 +194,7 @@ class BaseDPCD(RowPrivateEstimator):
             targets,
             plan=plan,
             loss=loss,
-            penalty=penalty,
+            penalty=self._penalty(),
             step=step,
             coins=coins,
             noise=noise,

@@ -70,7 +70,9 @@ class _BaseDPSCD(RowPrivateEstimator):
         if self.solver == "primal" and not np.isfinite(loss.smoothness):
             raise ValueError(f"solver='primal' needs a smooth loss, and loss={loss.name!r} isn't.")
 
-    def _plan(self, loss, n_rows, n_columns, n_outputs):
+    def _plan(self, n_rows, n_features, n_outputs):
+        loss, n_columns = self._loss(n_outputs), self._n_columns(n_features)
+        self._check_options(loss)
         problem = DPSCDProblem(
             n_rows=n_rows,
             n_columns=n_columns,
@@ -89,11 +91,11 @@ class _BaseDPSCD(RowPrivateEstimator):
             **({"noisy_dual": self.noisy_dual} if self.solver == "dual" else {}),
         )
 
-    def _solve(self, plan, rows, targets, loss, stream):
+    def _solve(self, plan, rows, targets, stream):
         coins, noise = stream.spawn(2)
         common = {
             "plan": plan,
-            "loss": loss,
+            "loss": self._loss(targets.shape[1]),
             "alpha": float(self.alpha),
             "average": self.average,
             "coins": coins,
@@ -334,26 +336,27 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
             multi_output=True,
             y_numeric=True,
         )
-        loss = LOSSES["squared_error"]
-        self._check_options(loss)
 
         # 2. bound the data
         rows = self._certified_rows(X)
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
-        plan = self._plan(loss, X.shape[0], rows.n_columns, targets.shape[1])
+        plan = self._plan(*X.shape, targets.shape[1])
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights = self._solve(plan, rows, targets, loss, stream)
+        weights = self._solve(plan, rows, targets, stream)
 
         # 5. publish
-        assumed = self._targets_assumed()
+        assumed = self._assumed()
         report = plan.report(reproducible=stream.reproducible, also_public=assumed)
         self._set_weights(weights, rows.bias, units)
         self._set_report(plan, report)
         return self
+
+    def _loss(self, n_outputs):
+        return LOSSES["squared_error"]
 
 
 class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
@@ -586,22 +589,23 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order=self._order())
         classes, targets = encode_labels(y, self.classes)
-        loss = LOSSES[self.loss]
-        self._check_options(loss)
 
         # 2. bound the data
         rows = self._certified_rows(X)
 
         # 3. plan from public numbers
-        plan = self._plan(loss, X.shape[0], rows.n_columns, targets.shape[1])
+        plan = self._plan(*X.shape, targets.shape[1])
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights = self._solve(plan, rows, targets, loss, stream)
+        weights = self._solve(plan, rows, targets, stream)
 
         # 5. publish
-        assumed = self._classes_assumed()
+        assumed = self._assumed()
         report = plan.report(reproducible=stream.reproducible, also_public=assumed)
         self._set_weights(weights, rows.bias, classes)
         self._set_report(plan, report)
         return self
+
+    def _loss(self, n_outputs):
+        return LOSSES[self.loss]

@@ -285,18 +285,17 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         # 2. bound the data
         rows = self._certified_rows(X)
         targets, units = self._bounded_targets(y)
-        loss, penalty = self._loss(units.half_width), self._penalty(units.half_width)
 
         # 3. plan from public numbers
-        problem = self._problem(rows, targets.shape[1], loss, penalty)
-        plan = self._plan(problem, sample_epsilon)
+        told = {"longest": self._longest(rows), "sample_epsilon": sample_epsilon}
+        plan = self._plan(*X.shape, targets.shape[1], **told)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights = self._solve(plan, rows, targets, loss, penalty, stream)
+        weights = self._solve(plan, rows, targets, stream)
 
         # 5. publish
-        also_public = budgets_public(sample_epsilon) + self._targets_assumed()
+        also_public = budgets_public(sample_epsilon) + self._assumed()
         report = plan.report(reproducible=stream.reproducible, also_public=also_public)
         self._set_weights(weights, rows.bias, units)
         self._stream = None
@@ -340,11 +339,10 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         # 2. bound the data
         rows = self._certified_rows(X)
         targets, units = self._bounded_targets(y)
-        loss, penalty = self._loss(units.half_width), self._penalty(units.half_width)
 
         # 3. plan from public numbers, 4. solve and 5. publish
-        also_public = self._targets_assumed()
-        weights = self._take_in(rows, targets, loss, penalty, units[:2], also_public)
+        also_public = self._assumed()
+        weights = self._take_in(rows, targets, units[:2], also_public)
         self._set_weights(weights, rows.bias, units)
         return self
 
@@ -360,9 +358,9 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
             reset=reset,
         )
 
-    def _loss(self, half_width):
+    def _loss(self, n_outputs):
         if self.loss == "huber":
-            return Huber(self.huber_threshold / half_width)
+            return Huber(self.huber_threshold / self._half_width())
         return LOSSES["squared_error"]
 
 
@@ -628,22 +626,21 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
         classes, targets = encode_labels(y, self.classes)
-        loss, penalty = self._loss(classes), self._penalty()
         sample_epsilon = self._check_options(X.shape[0], sample_epsilon)
 
         # 2. bound the data
         rows = self._certified_rows(X)
 
         # 3. plan from public numbers
-        problem = self._problem(rows, targets.shape[1], loss, penalty)
-        plan = self._plan(problem, sample_epsilon)
+        told = {"longest": self._longest(rows), "sample_epsilon": sample_epsilon}
+        plan = self._plan(*X.shape, targets.shape[1], **told)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights = self._solve(plan, rows, targets, loss, penalty, stream)
+        weights = self._solve(plan, rows, targets, stream)
 
         # 5. publish
-        also_public = budgets_public(sample_epsilon) + self._classes_assumed()
+        also_public = budgets_public(sample_epsilon) + self._assumed()
         report = plan.report(reproducible=stream.reproducible, also_public=also_public)
         self._set_weights(weights, rows.bias, classes)
         self._stream = None
@@ -695,9 +692,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         also_public = (CLASSES_READ,) if read_from_y else ()
 
         # 3. plan from public numbers, 4. solve and 5. publish
-        weights = self._take_in(
-            rows, targets, self._loss(classes), self._penalty(), (), also_public
-        )
+        weights = self._take_in(rows, targets, (), also_public)
         self._set_weights(weights, rows.bias, classes)
         return self
 
@@ -716,7 +711,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             return self.classes_, was_read
         return given, was_read and not first
 
-    def _loss(self, classes):
-        if self.loss == "log_loss" and classes.size > 2:
-            return Multinomial(classes.size)
+    def _loss(self, n_outputs):
+        if self.loss == "log_loss" and n_outputs > 1:
+            return Multinomial(n_outputs)
         return LOSSES[self.loss]

@@ -93,21 +93,24 @@ class BaseDPSGD(RowPrivateEstimator):
             raise ValueError("sample_epsilon needs mechanism='laplace'.")
         return check_sample_epsilon(sample_epsilon, n_rows, self.epsilon)
 
-    def _penalty(self, half_width=1.0):
-        """Return the penalty for targets divided by a half width.
+    def _penalty(self):
+        """Return the penalty for targets divided by their half width.
 
         The losses scale with its square, as the L2 penalty does, and the L1 penalty with itself.
         """
         penalty = make_penalty(self.penalty, float(self.alpha), float(self.l1_ratio))
-        return replace(penalty, l1=penalty.l1 / half_width)
+        return replace(penalty, l1=penalty.l1 / self._half_width())
 
-    def _problem(self, rows, n_outputs, loss, penalty):
-        """Return the public numbers that a plan is made of."""
-        n_rows, n_columns = rows.X.shape[0], rows.n_columns
+    def _problem(self, n_rows, n_features, n_outputs, longest=None):
+        """Return the public numbers that a plan is made of.
+
+        Without privacy rows are not clipped, and only the `longest` of them bounds the others.
+        """
+        loss, penalty = self._loss(n_outputs), self._penalty()
+        n_columns = self._n_columns(n_features)
         row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
-        if not is_private(self):
-            # Rows are not clipped then, and only their own norms bound them.
-            row_norm = min(max(float(rows.norm.max()), 1e-15 * row_norm), _LARGEST_NORM)
+        if longest is not None:
+            row_norm = min(max(longest, 1e-15 * row_norm), _LARGEST_NORM)
         # A multinomial loss is stated for all outputs; the others are sums over them.
         n_terms = 1 if loss.name == "multinomial" else n_outputs
         return DPSGDProblem(
@@ -127,8 +130,13 @@ class BaseDPSGD(RowPrivateEstimator):
     def _steps(self):
         return StepSizes(self.learning_rate, self.eta0, float(self.power_t), float(self.alpha))
 
-    def _plan(self, problem, sample_epsilon):
+    def _longest(self, rows):
+        """Return the length of the longest row of a fit without privacy, else None."""
+        return None if is_private(self) else float(rows.norm.max())
+
+    def _plan(self, n_rows, n_features, n_outputs, *, longest=None, sample_epsilon=None):
         """Return the plan of a fit."""
+        problem = self._problem(n_rows, n_features, n_outputs, longest)
         make, personal = plan_dpsgd, {}
         if self.mechanism == "laplace":
             make, personal = plan_dpsgd_laplace, {"sample_epsilon": sample_epsilon}
@@ -142,8 +150,9 @@ class BaseDPSGD(RowPrivateEstimator):
             **personal,
         )
 
-    def _solve(self, plan, rows, targets, loss, penalty, stream, **changes):
+    def _solve(self, plan, rows, targets, stream, **changes):
         """Return the weights that a plan leads to."""
+        loss, penalty = self._loss(targets.shape[1]), self._penalty()
         coins, noise = stream.spawn(2)
         options = {"average": self.average, "n_jobs": self.n_jobs, "coins": coins, "noise": noise}
         return solve_dpsgd(
@@ -154,7 +163,7 @@ class BaseDPSGD(RowPrivateEstimator):
         """Return what earlier calls of `partial_fit` left, or None."""
         return vars(self).get("_stream")
 
-    def _take_in(self, rows, targets, loss, penalty, settings, also_public=()):
+    def _take_in(self, rows, targets, settings, also_public=()):
         """Make the step of a call of `partial_fit`, publish it and return the weights to publish.
 
         `settings` must stay the same from call to call.
@@ -171,7 +180,7 @@ class BaseDPSGD(RowPrivateEstimator):
                 "clone, starts afresh."
             )
         plan = plan_dpsgd_stream(
-            self._problem(rows, n_outputs, loss, penalty),
+            self._problem(*rows.X.shape, n_outputs, self._longest(rows)),
             self._budget(),
             self._steps(),
             n_calls=before.n_calls + 1,
@@ -179,9 +188,7 @@ class BaseDPSGD(RowPrivateEstimator):
             before=before.report,
         )
         stream = plan.start(self.random_state)
-        weights = self._solve(
-            plan, rows, targets, loss, penalty, stream, average=False, start=before.weights
-        )
+        weights = self._solve(plan, rows, targets, stream, average=False, start=before.weights)
         check_finite(weights)
         seeded = stream.reproducible or (before.n_calls > 0 and before.report.reproducible)
         also_public = tuple(dict.fromkeys((*before.also_public, APART, *also_public)))

@@ -1,11 +1,11 @@
 """Logistic and ridge regression by private whitening."""
 
-import math
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from skdp._bounds import augmented_norm, intercept_constant
 from skdp._checks import check_positive
 from skdp._losses import LOSSES, Multinomial
 from skdp._plans._base import Budget
@@ -47,19 +47,20 @@ class _BaseWhitened(RowPrivateEstimator):
         # Batches are full: the sum of all releases is a closed form.
         return Budget(self.epsilon, self.delta, self.adjacency, "pld")
 
-    def _plan(self, loss, rows, n_outputs):
+    def _plan(self, n_rows, n_features, n_outputs):
         if self.n_jobs == 0:
             raise ValueError("The 'n_jobs' parameter must not be 0.")
-        n_rows, n_columns = rows.X.shape[0], rows.n_columns
+        n_columns = self._n_columns(n_features)
+        data_norm = check_positive(self.data_norm, "data_norm")
         problem = WhitenedProblem(
             n_rows=n_rows,
             n_columns=n_columns,
             n_outputs=n_outputs,
-            row_norm=math.hypot(self.data_norm, rows.bias),
-            bias=rows.bias,
+            row_norm=augmented_norm(data_norm, self.fit_intercept),
+            bias=intercept_constant(data_norm, self.fit_intercept),
             rounding_slack=rounding_slack(n_rows, n_columns, n_outputs),
             alpha=check_positive(self.alpha, "alpha"),
-            smoothness=loss.smoothness,
+            smoothness=self._loss(n_outputs).smoothness,
         )
         return plan_whitened(
             problem,
@@ -72,7 +73,8 @@ class _BaseWhitened(RowPrivateEstimator):
             average=self.average,
         )
 
-    def _solve(self, plan, rows, targets, loss, stream):
+    def _solve(self, plan, rows, targets, stream):
+        loss = self._loss(targets.shape[1])
         with RowSums(rows, targets, loss, self.n_jobs).at_work() as sums:
             weights, steps = solve_whitened(sums, plan=plan, rules=RULES[loss.name], stream=stream)
         check_finite(weights)
@@ -284,28 +286,30 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
         )
-        loss = LOSSES["squared_error"]
 
         # 2. bound the data
         rows = self._certified_rows(X)
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
-        plan = self._plan(loss, rows, targets.shape[1])
+        plan = self._plan(*X.shape, targets.shape[1])
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, steps = self._solve(plan, rows, targets, loss, stream)
+        weights, steps = self._solve(plan, rows, targets, stream)
 
         # 5. publish
         report = plan.report(
             n_steps=steps.n_steps,
             reproducible=stream.reproducible,
-            also_public=self._targets_assumed(),
+            also_public=self._assumed(),
         )
         self._set_weights(weights, rows.bias, units)
         self._set_report(steps, report)
         return self
+
+    def _loss(self, n_outputs):
+        return LOSSES["squared_error"]
 
 
 class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, _BaseWhitened):
@@ -527,25 +531,27 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         classes, targets = encode_labels(y, self.classes)
-        loss = LOSSES["log_loss"] if classes.size == 2 else Multinomial(classes.size)
 
         # 2. bound the data
         rows = self._certified_rows(X)
 
         # 3. plan from public numbers
-        plan = self._plan(loss, rows, targets.shape[1])
+        plan = self._plan(*X.shape, targets.shape[1])
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, steps = self._solve(plan, rows, targets, loss, stream)
+        weights, steps = self._solve(plan, rows, targets, stream)
 
         # 5. publish
         report = plan.report(
             n_steps=steps.n_steps,
             reproducible=stream.reproducible,
-            also_public=self._classes_assumed(),
+            also_public=self._assumed(),
         )
         self._set_weights(weights, rows.bias, classes)
         self._set_report(steps, report)
         self.momentum_ = steps.momentum
         return self
+
+    def _loss(self, n_outputs):
+        return LOSSES["log_loss"] if n_outputs == 1 else Multinomial(n_outputs)

@@ -190,8 +190,8 @@ def test_the_ball_contains_the_optimum(loss, penalty, data_norm, cancer, monkeyp
     radii = []
     original = DPSGDClassifier._plan
 
-    def spy(*args):
-        plan = original(*args)
+    def spy(*args, **options):
+        plan = original(*args, **options)
         radii.append(plan.radius)
         return plan
 

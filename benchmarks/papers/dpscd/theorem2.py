@@ -104,7 +104,7 @@ def run(problem, model):
         The last iterate of the model.
     """
     n_rows, n_columns = problem.X.shape
-    plan = model._plan(LOSS, n_rows, n_columns, 1)
+    plan = model._plan(n_rows, n_columns, 1)
     coins, noise = plan.start(model.random_state).spawn(2)
     curvature = plan.sampler.rate / problem.alpha
     optimum = problem.optimum()
@@ -144,7 +144,7 @@ def bounds(problem, model, kappa):
         with the same noise and kappa = 0.
     """
     n_rows, n_columns = problem.X.shape
-    plan = model._plan(LOSS, n_rows, n_columns, 1)
+    plan = model._plan(n_rows, n_columns, 1)
     rate, variance = plan.sampler.rate, plan.mechanism.noise_std**2
     batch = rate * n_rows
     covariance = problem.X.T @ problem.X / n_rows

@@ -1,0 +1,61 @@
+"""What a fit would cost."""
+
+from sklearn.base import is_classifier
+
+from skdp._checks import check_count
+from skdp.linear_model._base import PrivateEstimator
+
+
+def preview(estimator, n_samples, n_features, n_outputs=1):
+    """Return the report that a fit would have, without data and without spending anything.
+
+    Parameters
+    ----------
+    estimator : estimator of skdp
+        With a guarantee of its own, such as ``DPLogisticRegression()``; of a pipeline, its last
+        step. It need not be fitted, and isn't changed.
+    n_samples, n_features : int
+        Size of the training rows.
+    n_outputs : int, default=1
+        Of a regression the number of targets. Of a classification 1 for two classes, and the number
+        of classes if there are more; where the estimator has `classes`, they say it.
+
+    Returns
+    -------
+    report : PrivacyReport
+        What `privacy_report_` will be, but for what follows from releases: how many steps private
+        whitening takes, which doesn't change what they come to, and thresholds of DP-CD that follow
+        from mean squares.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` has no plan to show.
+    ValueError
+        If a parameter of it or a size is invalid.
+
+    Examples
+    --------
+    >>> from skdp.inspection import preview
+    >>> from skdp.linear_model import DPSGDClassifier
+    >>> report = preview(DPSGDClassifier(epsilon=0.5), n_samples=20_000, n_features=30)
+    >>> report, report.epsilon_at(1e-7) < 0.7
+    ((0.5, 1e-05)-DP, True)
+    """
+    if not isinstance(estimator, PrivateEstimator):
+        raise TypeError(
+            "preview is of private estimators of skdp (of a pipeline, give its last step), "
+            f"got {type(estimator).__name__}."
+        )
+    sizes = {"n_samples": n_samples, "n_features": n_features, "n_outputs": n_outputs}
+    n_rows, n_columns, n_outputs = (check_count(size, name) for name, size in sizes.items())
+    estimator._validate_params()
+    if is_classifier(estimator):
+        if n_outputs == 2:
+            raise ValueError("n_outputs must be 1 for two classes, or 3 and more classes.")
+        n_classes = 0 if estimator.classes is None else len(set(estimator.classes))
+        if n_classes > 2:
+            n_outputs = n_classes
+    plan = estimator._plan(n_rows, n_columns, n_outputs)
+    reproducible = estimator.random_state is not None
+    return plan.report(reproducible=reproducible, also_public=estimator._assumed())
