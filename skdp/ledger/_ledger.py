@@ -276,8 +276,9 @@ class PrivacyLedger:
         frame : pandas.DataFrame
             One row a charge. Columns: "time" (UTC, by the clock of the machine), "part",
             "estimator", "parameters" (a dict), "epsilon", "delta", "adjacency" and "events" of its
-            report, "mu" and "erasure" (what was charged), "process", "user", and "report" (JSON,
-            for :meth:`PrivacyReport.from_json <skdp.accountant.PrivacyReport.from_json>`).
+            report, "mu" and "erasure" (what was charged), "share" (of the budget; shares add up),
+            "process", "user", and "report" (JSON, for
+            :meth:`PrivacyReport.from_json <skdp.accountant.PrivacyReport.from_json>`).
 
         Raises
         ------
@@ -286,22 +287,23 @@ class PrivacyLedger:
         LedgerError
             If the file can't be used.
         """
-        return _text.charges_frame(self.charges())
+        return _text.charges_frame(self.to_dict()["charges"])
 
-    def charges(self):
-        """Give the charges as plain values, in the order in which they were made.
+    def to_dict(self):
+        """Give all that the ledger shows as types that JSON knows.
 
         Returns
         -------
-        charges : list of dict
-            The rows of :meth:`to_frame`, those of this part and of the whole if this is a part.
+        content : dict
+            The budget, what is spent and left, and under "charges" the rows of :meth:`to_frame`,
+            for a part those that count in it.
 
         Raises
         ------
         LedgerError
             If the file can't be used.
         """
-        return _text.read_charges(self._state()[2])
+        return _text.as_dict(self, *self._state())
 
     def charge_fit(self, report, *, estimator, parameters, seed):
         """Charge a fit, as :meth:`charge` does, with what is to be kept about it.

@@ -191,6 +191,13 @@ def epsilon_left(total, terms):
     return GaussianCost(math.sqrt(square)).epsilon(terms.delta) if square > 0 else 0.0
 
 
+def share_of(cost, terms):
+    """Return the share of a budget that a charge took: all of it if it took that for itself."""
+    limits = terms.limits
+    pairs = (cost.mu**2, limits.mu**2), (cost.erasure, limits.erasure)
+    return max(min(one / most, 1.0) if most else float(one > 0) for one, most in pairs)
+
+
 def n_more(cost, total, terms):
     """Return how many fits of this cost could follow."""
     limits = terms.limits

@@ -130,11 +130,6 @@ def create(path, dataset, entries):
     return is_new
 
 
-def exists(path):
-    """Tell whether something is there."""
-    return _identity(path) is not None
-
-
 def insert(connection, table, entries):
     """Add a row."""
     names, marks = ", ".join(entries), ", ".join("?" * len(entries))

@@ -1,6 +1,7 @@
 """What a person sees of a ledger."""
 
 import json
+import math
 
 from skdp.accountant._filter import GaussianCost
 from skdp.accountant._report_html import report_html
@@ -17,10 +18,12 @@ _COLUMNS = (
     "events",
     "mu",
     "erasure",
+    "share",
     "process",
     "user",
     "report",
 )
+_SHOWN_TERMS = ("epsilon", "delta", "adjacency", "unit", "allow_seeds")
 
 
 def summarise(ledger, terms, total, rows):
@@ -72,16 +75,32 @@ def as_html(title, entries):
     return report_html(title, entries)
 
 
-def read_charges(rows):
-    """Return rows of the file with what their JSON says."""
-    charges = []
-    for row in rows:
-        report = json.loads(row["report"])
-        found = {**row, "adjacency": report["adjacency"], "events": report["event"]}
-        found["part"] = row["part"] or None
-        found["parameters"] = json.loads(row["parameters"])
-        charges.append({name: found[name] for name in _COLUMNS})
-    return charges
+def as_dict(ledger, terms, total, rows):
+    """Return everything as types that JSON knows."""
+    budget = {name: getattr(terms, name) for name in _SHOWN_TERMS}
+    spent = total.epsilon(terms.delta)
+    return {
+        "path": ledger.path,
+        "dataset": ledger.dataset,
+        "part": ledger.part_name,
+        **budget,
+        "spent": spent if math.isfinite(spent) else "inf",
+        "left": _rules.epsilon_left(total, terms),
+        "charges": [_readable(row, terms) for row in rows],
+    }
+
+
+def _readable(row, terms):
+    report = json.loads(row["report"])
+    found = {
+        **row,
+        "part": row["part"] or None,
+        "parameters": json.loads(row["parameters"]),
+        "adjacency": report["adjacency"],
+        "events": report["event"],
+        "share": _rules.share_of(GaussianCost(row["mu"], row["erasure"]), terms),
+    }
+    return {name: found[name] for name in _COLUMNS}
 
 
 def charges_frame(charges):
@@ -89,7 +108,7 @@ def charges_frame(charges):
     try:
         import pandas as pd
     except ImportError as error:
-        raise ImportError("PrivacyLedger.to_frame needs pandas; charges() doesn't.") from error
+        raise ImportError("PrivacyLedger.to_frame needs pandas; to_dict doesn't.") from error
     frame = pd.DataFrame(charges, columns=_COLUMNS)
     frame["time"] = pd.to_datetime(frame["time"], utc=True)
     return frame
