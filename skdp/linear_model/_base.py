@@ -16,6 +16,7 @@ from skdp._bounds import clip_rows, clip_targets, target_scale
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp._plans._base import CLASSES_READ, Budget
 from skdp.exceptions import warn_user
+from skdp.ledger._account import LEDGER_CONSTRAINT, resolve_account
 from skdp.linear_model._notebook import NotebookMixin
 from skdp.linear_model._pickling import PicklingMixin
 from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
@@ -40,6 +41,7 @@ COMMON_CONSTRAINTS = {
     "delta": [Interval(Real, 0, 1, closed="left")],
     "adjacency": [StrOptions({"zero_out", "replace_one"})],
     "accountant": [StrOptions({"pld", "rdp"})],
+    "ledger": LEDGER_CONSTRAINT,
     "random_state": ["random_state"],
 }
 
@@ -55,6 +57,11 @@ class TargetUnits(NamedTuple):
 class PrivateEstimator(PicklingMixin, BaseEstimator):
     """What every private estimator is."""
 
+    def _account(self):
+        """Return where a fit is charged, or None."""
+        parameters = self.get_params(deep=False)
+        return resolve_account(self.ledger, type(self).__name__, parameters)
+
 
 class RowPrivateEstimator(PrivateEstimator):
     """What the parameters of estimators that protect rows say in the same way everywhere.
@@ -64,7 +71,8 @@ class RowPrivateEstimator(PrivateEstimator):
     """
 
     def _budget(self):
-        return Budget(self.epsilon, self.delta, self.adjacency, self.accountant)
+        promised = self.epsilon, self.delta, self.adjacency
+        return Budget(*promised, self.accountant, account=self._account())
 
     def _n_columns(self, n_features):
         """Return the number of columns of certified rows."""

@@ -111,6 +111,11 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         iterates since the last. It costs no privacy. None averages nothing, which is better where
         passes are few and noise is small.
 
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that a fit is charged to before its noise is drawn, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for whoever learns it and subtracts the noise, and fits with an equal seed share their
@@ -201,6 +206,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         step_size="auto",
         smoothness="private",
         average_every=1,
+        ledger=None,
         random_state=None,
     ):
         self.alpha = alpha
@@ -221,6 +227,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         self.step_size = step_size
         self.smoothness = smoothness
         self.average_every = average_every
+        self.ledger = ledger
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -241,6 +248,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
 
         Raises
         ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid; no message quotes an entry of the data.
         TypeError
@@ -368,6 +377,11 @@ class DPCDLasso(DPCDElasticNet):
         iterates since the last. It costs no privacy. None averages nothing, which is better where
         passes are few and noise is small.
 
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that a fit is charged to before its noise is drawn, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for whoever learns it and subtracts the noise, and fits with an equal seed share their
@@ -456,6 +470,7 @@ class DPCDLasso(DPCDElasticNet):
         step_size="auto",
         smoothness="private",
         average_every=1,
+        ledger=None,
         random_state=None,
     ):
         super().__init__(
@@ -580,6 +595,11 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         iterates since the last. It costs no privacy. None averages nothing, which is better where
         passes are few and noise is small.
 
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that a fit is charged to before its noise is drawn, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for whoever learns it and subtracts the noise, and fits with an equal seed share their
@@ -673,6 +693,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         step_size="auto",
         smoothness="private",
         average_every=1,
+        ledger=None,
         random_state=None,
     ):
         self.penalty = penalty
@@ -693,6 +714,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         self.step_size = step_size
         self.smoothness = smoothness
         self.average_every = average_every
+        self.ledger = ledger
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -713,6 +735,8 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
 
         Raises
         ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
             those declared; no message quotes an entry of the data.

@@ -201,6 +201,11 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         Threads that share a step, as in joblib. They are used only where a step has enough work to
         pay for them; the result is the same to the last bit for every value.
 
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that a fit is charged to before its noise is drawn, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for whoever learns it and subtracts the noise, and fits with an equal seed share their
@@ -283,6 +288,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         average=True,
         solver="dual",
         n_jobs=None,
+        ledger=None,
         random_state=None,
     ):
         self.alpha = alpha
@@ -301,6 +307,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         self.average = average
         self.solver = solver
         self.n_jobs = n_jobs
+        self.ledger = ledger
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -321,6 +328,8 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
 
         Raises
         ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid; no message quotes an entry of the data.
         TypeError
@@ -452,6 +461,11 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         Threads that share a step, as in joblib. They are used only where a step has enough work to
         pay for them; the result is the same to the last bit for every value.
 
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that a fit is charged to before its noise is drawn, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for whoever learns it and subtracts the noise, and fits with an equal seed share their
@@ -541,6 +555,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         average=True,
         solver="dual",
         n_jobs=None,
+        ledger=None,
         random_state=None,
     ):
         self.loss = loss
@@ -560,6 +575,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         self.average = average
         self.solver = solver
         self.n_jobs = n_jobs
+        self.ledger = ledger
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -580,6 +596,8 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
 
         Raises
         ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
             those declared; no message quotes an entry of the data.

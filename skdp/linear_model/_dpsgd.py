@@ -126,6 +126,11 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         Threads that share a step, as in joblib. They are used only where a step has enough work to
         pay for them; the result is the same to the last bit for every value.
 
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that a fit is charged to before its noise is drawn, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for whoever learns it and subtracts the noise, and fits with an equal seed share their
@@ -223,6 +228,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         eta0="auto",
         power_t=0.5,
         n_jobs=None,
+        ledger=None,
         random_state=None,
     ):
         self.loss = loss
@@ -246,6 +252,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         self.eta0 = eta0
         self.power_t = power_t
         self.n_jobs = n_jobs
+        self.ledger = ledger
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -273,6 +280,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
 
         Raises
         ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid; no message quotes an entry of the data.
         TypeError
@@ -327,6 +336,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
 
         Raises
         ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid, or something that fixes the units changed since
             the first call; no message quotes an entry of the data.
@@ -467,6 +478,11 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         Threads that share a step, as in joblib. They are used only where a step has enough work to
         pay for them; the result is the same to the last bit for every value.
 
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that a fit is charged to before its noise is drawn, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for whoever learns it and subtracts the noise, and fits with an equal seed share their
@@ -568,6 +584,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         eta0="auto",
         power_t=0.5,
         n_jobs=None,
+        ledger=None,
         random_state=None,
     ):
         self.loss = loss
@@ -590,6 +607,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         self.eta0 = eta0
         self.power_t = power_t
         self.n_jobs = n_jobs
+        self.ledger = ledger
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -617,6 +635,8 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
 
         Raises
         ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
             those declared; no message quotes an entry of the data.
@@ -674,6 +694,8 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
 
         Raises
         ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid, the classes are missing or others than before,
             or something that fixes the units changed since the first call; no message quotes an

@@ -64,6 +64,9 @@ class _Stream:
         Of all calls together.
     also_public : tuple of str
         What they assumed public.
+    charged : tuple or None
+        The ledger that was charged last, and the epsilon. Records of later calls are others', so
+        that they cost no more there.
     """
 
     settings: tuple
@@ -72,12 +75,24 @@ class _Stream:
     n_calls: int = 0
     report: object = None
     also_public: tuple = ()
+    charged: tuple | None = None
 
-    def followed_by(self, weights, report, also_public):
-        """Return the state after another call."""
+    def not_charged(self, budget):
+        """Return the budget of another call, without an account if that was charged for it."""
+        if budget.account is None or self.charged is None:
+            return budget
+        ledger, epsilon = self.charged
+        is_paid = budget.account.ledger == ledger and budget.epsilon <= epsilon
+        return replace(budget, account=None) if is_paid else budget
+
+    def followed_by(self, weights, report, also_public, budget):
+        """Return the state after another call, with the budget that it was made with."""
         n_calls = self.n_calls + 1
         mean = late_average(self.mean, weights, n_calls)
-        return _Stream(self.settings, weights, mean, n_calls, report, also_public)
+        charged = self.charged
+        if budget.account is not None:
+            charged = budget.account.ledger, budget.epsilon
+        return _Stream(self.settings, weights, mean, n_calls, report, also_public, charged)
 
 
 class BaseDPSGD(RowPrivateEstimator):
@@ -179,9 +194,10 @@ class BaseDPSGD(RowPrivateEstimator):
                 "targets must stay the same from one call of partial_fit to the next; fit, or a "
                 "clone, starts afresh."
             )
+        budget = before.not_charged(self._budget())
         plan = plan_dpsgd_stream(
             self._problem(*rows.X.shape, n_outputs, self._longest(rows)),
-            self._budget(),
+            budget,
             self._steps(),
             n_calls=before.n_calls + 1,
             clipping_norm=self.clipping_norm,
@@ -193,7 +209,7 @@ class BaseDPSGD(RowPrivateEstimator):
         seeded = stream.reproducible or (before.n_calls > 0 and before.report.reproducible)
         also_public = tuple(dict.fromkeys((*before.also_public, APART, *also_public)))
         report = plan.report(reproducible=seeded, also_public=also_public)
-        self._stream = before.followed_by(weights, report, also_public)
+        self._stream = before.followed_by(weights, report, also_public, budget)
         self._set_report(plan, self._stream.n_calls, report)
         return self._stream.mean if self.average else weights
 

@@ -116,6 +116,11 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
         Step size of ``solver="gd"`` and ``"hybrid"``. "auto" is the reciprocal of the largest
         curvature.
 
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that a fit is charged to before its noise is drawn, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for whoever learns it and subtracts the noise, and fits with an equal seed share their
@@ -208,6 +213,7 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
         average=True,
         solver="lbfgs",
         eta0="auto",
+        ledger=None,
         random_state=None,
     ):
         self.alpha = alpha
@@ -223,6 +229,7 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
         self.average = average
         self.solver = solver
         self.eta0 = eta0
+        self.ledger = ledger
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -243,6 +250,8 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
 
         Raises
         ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
             those declared; no message quotes an entry of the data.

@@ -8,7 +8,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from skdp._bounds import augmented_norm, intercept_constant
 from skdp._checks import check_positive
 from skdp._losses import LOSSES, Multinomial
-from skdp._plans._base import Budget
 from skdp._plans._whitened import WhitenedProblem, plan_whitened
 from skdp._solvers._row_sums import RowSums, rounding_slack
 from skdp._solvers._whitened import RULES, solve_whitened
@@ -42,10 +41,8 @@ class _BaseWhitened(RowPrivateEstimator):
 
     # Of those that don't let it be chosen.
     momentum = "auto"
-
-    def _budget(self):
-        # Batches are full: the sum of all releases is a closed form.
-        return Budget(self.epsilon, self.delta, self.adjacency, "pld")
+    # Batches are full: the sum of all releases is a closed form.
+    accountant = "pld"
 
     def _plan(self, n_rows, n_features, n_outputs):
         if self.n_jobs == 0:
@@ -156,6 +153,11 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
         enough work to pay for them; the result is the same to the last bit for every value.
 
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that a fit is charged to before its noise is drawn, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for whoever learns it and subtracts the noise, and fits with an equal seed share their
@@ -242,6 +244,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         step_size="auto",
         average=True,
         n_jobs=None,
+        ledger=None,
         random_state=None,
     ):
         self.alpha = alpha
@@ -257,6 +260,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         self.step_size = step_size
         self.average = average
         self.n_jobs = n_jobs
+        self.ledger = ledger
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -277,6 +281,8 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
 
         Raises
         ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid; no message quotes an entry of the data.
         TypeError
@@ -391,6 +397,11 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
         enough work to pay for them; the result is the same to the last bit for every value.
 
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that a fit is charged to before its noise is drawn, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for whoever learns it and subtracts the noise, and fits with an equal seed share their
@@ -486,6 +497,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         momentum="auto",
         average=True,
         n_jobs=None,
+        ledger=None,
         random_state=None,
     ):
         self.alpha = alpha
@@ -502,6 +514,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         self.momentum = momentum
         self.average = average
         self.n_jobs = n_jobs
+        self.ledger = ledger
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -522,6 +535,8 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
 
         Raises
         ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
             those declared; no message quotes an entry of the data.
