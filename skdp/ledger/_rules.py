@@ -31,10 +31,21 @@ _ROUNDING = 2e-9
 
 @dataclass(frozen=True)
 class Terms:
-    """A budget as it stands in the file."""
+    """A budget as it stands in the file.
+
+    Parameters
+    ----------
+    epsilon, delta, adjacency, unit, allow_seeds
+        See `PrivacyLedger`.
+    erasure : float
+        How far erasures may add up: fixed with the budget, before the first release.
+    salt : str
+        Of hashes of seeds.
+    """
 
     epsilon: float
     delta: float
+    erasure: float
     adjacency: str
     unit: str
     allow_seeds: bool
@@ -43,13 +54,11 @@ class Terms:
     @property
     def limits(self):
         """The largest sums, as a `GaussianCost`."""
-        if self.epsilon == 0:  # lowered by hand
+        if self.epsilon == 0 or self.delta <= self.erasure:  # lowered by hand
             return GaussianCost(0.0)
-        if self.adjacency == "replace_label":
-            # Fits of labels are Gaussian, and erase nothing.
-            noise = calibrate(self.epsilon, self.delta, pairwise=True)
-            return GaussianCost((1 - _ROUNDING) / noise)
-        return gaussian_budget(self.epsilon, self.delta)
+        rest = (self.delta - self.erasure) / (1 - self.erasure) * (1 - _ROUNDING)
+        noise = calibrate(self.epsilon, rest, pairwise=True)
+        return GaussianCost((1 - _ROUNDING) / noise, self.erasure)
 
     def report(self):
         """Return the guarantee of all that this budget will ever pay for.
@@ -83,15 +92,17 @@ class Terms:
         )
 
 
-def make_terms(**fields):
-    """Return terms after checking them; a ValueError says what is wrong."""
-    terms = Terms(**fields)
-    if not 0 < terms.epsilon < math.inf:
+def make_terms(*, epsilon, delta, adjacency, **fields):
+    """Return the terms of a new budget after checking them; a ValueError says what is wrong."""
+    if not 0 < epsilon < math.inf:
         raise ValueError("epsilon must be positive and finite.")
-    if not 0 < terms.delta < 1:
+    if not 0 < delta < 1:
         raise ValueError("delta must be in (0, 1): fits with Gaussian noise need one.")
-    # They know what numbers, units and adjacencies there are, and which go together.
-    _ = terms.limits, terms.report()
+    # Fits of labels are Gaussian, and erase nothing.
+    erasure = 0.0 if adjacency == "replace_label" else gaussian_budget(epsilon, delta).erasure
+    terms = Terms(epsilon=epsilon, delta=delta, erasure=erasure, adjacency=adjacency, **fields)
+    # It knows what units and adjacencies there are, and which go together.
+    terms.report()
     return terms
 
 

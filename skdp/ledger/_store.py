@@ -20,6 +20,7 @@ _SCHEMA = (
         dataset TEXT PRIMARY KEY,
         epsilon REAL NOT NULL CHECK (typeof(epsilon) = 'real' AND epsilon >= 0),
         delta REAL NOT NULL CHECK (typeof(delta) = 'real' AND delta > 0 AND delta < 1),
+        erasure REAL NOT NULL CHECK (typeof(erasure) = 'real' AND erasure >= 0),
         adjacency TEXT NOT NULL,
         unit TEXT NOT NULL,
         allow_seeds INTEGER NOT NULL CHECK (allow_seeds IN (0, 1)),
