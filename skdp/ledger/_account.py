@@ -6,9 +6,16 @@ import os
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 
+from skdp.exceptions import LedgerError
 from skdp.ledger._ledger import PrivacyLedger
+from skdp.utils._sklearn import repeats_rows
 
 _VARIABLE = "SKDP_LEDGER"
+_BOOTSTRAP = (
+    "a bootstrap repeats rows, and k copies of a record in one fit cost what a group of k does, "
+    "which a ledger doesn't count: use bootstrap=False with max_samples below 1. Nothing was "
+    "fitted or charged."
+)
 # Not public, about the execution only, or the ledger itself.
 _LEFT_OUT = {"random_state", "n_jobs", "ledger", "verbose"}
 
@@ -60,6 +67,8 @@ class Account:
         LedgerError
             If the fit must not be made.
         """
+        if repeats_rows():
+            raise LedgerError(_BOOTSTRAP)
         self.ledger.charge_fit(
             report,
             estimator=self.estimator,

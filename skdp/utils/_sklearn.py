@@ -1,6 +1,7 @@
 """The single door to scikit-learn's private names, and to its input validation."""
 
 import re
+import sys
 from numbers import Integral, Real
 
 import numpy as np
@@ -17,6 +18,7 @@ __all__ = [
     "assert_docstring_consistency",
     "diagram_box",
     "quietly",
+    "repeats_rows",
     "validate_arrays",
     "validate_data",
     "validate_params",
@@ -161,3 +163,17 @@ def diagram_box(estimator, caption):
         name_details=str(estimator),
         name_caption=caption,
     )
+
+
+def repeats_rows():
+    """Tell whether this is called by a fit in one of scikit-learn's bags with ``bootstrap=True``.
+
+    Such a bag shows a record several times to one member, which can't see that.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "sklearn.ensemble._bagging":
+            bag = frame.f_locals.get("ensemble", frame.f_locals.get("self"))
+            return bool(getattr(bag, "bootstrap", False))
+        frame = frame.f_back
+    return False
