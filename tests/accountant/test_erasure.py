@@ -124,4 +124,7 @@ def test_text_and_what_it_shares_with_other_events():
     for bad in (0.0, -1.0, 1.5, math.nan, "much"):
         with pytest.raises(ValueError, match="probability"):
             ErasureEvent(bad)
+    for bad in (0, -1, 1.0, None):
+        with pytest.raises(ValueError, match="n_steps"):
+            ErasureEvent(0.1, bad)
     assert get_epsilon(9.0, 1e-5) < make_report((GaussianEvent(9.0), event)).epsilon_at(1e-5)
