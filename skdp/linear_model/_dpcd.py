@@ -492,6 +492,7 @@ class DPCDLasso(DPCDElasticNet):
             step_size=step_size,
             smoothness=smoothness,
             average_every=average_every,
+            ledger=ledger,
             random_state=random_state,
         )
 

@@ -33,6 +33,7 @@ from skdp.linear_model import (
     label_aggregate,
 )
 from skdp.preprocessing import NormClipper
+from skdp.utils.discovery import all_estimators
 
 FOLDS = KFold(3)
 FIT = {"epsilon": 0.5, "delta": 1e-7, "classes": [0, 1]}
@@ -183,6 +184,17 @@ def test_an_environment_variable_names_it(ledger, data, monkeypatch):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", program], check=True, env=environment)
     assert charged(ledger) == 2
+
+
+@pytest.mark.filterwarnings("ignore:target_bounds=None")
+@pytest.mark.parametrize(("name", "estimator"), all_estimators("private"))
+def test_no_private_estimator_escapes(name, estimator, tmp_path, data):
+    is_of_labels = name == "WALRClassifier"
+    told = {"adjacency": "replace_label", "unit": "the label of one row"} if is_of_labels else {}
+    ledger = PrivacyLedger(tmp_path / "one.db", epsilon=3.0, delta=1e-4, **told)
+    estimator(epsilon=0.5, delta=1e-7, ledger=ledger).fit(*data)
+    assert charged(ledger) == 1
+    assert ledger.to_frame()["estimator"].tolist() == [name]
 
 
 def test_nothing_is_drawn_where_too_little_is_left(tmp_path, data, monkeypatch):
