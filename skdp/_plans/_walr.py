@@ -1,16 +1,23 @@
-"""Plans of label privacy: one Gaussian release of the sums of rows by label."""
+"""Plans of label privacy: one Gaussian release of sums of rows by label, or flipped labels."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from skdp._mechanisms import GaussianMechanism
+from skdp._mechanisms import GaussianMechanism, RandomizedResponse
 from skdp._plans._base import ASSUMED_PUBLIC, NOT_COVERED, Budget, Plan
 from skdp._random import make_stream
-from skdp.accountant import GaussianEvent, calibrate_classic
+from skdp.accountant import (
+    GaussianEvent,
+    RandomizedResponseEvent,
+    calibrate_classic,
+    calibrate_response,
+)
 
 CLASSES_DECLARED = "the set of classes"
 FEATURES_READ = "the largest row norm, which was read from X (set data_norm to declare a bound)"
+# Below this, labels that are flipped tell next to nothing, and all but none of them stays.
+_SMALLEST_RESPONSE = 1e-6
 # Of random streams that no release draws from.
 _BATCHES = 3
 
@@ -19,12 +26,12 @@ _BATCHES = 3
 class LabelBudget(Budget):
     """What may be spent on protecting labels, the features and the class set being public.
 
-    The Gaussian noise is calibrated exactly, or for ``mechanism="classic"`` by the note's formula.
+    Gaussian noise is calibrated exactly, or for ``mechanism="classic"`` by the note's formula.
     """
 
     adjacency: str = "replace_label"
     accountant: str = "pld"
-    mechanism: str = "analytic"
+    mechanism: str = "auto"
 
     adjacencies: ClassVar = ("replace_label",)
     unit: ClassVar = "the label of one row"
@@ -43,6 +50,23 @@ class LabelBudget(Budget):
         if self.mechanism == "classic" and self.is_private:
             return calibrate_classic(self.epsilon, self.delta)
         return super().calibrate(**design)
+
+    @property
+    def spent_on_responses(self):
+        """The budget without a delta, which flipped labels have no use for."""
+        return replace(self, delta=0.0)
+
+    @property
+    def mechanisms(self):
+        """What may be run with it: "gaussian", "randomized_response", or both to choose from."""
+        if self.mechanism != "auto":
+            response = self.mechanism == "randomized_response"
+            return ("randomized_response" if response else "gaussian",)
+        if not self.is_private:
+            return ("gaussian",)
+        if self.delta == 0.0:
+            return ("randomized_response",)
+        return ("gaussian", "randomized_response")[: 1 if self.epsilon < _SMALLEST_RESPONSE else 2]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -68,10 +92,25 @@ class WALRPlan(Plan):
     rounding_slack: float = 0.0
     n_parts: int = 1
 
+    kind: ClassVar = "gaussian"
+
     @property
     def events(self):
         """One event of a release for each part."""
         return (GaussianEvent(self.noise_multiplier, n_parts=self.n_parts, pairwise=True),)
+
+    @property
+    def stated(self):
+        """What a release tells of its noise besides its covariance."""
+        return {"noise_multiplier": self.noise_multiplier}
+
+    @property
+    def share_left(self):
+        """Share of a sum's noise that is left where the sum over three classes or more is known.
+
+        Their noises are independent, and what they have in common is removed.
+        """
+        return 1.0 - 1.0 / self.n_classes if self.n_classes > 2 else 1.0
 
     def mechanism(self, longest, stretch):
         """Return the mechanism for sums in some coordinates.
@@ -94,6 +133,78 @@ class WALRPlan(Plan):
             n_records=self.n_rows,
             rounding_slack=self.rounding_slack * stretch,
         )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ResponsePlan(Plan):
+    """Labels that coins replace by others: everything after them is post-processing.
+
+    Parameters
+    ----------
+    budget, n_rows
+        See `Plan`; its delta is 0.
+    flip_probability : float
+        Of each of the other classes; the smallest of the releases'.
+    n_classes : int
+    n_parts : int
+        Releases, one for each of so many disjoint sets of rows.
+    """
+
+    flip_probability: float
+    n_classes: int
+    n_parts: int = 1
+
+    kind: ClassVar = "randomized_response"
+
+    @property
+    def event(self):
+        """What is released."""
+        return RandomizedResponseEvent(self.flip_probability, self.n_classes, n_parts=self.n_parts)
+
+    @property
+    def events(self):
+        """The one event."""
+        return (self.event,)
+
+    @property
+    def stated(self):
+        """What a release tells of its noise besides its covariance."""
+        return {
+            "noise_multiplier": self.noise_multiplier,
+            "flip_probability": self.flip_probability,
+        }
+
+    @property
+    def share_left(self):
+        """Share of a sum's noise that is left where the sum over classes is known.
+
+        Unbiased labels of a row add up to 1: the sums of all classes are right as they are.
+        """
+        return 1.0
+
+    @property
+    def noise_multiplier(self):
+        """Standard deviation of an unbiased label."""
+        return self.event.noise_multiplier
+
+    def mechanism(self):
+        """Return the mechanism, for labels as numbers of classes."""
+        return RandomizedResponse(self.flip_probability, self.n_classes, self.noise_multiplier)
+
+
+def plan_walr(budget, mechanism, *, n_rows, n_columns, n_classes, rounding_slack):
+    """Return the plan of one of the budget's `mechanisms`."""
+    sizes = {"n_rows": n_rows, "n_classes": n_classes}
+    if mechanism == "randomized_response":
+        flip = calibrate_response(budget.epsilon, n_classes=n_classes)
+        return ResponsePlan(budget=budget.spent_on_responses, flip_probability=flip, **sizes)
+    return WALRPlan(
+        budget=budget,
+        noise_multiplier=budget.calibrate(),
+        n_columns=n_columns,
+        rounding_slack=rounding_slack,
+        **sizes,
+    )
 
 
 def public_coins(random_state):

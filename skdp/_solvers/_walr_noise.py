@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
-from skdp._solvers._walr_alpha import excess_losses, penalties
+from skdp._solvers._walr_alpha import PRIOR_POWER, directions, excess_losses, penalties
 
 # Mean p (1 - p) of the labels, and variance of the scores, before anything is known of them.
 _CURVATURE = 0.1
@@ -149,6 +149,35 @@ def _noise_root(noise_cov):
     correlation = noise_cov / stds / stds[:, np.newaxis]
     correlation += _UNSEEN * stds.size * np.eye(stds.size)
     return cholesky(correlation) * stds
+
+
+def expected_excess(public, noise_cov):
+    """Return the log loss that noise is expected to cost a logistic regression, before any release.
+
+    That is of the best regularisation for labels of which nothing is known: their mean p (1 - p),
+    and weights as in `skdp._solvers._walr_alpha.expected_losses`, of scores of a usual variance.
+
+    Parameters
+    ----------
+    public : PublicRows
+    noise_cov : ndarray of shape (d, d)
+        Of the sums.
+
+    Returns
+    -------
+    loss : float
+    """
+    nothing = np.zeros(public.n_columns)
+    curvature, noise_cov = _CURVATURE * public.second_moment, noise_cov / public.n_rows**2
+    h, _, noise = directions(curvature, nothing, noise_cov, nothing, public.bias)
+    seen = h > _SEEN_RANK * h.max(initial=0.0)
+    if not seen.any():
+        return 0.0
+    h, v = h[seen], noise[seen] + h[seen] / public.n_rows
+    squares = h**-PRIOR_POWER
+    squares *= _SCORE_VARIANCE * _CURVATURE / (h * squares).sum()
+    alphas = np.geomspace(1e-10 * h.mean(), 10.0 * h.max(), 241)
+    return float(excess_losses(h, v, squares, alphas).min())
 
 
 def _cost_of_errors(second_moment, sizes, noise, n_rows, bias):

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skdp._mechanisms import GaussianMechanism
 from skdp.linear_model import LabelAggregate, WALRClassifier, label_aggregate, walr_path
-from skdp.linear_model._label_aggregate import prepared_rows
+from skdp.linear_model._label_release import prepared_rows
 
 INF = float("inf")
 N_ROWS = 240

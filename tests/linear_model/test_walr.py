@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-import skdp.linear_model._label_aggregate as walr_module
+import skdp.linear_model._label_release as walr_module
 from skdp._mechanisms import GaussianMechanism
 from skdp.accountant import calibrate, compose
 from skdp.exceptions import PrivacyWarning
