@@ -51,23 +51,6 @@ class LabelBudget(Budget):
             return calibrate_classic(self.epsilon, self.delta)
         return super().calibrate(**design)
 
-    @property
-    def spent_on_responses(self):
-        """The budget without a delta, which flipped labels have no use for."""
-        return replace(self, delta=0.0)
-
-    @property
-    def mechanisms(self):
-        """What may be run with it: "gaussian", "randomized_response", or both to choose from."""
-        if self.mechanism != "auto":
-            response = self.mechanism == "randomized_response"
-            return ("randomized_response" if response else "gaussian",)
-        if not self.is_private:
-            return ("gaussian",)
-        if self.delta == 0.0:
-            return ("randomized_response",)
-        return ("gaussian", "randomized_response")[: 1 if self.epsilon < _SMALLEST_RESPONSE else 2]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WALRPlan(Plan):
@@ -192,19 +175,37 @@ class ResponsePlan(Plan):
         return RandomizedResponse(self.flip_probability, self.n_classes, self.noise_multiplier)
 
 
-def plan_walr(budget, mechanism, *, n_rows, n_columns, n_classes, rounding_slack):
-    """Return the plan of one of the budget's `mechanisms`."""
+def plan_walr(budget, *, compare, n_rows, n_columns, n_classes, rounding_slack):
+    """Return the plans of which one is to be run: the budget's mechanism, or both for "auto".
+
+    Parameters
+    ----------
+    budget : LabelBudget
+    compare : bool
+        Whether there may be two; otherwise "auto" is Gaussian unless delta is 0.
+    n_rows, n_columns, n_classes : int
+    rounding_slack : float
+        See `WALRPlan`.
+    """
     sizes = {"n_rows": n_rows, "n_classes": n_classes}
-    if mechanism == "randomized_response":
+    auto, plans = budget.mechanism == "auto" and budget.is_private, ()
+    pure = budget.mechanism == "randomized_response" or (auto and budget.delta == 0.0)
+    if not pure:
+        plans += (
+            WALRPlan(
+                budget=budget,
+                noise_multiplier=budget.calibrate(),
+                n_columns=n_columns,
+                rounding_slack=rounding_slack,
+                **sizes,
+            ),
+        )
+    if pure or (auto and compare and budget.epsilon >= _SMALLEST_RESPONSE):
         flip = calibrate_response(budget.epsilon, n_classes=n_classes)
-        return ResponsePlan(budget=budget.spent_on_responses, flip_probability=flip, **sizes)
-    return WALRPlan(
-        budget=budget,
-        noise_multiplier=budget.calibrate(),
-        n_columns=n_columns,
-        rounding_slack=rounding_slack,
-        **sizes,
-    )
+        # Flipped labels have no use for a delta.
+        pure_budget = replace(budget, delta=0.0)
+        plans += (ResponsePlan(budget=pure_budget, flip_probability=flip, **sizes),)
+    return plans
 
 
 def public_coins(random_state):

@@ -1,6 +1,5 @@
 """Releases of labels: what their holder runs, and what rows they are of."""
 
-import functools
 import math
 from collections import namedtuple
 
@@ -12,7 +11,7 @@ from skdp._plans._walr import LabelBudget, plan_walr
 from skdp._random import random_name
 from skdp._solvers._parallel import single_threaded_blas
 from skdp._solvers._walr import BLOCK, PublicRows
-from skdp._solvers._walr_release import GaussianDesign, ResponseDesign, cheapest
+from skdp._solvers._walr_noise import best_design, release_sums
 from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE, encode_labels
 from skdp.linear_model._label_aggregate import SAME_SUMS, LabelAggregate
 from skdp.linear_model._response_aggregate import ResponseAggregate
@@ -30,7 +29,8 @@ CONSTRAINTS = {
     "random_state": COMMON_CONSTRAINTS["random_state"],
 }
 Options = namedtuple("Options", CONSTRAINTS)
-# Columns up to which noise is adapted by default: that takes some cubes of their number.
+# Columns up to which noise is adapted by default, and mechanisms are compared: that takes some
+# cubes of their number.
 _ADAPTED_COLUMNS = 500
 _AGGREGATES = {kind.mechanism: kind for kind in (LabelAggregate, ResponseAggregate)}
 _OTHER_ROWS = "X has other rows than the aggregate was made of, or rows scaled otherwise."
@@ -135,16 +135,24 @@ def release_labels(X, y, feature_names, options):
     rows = clip_rows(X, data_norm=data_norm, clip=budget.is_private, norm=norms, **intercept)
 
     # 3. plan from public numbers
-    sizes = {"n_rows": X.shape[0], "n_columns": rows.n_columns, "n_classes": classes.size}
-    slack = summation_slack(*X.shape, targets.shape[1], BLOCK)
-    public = PublicRows(rows)
+    few = rows.n_columns <= _ADAPTED_COLUMNS
+    plans = plan_walr(
+        budget,
+        compare=few,
+        n_rows=X.shape[0],
+        n_columns=rows.n_columns,
+        n_classes=classes.size,
+        rounding_slack=summation_slack(*X.shape, targets.shape[1], BLOCK),
+    )
+    public, shape = PublicRows(rows), options.noise_shape
+    adapted = shape == "adapted" or (shape == "auto" and few)
     with single_threaded_blas, np.errstate(all="ignore"):
-        design = _design(public, budget, options.noise_shape, rounding_slack=slack, **sizes)
+        design = best_design(public, plans, adapted=adapted)
     stream = design.plan.start(options.random_state)
 
     # 4. release
     with single_threaded_blas, np.errstate(all="ignore"):
-        released = design.release(targets, stream)
+        released = release_sums(design, targets, stream)
         part_sums = public.total[np.newaxis]
     return public, _AGGREGATES[design.plan.kind](
         **released._asdict(),
@@ -162,19 +170,6 @@ def release_labels(X, y, feature_names, options):
         classes_read=options.classes is None,
         norm_read=norm_read,
     )
-
-
-def _design(public, budget, noise_shape, **sizes):
-    """Return the design of a release: that of the budget's mechanism, or the cheaper of two."""
-    few = public.n_columns <= _ADAPTED_COLUMNS
-    adapted = noise_shape == "adapted" or (noise_shape == "auto" and few)
-    mechanisms = budget.mechanisms if few else budget.mechanisms[:1]
-    of_kind = {
-        "gaussian": functools.partial(GaussianDesign, adapted=adapted),
-        "randomized_response": ResponseDesign,
-    }
-    designs = [of_kind[kind](public, plan_walr(budget, kind, **sizes)) for kind in mechanisms]
-    return designs[0] if len(designs) == 1 else cheapest(public, designs)
 
 
 def prepared_rows(X, aggregate, feature_names):

@@ -52,6 +52,7 @@ class ResponseAggregate(LabelAggregate):
         parts = self.parts or (self,)
         stated = sum(part.noise_cov / part.noise_multiplier**2 for part in parts)
         expected = public.n_rows * public.second_moment
-        sizes = np.sqrt(np.diag(expected))
+        # Squares of tiny columns underflow.
+        sizes = np.sqrt(np.diag(expected)) + 1e-100
         if not (np.abs(stated - expected) <= SAME_SUMS * np.multiply.outer(sizes, sizes)).all():
             raise TooLittleNoise("noise_cov isn't that of flipped labels of the rows of X.")
