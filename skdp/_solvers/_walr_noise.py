@@ -9,8 +9,8 @@ row only, and mapping back gives s with noise of covariance :math:`\sigma^2 (A^\
 A with mapped rows in the unit ball, the best for a model whose loss rises by
 :math:`\frac{1}{2} e^\top M e` for an error e of the sum minimises
 :math:`\mathrm{tr}(M (A^\top A)^{-1})`: an optimal design. With weights u on the rows and
-:math:`S = \sum_i u_i x_i x_i^\top`, the optimum is the geometric mean of M and :math:`S^{-1}`, and u
-is found by multiplying with :math:`\|A x_i\|^2` again and again.
+:math:`S = \sum_i u_i x_i x_i^\top`, the optimum is the geometric mean of M and :math:`S^{-1}`, and
+u is found by multiplying with :math:`\|A x_i\|^2` again and again.
 """
 
 from functools import partial
