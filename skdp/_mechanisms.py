@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +13,8 @@ _GRID_BITS = 20
 # Values and noise of about this many grid steps add up exactly in double precision.
 _EXACT_STEPS = 2.0**40
 _SMALLEST_BOUND = 1e-100
+# A word has 64 bits.
+_WORDS = 2.0**64
 # NumPy takes longer to turn a number into an array than to add some.
 _ZERO = np.array(0.0)
 
@@ -165,6 +168,51 @@ class LaplaceMechanism(_OnGrid):
 
     def _draw_number(self, stream):
         return float(self._draw((1,), stream)[0])
+
+
+@dataclass(frozen=True)
+class RandomizedResponse:
+    """Classes, each of which a coin replaces by any other.
+
+    Nothing is rounded: a word of 64 bits decides by whole numbers, so that probabilities are
+    exactly as stated.
+
+    Parameters
+    ----------
+    flip_probability : float
+        Probability of each of the other classes, a multiple of ``2**-64``; at most
+        ``1 / n_classes``.
+    n_classes : int
+    noise_multiplier : float
+        Standard deviation of an unbiased label, whose entries are 0 and 1.
+    """
+
+    flip_probability: float
+    n_classes: int
+    noise_multiplier: float
+
+    # Labels are bounded by being labels.
+    contribution_bound: ClassVar = 1.0
+
+    def __post_init__(self):
+        words = self.flip_probability * _WORDS
+        if not 0.0 <= words * self.n_classes <= _WORDS or words != int(words):
+            raise ValueError("flips must have a probability of whole words, at most 1 / n_classes.")
+
+    @property
+    def noise_std(self):
+        """Standard deviation of the noise on each entry of an unbiased label."""
+        return self.noise_multiplier
+
+    def release(self, value, stream):
+        """Return classes, numbered from 0, after a coin each; `value` is left as it is."""
+        words = int(self.flip_probability * _WORDS)
+        if words == 0:
+            return value
+        # The first so many words lead to the next class, as many to the one after, ...
+        shift = stream.words(value.size) // np.uint64(words) + np.uint64(1)
+        shift[shift >= self.n_classes] = 0
+        return (value + shift.astype(value.dtype)) % self.n_classes
 
 
 def release_jointly(mechanism, first, second, noise):

@@ -72,6 +72,10 @@ class SeededStream(_Stream):
         """Return `size` uniforms in (0, 1]."""
         return 1.0 - self._generator.random(size)
 
+    def words(self, size):
+        """Return `size` words of 64 random bits."""
+        return self._generator.integers(2**64, size=size, dtype=np.uint64)
+
     def spawn(self, n_streams):
         """Return `n_streams` streams independent of this one and of each other."""
         return [SeededStream(child) for child in self._seed_sequence.spawn(n_streams)]
@@ -86,7 +90,8 @@ class SecureStream(_Stream):
 
     reproducible = False
 
-    def _words(self, size):
+    def words(self, size):
+        """Return `size` words of 64 random bits."""
         return np.frombuffer(os.urandom(8 * size), dtype=np.uint64)
 
     def _dense_uniform(self, words):
@@ -97,12 +102,12 @@ class SecureStream(_Stream):
         uniform = words.astype(np.float64)
         sparse = np.flatnonzero(words < (1 << 53))
         if sparse.size:
-            uniform[sparse] += self._words(sparse.size) * 2.0**-64
+            uniform[sparse] += self.words(sparse.size) * 2.0**-64
         uniform *= 2.0**-64
         return np.maximum(uniform, 2.0**-128, out=uniform)
 
     def _draw_normal(self, size):
-        words = self._words(size)
+        words = self.words(size)
         sign_bits = np.unpackbits(np.frombuffer(os.urandom(-(-size // 8)), dtype=np.uint8))[:size]
         normals = ndtri(0.5 * self._dense_uniform(words))
         return np.where(sign_bits, normals, -normals)
@@ -116,7 +121,7 @@ class SecureStream(_Stream):
 
     def uniform(self, size):
         """Return `size` uniforms in (0, 1]."""
-        return self._dense_uniform(self._words(size))
+        return self._dense_uniform(self.words(size))
 
     def spawn(self, n_streams):
         """Return `n_streams` streams; all draw from the operating system."""

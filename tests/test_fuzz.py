@@ -16,6 +16,7 @@ from sklearn import config_context
 from sklearn.base import is_classifier
 
 from skdp import accountant
+from skdp.accountant._events import EVENTS
 from skdp.inspection import duality_gap
 from skdp.linear_model import (
     DPSCDClassifier,
@@ -227,6 +228,8 @@ def test_any_report():
         "accountant": ["pld", "rdp", "analytic", "basic"],
         "clipping": [None, 1.0],
         "noise_multiplier": SCALARS["noise_multiplier"],
+        "flip_probability": [0.0, 0.25],
+        "n_classes": [2, 3],
         "n_steps": [1, 3],
         "n_parts": [1, 3],
         "sampling_rate": [0.5, 1.0],
@@ -235,18 +238,22 @@ def test_any_report():
         "events": [(), []],
     }
     of_event = ("noise_multiplier", "n_steps", "n_parts", "sampling_rate", "largest_multiplier")
+    of_event += ("flip_probability", "n_classes")
 
     @fuzzed(30)
-    @given(st.sampled_from([accountant.GaussianEvent, accountant.LaplaceEvent]), st.data())
+    @given(st.sampled_from(EVENTS), st.data())
     def run(kind, data):
         chosen = data.draw(st.lists(st.sampled_from(sorted(fields)), max_size=3, unique=True))
         changed = {name: data.draw(any_value(fields[name]), label=name) for name in chosen}
         known = {field.name for field in dataclasses.fields(kind)}
-        arguments = {"noise_multiplier": 4.0} | {n: v for n, v in changed.items() if n in known}
+        usual = {"noise_multiplier": 4.0, "flip_probability": 0.25} | changed
+        arguments = {n: v for n, v in usual.items() if n in known}
 
         def make():
             event = kind(**arguments)
-            base = {"epsilon": 8.0, "delta": 1e-5, "adjacency": "zero_out", "accountant": "pld"}
+            labels = kind is accountant.RandomizedResponseEvent
+            adjacency = "replace_label" if labels else "zero_out"
+            base = {"epsilon": 8.0, "delta": 1e-5, "adjacency": adjacency, "accountant": "pld"}
             others = {n: v for n, v in changed.items() if n not in (*of_event, "pairwise")}
             base |= {"events": (event,), "clipping": 1.0} | others
             return accountant.PrivacyReport(**base)

@@ -1,7 +1,6 @@
 """Noisy sums by label, and logistic regression from them, which reads nothing else but rows."""
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -13,7 +12,6 @@ from skdp._sampling import PartitionSampler
 from skdp._solvers._average import TailAverage
 from skdp._solvers._parallel import single_threaded_blas
 from skdp._solvers._walr_alpha import best_alpha, penalties
-from skdp._solvers._walr_noise import adapted_coordinates, spherical_coordinates
 
 BLOCK = 2048
 # Columns up to which the curvature is used to make the problem round.
@@ -118,53 +116,6 @@ class PublicRows:
         return value / self.n_rows, gradient / self.n_rows
 
 
-class Release(NamedTuple):
-    """What is released of labels, and how.
-
-    Attributes
-    ----------
-    sums : ndarray of shape (k, d)
-    noise_cov : ndarray of shape (d, d)
-        Covariance of the noise of each of the sums.
-    sensitivity : float
-        In the coordinates of the release.
-    """
-
-    sums: np.ndarray
-    noise_cov: np.ndarray
-    sensitivity: float
-
-
-def release_sums(public, targets, *, plan, adapted, stream):
-    """Release the sums of the rows of each class: all that is taken from labels.
-
-    Parameters
-    ----------
-    public : PublicRows
-    targets : ndarray of shape (n, k)
-        1 for rows of a class, -1 for others; of two classes one column.
-    plan : WALRPlan
-    adapted : bool
-        Whether the noise suits the rows or is the same for every column.
-    stream : stream of `skdp._random`
-
-    Returns
-    -------
-    Release
-    """
-    if adapted and plan.noise_multiplier > 0.0:
-        coordinates = adapted_coordinates(public, plan.noise_multiplier)
-    else:
-        coordinates = spherical_coordinates(public.n_columns, public.longest)
-    stretch = float(np.linalg.norm(coordinates.transform))
-    stretch *= 1.0 + public.n_columns / min(public.n_rows, BLOCK)
-    mechanism = plan.mechanism(coordinates.longest, stretch)
-    totals = public.sums((targets > 0.0).astype(np.float64)) @ coordinates.transform.T
-    sums = mechanism.release(totals, stream) @ coordinates.inverse.T
-    noise_cov = mechanism.noise_std**2 * coordinates.inverse @ coordinates.inverse.T
-    return Release(sums, noise_cov, mechanism.sensitivity)
-
-
 def consistent_means(aggregate):
     """Return released sums over n, moved to what is possible for labels and these public rows.
 
@@ -188,7 +139,7 @@ def consistent_means(aggregate):
     n_outputs = len(means)
     if n_outputs > 1:
         means = means + (aggregate.feature_sums / n_rows - means.sum(axis=0)) / n_outputs
-        noise_cov = noise_cov * (1.0 - 1.0 / n_outputs)
+        noise_cov = noise_cov * aggregate.share_left
     if not bias:
         return means, noise_cov
     shares = means[:, -1] / bias

@@ -6,7 +6,7 @@ from scipy.linalg import eigh
 from skdp._losses import class_probabilities
 
 # Weights are expected to fall with the square root of the curvature of their direction.
-_PRIOR_POWER = 0.5
+PRIOR_POWER = 0.5
 _LOG_SIGNALS = np.linspace(-15.0, 15.0, 121)
 _N_ALPHAS = 241
 
@@ -40,7 +40,7 @@ def expected_losses(public, means, noise_cov, w, alphas=None):
     gaps = means - public.sums(p) / public.n_rows
     curvatures = (public.weighted_moment(of_class * (1.0 - of_class)) for of_class in p.T)
     parts = [
-        _directions(curvature, gap, noise_cov, weights, public.bias)
+        directions(curvature, gap, noise_cov, weights, public.bias)
         for curvature, gap, weights in zip(curvatures, gaps, w, strict=True)
     ]
     h, r, v = (np.concatenate(values) for values in zip(*parts, strict=True))
@@ -53,7 +53,7 @@ def expected_losses(public, means, noise_cov, w, alphas=None):
     typical = h.mean()
     if alphas is None:
         alphas = np.geomspace(min(1e-8 * typical, 1e-2 * h.min()), 1e3 * h.max(), _N_ALPHAS)
-    sizes = (h / typical) ** -_PRIOR_POWER / typical
+    sizes = (h / typical) ** -PRIOR_POWER / typical
     squares = sizes * np.exp(_LOG_SIGNALS)[:, np.newaxis]
     spread = squares * h**2 + v
     likely = (np.log(spread) + r**2 / spread).sum(axis=1).argmin()
@@ -87,7 +87,7 @@ def penalties(alpha, n_columns, bias):
     return strengths
 
 
-def _directions(curvature, gap, noise_cov, weights, bias):
+def directions(curvature, gap, noise_cov, weights, bias):
     """Return curvature, response and noise variance by eigenvector of the curvature of a class.
 
     The intercept, which isn't penalised, follows the other weights: its row and column are

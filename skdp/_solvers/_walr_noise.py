@@ -1,20 +1,26 @@
-r"""The coordinates in which sums by label are released: a function of public rows.
+r"""Releases of sums by label, and what is known of their noise before: functions of public rows.
 
-A flipped label moves the sum of rows by one row. After a linear map A it moves it by A times that
-row, so the release of :math:`A s` needs noise for the longest mapped row only, and mapping back
-gives s with noise of covariance :math:`\sigma^2 (A^\top A)^{-1}`. Of all A with mapped rows in the
-unit ball, the best for a model whose loss rises by :math:`\frac{1}{2} e^\top M e` for an error e
-of the sum minimises :math:`\mathrm{tr}(M (A^\top A)^{-1})`: an optimal design. With weights u on
-the rows and :math:`S = \sum_i u_i x_i x_i^\top`, the optimum is the geometric mean of M and
-:math:`S^{-1}`, and u is found by multiplying with :math:`\|A x_i\|^2` again and again.
+A design is made before any label is seen and tells how large the noise will be; of several the one
+is run whose noise is expected to cost least.
+
+Gaussian noise suits the rows. A flipped label moves the sum of rows by one row. After a linear map
+A it moves it by A times that row, so the release of :math:`A s` needs noise for the longest mapped
+row only, and mapping back gives s with noise of covariance :math:`\sigma^2 (A^\top A)^{-1}`. Of all
+A with mapped rows in the unit ball, the best for a model whose loss rises by
+:math:`\frac{1}{2} e^\top M e` for an error e of the sum minimises
+:math:`\mathrm{tr}(M (A^\top A)^{-1})`: an optimal design. With weights u on the rows and
+:math:`S = \sum_i u_i x_i x_i^\top`, the optimum is the geometric mean of M and :math:`S^{-1}`, and
+u is found by multiplying with :math:`\|A x_i\|^2` again and again.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
-from skdp._solvers._walr_alpha import excess_losses, penalties
+from skdp._solvers._walr import BLOCK
+from skdp._solvers._walr_alpha import PRIOR_POWER, directions, excess_losses, penalties
 
 # Mean p (1 - p) of the labels, and variance of the scores, before anything is known of them.
 _CURVATURE = 0.1
@@ -33,6 +39,145 @@ _ITERATIONS = 30
 _GAP = 1.05
 _EVEN_ROWS, _FAR_ROWS = 2500, 1500
 _ROUNDS = 4
+
+
+class Release(NamedTuple):
+    """What is released of labels, and how.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (k, d)
+    noise_cov : ndarray of shape (d, d)
+        Covariance of the noise of each of the sums.
+    sensitivity : float or None
+        In the coordinates of the release.
+    """
+
+    sums: np.ndarray
+    noise_cov: np.ndarray
+    sensitivity: float | None
+
+
+class GaussianDesign:
+    """Sums with Gaussian noise.
+
+    Parameters
+    ----------
+    public : PublicRows
+    plan : WALRPlan
+    adapted : bool
+        Whether the noise suits the rows or is the same for every column.
+    """
+
+    def __init__(self, public, plan, *, adapted):
+        self.plan = plan
+        self._public = public
+        if adapted and plan.noise_multiplier > 0.0:
+            self._coordinates = adapted_coordinates(public, plan.noise_multiplier)
+        else:
+            self._coordinates = spherical_coordinates(public.n_columns, public.longest)
+        stretch = float(np.linalg.norm(self._coordinates.transform))
+        stretch *= 1.0 + public.n_columns / min(public.n_rows, BLOCK)
+        self._mechanism = plan.mechanism(self._coordinates.longest, stretch)
+        inverse = self._coordinates.inverse
+        self.noise_cov = self._mechanism.noise_std**2 * inverse @ inverse.T
+
+    def release(self, targets, stream):
+        """Release the sums, see `release_sums`."""
+        coordinates, mechanism = self._coordinates, self._mechanism
+        ones = (targets > 0.0).astype(np.float64)
+        totals = self._public.sums(ones) @ coordinates.transform.T
+        sums = mechanism.release(totals, stream) @ coordinates.inverse.T
+        return Release(sums, self.noise_cov, mechanism.sensitivity)
+
+
+class ResponseDesign:
+    """Unbiased sums of rows by labels that coins may have changed.
+
+    With probability q of each of the other classes, ``(1[response is c] - q) / (1 - k q)`` has the
+    mean ``1[label is c]``. Its variance for a row, times the row's outer product with itself, adds
+    up to a public covariance; of three classes and more, whose variances hang on labels, that of
+    classes of equal shares.
+
+    Parameters
+    ----------
+    public : PublicRows
+    plan : ResponsePlan
+    """
+
+    def __init__(self, public, plan):
+        self.plan = plan
+        self._public = public
+        self.noise_cov = plan.noise_multiplier**2 * public.n_rows * public.second_moment
+
+    def release(self, targets, stream):
+        """Release labels, and return the sums that follow; see `release_sums`."""
+        several = targets.shape[1] > 1
+        codes = targets.argmax(axis=1) if several else (targets[:, 0] > 0.0).astype(np.int64)
+        codes = self.plan.mechanism().release(codes, stream)
+        return Release(self._unbiased(codes), self.noise_cov, None)
+
+    def _unbiased(self, codes):
+        """Return the sums, of which nothing hangs on labels but by the released ones."""
+        n_classes, flip = self.plan.n_classes, self.plan.flip_probability
+        ones = np.equal.outer(codes, np.arange(1 if n_classes == 2 else 0, n_classes))
+        sums = self._public.sums(ones.astype(np.float64))
+        return (sums - flip * self._public.total) / (1.0 - n_classes * flip)
+
+
+def best_design(public, plans, *, adapted):
+    """Return the design of the plan that is expected to cost a regression least.
+
+    Parameters
+    ----------
+    public : PublicRows
+    plans : tuple of WALRPlan and ResponsePlan
+    adapted : bool
+        See `GaussianDesign`.
+    """
+    of_kind = {"gaussian": partial(GaussianDesign, adapted=adapted)}
+    of_kind["randomized_response"] = ResponseDesign
+    designs = [of_kind[plan.kind](public, plan) for plan in plans]
+    if len(designs) == 1:
+        return designs[0]
+    return min(designs, key=lambda design: _expected_excess(public, design))
+
+
+def release_sums(design, targets, stream):
+    """Release the sums of the rows of each class: all that is taken from labels.
+
+    Parameters
+    ----------
+    design : GaussianDesign or ResponseDesign
+    targets : ndarray of shape (n, k)
+        1 for rows of a class, -1 for others; of two classes one column.
+    stream : stream of `skdp._random`
+
+    Returns
+    -------
+    Release
+    """
+    return design.release(targets, stream)
+
+
+def _expected_excess(public, design):
+    """Return the log loss that noise is expected to cost a logistic regression, before any release.
+
+    That is of the best regularisation for labels of which nothing is known: their mean p (1 - p),
+    and weights as in `skdp._solvers._walr_alpha.expected_losses`, of scores of a usual variance.
+    """
+    nothing = np.zeros(public.n_columns)
+    curvature = _CURVATURE * public.second_moment
+    noise_cov = design.plan.share_left * design.noise_cov / public.n_rows**2
+    h, _, noise = directions(curvature, nothing, noise_cov, nothing, public.bias)
+    seen = h > _SEEN_RANK * h.max(initial=0.0)
+    if not seen.any():
+        return 0.0
+    h, v = h[seen], noise[seen] + h[seen] / public.n_rows
+    squares = h**-PRIOR_POWER
+    squares *= _SCORE_VARIANCE * _CURVATURE / (h * squares).sum()
+    alphas = np.geomspace(1e-10 * h.mean(), 10.0 * h.max(), 241)
+    return float(excess_losses(h, v, squares, alphas).min())
 
 
 class Coordinates(NamedTuple):

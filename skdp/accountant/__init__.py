@@ -2,8 +2,13 @@
 
 from skdp.accountant._calibration import calibrate, calibrate_classic, get_epsilon
 from skdp.accountant._compose import compose
-from skdp.accountant._events import ErasureEvent, GaussianEvent, LaplaceEvent
-from skdp.accountant._pure import calibrate_pure
+from skdp.accountant._events import (
+    ErasureEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    RandomizedResponseEvent,
+)
+from skdp.accountant._pure import calibrate_pure, calibrate_response
 from skdp.accountant._report import PrivacyReport
 
 __all__ = [
@@ -11,9 +16,11 @@ __all__ = [
     "GaussianEvent",
     "LaplaceEvent",
     "PrivacyReport",
+    "RandomizedResponseEvent",
     "calibrate",
     "calibrate_classic",
     "calibrate_pure",
+    "calibrate_response",
     "compose",
     "get_epsilon",
 ]

@@ -8,6 +8,8 @@ from skdp._checks import check_count, check_flag, check_real
 _PURE_FACTORS = {"zero_out": 1.0, "replace_one": 2.0}
 # A few units in the last place.
 _ROUNDING = 1e-15
+# The logarithm of a number is computed to less than this.
+_ROUNDING_OF_LOG = 1.0 + 2.0**-50
 
 
 @dataclass(frozen=True)
@@ -385,7 +387,161 @@ class ErasureEvent:
         return self if group_size == 1 else ErasureEvent(1.0)
 
 
-EVENTS = (GaussianEvent, LaplaceEvent, ErasureEvent)
+@dataclass(frozen=True)
+class RandomizedResponseEvent:
+    """Labels published after a coin each, which puts any other class in their place.
+
+    Parameters
+    ----------
+    flip_probability : float
+        Probability of each of the other classes; 0 publishes labels as they are.
+    n_classes : int, default=2
+        Number of classes.
+    n_steps : int, default=1
+        Number of times that a label is published, each with a fresh coin.
+    n_parts : int, default=1
+        Number of disjoint sets of records that were published apart. A record is in one of them.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or the true class isn't the likeliest.
+
+    References
+    ----------
+    .. [1] Warner (1965). Randomized response: a survey technique for eliminating evasive answer
+       bias. Journal of the American Statistical Association.
+       Kairouz, Oh and Viswanath (2016). Extremal mechanisms for local differential privacy. JMLR.
+
+    Examples
+    --------
+    >>> from skdp.accountant import RandomizedResponseEvent
+    >>> event = RandomizedResponseEvent(0.25)
+    >>> print(event)
+    1 x RandomizedResponse(0.25)
+    >>> round(event.epsilon("replace_label"), 4)  # log(0.75 / 0.25)
+    1.0986
+    """
+
+    flip_probability: float
+    n_classes: int = 2
+    n_steps: int = 1
+    n_parts: int = 1
+
+    def __post_init__(self):
+        object.__setattr__(
+            self, "flip_probability", check_real(self.flip_probability, "flip_probability")
+        )
+        for name in ("n_classes", "n_steps", "n_parts"):
+            object.__setattr__(self, name, check_count(getattr(self, name), name))
+        if self.n_classes < 2:
+            raise ValueError("n_classes must be at least 2.")
+        if not 0.0 <= self.flip_probability <= 1.0 or self._advantage < 0.0:
+            raise ValueError("flip_probability must be in [0, 1 / n_classes].")
+
+    def __str__(self):
+        classes = f", {self.n_classes} classes" if self.n_classes > 2 else ""
+        disjoint = f"{self.n_parts} disjoint " if self.n_parts > 1 else ""
+        response = f"RandomizedResponse({self.flip_probability:.5g}{classes})"
+        return f"{self.n_steps} x {disjoint}{response}"
+
+    @property
+    def _advantage(self):
+        """Probability of the true class less that of another, correctly rounded."""
+        numerator, denominator = self.flip_probability.as_integer_ratio()
+        return (denominator - self.n_classes * numerator) / denominator
+
+    @property
+    def is_pure(self):
+        """Whether the event has a guarantee of delta = 0."""
+        return True
+
+    @property
+    def erasure(self):
+        """Probability that the event reveals everything: none beyond its own noise."""
+        return 0.0
+
+    @property
+    def pairwise(self):
+        """Whether the event tells neighbouring data sets apart by itself, without a bound: yes."""
+        return True
+
+    @property
+    def sampling_rate(self):
+        """Probability that a record takes part in a step."""
+        return 1.0
+
+    @property
+    def sampling(self):
+        """How batches are drawn: "partition" or "full batch"."""
+        return "partition" if self.n_parts > 1 else "full batch"
+
+    @property
+    def n_releases(self):
+        """Number of releases that were made."""
+        return self.n_steps * self.n_parts
+
+    @property
+    def noise_multiplier(self):
+        """Standard deviation of an unbiased label: of entries of 0 and 1, where each may be 1.
+
+        An entry is off by ``(response - probability of a response) / advantage``; the variance is
+        the mean over classes, which for two is that of each.
+        """
+        q, k = self.flip_probability, self.n_classes
+        if self._advantage == 0.0:
+            return math.inf
+        others = (k - 1) * q
+        variance = (others * (1.0 - others) + (k - 1) * q * (1.0 - q)) / k
+        return math.sqrt(variance) / self._advantage
+
+    def epsilon(self, adjacency):
+        """Pure epsilon of all steps, by basic composition.
+
+        It is the logarithm of the true class's probability over another's, rounded up.
+
+        Parameters
+        ----------
+        adjacency : str
+            What may change between two data sets.
+
+        Returns
+        -------
+        epsilon : float
+            Infinite without flips.
+
+        Raises
+        ------
+        ValueError
+            If `adjacency` isn't "replace_label": features aren't protected.
+        """
+        if adjacency != "replace_label":
+            raise ValueError("adjacency must be 'replace_label' for randomised response.")
+        if self.flip_probability == 0.0:
+            return math.inf
+        numerator, denominator = self.flip_probability.as_integer_ratio()
+        one = math.log1p((denominator - self.n_classes * numerator) / numerator)
+        return self.n_steps * one * _ROUNDING_OF_LOG
+
+    def scaled_to_group(self, group_size):
+        """Event of one record that dominates this event seen by a group of records.
+
+        Their labels have coins of their own, so that what they give away adds up.
+
+        Parameters
+        ----------
+        group_size : int
+            Number of records that may change together.
+
+        Returns
+        -------
+        event : RandomizedResponseEvent
+            With as many more steps.
+        """
+        return replace(self, n_steps=self.n_steps * group_size)
+
+
+EVENTS = (GaussianEvent, LaplaceEvent, RandomizedResponseEvent, ErasureEvent)
 
 
 def _set_noise_and_counts(event):

@@ -9,11 +9,15 @@ from scipy.special import expit
 
 from skdp._checks import check_count, check_real
 from skdp.accountant._divergences import largest_power
-from skdp.accountant._events import pure_factor
+from skdp.accountant._events import RandomizedResponseEvent, pure_factor
 
 _LARGEST_NOISE = 1e9
 _LARGEST_EPSILON = 1e6
 _BISECTIONS = 200
+_SMALLEST_RESPONSE = 1e-6
+# A response is decided by a word of 64 bits, and no probability is finer.
+_COIN = 2.0**-64
+_ONE_COIN = 64.0
 
 
 class PureProfile:
@@ -122,3 +126,51 @@ def calibrate_pure(epsilon, *, n_steps=1, adjacency="zero_out"):
     with np.errstate(divide="ignore"):
         noise = np.where(one / noise > target, np.nextafter(noise, math.inf), noise)
     return float(noise) if isinstance(epsilon, numbers.Real) else noise
+
+
+def calibrate_response(epsilon, *, n_classes=2):
+    """Smallest probability of flips that makes published labels epsilon-private, delta = 0.
+
+    Parameters
+    ----------
+    epsilon : float
+        Target, at least 1e-6. ``inf`` asks for no privacy and gives 0.
+    n_classes : int, default=2
+        Number of classes.
+
+    Returns
+    -------
+    flip_probability : float
+        Of each of the other classes, a multiple of ``2**-64``: ``1 / (exp(epsilon) + n_classes -
+        1)`` rounded up, so that coins of 64 bits have it exactly.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not of these.
+
+    References
+    ----------
+    .. [1] Kairouz, Oh and Viswanath (2016). Extremal mechanisms for local differential privacy.
+       JMLR.
+
+    Examples
+    --------
+    >>> from skdp.accountant import calibrate_response
+    >>> round(calibrate_response(1.0), 4)
+    0.2689
+    """
+    epsilon, n_classes = check_real(epsilon, "epsilon"), check_count(n_classes, "n_classes")
+    if n_classes < 2:
+        raise ValueError("n_classes must be at least 2.")
+    if not epsilon >= _SMALLEST_RESPONSE:
+        raise ValueError(
+            f"epsilon must be at least {_SMALLEST_RESPONSE:g} for randomised response."
+        )
+    if math.isinf(epsilon):
+        return 0.0
+    exact = 1.0 / (n_classes + math.expm1(min(epsilon, _ONE_COIN)))
+    flip = math.ceil(exact / _COIN) * _COIN
+    while RandomizedResponseEvent(flip, n_classes).epsilon("replace_label") > epsilon:
+        flip += max(_COIN, math.ulp(flip))
+    return flip

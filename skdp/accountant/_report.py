@@ -63,7 +63,7 @@ class PrivacyReport:
         `epsilon_at`, `delta_at` and `tpr_at` answer no less than what its events give.
     adjacency : {"zero_out", "replace_one", "replace_label"}
         What "differ in one record" means.
-    events : tuple of GaussianEvent, LaplaceEvent and ErasureEvent
+    events : tuple of GaussianEvent, LaplaceEvent, RandomizedResponseEvent and ErasureEvent
         The releases that were made; not of subclasses.
     clipping : float or None
         Bound on one record's contribution to a release, or for pairwise events on the distance
@@ -149,7 +149,9 @@ class PrivacyReport:
             raise ValueError("events must hold at least one event.")
         # Only a distance between neighbours' values says how far a label moves them.
         if self.adjacency == "replace_label" and not all(event.pairwise for event in self.events):
-            raise ValueError("adjacency='replace_label' needs pairwise Gaussian events.")
+            raise ValueError(
+                "adjacency='replace_label' needs pairwise Gaussian events or randomised responses."
+            )
         if all(event.is_pure for event in self.events):
             object.__setattr__(self, "accountant", "basic")
         elif self.accountant == "basic":
@@ -213,7 +215,8 @@ class PrivacyReport:
     def noise_multiplier(self):
         """Noise over `clipping`, None if it differs between events.
 
-        Gaussian noise is measured by its standard deviation, spherical Laplace noise by its scale.
+        Gaussian noise is measured by its standard deviation, spherical Laplace noise by its scale,
+        and flipped labels by the standard deviation of an unbiased label.
         """
         found = common_value((event.is_pure, event.noise_multiplier) for event in self.events)
         return None if found is None else found[1]

@@ -3,7 +3,7 @@
 from sklearn.base import is_classifier
 
 from skdp._checks import check_count
-from skdp.linear_model._base import PrivateEstimator
+from skdp.linear_model._base import RowPrivateEstimator
 
 
 def preview(estimator, n_samples, n_features, n_outputs=1):
@@ -30,7 +30,7 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
     Raises
     ------
     TypeError
-        If `estimator` has no plan to show.
+        If `estimator` has no plan to show, or as that of WALR one that follows from public rows.
     ValueError
         If a parameter of it or a size is invalid.
 
@@ -42,10 +42,10 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
     >>> report, report.epsilon_at(1e-7) < 0.7
     ((0.5, 1e-05)-DP, True)
     """
-    if not isinstance(estimator, PrivateEstimator):
+    if not isinstance(estimator, RowPrivateEstimator):
         raise TypeError(
-            "preview is of private estimators of skdp (of a pipeline, give its last step), "
-            f"got {type(estimator).__name__}."
+            "preview is of estimators of skdp that protect rows (of a pipeline, give its last "
+            f"step), got {type(estimator).__name__}."
         )
     sizes = {"n_samples": n_samples, "n_features": n_features, "n_outputs": n_outputs}
     n_rows, n_columns, n_outputs = (check_count(size, name) for name, size in sizes.items())

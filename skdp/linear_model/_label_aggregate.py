@@ -5,44 +5,23 @@ import functools
 import json
 import math
 import operator
-from collections import namedtuple
+from typing import ClassVar
 
 import numpy as np
 
-from skdp._bounds import clip_rows, row_norms, summation_slack
-from skdp._checks import check_count, check_flag, check_positive, check_real
+from skdp._checks import check_count, check_flag, check_real
 from skdp._plans._base import CLASSES_READ
 from skdp._plans._walr import CLASSES_DECLARED, FEATURES_READ, LabelBudget, WALRPlan
-from skdp._random import random_name
-from skdp._solvers._parallel import single_threaded_blas
-from skdp._solvers._walr import BLOCK, PublicRows, release_sums
 from skdp._solvers._walr_noise import mean_length, row_lengths
 from skdp.accountant import calibrate
-from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE, encode_labels
-from skdp.utils._sklearn import StrOptions, validate_arrays, validate_params
 
-# Of the parameters of a release, which are its options.
-CONSTRAINTS = {
-    "fit_intercept": COMMON_CONSTRAINTS["fit_intercept"],
-    "classes": ["array-like", None],
-    "epsilon": COMMON_CONSTRAINTS["epsilon"],
-    "delta": COMMON_CONSTRAINTS["delta"],
-    "mechanism": [StrOptions({"analytic", "classic"})],
-    "noise_shape": [StrOptions({"auto", "adapted", "spherical"})],
-    "data_norm": [POSITIVE, None],
-    "random_state": COMMON_CONSTRAINTS["random_state"],
-}
-Options = namedtuple("Options", CONSTRAINTS)
-# Columns up to which noise is adapted by default: that takes some cubes of their number.
-_ADAPTED_COLUMNS = 500
 # How far sums of the same features may lie apart for rounding, relative to their sizes.
-_SAME_SUMS = 1e-6
-_OTHER_ROWS = "X has other rows than the aggregate was made of, or rows scaled otherwise."
+SAME_SUMS = 1e-6
 _ARRAYS = ("sums", "noise_cov", "part_sums")
 # Sums of other rows agree to so many digits by accident only.
 _EQUAL = 1e-9
 # How far a row may go beyond what its noise is for: rounding, and columns that nearly cancel.
-_LENIENT = 1.005
+LENIENT = 1.005
 _DISJOINT = "that the parts of a sum of aggregates are of different records, each in one part"
 _SEEDED_TWICE = (
     "aggregates made with a seed may share their noise, which their difference would then give "
@@ -81,7 +60,8 @@ class LabelAggregate:
         Noisy sums of the rows of each class, of two classes of the second only. A row is clipped
         to `data_norm`, and followed by `bias` if that isn't 0.
     noise_cov : ndarray of shape (n_columns, n_columns)
-        Covariance of the noise of each of the sums; those of different classes are independent.
+        Covariance of the noise of each of the sums. Gaussian noise of different classes is
+        independent; where labels were flipped, the sums of all classes add up to that of all rows.
     n_rows : int
         Number of records.
     classes : ndarray of shape (n_classes,)
@@ -114,6 +94,11 @@ class LabelAggregate:
     ----------
     parts : tuple of LabelAggregate
         The releases that a sum is of; () for a release. Sums are made by adding only.
+    mechanism : {"gaussian", "randomized_response"}
+        Where the noise is from. Only aggregates of one mechanism add up.
+    flip_probability : float
+        Probability that a label was replaced, by each of the other classes; of randomised response
+        only, whose `sensitivity` is None. The smallest of the parts'.
 
     Raises
     ------
@@ -134,7 +119,7 @@ class LabelAggregate:
     >>> text = label_aggregate(X, y, epsilon=1.0, classes=[0, 1]).to_json()
     >>> aggregate = LabelAggregate.from_json(text)
     >>> aggregate
-    LabelAggregate(569 rows, 2 classes, (1, 1e-05)-DP for the label of one row)
+    LabelAggregate(569 rows, 2 classes, gaussian, (1, 1e-05)-DP for the label of one row)
     >>> model = WALRClassifier().fit_aggregate(X, aggregate)
     """
 
@@ -156,6 +141,15 @@ class LabelAggregate:
     norm_read: bool
 
     parts = ()
+    mechanism = "gaussian"
+    # Of the parts of a sum the smallest counts.
+    _smallest = ("noise_multiplier",)
+    # By mechanism, for what is read.
+    _kinds: ClassVar = {}
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        LabelAggregate._kinds[cls.mechanism] = cls
 
     def __post_init__(self):
         for name in _ARRAYS:
@@ -181,10 +175,6 @@ class LabelAggregate:
             raise ValueError("numbers must not be negative, data_norm and bias not infinite.")
         if not (self.epsilon > 0.0 and self.delta < 1.0 and self.data_norm > 0.0):
             raise ValueError("epsilon and data_norm must be positive and delta below 1.")
-        if math.isfinite(self.epsilon):
-            needed = calibrate(self.epsilon, self.delta, adjacency="replace_label")
-            if not self.noise_multiplier >= needed * (1.0 - 1e-9):
-                raise ValueError("noise_multiplier is too small for epsilon and delta.")
 
     def _check_arrays(self):
         n_classes = self.classes.size
@@ -217,32 +207,36 @@ class LabelAggregate:
             raise ValueError("names must be one, that of a release: sums are made by adding.")
         if self.feature_names is not None and len(self.feature_names) != self.n_features:
             raise ValueError("feature_names must be as many as features.")
+        last = self.part_sums[0, -1]
+        if self.bias and not math.isclose(last, self.n_rows * self.bias, rel_tol=SAME_SUMS):
+            raise ValueError("part_sums must end with n_rows times bias.")
 
     @np.errstate(all="ignore")
     def _check_noise(self):
         """Refuse noise that can be seen to be too little without a row."""
-        total = self.part_sums[0]
-        if self.bias and not math.isclose(total[-1], self.n_rows * self.bias, rel_tol=_SAME_SUMS):
-            raise ValueError("part_sums must end with n_rows times bias.")
+        needed = calibrate(self.epsilon, self.delta, adjacency="replace_label")
+        if not self.noise_multiplier >= needed * (1.0 - 1e-9):
+            raise ValueError("noise_multiplier is too small for epsilon and delta.")
         if not self.sensitivity:
             raise TooLittleNoise("sensitivity must be positive.")
         # Some row is no longer in the coordinates of the release than in those of X.
         largest = math.sqrt(np.abs(self.noise_cov).sum(axis=1).max())
-        if not _LENIENT * largest >= self.noise_multiplier * self.sensitivity:
+        if not LENIENT * largest >= self.noise_multiplier * self.sensitivity:
             raise TooLittleNoise("noise_cov is too small for noise_multiplier and sensitivity.")
-        if not self._moves(mean_length(self.noise_cov, total / self.n_rows)) <= _LENIENT:
+        mean = self.part_sums[0] / self.n_rows
+        if not self._moves(mean_length(self.noise_cov, mean)) <= LENIENT:
             raise TooLittleNoise("noise_cov is too small for the mean of part_sums.")
 
     def _moves(self, lengths):
         """Return how far flips of rows of these lengths move the sums, in units of what may be."""
         return lengths * self.noise_multiplier * math.sqrt(2.0 if self.classes.size > 2 else 1.0)
 
-    def _check_rows(self, public):
+    def check_rows(self, public):
         """Refuse noise that is too little for a row; in a sum a part must serve it."""
         moves = np.full(public.n_rows, np.inf)
         for part in self.parts or (self,):
             moves = np.fmin(moves, part._moves(row_lengths(public, part.noise_cov)))
-            if moves.max() <= _LENIENT:
+            if moves.max() <= LENIENT:
                 return
         raise TooLittleNoise("noise_cov is too small for rows of X.")
 
@@ -279,26 +273,41 @@ class LabelAggregate:
         return np.sqrt(np.diag(self.noise_cov))
 
     @property
+    def share_left(self):
+        """Share of the noise of a sum that is left where the sum over all classes is known."""
+        return self._plan(**self._planned()).share_left
+
+    def _planned(self):
+        return {
+            "budget": LabelBudget(self.epsilon, self.delta),
+            "n_rows": self.n_rows,
+            "n_classes": self.classes.size,
+            "n_parts": len(self.names),
+        }
+
+    def _plan(self, **planned):
+        return WALRPlan(
+            noise_multiplier=self.noise_multiplier, n_columns=self.sums.shape[1], **planned
+        )
+
+    @property
     def report(self):
         """The guarantee, a :class:`skdp.accountant.PrivacyReport`."""
         public = (CLASSES_READ if self.classes_read else CLASSES_DECLARED,)
         public += (FEATURES_READ,) if self.norm_read else ()
         public += (_DISJOINT,) if len(self.names) > 1 else ()
-        plan = WALRPlan(
-            budget=LabelBudget(self.epsilon, self.delta),
-            n_rows=self.n_rows,
-            noise_multiplier=self.noise_multiplier,
-            n_columns=self.sums.shape[1],
-            n_classes=self.classes.size,
-            n_parts=len(self.names),
-        )
-        return plan.report(
+        return self._plan(**self._planned()).report(
             reproducible=self.reproducible, also_public=public, clipping=self.sensitivity
         )
 
     def __add__(self, other):
         if not isinstance(other, LabelAggregate):
             return NotImplemented
+        if self.mechanism != other.mechanism:
+            raise ValueError(
+                "the aggregates are of different mechanisms, and only like ones add up: all "
+                "holders must name the same mechanism, since the default may choose either."
+            )
         for name in ("data_norm", "bias", "feature_names"):
             if getattr(self, name) != getattr(other, name):
                 raise ValueError(
@@ -324,15 +333,15 @@ class LabelAggregate:
         of = {name: [getattr(part, name) for part in parts] for name in vars(parts[0])}
         added = {name: sum(of[name]) for name in ("sums", "noise_cov", "n_rows")}
         added |= {name: max(of[name]) for name in ("epsilon", "delta")}
+        added |= {name: min(of[name]) for name in self._smallest}
         added |= {name: any(of[name]) for name in ("reproducible", "classes_read", "norm_read")}
         added |= {
             "part_sums": np.vstack(of["part_sums"]),
-            "noise_multiplier": min(of["noise_multiplier"]),
             "sensitivity": self.sensitivity if len(set(of["sensitivity"])) == 1 else None,
             "names": self.names + other.names,
             "parts": parts,
         }
-        total = object.__new__(LabelAggregate)
+        total = object.__new__(type(self))
         total.__setstate__(vars(self) | added)
         return total
 
@@ -343,7 +352,8 @@ class LabelAggregate:
     def __repr__(self):
         guarantee = f"({self.epsilon:g}, {self.delta:g})-DP for the label of one row"
         guarantee = f"{guarantee} {self.report.condition}".rstrip()
-        return f"LabelAggregate({self.n_rows} rows, {self.classes.size} classes, {guarantee})"
+        size = f"{self.n_rows} rows, {self.classes.size} classes"
+        return f"LabelAggregate({size}, {self.mechanism}, {guarantee})"
 
     def to_json(self):
         """Give the aggregate as JSON, a sum as its parts; numbers come back to the last bit.
@@ -364,7 +374,7 @@ class LabelAggregate:
             if field.name not in (*_ARRAYS, "classes")
         }
         content |= {name: getattr(self, name).tolist() for name in (*_ARRAYS, "classes")}
-        content["dtype"] = self.classes.dtype.str
+        content |= {"dtype": self.classes.dtype.str, "mechanism": self.mechanism}
         if math.isinf(self.epsilon):
             content["epsilon"] = "inf"
         return content
@@ -376,7 +386,8 @@ class LabelAggregate:
             return functools.reduce(operator.add, parts)
         content["classes"] = np.array(content["classes"], dtype=content.pop("dtype"))
         content["epsilon"] = float(content["epsilon"])
-        return cls(**content)
+        # Texts that name no mechanism were written when there was one.
+        return cls._kinds[content.pop("mechanism", cls.mechanism)](**content)
 
     @classmethod
     def from_json(cls, text):
@@ -408,163 +419,4 @@ class LabelAggregate:
         raise ValueError("text is not the JSON of a LabelAggregate" + problem)
 
 
-@validate_params(CONSTRAINTS, prefer_skip_nested_validation=True)
-def label_aggregate(
-    X,
-    y,
-    *,
-    fit_intercept=True,
-    classes=None,
-    epsilon=1.0,
-    delta=1e-5,
-    mechanism="analytic",
-    noise_shape="auto",
-    data_norm=None,
-    random_state=None,
-):
-    """Release noisy sums of rows by label, from which others train without seeing a label.
-
-    The sums are (`epsilon`, `delta`)-differentially private for the label of one row. The features
-    are public, and not protected. See :class:`WALRClassifier`, whose parameters these are.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Public rows.
-    y : array-like of shape (n_samples,)
-        Private labels.
-    fit_intercept : bool, default=True
-        Whether models will have intercepts.
-    classes : array-like, default=None
-        The class set; None reads it from y.
-    epsilon : float, default=1.0
-        Privacy loss, above 0; ``float("inf")`` adds no noise.
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`.
-    mechanism : {"analytic", "classic"}, default="analytic"
-        How the noise is calibrated.
-    noise_shape : {"auto", "adapted", "spherical"}, default="auto"
-        Whether the noise suits the rows or is the same for every column.
-    data_norm : float, default=None
-        Bound on the L2 norm of a row; None reads the largest from X. Holders whose aggregates are
-        to be added must all give the same number.
-    random_state : int, RandomState instance or None, default=None
-        A seed makes the noise reproducible, and removable by whoever learns it.
-
-    Returns
-    -------
-    aggregate : LabelAggregate
-        The release.
-
-    Raises
-    ------
-    ValueError
-        If a parameter or the input is invalid; no message quotes an entry of the data.
-    TypeError
-        If X is sparse.
-
-    References
-    ----------
-    .. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression. Technical note, section
-       "Label differential privacy".
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from skdp.linear_model import label_aggregate
-    >>> X, y = load_iris(return_X_y=True)
-    >>> label_aggregate(X, y, epsilon=2.0, classes=[0, 1, 2])
-    LabelAggregate(150 rows, 3 classes, (2, 1e-05)-DP for the label of one row)
-    """
-    X, y, names = validate_arrays(
-        "label_aggregate", X, y, dtype=[np.float64, np.float32], order="C"
-    )
-    options = Options(
-        fit_intercept=fit_intercept,
-        classes=classes,
-        epsilon=epsilon,
-        delta=delta,
-        mechanism=mechanism,
-        noise_shape=noise_shape,
-        data_norm=data_norm,
-        random_state=random_state,
-    )
-    return release_labels(X, y, names, options)[1]
-
-
-def release_labels(X, y, feature_names, options):
-    """Return validated rows as `PublicRows`, and the aggregate of them and their labels."""
-    classes, targets = encode_labels(y, options.classes)
-
-    # 2. bound the data
-    norms, norm_read = row_norms(X), options.data_norm is None
-    data_norm = _largest(norms) if norm_read else check_positive(options.data_norm, "data_norm")
-    # With this constant the intercept's noise and the others' cost about the same.
-    bias = data_norm / X.shape[1] ** 0.25 if options.fit_intercept else 0.0
-    budget = LabelBudget(options.epsilon, options.delta, mechanism=options.mechanism)
-    intercept = {"fit_intercept": options.fit_intercept, "bias": bias}
-    rows = clip_rows(X, data_norm=data_norm, clip=budget.is_private, norm=norms, **intercept)
-
-    # 3. plan from public numbers
-    plan = WALRPlan(
-        budget=budget,
-        noise_multiplier=budget.calibrate(),
-        n_rows=X.shape[0],
-        n_columns=rows.n_columns,
-        n_classes=classes.size,
-        rounding_slack=summation_slack(*X.shape, targets.shape[1], BLOCK),
-    )
-    stream = plan.start(options.random_state)
-
-    # 4. release
-    public, shape = PublicRows(rows), options.noise_shape
-    adapted = shape == "adapted" or (shape == "auto" and public.n_columns <= _ADAPTED_COLUMNS)
-    with single_threaded_blas, np.errstate(all="ignore"):
-        released = release_sums(public, targets, plan=plan, adapted=adapted, stream=stream)
-        part_sums = public.total[np.newaxis]
-    return public, LabelAggregate(
-        **released._asdict(),
-        n_rows=public.n_rows,
-        classes=classes,
-        data_norm=data_norm,
-        bias=bias,
-        part_sums=part_sums,
-        feature_names=feature_names,
-        epsilon=budget.epsilon,
-        delta=budget.delta,
-        noise_multiplier=plan.noise_multiplier,
-        names=(random_name(),),
-        reproducible=stream.reproducible,
-        classes_read=options.classes is None,
-        norm_read=norm_read,
-    )
-
-
-def prepared_rows(X, aggregate, feature_names):
-    """Return validated rows as `PublicRows`, as an aggregate was made of; refuse other rows."""
-    if not isinstance(aggregate, LabelAggregate):
-        raise TypeError("aggregate must be a LabelAggregate, as made by label_aggregate.")
-    if X.shape != (aggregate.n_rows, aggregate.n_features):
-        raise ValueError(
-            f"X has the shape {X.shape}, but the aggregate was made of "
-            f"{(aggregate.n_rows, aggregate.n_features)}."
-        )
-    if feature_names is not None and aggregate.feature_names not in (None, tuple(feature_names)):
-        raise ValueError("X has other feature names than those that the aggregate was made of.")
-    intercept = {"fit_intercept": aggregate.bias > 0.0, "bias": aggregate.bias}
-    clip = not math.isinf(aggregate.epsilon)
-    public = PublicRows(clip_rows(X, data_norm=aggregate.data_norm, clip=clip, **intercept))
-    reach = _SAME_SUMS * public.n_rows * max(aggregate.data_norm, aggregate.bias)
-    with single_threaded_blas, np.errstate(all="ignore"):
-        if (np.abs(public.total - aggregate.feature_sums) > reach).any():
-            raise ValueError(_OTHER_ROWS)
-        if math.isfinite(aggregate.epsilon):
-            aggregate._check_rows(public)
-    return public
-
-
-def _largest(norms):
-    norm = float(norms.max())
-    if norm != 0.0 and not 1e-30 <= norm <= 1e30:
-        raise ValueError("X has rows too long or too short; scale them, or give data_norm.")
-    return norm or 1.0
+LabelAggregate._kinds[LabelAggregate.mechanism] = LabelAggregate

@@ -27,7 +27,7 @@ from skdp.linear_model._base import (
     ProbabilityMixin,
     check_finite,
 )
-from skdp.linear_model._label_aggregate import CONSTRAINTS, Options, prepared_rows, release_labels
+from skdp.linear_model._label_release import CONSTRAINTS, Options, prepared_rows, release_labels
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_arrays, validate_data
 
 _AUTO_BATCH = 256
@@ -80,12 +80,16 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
 
     delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
+        Probability, in [0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less. 0 asks for a pure guarantee, which flipped labels alone give.
 
-    mechanism : {"analytic", "classic"}, default="analytic"
-        How the noise is calibrated: exactly, or by the note's classic formula, which adds more and
-        whose theorem ends at epsilon 1: it is refused above.
+    mechanism : {"auto", "analytic", "classic", "randomized_response"}, default="auto"
+        "analytic" adds Gaussian noise to the sums, calibrated exactly, "classic" by the note's
+        formula, which adds more and whose theorem ends at epsilon 1: it is refused above.
+        "randomized_response" flips labels and adds up rows by these, unbiased; its guarantee has
+        delta = 0, and its noise falls exponentially in epsilon, but not with more rows. "auto" is
+        "analytic" or that, whichever is expected to cost less on the public rows; it reads no
+        label. Above 500 columns it doesn't compare, and is "analytic" if delta isn't 0.
 
     noise_shape : {"auto", "adapted", "spherical"}, default="auto"
         "spherical" noise is the same for every column. "adapted" noise is small where the
@@ -205,7 +209,7 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
         classes=None,
         epsilon=1.0,
         delta=1e-5,
-        mechanism="analytic",
+        mechanism="auto",
         noise_shape="auto",
         data_norm=None,
         max_iter="auto",
@@ -264,7 +268,7 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
         # 2. bound the data, 3. plan from public numbers; and release
         names = getattr(self, "feature_names_in_", None)
         options = Options(**{name: getattr(self, name) for name in CONSTRAINTS})
-        public, aggregate = release_labels(X, y, names, options)
+        public, aggregate = release_labels(X, y, names, options, self._account())
 
         # 4. solve, 5. publish
         return self._train(public, aggregate)

@@ -9,8 +9,10 @@ from skdp.accountant import (
     GaussianEvent,
     LaplaceEvent,
     PrivacyReport,
+    RandomizedResponseEvent,
     calibrate,
     calibrate_pure,
+    calibrate_response,
     compose,
 )
 
@@ -189,3 +191,90 @@ def test_notes_of_single_fits_say_so_when_composed():
     both = compose([single, single])
     assert both.notes == ("of fit 1 of 2 alone: a", "of fit 2 of 2 alone: a")
     assert compose([single]).notes == ("a",)
+
+
+LABELS = {"adjacency": "replace_label", "clipping": None}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 50])
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 0.1, 1.0, 7.0, 35.0])
+def test_responses_spend_what_is_asked_for(epsilon, n_classes):
+    flip = calibrate_response(epsilon, n_classes=n_classes)
+    assert flip == pytest.approx(1.0 / (math.exp(epsilon) + n_classes - 1), rel=1e-4)
+    event = RandomizedResponseEvent(flip, n_classes)
+    # No probability is finer than 2**-64.
+    room = epsilon * 1e-6 + math.exp(epsilon) * 2.0**-63
+    assert epsilon - room <= event.epsilon("replace_label") <= epsilon
+    made = report(event, epsilon=epsilon, **LABELS)
+    assert (made.epsilon, made.delta, made.accountant) == (epsilon, 0.0, "basic")
+    with pytest.raises(ValueError, match="epsilon is too small"):
+        report(event, epsilon=0.98 * epsilon, **LABELS)
+
+
+def test_the_profile_of_a_response_is_its_own():
+    flip = calibrate_response(1.0)
+    found = report(RandomizedResponseEvent(flip), **LABELS)
+    p = np.array([1.0 - flip, flip])
+    for epsilon in (0.0, 0.3, 0.99, 1.0, 2.0):
+        exact = np.maximum(p - math.exp(epsilon) * p[::-1], 0.0).sum()
+        assert found.delta_at(epsilon) == pytest.approx(exact, abs=1e-11)
+    several = RandomizedResponseEvent(calibrate_response(1.0, n_classes=5), 5)
+    q = several.flip_probability
+    for epsilon in (0.0, 0.5, 0.9):
+        exact = 1.0 - 4.0 * q - math.exp(epsilon) * q
+        assert report(several, **LABELS).delta_at(epsilon) >= exact
+
+
+def test_responses_add_up_over_steps_and_groups_and_not_over_parts():
+    event = RandomizedResponseEvent(0.25, n_steps=2, n_parts=10)
+    assert event.epsilon("replace_label") == pytest.approx(2.0 * math.log(3.0))
+    assert event.n_releases == 20
+    assert (event.sampling, event.sampling_rate) == ("partition", 1.0)
+    made = report(event, epsilon=3.0, **LABELS)
+    assert made.epsilon_at(0.0, group_size=3) == pytest.approx(6.0 * math.log(3.0))
+    assert str(RandomizedResponseEvent(0.125, 3, n_parts=2)) == (
+        "1 x 2 disjoint RandomizedResponse(0.125, 3 classes)"
+    )
+    assert RandomizedResponseEvent(0.0).epsilon("replace_label") == math.inf
+    even = RandomizedResponseEvent(0.5)
+    assert (even.epsilon("replace_label"), even.noise_multiplier) == (0.0, math.inf)
+    assert report(even, epsilon=0.0, **LABELS).delta_at(0.0) == 0.0
+    joint = compose([made, report(RandomizedResponseEvent(0.25), epsilon=2.0, **LABELS)])
+    assert (joint.epsilon, joint.delta) == (pytest.approx(3.0 * math.log(3.0)), 0.0)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_the_noise_of_a_response_is_the_deviation_of_an_unbiased_label(n_classes):
+    event = RandomizedResponseEvent(0.1, n_classes)
+    keep = 1.0 - 0.1 * (n_classes - 1)
+    chances = np.full((n_classes, n_classes), 0.1) + (keep - 0.1) * np.eye(n_classes)
+    entries = (np.eye(n_classes) - 0.1) / (keep - 0.1)
+    np.testing.assert_allclose(chances @ entries, np.eye(n_classes), atol=1e-12)
+    variances = chances @ entries**2 - (chances @ entries) ** 2
+    assert event.noise_multiplier == pytest.approx(math.sqrt(variances.mean()))
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one", None])
+def test_responses_protect_labels_alone(adjacency):
+    with pytest.raises(ValueError, match="adjacency"):
+        RandomizedResponseEvent(0.25).epsilon(adjacency)
+    with pytest.raises(ValueError, match="adjacency"):
+        report(RandomizedResponseEvent(0.25), epsilon=9.0, adjacency=adjacency)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(-0.1,), (0.6,), (0.4, 3), (math.nan,), (math.inf,), ("a",), (0.1, 1), (0.1, 2, 0)],
+)
+def test_impossible_responses_are_refused(arguments):
+    with pytest.raises(ValueError, match=r"flip_probability|n_classes|n_steps"):
+        RandomizedResponseEvent(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n_classes"), [(0.0, 2), (1e-7, 2), (math.nan, 2), ("a", 2), (1.0, 1), (1.0, 2.5)]
+)
+def test_impossible_flips_are_refused(epsilon, n_classes):
+    with pytest.raises(ValueError, match=r"epsilon|n_classes"):
+        calibrate_response(epsilon, n_classes=n_classes)
+    assert calibrate_response(math.inf) == 0.0

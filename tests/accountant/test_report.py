@@ -14,6 +14,7 @@ from skdp.accountant import (
     GaussianEvent,
     LaplaceEvent,
     PrivacyReport,
+    RandomizedResponseEvent,
     calibrate,
     compose,
     get_epsilon,
@@ -343,6 +344,11 @@ CLAIMS = {
     "rdp": {"accountant": "rdp"},
     "tiny delta": {"delta": 1e-14},
     "pure": {"events": (LaplaceEvent(2.0, n_steps=2),)},
+    "flipped": {
+        "events": (RandomizedResponseEvent(0.3),),
+        "adjacency": "replace_label",
+        "rate": 1.0,
+    },
 }
 
 

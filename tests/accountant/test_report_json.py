@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 import skdp
-from skdp.accountant import GaussianEvent, LaplaceEvent, PrivacyReport, compose, get_epsilon
+from skdp.accountant import (
+    GaussianEvent,
+    LaplaceEvent,
+    PrivacyReport,
+    RandomizedResponseEvent,
+    compose,
+    get_epsilon,
+)
 from skdp.linear_model import (
     DPCDClassifier,
     DPSCDClassifier,
@@ -30,6 +37,12 @@ KINDS = {
         "clipping": 2,
     },
     "label": {"events": (GaussianEvent(9.0, pairwise=True),), "adjacency": "replace_label"},
+    "flipped": {
+        "events": (RandomizedResponseEvent(0.25, 3, n_parts=2),),
+        "delta": 0.0,
+        "adjacency": "replace_label",
+        "clipping": None,
+    },
     "mixed": {"events": (GaussianEvent(9.0), GaussianEvent(2.0, 0.01, 5))},
     "pure": {"events": (LaplaceEvent(2.0, n_steps=3, n_parts=4),), "delta": 0.0},
     "personal": {"events": (LaplaceEvent(2.0, largest_multiplier=math.inf),), "delta": 0.0},

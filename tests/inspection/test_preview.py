@@ -15,6 +15,7 @@ from skdp.linear_model import (
     DPSCDRegressor,
     DPSGDClassifier,
     DPSGDRegressor,
+    WALRClassifier,
 )
 
 BOUNDS = {"target_bounds": (-2.0, 2.0)}
@@ -60,7 +61,13 @@ def test_a_preview_is_the_report_of_the_fit(estimator, rng):
 
 
 def test_what_has_no_plan_is_refused():
-    for estimator in (LogisticRegression(), make_pipeline(DPRidge()), DPRidge, "x"):
+    for estimator in (
+        LogisticRegression(),
+        make_pipeline(DPRidge()),
+        DPRidge,
+        "x",
+        WALRClassifier(),
+    ):
         with pytest.raises(TypeError, match="of a pipeline, give its last step"):
             preview(estimator, 10, 2)
     for sizes in ((0, 2), (10, 0), (10, 2, 0), (10, 2.5), (10, 2, 2)):

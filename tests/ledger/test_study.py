@@ -229,8 +229,9 @@ def test_labels_have_a_ledger_of_their_own(tmp_path, ledger, data):
         WALRClassifier(classes=[0, 1], ledger=ledger).fit(X, y)
     told = {"adjacency": "replace_label", "unit": "the label of one row"}
     labels = PrivacyLedger(tmp_path / "labels.db", epsilon=3.0, delta=1e-4, **told)
-    WALRClassifier(classes=[0, 1], delta=1e-6, ledger=labels).fit(X, y)
-    aggregate = label_aggregate(X, y, classes=[0, 1], delta=1e-6, ledger=labels)
+    fit = {"classes": [0, 1], "delta": 1e-6, "mechanism": "analytic", "ledger": labels}
+    WALRClassifier(**fit).fit(X, y)
+    aggregate = label_aggregate(X, y, **fit)
     assert len(labels.to_frame()) == 2
     WALRClassifier(classes=[0, 1], ledger=labels).fit_aggregate(X, aggregate)
     assert len(labels.to_frame()) == 2

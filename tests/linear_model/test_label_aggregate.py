@@ -1,5 +1,6 @@
 """The noise that an aggregate states must be enough for what it promises."""
 
+import dataclasses
 import json
 import math
 
@@ -9,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skdp._mechanisms import GaussianMechanism
 from skdp.linear_model import LabelAggregate, WALRClassifier, label_aggregate, walr_path
-from skdp.linear_model._label_aggregate import prepared_rows
+from skdp.linear_model._label_release import prepared_rows
 
 INF = float("inf")
 N_ROWS = 240
@@ -67,14 +68,21 @@ OPTIONS = [
     {"epsilon": 30.0},
     {"epsilon": INF},
 ]
+FLIPPED = [
+    {"mechanism": "randomized_response"},
+    {"mechanism": "randomized_response", "delta": 0.0, "classes": range(5), "epsilon": 0.05},
+    {"mechanism": "randomized_response", "data_norm": 0.3, "epsilon": 30.0},
+    {"mechanism": "randomized_response", "classes": [0, 1, 2], "fit_intercept": False},
+    {"mechanism": "randomized_response", "epsilon": INF},
+]
 
 
 def made(X, rng, **options):
-    options = {"classes": [0, 1], "delta": 1e-3 / len(X), **options}
+    options = {"classes": [0, 1], "delta": 1e-3 / len(X), "mechanism": "analytic", **options}
     return label_aggregate(X, rng.choice(list(options["classes"]), len(X)), **options)
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS + FLIPPED, ids=str)
 @pytest.mark.parametrize("kind", ROWS)
 def test_honest_aggregates_pass(kind, options, rng):
     X = ROWS[kind](rng)
@@ -83,7 +91,7 @@ def test_honest_aggregates_pass(kind, options, rng):
     prepared_rows(X[rng.permutation(len(X))], found, None)
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS + FLIPPED, ids=str)
 @pytest.mark.parametrize(
     "kind", [kind for kind in ROWS if kind not in ("one row", "zeros", "ones")]
 )
@@ -191,6 +199,49 @@ def test_longer_rows_than_the_noise_is_for_are_seen(noise_shape, rng):
         prepared_rows(X, LabelAggregate.from_json(text), None)
 
 
+FEWER_FLIPS = [
+    ({"flip_probability": 0.2}, "flip_probability is too small"),
+    ({"flip_probability": 0.0}, "flip_probability is too small"),
+    ({"epsilon": 0.99}, "flip_probability is too small"),
+    ({"noise_multiplier": 0.9}, "noise_multiplier"),
+    ({"sensitivity": 1.0}, "sensitivity"),
+]
+
+
+@pytest.mark.parametrize(("changes", "problem"), FEWER_FLIPS, ids=str)
+def test_fewer_flips_than_promised_are_seen_without_rows(changes, problem, rng):
+    found = made(ROWS["normal"](rng), rng, **FLIPPED[0])
+    with pytest.raises(ValueError, match=problem):
+        dataclasses.replace(found, **changes)
+    with pytest.raises(ValueError, match="not the JSON"):
+        LabelAggregate.from_json(forge(found, **changes))
+
+
+@pytest.mark.parametrize("options", FLIPPED[:-1], ids=str)
+@pytest.mark.parametrize("kind", ["normal", "scaled", "one hot", "long tails", "more columns"])
+def test_another_covariance_than_that_of_flips_is_seen_with_rows(kind, options, rng):
+    X = ROWS[kind](rng)
+    found = made(X, rng, **options)
+    for share in (0.0, 1e-9):
+        if not (kind == "scaled" and found.bias == 0.0):  # centred: of their mean nothing is left
+            with pytest.raises(ValueError, match="noise_cov is too small"):
+                LabelAggregate.from_json(forge(found, noise_cov=share * found.noise_cov))
+    for share in (0.999, 1.001):
+        forged = LabelAggregate.from_json(forge(found, noise_cov=share * found.noise_cov))
+        with pytest.raises(ValueError, match="noise_cov isn't that of flipped labels"):
+            prepared_rows(X, forged, None)
+
+
+def test_a_text_that_names_no_mechanism_is_of_gaussian_noise(rng):
+    found = made(ROWS["normal"](rng), rng)
+    content = json.loads(found.to_json())
+    assert content.pop("mechanism") == "gaussian"
+    assert LabelAggregate.from_json(json.dumps(content)) == found
+    for other in ("randomized_response", "none", None):
+        with pytest.raises(ValueError, match="not the JSON"):
+            LabelAggregate.from_json(json.dumps(content | {"mechanism": other}))
+
+
 def test_a_part_without_enough_noise_spoils_a_sum(rng):
     """The noise of the other parts doesn't make up for it."""
     X = ROWS["normal"](rng)
@@ -260,7 +311,7 @@ def test_the_same_records_are_noticed_where_columns_are_centred(rng):
     X = rng.standard_normal((300, 4))
     X = (X - X.mean(axis=0)) / 10.0
     y, order = rng.integers(0, 2, 300), rng.permutation(300)
-    options = {"classes": [0, 1], "data_norm": 2.0}
+    options = {"classes": [0, 1], "data_norm": 2.0, "mechanism": "analytic"}
     once = label_aggregate(X, y, **options)
     with pytest.raises(ValueError, match="in common"):
         once + label_aggregate(X[order], y[order], **options)

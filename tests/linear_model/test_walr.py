@@ -14,8 +14,8 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-import skdp.linear_model._label_aggregate as walr_module
-from skdp._mechanisms import GaussianMechanism
+import skdp.linear_model._label_release as walr_module
+from skdp._mechanisms import GaussianMechanism, RandomizedResponse
 from skdp.accountant import calibrate, compose
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import LabelAggregate, WALRClassifier, label_aggregate, walr_path
@@ -38,13 +38,17 @@ def several(rng, records):
 
 
 @pytest.mark.parametrize("solver", ["lbfgs", "gd", "hybrid"])
-def test_nothing_after_the_release_reads_a_label(solver, several, monkeypatch):
+@pytest.mark.parametrize(
+    ("mechanism", "kind"),
+    [("analytic", GaussianMechanism), ("randomized_response", RandomizedResponse)],
+)
+def test_nothing_after_the_release_reads_a_label(solver, mechanism, kind, several, monkeypatch):
     """All arrays that labels were in are overwritten as soon as the release is made."""
     X, labels = several
-    model = WALRClassifier(solver=solver, random_state=0)
+    model = WALRClassifier(mechanism=mechanism, solver=solver, random_state=0)
     expected = clone(model).fit(X, labels)
     known = []
-    encode, release = walr_module.encode_labels, GaussianMechanism.release
+    encode, release = walr_module.encode_labels, kind.release
 
     def remember(y, classes):
         found, targets = encode(y, classes)
@@ -54,12 +58,12 @@ def test_nothing_after_the_release_reads_a_label(solver, several, monkeypatch):
     def poison(self, value, stream):
         out = release(self, value, stream)
         for array in [*known, value, y]:
-            array[...] = "c" if array.dtype.kind == "U" else np.nan
+            array[...] = {"U": "c", "i": 99}.get(array.dtype.kind, np.nan)
         return out
 
     y = labels.copy()
     monkeypatch.setattr(walr_module, "encode_labels", remember)
-    monkeypatch.setattr(GaussianMechanism, "release", poison)
+    monkeypatch.setattr(kind, "release", poison)
     model.fit(X, y)
     assert (y == "c").all()
     np.testing.assert_array_equal(model.coef_, expected.coef_)
@@ -74,10 +78,9 @@ def test_released_sums_have_the_noise_that_is_stated(noise_shape, n_classes, rec
     y = rng.integers(0, n_classes, N_ROWS)
     exact = label_aggregate(X, y, epsilon=INF, classes=range(n_classes)).sums
     total, size = 0.0, 0
+    options = {"mechanism": "analytic", "noise_shape": noise_shape}
     for seed in range(100):
-        found = label_aggregate(
-            X, y, classes=range(n_classes), noise_shape=noise_shape, random_state=seed
-        )
+        found = label_aggregate(X, y, classes=range(n_classes), random_state=seed, **options)
         off = found.sums - exact
         total += np.einsum("ki,ij,kj->", off, np.linalg.inv(found.noise_cov), off)
         size += off.size
@@ -90,13 +93,12 @@ def test_released_sums_have_the_noise_that_is_stated(noise_shape, n_classes, rec
 
 def test_sensitivity_by_hand():
     X = np.array([[3.0, 4.0], [0.0, 1.0], [1.0, 0.0]])
-    two = label_aggregate(X, [0, 1, 1], fit_intercept=False, noise_shape="spherical", delta=0.1)
+    options = {"mechanism": "analytic", "noise_shape": "spherical", "delta": 0.1}
+    two = label_aggregate(X, [0, 1, 1], fit_intercept=False, **options)
     assert two.sensitivity == pytest.approx(5.0, rel=1e-5)
-    three = label_aggregate(X, [0, 1, 2], fit_intercept=False, noise_shape="spherical", delta=0.1)
+    three = label_aggregate(X, [0, 1, 2], fit_intercept=False, **options)
     assert three.sensitivity == pytest.approx(math.sqrt(2.0) * 5.0, rel=1e-5)
-    clipped = label_aggregate(
-        X, [0, 1, 1], data_norm=2.0, noise_shape="spherical", delta=0.1, fit_intercept=True
-    )
+    clipped = label_aggregate(X, [0, 1, 1], data_norm=2.0, fit_intercept=True, **options)
     assert clipped.sensitivity == pytest.approx(2.0 * math.hypot(1.0, 2.0**-0.25), rel=1e-5)
     exact = label_aggregate(X, [0, 1, 1], fit_intercept=False, epsilon=INF)
     np.testing.assert_array_equal(exact.sums, [[1.0, 1.0]])
@@ -104,7 +106,10 @@ def test_sensitivity_by_hand():
 
 def test_adapted_noise_costs_less(cancer):
     X, y = cancer
-    found = {shape: label_aggregate(X, y, noise_shape=shape) for shape in ("adapted", "spherical")}
+    found = {
+        shape: label_aggregate(X, y, mechanism="analytic", noise_shape=shape)
+        for shape in ("adapted", "spherical")
+    }
     second_moment = np.cov(X.T) + 1e-6 * np.eye(X.shape[1])
     cost = {
         shape: np.trace(np.linalg.solve(second_moment, aggregate.noise_cov[:-1, :-1]))
@@ -170,7 +175,15 @@ def test_probabilities_follow_the_noisy_share(cancer):
 
 @pytest.mark.parametrize("fixture", ["records", "several"])
 @pytest.mark.parametrize(
-    "options", [{}, {"solver": "hybrid"}, {"fit_intercept": False}, {"data_norm": 0.5}], ids=str
+    "options",
+    [
+        {},
+        {"solver": "hybrid"},
+        {"fit_intercept": False, "mechanism": "analytic"},
+        {"fit_intercept": False, "mechanism": "randomized_response"},
+        {"data_norm": 0.5, "delta": 0.0},
+    ],
+    ids=str,
 )
 def test_training_on_an_aggregate_is_fitting(fixture, options, request):
     X, y = request.getfixturevalue(fixture)
@@ -256,7 +269,7 @@ def test_other_json_is_refused(text):
 )
 def test_a_spoilt_aggregate_is_refused(changes, records):
     X, y = records
-    found = label_aggregate(X, y)
+    found = label_aggregate(X, y, mechanism="analytic")
     content = dict(vars(found))
     with pytest.raises(ValueError, match=r"must|too small"):
         LabelAggregate(**(content | changes))
@@ -289,8 +302,9 @@ def test_aggregates_of_disjoint_records_add_up(records):
     X, y = records
     parts = [slice(0, 30), slice(30, 50), slice(50, N_ROWS)]
     epsilons, deltas = (1.0, 0.5, 2.0), (1e-6, 1e-5, 1e-7)
+    options = {"data_norm": 3.0, "mechanism": "analytic"}
     found = [
-        label_aggregate(X[part], y[part], epsilon=epsilon, delta=delta, data_norm=3.0)
+        label_aggregate(X[part], y[part], epsilon=epsilon, delta=delta, **options)
         for part, epsilon, delta in zip(parts, epsilons, deltas, strict=True)
     ]
     total = sum(found)
@@ -317,7 +331,7 @@ def test_aggregates_of_disjoint_records_add_up(records):
 
 
 def test_aggregates_that_do_not_fit_are_not_added(records):
-    options = {"data_norm": 3.0, "classes": [0, 1]}
+    options = {"data_norm": 3.0, "classes": [0, 1], "mechanism": "analytic"}
     (X, others), (y, labels) = (np.split(array, 2) for array in records)
     found, other = label_aggregate(X, y, **options), label_aggregate(others, labels, **options)
     joint = found + other
@@ -328,6 +342,10 @@ def test_aggregates_that_do_not_fit_are_not_added(records):
                 again + one
     with pytest.raises(ValueError, match="no privacy"):
         found + label_aggregate(others, labels, **(options | {"epsilon": INF}))
+    flipped = label_aggregate(others, labels, **(options | {"mechanism": "randomized_response"}))
+    for one, two in ((found, flipped), (flipped, found)):
+        with pytest.raises(ValueError, match="different mechanisms"):
+            one + two
     for changes, message in (
         ({"data_norm": 2.0}, "data_norm"),
         ({"fit_intercept": False}, "bias"),
@@ -380,8 +398,32 @@ def test_other_rows_than_the_aggregates_are_refused(records):
             walr_path(frame, wrong)
 
 
+def test_flipped_labels_of_disjoint_records_add_up(records):
+    X, y = records
+    parts, epsilons = (slice(0, 30), slice(30, 50), slice(50, N_ROWS)), (1.0, 0.5, 2.0)
+    options = {"data_norm": 3.0, "mechanism": "randomized_response"}
+    found = [
+        label_aggregate(X[part], y[part], epsilon=epsilon, **options)
+        for part, epsilon in zip(parts, epsilons, strict=True)
+    ]
+    total = LabelAggregate.from_json(sum(found).to_json())
+    assert total.mechanism == "randomized_response"
+    assert (total.epsilon, total.delta) == (2.0, 0.0)
+    assert total.flip_probability == found[2].flip_probability
+    assert total.noise_multiplier == found[2].noise_multiplier
+    np.testing.assert_allclose(total.noise_cov, sum(part.noise_cov for part in found))
+    (event,) = total.report.events
+    assert (event.n_parts, event.n_steps) == (3, 1)
+    for part in found:
+        for delta in (0.0, 1e-5, 1e-2):
+            assert total.report.epsilon_at(delta) >= part.report.epsilon_at(delta) * (1 - 1e-12)
+    model = WALRClassifier(epsilon=2.0, data_norm=3.0).fit_aggregate(X, total)
+    assert model.privacy_report_ == total.report
+    assert pickle.loads(pickle.dumps(total)) == total
+
+
 def test_the_report_says_what_is_protected(records):
-    report = WALRClassifier().fit(*records).privacy_report_
+    report = WALRClassifier(mechanism="analytic").fit(*records).privacy_report_
     assert report.adjacency == "replace_label"
     assert report.unit == "the label of one row"
     assert report.clipping > 0.0

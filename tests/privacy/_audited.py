@@ -86,7 +86,13 @@ AUDITED = {
         DPRidge(alpha=1e-9, average=False, moment_budget=0.0, **CLIPPED)
     ),
     "WALR": Audited(
-        WALRClassifier(noise_shape="spherical", alpha=0.1, classes=[0, 1], **BUDGET),
+        WALRClassifier(
+            mechanism="analytic", noise_shape="spherical", alpha=0.1, classes=[0, 1], **BUDGET
+        ),
+        (np.ones(1), 1),
+    ),
+    "WALR, flipped labels": Audited(
+        WALRClassifier(mechanism="randomized_response", alpha=0.1, classes=[0, 1], **BUDGET),
         (np.ones(1), 1),
     ),
 }

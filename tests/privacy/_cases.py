@@ -103,12 +103,25 @@ WHITENED = [
     DPRidge(fit_intercept=False, data_norm=1e3, alpha=1e3, epsilon=1e4, random_state=0),
 ]
 LABEL = [
-    WALRClassifier(**TWO),
-    WALRClassifier(noise_shape="spherical", fit_intercept=False, **THREE),
+    WALRClassifier(mechanism="analytic", **TWO),
+    WALRClassifier(mechanism="analytic", noise_shape="spherical", fit_intercept=False, **THREE),
     WALRClassifier(noise_shape="adapted", data_norm=0.7, mechanism="classic", **TWO),
-    WALRClassifier(noise_shape="spherical", data_norm=1e-3, solver="gd", max_iter=5, **THREE),
-    WALRClassifier(fit_intercept=False, epsilon=50.0, solver="hybrid", average=False, **TWO),
-    WALRClassifier(solver="hybrid", batch_size=7, max_iter=5, alpha=0.1, eta0=0.1, **THREE),
+    WALRClassifier(
+        mechanism="analytic", noise_shape="spherical", data_norm=1e-3, solver="gd", max_iter=5
+    ).set_params(**THREE),
+    WALRClassifier(
+        mechanism="analytic", fit_intercept=False, epsilon=50.0, solver="hybrid", average=False
+    ).set_params(**TWO),
+    WALRClassifier(
+        mechanism="analytic", solver="hybrid", batch_size=7, max_iter=5, alpha=0.1, eta0=0.1
+    ).set_params(**THREE),
+]
+# What is released are labels that coins may have changed. On these rows "auto" chooses so.
+RESPONSE = [
+    WALRClassifier(mechanism="randomized_response", **TWO),
+    WALRClassifier(mechanism="randomized_response", solver="hybrid", **THREE),
+    WALRClassifier(delta=0.0, fit_intercept=False, data_norm=0.7, **THREE),
+    WALRClassifier(mechanism="auto", epsilon=3.0, **TWO),
 ]
 
 
@@ -180,6 +193,7 @@ CASES = [
     Case(DPSGDRegressor(fit_intercept=False, penalty="l1", **PURE), "calls", n_targets=2),
 ]
 LABEL_CASES = [*map(Case, LABEL)]
+RESPONSE_CASES = [*map(Case, RESPONSE)]
 # The record that changes.
 K = 17
 

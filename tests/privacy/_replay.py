@@ -18,9 +18,9 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 
-import skdp.linear_model._label_aggregate as holder
+import skdp.linear_model._label_release as holder
 from skdp._bounds import null_records
-from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
+from skdp._mechanisms import GaussianMechanism, LaplaceMechanism, RandomizedResponse
 from skdp._random import SeededStream
 from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp.exceptions import PrivacyWarning
@@ -149,12 +149,12 @@ def _spy_on_draws(run, patch):
 
         return draw
 
-    for name in ("normal", "normal_number", "gamma", "uniform", "spawn"):
+    for name in ("normal", "normal_number", "gamma", "uniform", "words", "spawn"):
         patch.setattr(SeededStream, name, spied(name, getattr(SeededStream, name)))
 
 
 def _spy_on_releases(run, script, patch):
-    for kind in (GaussianMechanism, LaplaceMechanism):
+    for kind in (GaussianMechanism, LaplaceMechanism, RandomizedResponse):
 
         def release(self, value, stream, original=kind.release):
             out = original(self, value, stream)

@@ -32,6 +32,7 @@ COPIED = (
 )
 
 REPLAY = "tests/privacy/test_replay.py"
+RESPONSE = "tests/privacy/test_randomized_response.py"
 
 SAMPLING = "tests/test_sampling.py"
 MECHANISMS = "tests/test_mechanisms.py"
@@ -399,9 +400,93 @@ MUTANTS = (
         (LABEL,),
     ),
     Mutant(
-        "rows aren't compared with an aggregate's noise",
+        "responses have a smaller probability than is accounted",
+        "_plans/_walr.py",
+        "return RandomizedResponse(self.flip_probability,",
+        "return RandomizedResponse(0.5 * self.flip_probability,",
+        (RESPONSE,),
+    ),
+    Mutant(
+        "flips are rounded down",
+        "accountant/_pure.py",
+        "math.ceil(exact / _COIN) * _COIN",
+        "math.floor(exact / _COIN - 1.0) * _COIN",
+        (RESPONSE,),
+    ),
+    Mutant(
+        "flips aren't moved up until they are enough",
+        "accountant/_pure.py",
+        '    while RandomizedResponseEvent(flip, n_classes).epsilon("replace_label") > epsilon:\n',
+        "    while False:\n",
+        (RESPONSE,),
+    ),
+    Mutant(
+        "two classes' flips for several",
+        "_plans/_walr.py",
+        "calibrate_response(budget.epsilon, n_classes=n_classes)",
+        "calibrate_response(budget.epsilon)",
+        (RESPONSE, LABEL),
+    ),
+    Mutant(
+        "the last class is never drawn",
+        "_mechanisms.py",
+        "shift[shift >= self.n_classes] = 0",
+        "shift[shift >= max(2, self.n_classes - 1)] = 0",
+        (RESPONSE,),
+    ),
+    Mutant(
+        "a word more keeps the label",
+        "_mechanisms.py",
+        "stream.words(value.size) // np.uint64(words)",
+        "(stream.words(value.size) | np.uint64(1)) // np.uint64(words)",
+        (RESPONSE,),
+    ),
+    Mutant(
+        "sums of labels as they were",
+        "_solvers/_walr_noise.py",
+        "codes = self.plan.mechanism().release(codes, stream)",
+        "self.plan.mechanism().release(codes, stream)",
+        (RESPONSE,),
+    ),
+    Mutant(
+        "a group of labels has the coin of one",
+        "accountant/_events.py",
+        "return replace(self, n_steps=self.n_steps * group_size)",
+        "return replace(self, n_steps=self.n_steps)",
+        (PURE,),
+    ),
+    Mutant(
+        "responses protect rows",
+        "accountant/_events.py",
+        '        if adjacency != "replace_label":\n',
+        '        if adjacency == "":\n',
+        (PURE,),
+    ),
+    Mutant(
+        "flips aren't compared with epsilon",
+        "linear_model/_response_aggregate.py",
+        'if not event.epsilon("replace_label") <= self.epsilon * (1.0 + 1e-9):',
+        "if False:",
+        (AGGREGATE,),
+    ),
+    Mutant(
+        "unlike aggregates add up",
         "linear_model/_label_aggregate.py",
-        "            aggregate._check_rows(public)\n",
+        "if self.mechanism != other.mechanism:",
+        "if False:",
+        (LABEL,),
+    ),
+    Mutant(
+        "of flips in parts not the smallest",
+        "linear_model/_label_aggregate.py",
+        "{name: min(of[name]) for name in self._smallest}",
+        "{name: max(of[name]) for name in self._smallest}",
+        (LABEL,),
+    ),
+    Mutant(
+        "rows aren't compared with an aggregate's noise",
+        "linear_model/_label_release.py",
+        "            aggregate.check_rows(public)\n",
         "            pass\n",
         (AGGREGATE,),
     ),
@@ -422,14 +507,14 @@ MUTANTS = (
     Mutant(
         "noise isn't compared with multiplier and sensitivity",
         "linear_model/_label_aggregate.py",
-        "if not _LENIENT * largest >=",
+        "if not LENIENT * largest >=",
         "if not math.inf >=",
         (AGGREGATE,),
     ),
     Mutant(
         "noise isn't compared with the mean row",
         "linear_model/_label_aggregate.py",
-        "self._moves(mean_length(self.noise_cov, total / self.n_rows))",
+        "self._moves(mean_length(self.noise_cov, mean))",
         "0.0",
         (AGGREGATE,),
     ),

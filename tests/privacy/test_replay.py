@@ -29,6 +29,7 @@ from tests.privacy._cases import (
     LABEL_CASES,
     N_ROWS,
     PURE,
+    RESPONSE_CASES,
     TARGETS,
     TWO,
     Case,
@@ -309,7 +310,7 @@ def test_a_label_of_unusual_data(case, make):
 
 @pytest.mark.parametrize(("name", "estimator"), all_estimators("private"))
 def test_every_choice_has_a_case(name, estimator):
-    models = [case.estimator for case in CASES + LABEL_CASES]
+    models = [case.estimator for case in CASES + LABEL_CASES + RESPONSE_CASES]
     models = [model for model in models if type(model) is estimator]
     for parameter, constraints in estimator._parameter_constraints.items():
         used = {str(getattr(model, parameter)) for model in models}

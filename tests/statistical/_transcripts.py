@@ -1,13 +1,13 @@
 """Transcripts of releases, bounds on privacy losses from them, and planted faults."""
 
 import math
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
 
-from skdp._mechanisms import _OnGrid
+from skdp._mechanisms import RandomizedResponse, _OnGrid
 from skdp.linear_model import LabelAggregate
 
 EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0)
@@ -48,14 +48,19 @@ def recorded_releases(script=None):
     Each has its mechanism, the value before noise and what was released, which is the script's
     next array if there is one.
     """
-    made, original = [], _OnGrid.release
+    made = []
 
-    def release(self, value, stream):
-        released = original(self, value, stream) if script is None else script[len(made)]
-        made.append(SimpleNamespace(mechanism=self, value=np.array(value), released=released))
-        return np.array(released)
+    def spied(original):
+        def release(self, value, stream):
+            released = original(self, value, stream) if script is None else script[len(made)]
+            made.append(SimpleNamespace(mechanism=self, value=np.array(value), released=released))
+            return np.array(released)
 
-    with mock.patch.object(_OnGrid, "release", release):
+        return release
+
+    with ExitStack() as stack:
+        for kind in (_OnGrid, RandomizedResponse):
+            stack.enter_context(mock.patch.object(kind, "release", spied(kind.release)))
         yield made
 
 

@@ -21,7 +21,8 @@ The learning rate and alpha of the note's forms and alpha of randomised response
 grid ON THE TEST ROWS, for each data set and epsilon, which favours them: ours chooses nothing.
 
 The second table changes one part of ours at a time: differences at equal seeds, so that noise of
-the same shape is the same.
+the same shape is the same. "Gaussian noise" and "flipped labels" leave no choice between the two;
+spherical noise is Gaussian.
 
     python benchmarks/papers/walr/walr.py --data FOLDER
 """
@@ -216,7 +217,9 @@ METHODS = {
 }
 VARIANTS = {
     "ours": Method(fit_ours),
-    "spherical noise": Method(fit_ours, ({"noise_shape": "spherical"},)),
+    "Gaussian noise": Method(fit_ours, ({"mechanism": "analytic"},)),
+    "flipped labels": Method(fit_ours, ({"mechanism": "randomized_response"},)),
+    "spherical noise": Method(fit_ours, ({"mechanism": "analytic", "noise_shape": "spherical"},)),
     "classic formula": Method(fit_ours, ({"mechanism": "classic"},)),
     "alpha": Method(fit_path, ALPHAS),
     "data_norm = sqrt(k)": Method(fit_ours, ("sqrt(k)",)),
