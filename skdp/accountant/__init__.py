@@ -4,15 +4,23 @@ from skdp.accountant._calibration import calibrate, calibrate_classic, get_epsil
 from skdp.accountant._compose import compose
 from skdp.accountant._events import GaussianEvent, LaplaceEvent
 from skdp.accountant._pure import calibrate_pure
+from skdp.accountant._repetition import TruncatedNegativeBinomial
 from skdp.accountant._report import PrivacyReport
+from skdp.accountant._selection_cost import calibrate_selection, selection_noise
+from skdp.accountant._selection_event import NoisyMaxEvent, SelectionEvent
 
 __all__ = [
     "GaussianEvent",
     "LaplaceEvent",
+    "NoisyMaxEvent",
     "PrivacyReport",
+    "SelectionEvent",
+    "TruncatedNegativeBinomial",
     "calibrate",
     "calibrate_classic",
     "calibrate_pure",
+    "calibrate_selection",
     "compose",
     "get_epsilon",
+    "selection_noise",
 ]

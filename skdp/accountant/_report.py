@@ -9,7 +9,6 @@ from importlib.metadata import PackageNotFoundError, version
 
 from skdp._checks import check_count, check_flag, check_real
 from skdp.accountant._calibration import resolve_accountant
-from skdp.accountant._events import checked_events
 from skdp.accountant._profile import (
     ADJACENCIES,
     build_profile,
@@ -20,6 +19,7 @@ from skdp.accountant._profile import (
 )
 from skdp.accountant._report_html import report_html
 from skdp.accountant._report_json import read_entries, write_entries
+from skdp.accountant._selection_event import SelectionEvent, checked_releases
 
 _WIDTH = 79
 _NEIGHBOURS = {
@@ -63,7 +63,7 @@ class PrivacyReport:
         `epsilon_at`, `delta_at` and `tpr_at` answer no less than what its events give.
     adjacency : {"zero_out", "replace_one", "replace_label"}
         What "differ in one record" means.
-    events : tuple of GaussianEvent and LaplaceEvent
+    events : tuple of GaussianEvent, LaplaceEvent, NoisyMaxEvent and SelectionEvent
         The releases that were made; not of subclasses.
     clipping : float or None
         Bound on one record's contribution to a release, or for pairwise events on the distance
@@ -144,7 +144,7 @@ class PrivacyReport:
                 object.__setattr__(self, name, tuple(getattr(self, name)))
             except TypeError:
                 raise TypeError(f"{name} must be a tuple.") from None
-        object.__setattr__(self, "events", checked_events(self.events))
+        object.__setattr__(self, "events", checked_releases(self.events))
         if not self.events:
             raise ValueError("events must hold at least one event.")
         # Only a distance between neighbours' values says how far a label moves them.
@@ -256,7 +256,7 @@ class PrivacyReport:
         if group_size == 1:
             found = epsilon_of(self.events, self.adjacency, self.accountant, delta)
             return min(found, self._certified_epsilon()) if delta >= self.delta else found
-        events = tuple(event.scaled_to_group(group_size) for event in checked_events(self.events))
+        events = tuple(event.scaled_to_group(group_size) for event in checked_releases(self.events))
         found = epsilon_of(events, self.adjacency, self.accountant, delta)
         if self.mu is None:
             found = min(found, group_epsilon(self._profile(), delta, group_size))
@@ -492,6 +492,8 @@ class PrivacyReport:
             method = _ACCOUNTANTS[self.accountant]
             if self.accountant != "basic" and any(event.is_pure for event in self.events):
                 method = f"an upper bound: pure releases beside others, of which {method}"
+            if any(type(event) is SelectionEvent for event in self.events):
+                method = f"an upper bound: private selection, of whose trials {method}"
             if self.accountant_version != _NO_VERSION:
                 method = f"{method}; {self.accountant_version}"
             yield "Accountant", method
