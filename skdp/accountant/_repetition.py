@@ -78,6 +78,7 @@ class TruncatedNegativeBinomial:
         Returns
         -------
         law : TruncatedNegativeBinomial
+            Its mean is exact up to rounding.
 
         Raises
         ------
@@ -107,70 +108,13 @@ class TruncatedNegativeBinomial:
     @property
     def mean(self):
         """Expected number of trials."""
-        return self.odds / self._log_range if self.odds else 1.0
+        return self.odds / self.log_range if self.odds else 1.0
 
     @property
-    def _log_range(self):
+    def log_range(self):
         """``(1 - g^eta) / eta``, and its limit ``-log(g)`` for eta = 0."""
         log_rate = math.log(self.stopping_rate)
         return -math.expm1(self.eta * log_rate) / self.eta if self.eta else -log_rate
-
-    def pmf(self, n_trials):
-        """Probabilities of 1, 2, ..., `n_trials` trials.
-
-        Parameters
-        ----------
-        n_trials : int
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_trials,)
-        """
-        if self.stopping_rate == 1:
-            return np.eye(1, n_trials)[0]
-        k = np.arange(1.0, n_trials)
-        ratios = (1 - self.stopping_rate) * (k + self.eta) / (k + 1)
-        first = self.mean * self.stopping_rate ** (self.eta + 1)
-        return first * np.cumprod(np.concatenate([[1.0], ratios]))
-
-    def any_of(self, probability):
-        """Probability that something happens in a trial at least, rounded up.
-
-        It is ``1 - f(1 - p)`` with the generating function ``f(x) = E[x^K]``.
-
-        Parameters
-        ----------
-        probability : float
-            That it happens in one trial.
-
-        Returns
-        -------
-        probability : float
-            At most `mean` times that of one trial.
-        """
-        if not self.odds:
-            return probability
-        grown = math.log1p(self.odds * probability)
-        grown = -math.expm1(-self.eta * grown) / self.eta if self.eta else grown
-        return min(grown / self._log_range * (1 + _ROUNDING), 1.0)
-
-    def any_of_inverse(self, probability):
-        """Probability of one trial that gives one of any trial, rounded down.
-
-        Parameters
-        ----------
-        probability : float
-            In [0, 1].
-
-        Returns
-        -------
-        probability : float
-        """
-        if not self.odds:
-            return probability
-        grown = probability * (1 - _ROUNDING) * self._log_range
-        grown = -math.log1p(-self.eta * grown) / self.eta if self.eta else grown
-        return min(math.expm1(grown) / self.odds * (1 - _ROUNDING), 1.0)
 
     def sample(self, stream):
         """Draw a number of trials, which must stay secret.
@@ -180,11 +124,13 @@ class TruncatedNegativeBinomial:
 
         Parameters
         ----------
-        stream : stream of skdp._random
+        stream : SeededStream or SecureStream
+            What the randomness comes from; a few uniforms are drawn.
 
         Returns
         -------
         n_trials : int
+            At least 1.
         """
         words = np.floor(stream.uniform(_WORDS) * 2.0**32).astype(np.uint64).tolist()
         bits = sum((word % 2**32) << (32 * place) for place, word in enumerate(words))
@@ -201,3 +147,47 @@ class TruncatedNegativeBinomial:
                 left -= chance
                 n_trials += 1
         return n_trials
+
+
+def any_of(law, probability):
+    """Probability that something happens in a trial at least, rounded up.
+
+    It is ``1 - f(1 - p)`` with the generating function ``f(x) = E[x^K]``.
+
+    Parameters
+    ----------
+    law : TruncatedNegativeBinomial
+    probability : float
+        That it happens in one trial.
+
+    Returns
+    -------
+    probability : float
+        At most `mean` times that of one trial.
+    """
+    if not law.odds:
+        return probability
+    grown = math.log1p(law.odds * probability)
+    grown = -math.expm1(-law.eta * grown) / law.eta if law.eta else grown
+    return min(grown / law.log_range * (1 + _ROUNDING), 1.0)
+
+
+def any_of_inverse(law, probability):
+    """Probability of one trial that gives one of any trial, rounded down.
+
+    Parameters
+    ----------
+    law : TruncatedNegativeBinomial
+    probability : float
+        In [0, 1].
+
+    Returns
+    -------
+    probability : float
+        At most that of any trial.
+    """
+    if not law.odds:
+        return probability
+    grown = probability * (1 - _ROUNDING) * law.log_range
+    grown = -math.log1p(-law.eta * grown) / law.eta if law.eta else grown
+    return min(math.expm1(grown) / law.odds * (1 - _ROUNDING), 1.0)

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from skdp.accountant._divergences import largest_power
+from skdp.accountant._repetition import any_of, any_of_inverse
 
 _BISECTIONS = 60
 _N_POINTS = 256
@@ -113,12 +114,12 @@ class SelectionProfile:
         return epsilons[-1], math.sqrt(max(masses @ (epsilons - mean) ** 2, 1e-30))
 
     def _direct_delta(self, epsilon):
-        return self._repetitions.any_of(self._trial.delta(max(epsilon - self.shift, 0.0)))
+        return any_of(self._repetitions, self._trial.delta(max(epsilon - self.shift, 0.0)))
 
     def _direct_epsilon(self, delta):
-        if self._repetitions.any_of(self._trial.delta(0.0)) <= delta:
+        if any_of(self._repetitions, self._trial.delta(0.0)) <= delta:
             return 0.0
-        inner = self._trial.epsilon(self._repetitions.any_of_inverse(delta))
+        inner = self._trial.epsilon(any_of_inverse(self._repetitions, delta))
         return (inner + self.shift) * (1 + _ROUNDING)
 
     @functools.cached_property

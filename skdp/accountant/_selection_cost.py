@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from skdp._checks import check_count, check_real
 from skdp.accountant._events import GaussianEvent
 from skdp.accountant._profile import ADJACENCIES, epsilon_of
-from skdp.accountant._repetition import TruncatedNegativeBinomial
+from skdp.accountant._repetition import TruncatedNegativeBinomial, any_of_inverse
 from skdp.accountant._search import gaussian_mu
 from skdp.accountant._selection_event import SelectionEvent
 
@@ -70,9 +70,9 @@ def calibrate_selection(
     Examples
     --------
     >>> from skdp.accountant import calibrate, calibrate_selection
-    >>> trial_epsilon, trial_delta = calibrate_selection(1.0, 1e-5, mean=10)
-    >>> round(trial_epsilon, 3), round(calibrate(trial_epsilon, trial_delta) / calibrate(1, 1e-5), 2)
-    (0.773, 1.4)
+    >>> trial = calibrate_selection(1.0, 1e-5, mean=10)
+    >>> round(trial[0], 3), round(calibrate(*trial) / calibrate(1.0, 1e-5), 2)
+    (0.796, 1.4)
     """
     epsilon, delta = check_real(epsilon, "epsilon"), check_real(delta, "delta")
     if not _SMALLEST_EPSILON <= epsilon <= _LARGEST_EPSILON:
@@ -123,7 +123,7 @@ def selection_noise(epsilon, delta, *, n_candidates, mean, eta=-0.5):
     >>> from skdp.accountant import selection_noise
     >>> noise = selection_noise(1.0, 1e-5, n_candidates=12, mean=24)
     >>> {method: round(factor, 2) for method, factor in noise.items()}
-    {'repeat': 1.51, 'compose': 3.46}
+    {'repeat': 1.52, 'compose': 3.46}
     """
     n_candidates = check_count(n_candidates, "n_candidates")
     trial = calibrate_selection(epsilon, delta, mean=mean, eta=eta)
@@ -145,7 +145,7 @@ def _calibrate_gaussian(epsilon, delta, law):
 
 def _calibrate_selection(epsilon, delta, law, trial_events, adjacency, accountant, tolerance):
     # Epsilon is the sum of that of a trial at this delta and of a shift.
-    trial_delta = law.any_of_inverse(delta)
+    trial_delta = any_of_inverse(law, delta)
 
     @functools.cache
     def excess(log_epsilon):

@@ -91,6 +91,7 @@ class NoisyMaxEvent:
         Returns
         -------
         epsilon : float
+            Infinite without noise.
 
         Raises
         ------
@@ -112,6 +113,7 @@ class NoisyMaxEvent:
         Returns
         -------
         event : NoisyMaxEvent
+            With the noise of the group.
         """
         return replace(self, noise_multiplier=self.noise_multiplier / group_size)
 
@@ -155,7 +157,7 @@ class SelectionEvent:
     >>> fields = {"adjacency": "zero_out", "clipping": 1.0, "accountant": "pld"}
     >>> report = PrivacyReport(epsilon=1.2, delta=1e-5, events=[event], **fields)
     >>> round(report.epsilon_at(1e-5), 3)
-    0.989
+    0.986
     """
 
     alternatives: tuple
@@ -208,6 +210,11 @@ class SelectionEvent:
         -------
         event : SelectionEvent
             Of one trial: a record is in the one part or in the other.
+
+        Raises
+        ------
+        TypeError
+            If something else than events is given, or a selection.
         """
         return cls((tuple(fits), (choice,)), eta=0.0, stopping_rate=1.0)
 
@@ -264,6 +271,7 @@ class SelectionEvent:
         Returns
         -------
         event : SelectionEvent
+            With one alternative, in which everything is.
         """
         together = tuple(event.scaled_to_group(group_size) for event in self._inside)
         return replace(self, alternatives=(together,) if group_size > 1 else self.alternatives)
