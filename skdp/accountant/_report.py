@@ -162,6 +162,8 @@ class PrivacyReport:
             object.__setattr__(self, "accountant", resolved)
         elif any(event.sampling_rate < 1 for event in self.events):
             raise ValueError("accountant='analytic' needs full batches.")
+        if self.accountant == "analytic" and self._is_composed_selection:
+            object.__setattr__(self, "accountant", "pld")
         if self.accountant_version is None:
             source = _NO_VERSION
             if self.accountant not in ("analytic", "basic"):
@@ -183,6 +185,11 @@ class PrivacyReport:
         if math.isinf(self.epsilon) or self.epsilon >= epsilon_of(*releases):
             return self.epsilon
         return max(least_epsilon(*releases), self.epsilon)
+
+    @property
+    def _is_composed_selection(self):
+        """Whether there is a selection and more, which has no closed form."""
+        return self.n_steps > 1 and any(type(event) is SelectionEvent for event in self.events)
 
     @property
     def event(self):

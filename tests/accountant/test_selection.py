@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from dp_accounting import dp_event
+from dp_accounting.rdp import rdp_privacy_accountant
 
 from skdp._random import SecureStream, make_stream
 from skdp.accountant import (
@@ -123,6 +125,9 @@ def check_bound(pairs, scores, law):
         for epsilon in (*EPSILONS, *-EPSILONS[1:15]):
             exact = max(hockey_stick(here, there, epsilon), hockey_stick(there, here, epsilon))
             assert exact <= bound.delta(epsilon) + 1e-9 * math.exp(max(epsilon, 0))
+        for caught in itertools.product((False, True), repeat=min(p.size, 4)):
+            test = np.resize(caught, p.size)
+            assert here[test].sum() <= bound.tpr(min(there[test].sum(), 1.0)) + 1e-9
     return bound, here, there
 
 
@@ -197,6 +202,19 @@ def test_the_bound_is_below_the_published_ones(eta, rate):
         assert bound.delta(epsilon) <= published * (1 + 1e-9)
     pure = build_profile((LaplaceEvent(2.0),), *ZERO)
     assert SelectionProfile(pure, law).epsilon(0.0) <= (2 + eta) * 0.5 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("eta", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize(("noise", "mean"), [(2.0, 4), (5.25, 10), (20.0, 30)])
+def test_epsilon_is_below_that_of_dp_accounting(eta, noise, mean):
+    """Its Renyi bound of Papernot and Steinke, which knows means and etas of at least 0 only."""
+    accountant = rdp_privacy_accountant.RdpAccountant()
+    trial = dp_event.GaussianDpEvent(noise)
+    accountant.compose(dp_event.RepeatAndSelectDpEvent(trial, mean, eta))
+    event = search((GaussianEvent(noise),), mean=mean, eta=eta)
+    found = build_profile((event,), *ZERO).epsilon(1e-5)
+    single = build_profile((GaussianEvent(noise),), *ZERO).epsilon(1e-5)
+    assert single < 0.9 * found < 0.9 * accountant.get_epsilon(1e-5)
 
 
 def test_a_profile_is_convex_monotone_and_symmetric():
@@ -342,6 +360,7 @@ def test_a_trial_costs_the_largest_of_its_alternatives():
     for delta in (1e-6, 1e-4):
         single = [report(search(events)).epsilon_at(delta) for events in pair]
         assert joint.epsilon_at(delta) >= max(single) * (1 - 1e-9)
+    assert report(search(*pair), accountant="rdp").epsilon_at(1e-5) > joint.epsilon_at(1e-5)
     trials = [build_profile(events, *ZERO) for events in pair]
     for epsilon in (0.0, 0.3, 1.0):
         exact = max(trial.delta(epsilon) for trial in trials)
@@ -378,6 +397,8 @@ def test_searches_compose_with_what_else_was_released(adjacency):
         assert max(alone, beside) < joint.epsilon_at(1e-5)
         assert joint.epsilon_at(2e-5) < alone + beside
         assert PrivacyReport.from_json(joint.to_json()) == joint
+        assert joint.accountant == "pld"
+        assert "dp-accounting" in joint.to_text()
 
 
 def test_releases_without_noise_and_with_nothing_but_noise():
