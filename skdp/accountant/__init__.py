@@ -9,18 +9,26 @@ from skdp.accountant._events import (
     RandomizedResponseEvent,
 )
 from skdp.accountant._pure import calibrate_pure, calibrate_response
+from skdp.accountant._repetition import TruncatedNegativeBinomial
 from skdp.accountant._report import PrivacyReport
+from skdp.accountant._selection_cost import calibrate_selection, selection_noise
+from skdp.accountant._selection_event import NoisyMaxEvent, SelectionEvent
 
 __all__ = [
     "ErasureEvent",
     "GaussianEvent",
     "LaplaceEvent",
+    "NoisyMaxEvent",
     "PrivacyReport",
     "RandomizedResponseEvent",
+    "SelectionEvent",
+    "TruncatedNegativeBinomial",
     "calibrate",
     "calibrate_classic",
     "calibrate_pure",
     "calibrate_response",
+    "calibrate_selection",
     "compose",
     "get_epsilon",
+    "selection_noise",
 ]

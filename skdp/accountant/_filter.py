@@ -16,15 +16,10 @@ from scipy.special import log_expit, ndtri_exp
 
 from skdp._checks import check_real
 from skdp.accountant._calibration import calibrate
-from skdp.accountant._events import (
-    ErasureEvent,
-    GaussianEvent,
-    checked_events,
-    joint_erasure,
-    total,
-)
+from skdp.accountant._events import ErasureEvent, GaussianEvent, joint_erasure, total
 from skdp.accountant._loss_distribution import smallest_pld_delta
 from skdp.accountant._profile import ADJACENCIES, build_profile, epsilon_of, full_batch_mu
+from skdp.accountant._selection_event import checked_releases
 
 # Share of a budget's delta that is kept for erasures, and share of that for one Poisson fit: 200
 # of these can be charged. Full batches lose some 0.1 % of epsilon by it, ten usual Poisson fits of
@@ -139,7 +134,7 @@ def cost_of_report(report, adjacency, *, erasure):
         If the report protects labels and the budget records, or the reverse, or if the events
         can't be bounded.
     """
-    events = checked_events(report.events)
+    events = checked_releases(report.events)
     if report.adjacency != adjacency:
         if "replace_label" in (report.adjacency, adjacency):
             raise ValueError(
@@ -159,8 +154,8 @@ def gaussian_cost(events, adjacency, *, erasure):
     events : iterable of events
     adjacency : {"zero_out", "replace_one", "replace_label"}
     erasure : float
-        Probability that may be spent, in [0, 1). It is where batches are Poisson samples, and
-        nowhere else.
+        Probability that may be spent, in [0, 1). It is where batches are Poisson samples or trials
+        are repeated, and nowhere else.
 
     Returns
     -------
@@ -181,7 +176,7 @@ def gaussian_cost(events, adjacency, *, erasure):
     erasure = check_real(erasure, "erasure")
     if not 0 <= erasure < 1:
         raise ValueError("erasure must be in [0, 1).")
-    events = checked_events(tuple(events))
+    events = checked_releases(tuple(events))
     # Only a distance between neighbours' values says how far a label moves them.
     if adjacency == "replace_label" and not all(event.pairwise for event in events):
         raise ValueError("adjacency='replace_label' needs pairwise Gaussian events.")
@@ -220,10 +215,11 @@ def _numerical_profile(events, adjacency, erasure):
     least = smallest_pld_delta(n_steps)
     methods = ["pld"] if least < math.inf else []
     if erasure < least:
-        if adjacency == "replace_one" or erasure == 0:
+        has_moments = all(type(event) is GaussianEvent for event in events)
+        if adjacency == "replace_one" or erasure == 0 or not has_moments:
             raise ValueError(
-                f"Poisson batches of {n_steps} steps need an erasure of at least {least:.2g}, got "
-                f"{erasure!r}: below it their profile can't be computed."
+                f"Poisson batches and searches of {n_steps} steps need an erasure of at least "
+                f"{least:.2g}, got {erasure!r}: below it their profile can't be computed."
             )
         methods.append("rdp")
     profiles = [build_profile(events, adjacency, method) for method in methods]

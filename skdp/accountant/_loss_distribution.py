@@ -53,15 +53,20 @@ class PLDProfile:
     ----------
     events : tuple of GaussianEvent
     adjacency : {"zero_out", "replace_one"}
+    selections : iterable of (SelectionProfile, int), default=()
+        What is composed with them, and how many times each; their bounds are of both directions.
     is_coarse : bool, default=False
         Whether the grid is coarser than it need be, for a quick answer that is too high.
     """
 
-    def __init__(self, events, adjacency, *, is_coarse=False):
+    def __init__(self, events, adjacency, *, selections=(), is_coarse=False):
         self._events = events
+        self._selections = tuple(selections)
         self._directions = ("replace",) if adjacency == "replace_one" else ("remove", "add")
         self._n_steps = sum(event.n_steps for event in events)
-        self._step = _grid_step(events, self._directions, _COARSENING if is_coarse else 1)
+        self._n_steps += sum(n_steps for _, n_steps in self._selections)
+        coarsening = _COARSENING if is_coarse else 1
+        self._step = _grid_step(events, self._selections, self._directions, coarsening)
         self._composed, self._on_grid = {}, {}
 
     def epsilon(self, delta):
@@ -133,13 +138,28 @@ class PLDProfile:
     def _pmf(self, direction):
         if direction not in self._composed:
             parts = [_composed_pmf(event, direction, self._step) for event in self._events]
+            parts += [_selection_pmf(*selection, self._step) for selection in self._selections]
             joint = functools.reduce(lambda one, other: one.compose(other, 1e-15), parts)
             self._composed[direction] = joint
         return self._composed[direction]
 
 
 @np.errstate(over="ignore")
-def _grid_step(events, directions, coarsening):
+def _grid_step(events, selections, directions, coarsening):
+    steps = [_gaussian_grid_step(events, directions)] if events else []
+    least = 0.0
+    for profile, _ in selections:
+        end, deviation = profile.spread
+        steps.append(_GRID * deviation)
+        least = max(least, 2 * end / _MAX_GRID_POINTS)
+    for event in events:
+        for direction in directions:
+            low, high = _loss_range(event, direction)
+            least = max(least, (high - low) / _MAX_GRID_POINTS)
+    return coarsening * max(min(steps), least)
+
+
+def _gaussian_grid_step(events, directions):
     variance = sum(
         e.n_steps * privacy_loss_variance(e.noise_multiplier, e.sampling_rate, directions[0])
         for e in events
@@ -153,12 +173,7 @@ def _grid_step(events, directions, coarsening):
         for event, weight in zip(events, weights, strict=True)
         if weight >= _NEGLIGIBLE * sum(weights)
     )
-    step = _GRID * min(math.sqrt(variance / n_steps), spread)
-    for event in events:
-        for direction in directions:
-            low, high = _loss_range(event, direction)
-            step = max(step, (high - low) / _MAX_GRID_POINTS)
-    return coarsening * step
+    return _GRID * min(math.sqrt(variance / n_steps), spread)
 
 
 def _loss_range(event, direction):
@@ -174,15 +189,27 @@ def _composed_pmf(event, direction, step):
     return pmf if event.n_steps == 1 else pmf.self_compose(event.n_steps)
 
 
+def _selection_pmf(profile, n_steps, step):
+    """Dominating discrete privacy loss of private selections, whose bound is a profile itself."""
+    end, _ = profile.spread
+    last = math.ceil(end / step)
+    pmf = _connect_the_dots(step, -last, last, profile.chord(np.arange(-last, last + 1) * step))
+    return pmf if n_steps == 1 else pmf.self_compose(n_steps)
+
+
 def _loss_pmf(event, direction, step):
     """Dominating discrete privacy loss of one step (Doroshenko et al. 2022, algorithm 1)."""
-    from dp_accounting.pld import pld_pmf
-
     low, high = _loss_range(event, direction)
     first, last = math.floor(low / step), math.ceil(high / step)
     last = max(last, first + math.ceil(_POINTS_FOR_TAILS / _GRID * math.sqrt(event.n_steps)))
     grid = np.arange(first, last + 1) * step
     deltas = subsampled_delta(grid, event.noise_multiplier, event.sampling_rate, direction)
+    return _connect_the_dots(step, first, last, deltas)
+
+
+def _connect_the_dots(step, first, last, deltas):
+    from dp_accounting.pld import pld_pmf
+
     pmf = pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(
         step, first, last, np.minimum.accumulate(deltas)
     )

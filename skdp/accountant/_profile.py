@@ -13,10 +13,12 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from skdp.accountant._divergences import upper_gaussian_log_delta
-from skdp.accountant._events import GaussianEvent, checked_events, joint_erasure, total
+from skdp.accountant._events import GaussianEvent, joint_erasure, total
 from skdp.accountant._loss_distribution import PLDProfile, smallest_pld_delta
 from skdp.accountant._pure import PureProfile
 from skdp.accountant._renyi import RDPProfile
+from skdp.accountant._selection import LargestProfile, SelectionProfile
+from skdp.accountant._selection_event import SelectionEvent, checked_releases
 
 ADJACENCIES = ("zero_out", "replace_one", "replace_label")
 
@@ -143,7 +145,7 @@ def group_epsilon(profile, delta, group_size):
 
 def full_batch_mu(events, adjacency):
     """Parameter of Gaussian differential privacy of full-batch Gaussians, None if not all are."""
-    if any(event.is_pure or event.erasure or event.sampling_rate < 1 for event in events):
+    if not all(type(event) is GaussianEvent and event.sampling_rate == 1 for event in events):
         return None
     return math.hypot(*(event.mu(adjacency) for event in events))
 
@@ -159,7 +161,7 @@ def build_profile(events, adjacency, accountant, *, is_coarse=False):
 
 @functools.lru_cache(maxsize=16)
 def _build_profile(events, adjacency, accountant, is_coarse):
-    events = tuple(_computable(event) for event in checked_events(events))
+    events = tuple(_computable(event) for event in checked_releases(events))
     erasure = joint_erasure(event.erasure for event in events)
     if erasure > 0:
         others = tuple(event for event in events if not event.erasure)
@@ -173,17 +175,45 @@ def _build_profile(events, adjacency, accountant, is_coarse):
         return PureProfile(pure, _build_profile(others, adjacency, accountant, is_coarse))
     if not events:
         return GaussianProfile(0.0)
+    selections = tuple(event for event in events if type(event) is SelectionEvent)
+    if selections:
+        others = tuple(event for event in events if type(event) is not SelectionEvent)
+        return _selection_profile(selections, others, adjacency, accountant, is_coarse)
     if accountant == "rdp":
         return RDPProfile(events, adjacency, is_coarse=is_coarse)
     mu = full_batch_mu(events, adjacency)
     if mu is not None:
         return GaussianProfile(mu)
+    return PLDProfile(_full_as_one(events, adjacency), adjacency, is_coarse=is_coarse)
+
+
+def _full_as_one(events, adjacency):
+    """Gaussian events, of which those with full batches are made one."""
     full = tuple(event for event in events if event.sampling_rate == 1)
-    if full:
-        factor = 2.0 if adjacency == "replace_one" else 1.0
-        one = GaussianEvent(factor / full_batch_mu(full, adjacency))
-        events = (*(event for event in events if event.sampling_rate < 1), one)
-    return PLDProfile(events, adjacency, is_coarse=is_coarse)
+    if not full:
+        return events
+    factor = 2.0 if adjacency == "replace_one" else 1.0
+    one = GaussianEvent(factor / full_batch_mu(full, adjacency))
+    return (*(event for event in events if event.sampling_rate < 1), one)
+
+
+def _selection_profile(selections, others, adjacency, accountant, is_coarse):
+    """Profile of private selections and Gaussian events.
+
+    Together they are composed as loss distributions, whatever the accountant, which is then that of
+    the trials.
+    """
+    profiles = []
+    for event in selections:
+        options = (adjacency, accountant, is_coarse)
+        trials = [_build_profile(events, *options) for events in event.alternatives]
+        profiles.append(
+            (SelectionProfile(LargestProfile(trials), event.repetitions), event.n_steps)
+        )
+    if not others and len(profiles) == 1 and profiles[0][1] == 1:
+        return profiles[0][0]
+    events = _full_as_one(others, adjacency)
+    return PLDProfile(events, adjacency, selections=profiles, is_coarse=is_coarse)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -209,7 +239,7 @@ def least_epsilon(events, adjacency, accountant, delta):
 
 def _computable(event):
     """Return an event that is no more private, with numbers that can be computed with."""
-    if event.sampling_rate == 1:
+    if event.sampling_rate == 1 or type(event) is SelectionEvent:
         return event
     noise = event.noise_multiplier
     return replace(

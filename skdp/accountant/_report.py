@@ -9,7 +9,6 @@ from importlib.metadata import PackageNotFoundError, version
 
 from skdp._checks import check_count, check_flag, check_real
 from skdp.accountant._calibration import resolve_accountant
-from skdp.accountant._events import checked_events
 from skdp.accountant._profile import (
     ADJACENCIES,
     build_profile,
@@ -20,6 +19,7 @@ from skdp.accountant._profile import (
 )
 from skdp.accountant._report_html import report_html
 from skdp.accountant._report_json import read_entries, write_entries
+from skdp.accountant._selection_event import SelectionEvent, checked_releases
 
 _WIDTH = 79
 _NEIGHBOURS = {
@@ -63,8 +63,9 @@ class PrivacyReport:
         `epsilon_at`, `delta_at` and `tpr_at` answer no less than what its events give.
     adjacency : {"zero_out", "replace_one", "replace_label"}
         What "differ in one record" means.
-    events : tuple of GaussianEvent, LaplaceEvent, RandomizedResponseEvent and ErasureEvent
-        The releases that were made; not of subclasses.
+    events : tuple of events
+        The releases that were made: GaussianEvent, LaplaceEvent, RandomizedResponseEvent,
+        ErasureEvent, NoisyMaxEvent or SelectionEvent; not of subclasses.
     clipping : float or None
         Bound on one record's contribution to a release, or for pairwise events on the distance
         between the releases of neighbouring data sets; None if releases have different bounds.
@@ -144,7 +145,7 @@ class PrivacyReport:
                 object.__setattr__(self, name, tuple(getattr(self, name)))
             except TypeError:
                 raise TypeError(f"{name} must be a tuple.") from None
-        object.__setattr__(self, "events", checked_events(self.events))
+        object.__setattr__(self, "events", checked_releases(self.events))
         if not self.events:
             raise ValueError("events must hold at least one event.")
         # Only a distance between neighbours' values says how far a label moves them.
@@ -164,6 +165,8 @@ class PrivacyReport:
             object.__setattr__(self, "accountant", resolved)
         elif any(event.sampling_rate < 1 for event in self.events):
             raise ValueError("accountant='analytic' needs full batches.")
+        if self.accountant == "analytic" and self._is_composed_selection:
+            object.__setattr__(self, "accountant", "pld")
         if self.accountant_version is None:
             source = _NO_VERSION
             if self.accountant not in ("analytic", "basic"):
@@ -185,6 +188,11 @@ class PrivacyReport:
         if math.isinf(self.epsilon) or self.epsilon >= epsilon_of(*releases):
             return self.epsilon
         return max(least_epsilon(*releases), self.epsilon)
+
+    @property
+    def _is_composed_selection(self):
+        """Whether there is a selection and more, which has no closed form."""
+        return self.n_steps > 1 and any(type(event) is SelectionEvent for event in self.events)
 
     @property
     def event(self):
@@ -259,7 +267,7 @@ class PrivacyReport:
         if group_size == 1:
             found = epsilon_of(self.events, self.adjacency, self.accountant, delta)
             return min(found, self._certified_epsilon()) if delta >= self.delta else found
-        events = tuple(event.scaled_to_group(group_size) for event in checked_events(self.events))
+        events = tuple(event.scaled_to_group(group_size) for event in checked_releases(self.events))
         found = epsilon_of(events, self.adjacency, self.accountant, delta)
         if self.mu is None:
             found = min(found, group_epsilon(self._profile(), delta, group_size))
@@ -495,6 +503,8 @@ class PrivacyReport:
             method = _ACCOUNTANTS[self.accountant]
             if self.accountant != "basic" and any(event.is_pure for event in self.events):
                 method = f"an upper bound: pure releases beside others, of which {method}"
+            if any(type(event) is SelectionEvent for event in self.events):
+                method = f"an upper bound: private selection, of whose trials {method}"
             if self.accountant_version != _NO_VERSION:
                 method = f"{method}; {self.accountant_version}"
             yield "Accountant", method

@@ -5,11 +5,13 @@ import math
 
 from skdp._checks import check_real
 from skdp.accountant._events import EVENTS
+from skdp.accountant._selection_event import NoisyMaxEvent, SelectionEvent
 
 _COMPARED = ("sampling", "sampling_rate", "n_steps", "n_releases", "noise_multiplier", "mu")
 # Wording may change from one version to the next, and isn't compared.
 _DERIVED = ("event", *_COMPARED)
-_KINDS = {kind.__name__: kind for kind in EVENTS}
+_KINDS = {kind.__name__: kind for kind in (*EVENTS, NoisyMaxEvent, SelectionEvent)}
+_SIMPLE_KINDS = {name: kind for name, kind in _KINDS.items() if kind is not SelectionEvent}
 _LONGEST_NAME = 40
 # By how much versions and machines may differ in what is derived.
 _ROUNDING = 1e-9
@@ -18,10 +20,23 @@ _ROUNDING = 1e-9
 def write_entries(report):
     """Fields of a report and what is derived from them, as types that JSON knows."""
     entries = {name: getattr(report, name) for name in (*_names(report), *_DERIVED)}
-    entries["events"] = [
-        {"type": type(event).__name__, **dataclasses.asdict(event)} for event in report.events
-    ]
+    entries["events"] = _write_events(report.events)
     return _json_safe(entries)
+
+
+def _write_events(events):
+    return [
+        {"type": type(event).__name__}
+        | {name: getattr(event, name) for name in _names(event)}
+        | _write_alternatives(event)
+        for event in events
+    ]
+
+
+def _write_alternatives(event):
+    if type(event) is not SelectionEvent:
+        return {}
+    return {"alternatives": [_write_events(events) for events in event.alternatives]}
 
 
 def read_entries(cls, entries):
@@ -84,19 +99,26 @@ def _texts(value, name):
     return tuple(_text(item, name) for item in value)
 
 
-def _events(value, name):
+def _events(value, name, kinds=_KINDS):
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise ValueError(f"entry {name!r} must be a list of events.")
-    return tuple(_event(item) for item in value)
+    return tuple(_event(item, kinds) for item in value)
 
 
-def _event(entries):
+def _event(entries, kinds):
     kind = entries.get("type")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise ValueError(f"entry 'type' of an event must be one of {tuple(_KINDS)}.")
-    names = _names(_KINDS[kind])
+    if not isinstance(kind, str) or kind not in kinds:
+        raise ValueError(f"entry 'type' of an event must be one of {tuple(kinds)}.")
+    names = _names(kinds[kind])
     _check_names(entries, ("type", *names), kind)
-    return _KINDS[kind](**{name: _unless_infinite(entries[name]) for name in names})
+    read = {"alternatives": _alternatives}
+    return kinds[kind](**{n: read.get(n, _unless_infinite)(entries[n], n) for n in names})
+
+
+def _alternatives(value, name):
+    if not isinstance(value, list):
+        raise ValueError(f"entry {name!r} must be a list of lists of events.")
+    return tuple(_events(item, name, _SIMPLE_KINDS) for item in value)
 
 
 _READERS = {

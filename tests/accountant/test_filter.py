@@ -13,7 +13,10 @@ from skdp.accountant import (
     GaussianEvent,
     LaplaceEvent,
     PrivacyReport,
+    SelectionEvent,
+    TruncatedNegativeBinomial,
     calibrate,
+    calibrate_selection,
     get_epsilon,
 )
 from skdp.accountant._divergences import gaussian_delta, subsampled_delta
@@ -353,7 +356,7 @@ def test_no_noise_and_no_signal():
 
 def test_bad_arguments():
     event = GaussianEvent(1.0)
-    with pytest.raises(TypeError, match="instances of GaussianEvent, LaplaceEvent, .* or ErasureEvent"):
+    with pytest.raises(TypeError, match=r"instances of GaussianEvent, .* or ErasureEvent"):
         gaussian_cost((_Free(1.0),), "zero_out", erasure=0.0)
     for adjacency in ("nobody", None, ["zero_out"]):
         with pytest.raises(ValueError, match="adjacency"):
@@ -378,3 +381,15 @@ def test_the_profile_is_asked_seldom():
     profile = build_profile((GaussianEvent(1.4, 0.01, 1000),), "zero_out", "pld")
     dominating_mu(lambda e: asked.append(e) or profile.delta(e), 1e-9)
     assert len(asked) < 60
+
+
+@pytest.mark.parametrize(("mean", "eta", "times"), [(10.0, -0.5, 5.42), (10.0, 0.0, 8.1)])
+def test_a_search_costs_more_than_its_epsilon(mean, eta, times):
+    """The page of private selection has these: as many squared mu of one release."""
+    law = TruncatedNegativeBinomial.of_mean(mean, eta)
+    epsilon, delta = calibrate_selection(1.0, 1e-5, mean=mean, eta=eta)
+    trial = (GaussianEvent(calibrate(epsilon, delta)),)
+    search = SelectionEvent((trial,), eta, law.stopping_rate)
+    cost = gaussian_cost([search], "zero_out", erasure=1e-9)
+    assert cost.erasure == 1e-9
+    assert cost.mu**2 * calibrate(1.0, 1e-5) ** 2 == pytest.approx(times, rel=0.02)

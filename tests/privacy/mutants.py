@@ -43,6 +43,7 @@ PRECISION = "tests/accountant/test_precision.py"
 PURE = "tests/accountant/test_pure.py"
 ERASURE = "tests/accountant/test_erasure.py"
 FILTER = "tests/accountant/test_filter.py"
+SELECTION = "tests/accountant/test_selection.py"
 BOUNDS = "tests/test_bounds.py"
 RANDOM = "tests/test_random.py"
 DUAL = "tests/solvers/test_dpscd.py"
@@ -1017,6 +1018,104 @@ MUTANTS = (
         "    A = 0.5 * (A + A.T)\n",
         "",
         ("tests/solvers/test_whitening.py",),
+    ),
+    Mutant(
+        "private selection: odds of going on off",
+        "accountant/_repetition.py",
+        "return (1 - self.stopping_rate) / self.stopping_rate",
+        "return 1 - self.stopping_rate",
+        (SELECTION,),
+    ),
+    Mutant(
+        "private selection: eta in place of eta + 1",
+        "accountant/_selection.py",
+        "return (self._repetitions.eta + 1) * high",
+        "return self._repetitions.eta * high",
+        (SELECTION,),
+    ),
+    Mutant(
+        "private selection: no shift, as if a trial were published",
+        "accountant/_selection.py",
+        "max(epsilon - self.shift, 0.0)",
+        "max(epsilon, 0.0)",
+        (SELECTION,),
+    ),
+    Mutant(
+        "private selection: a number of trials that isn't paid for",
+        "accountant/_repetition.py",
+        "min(grown / law.log_range * (1 + _ROUNDING), 1.0)",
+        "probability",
+        (SELECTION,),
+    ),
+    Mutant(
+        "private selection: the cheapest candidate's profile",
+        "accountant/_selection.py",
+        "return max(profile.delta(epsilon) for",
+        "return min(profile.delta(epsilon) for",
+        (SELECTION,),
+    ),
+    Mutant(
+        "private selection: the cheapest candidate's epsilon",
+        "accountant/_selection.py",
+        "return max(profile.epsilon(delta) for",
+        "return min(profile.epsilon(delta) for",
+        (SELECTION,),
+    ),
+    Mutant(
+        "private selection: a negative epsilon's bound not mirrored",
+        "accountant/_selection.py",
+        "1 - there * (1 - self.delta(-epsilon)) + _ROUNDING",
+        "self.delta(-epsilon)",
+        (SELECTION,),
+    ),
+    Mutant(
+        "private selection: corners that aren't mirrored",
+        "accountant/_selection.py",
+        "np.exp(-grid[near]) * deltas[near]",
+        "deltas[near] * 0.0",
+        (SELECTION,),
+    ),
+    Mutant(
+        "private selection: a chord that is left too early",
+        "accountant/_selection.py",
+        'side="right"), 1',
+        'side="right") + 1, 1',
+        (SELECTION,),
+    ),
+    Mutant(
+        "private selection: longer searches than the law",
+        "accountant/_repetition.py",
+        "(n_trials + eta) / (n_trials + 1)",
+        "(n_trials + 1 + eta) / (n_trials + 1)",
+        (SELECTION,),
+    ),
+    Mutant(
+        "private selection: members of a group in one part only",
+        "accountant/_selection_event.py",
+        "(together,) if group_size > 1",
+        "tuple((e,) for e in together) if group_size > 1",
+        (SELECTION,),
+    ),
+    Mutant(
+        "private selection: searches composed as one",
+        "accountant/_loss_distribution.py",
+        "return pmf if n_steps == 1 else pmf.self_compose(n_steps)",
+        "return pmf",
+        (SELECTION,),
+    ),
+    Mutant(
+        "private selection: half of a noisy maximum's epsilon",
+        "accountant/_selection_event.py",
+        "return pure_factor(adjacency) * self.n_steps / self.noise_multiplier",
+        "return 0.5 * pure_factor(adjacency) * self.n_steps / self.noise_multiplier",
+        (SELECTION,),
+    ),
+    Mutant(
+        "private selection: a choice that composes with nothing",
+        "accountant/_selection_event.py",
+        "return cls((tuple(fits), (choice,)),",
+        "return cls((tuple(fits),),",
+        (SELECTION,),
     ),
 )
 

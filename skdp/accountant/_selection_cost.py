@@ -1,0 +1,175 @@
+"""What a trial of a private selection may cost, and what trying costs otherwise."""
+
+import functools
+import math
+
+from scipy.optimize import brentq
+
+from skdp._checks import check_count, check_real
+from skdp.accountant._events import GaussianEvent
+from skdp.accountant._profile import ADJACENCIES, epsilon_of
+from skdp.accountant._repetition import TruncatedNegativeBinomial, any_of_inverse
+from skdp.accountant._search import gaussian_mu
+from skdp.accountant._selection_event import SelectionEvent
+
+_SMALLEST_EPSILON, _LARGEST_EPSILON = 1e-6, 1e4
+# Of epsilon, relative: trials may take a calibration each.
+_TOLERANCE, _EXACT_TOLERANCE = 1e-3, 1e-9
+_HALVINGS = 40
+
+
+def calibrate_selection(
+    epsilon,
+    delta,
+    *,
+    mean,
+    eta=-0.5,
+    trial_events=None,
+    adjacency="zero_out",
+    accountant="pld",
+):
+    """Epsilon and delta that a trial may have if the best of several is to be private.
+
+    Fits and scores that are calibrated to them, each on records of its own, make a selection
+    whose :class:`SelectionEvent` costs at most ``(epsilon, delta)``.
+
+    Parameters
+    ----------
+    epsilon : float
+        Target, from 1e-6 to 1e4.
+    delta : float
+        Target, in (0, 1).
+    mean : float
+        Expected number of trials, at least 1. It is public, the number isn't.
+    eta : float, default=-0.5
+        Shape of the law of the number of trials, see :class:`TruncatedNegativeBinomial`.
+    trial_events : callable, default=None
+        Given the epsilon and delta of a trial, the alternatives of its :class:`SelectionEvent`,
+        which must cost more for a larger epsilon. None stands for Gaussian releases, full batches.
+    adjacency : {"zero_out", "replace_one", "replace_label"}, default="zero_out"
+        That of the events; it doesn't matter where `trial_events` is None.
+    accountant : {"pld", "rdp"}, default="pld"
+        How the events of a trial are added up.
+
+    Returns
+    -------
+    trial_epsilon, trial_delta : float
+        For Gaussian releases they are exact for the bound, for others within 0.1 % of the largest
+        epsilon that the search found.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or the trials can't be made private enough.
+
+    References
+    ----------
+    .. [1] Koskela, Redberg and Wang (2024). Privacy profiles for private selection. ICML. The bound
+       that is used is below theirs; it is proved in "theory/selection" of the documentation.
+
+    Examples
+    --------
+    >>> from skdp.accountant import calibrate, calibrate_selection
+    >>> trial = calibrate_selection(1.0, 1e-5, mean=10)
+    >>> round(trial[0], 3), round(calibrate(*trial) / calibrate(1.0, 1e-5), 2)
+    (0.796, 1.4)
+    """
+    epsilon, delta = check_real(epsilon, "epsilon"), check_real(delta, "delta")
+    if not _SMALLEST_EPSILON <= epsilon <= _LARGEST_EPSILON:
+        raise ValueError(
+            f"epsilon must be from {_SMALLEST_EPSILON:g} to {_LARGEST_EPSILON:g}, got {epsilon!r}."
+        )
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must be in (0, 1), got {delta!r}.")
+    if not isinstance(adjacency, str) or adjacency not in ADJACENCIES:
+        raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {adjacency!r}.")
+    if not isinstance(accountant, str) or accountant not in ("pld", "rdp"):
+        raise ValueError(f"accountant must be 'pld' or 'rdp', got {accountant!r}.")
+    law = TruncatedNegativeBinomial.of_mean(mean, eta)
+    if trial_events is None:
+        return _calibrate_gaussian(epsilon, delta, law)
+    return _calibrate_selection(
+        epsilon, delta, law, trial_events, adjacency, accountant, _TOLERANCE
+    )
+
+
+def selection_noise(epsilon, delta, *, n_candidates, mean, eta=-0.5):
+    """Noise of a Gaussian trial for both ways to choose, relative to that of a single fit.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Target of the whole, see :func:`calibrate_selection`.
+    n_candidates : int
+        Number of candidates, all of which are fitted in a composition.
+    mean : float
+        Expected number of trials of a repetition.
+    eta : float, default=-0.5
+        Shape of their law, see :class:`TruncatedNegativeBinomial`.
+
+    Returns
+    -------
+    noise : dict of str to float
+        "repeat" for the best of a random number of trials, and "compose" for fits of all candidates
+        and a noisy maximum on other records, which has the whole epsilon to itself.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> from skdp.accountant import selection_noise
+    >>> noise = selection_noise(1.0, 1e-5, n_candidates=12, mean=24)
+    >>> {method: round(factor, 2) for method, factor in noise.items()}
+    {'repeat': 1.52, 'compose': 3.46}
+    """
+    n_candidates = check_count(n_candidates, "n_candidates")
+    trial = calibrate_selection(epsilon, delta, mean=mean, eta=eta)
+    return {
+        "repeat": gaussian_mu(float(epsilon), float(delta)) / gaussian_mu(*trial),
+        "compose": math.sqrt(n_candidates),
+    }
+
+
+@functools.lru_cache(maxsize=1024)
+def _calibrate_gaussian(epsilon, delta, law):
+    def trial_events(epsilon, delta):
+        return ((GaussianEvent(1 / gaussian_mu(epsilon, delta), pairwise=True),),)
+
+    return _calibrate_selection(
+        epsilon, delta, law, trial_events, "zero_out", "pld", _EXACT_TOLERANCE
+    )
+
+
+def _calibrate_selection(epsilon, delta, law, trial_events, adjacency, accountant, tolerance):
+    # Epsilon is the sum of that of a trial at this delta and of a shift.
+    trial_delta = any_of_inverse(law, delta)
+
+    @functools.cache
+    def excess(log_epsilon):
+        alternatives = trial_events(math.exp(log_epsilon), trial_delta)
+        event = SelectionEvent(alternatives, law.eta, law.stopping_rate)
+        found = epsilon_of((event,), adjacency, accountant, delta)
+        # The root finder needs numbers.
+        return min(found, 2 * _LARGEST_EPSILON) / epsilon - 1
+
+    high = math.log(epsilon)
+    if excess(high) <= 0:
+        return epsilon, trial_delta
+    low = high
+    for _ in range(_HALVINGS):
+        high, low = low, low - math.log(2)
+        if excess(low) <= 0:
+            break
+    else:
+        raise ValueError(
+            f"no trials of a selection with epsilon={epsilon!r} at delta={delta!r} are private "
+            "enough; use larger targets or a smaller mean."
+        )
+    found, nudge = brentq(excess, low, high, xtol=tolerance, rtol=tolerance), tolerance
+    while excess(found) > 0:
+        found -= nudge
+        nudge *= 2
+    return math.exp(found), trial_delta

@@ -1,0 +1,297 @@
+"""What a private choice between candidates releases, told to the accountant."""
+
+import math
+from dataclasses import dataclass, replace
+
+from skdp._checks import check_count, check_real
+from skdp.accountant._events import checked_events, pure_factor
+from skdp.accountant._repetition import TruncatedNegativeBinomial
+
+
+@dataclass(frozen=True)
+class NoisyMaxEvent:
+    """The name of the largest of several sums over records, each with noise; no sum is published.
+
+    The noise is Gumbel's or exponential, of the same scale for each sum. A record adds something
+    from 0 to 1 times its bound to each of them, such as 1 for each candidate that predicts it well.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        Scale of the noise divided by the bound on what one record adds to a sum.
+    n_steps : int, default=1
+        Number of choices.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    References
+    ----------
+    .. [1] McKenna and Sheldon (2020). Permute-and-flip: a new mechanism for differentially private
+       selection. NeurIPS. Exponential noise; sums that all move in one direction cost half.
+
+    Examples
+    --------
+    >>> from skdp.accountant import NoisyMaxEvent
+    >>> event = NoisyMaxEvent(2.0)
+    >>> event.epsilon("zero_out"), event.epsilon("replace_one")
+    (0.5, 1.0)
+    """
+
+    noise_multiplier: float
+    n_steps: int = 1
+
+    def __post_init__(self):
+        noise = check_real(self.noise_multiplier, "noise_multiplier")
+        if not noise >= 0:
+            raise ValueError("noise_multiplier must not be negative.")
+        object.__setattr__(self, "noise_multiplier", noise)
+        object.__setattr__(self, "n_steps", check_count(self.n_steps, "n_steps"))
+
+    def __str__(self):
+        return f"{self.n_steps} x NoisyMax(scale {self.noise_multiplier:.5g})"
+
+    @property
+    def is_pure(self):
+        """Whether the event has a guarantee of delta = 0."""
+        return True
+
+    @property
+    def erasure(self):
+        """Probability that the event reveals everything: none beyond its own noise."""
+        return 0.0
+
+    @property
+    def pairwise(self):
+        """Whether the multiplier is relative to a distance between neighbours' values: no."""
+        return False
+
+    @property
+    def sampling_rate(self):
+        """Probability that a record takes part in a step."""
+        return 1.0
+
+    @property
+    def sampling(self):
+        """How batches are drawn: "full batch"."""
+        return "full batch"
+
+    @property
+    def n_releases(self):
+        """Number of releases that were made."""
+        return self.n_steps
+
+    def epsilon(self, adjacency):
+        """Pure epsilon of all steps.
+
+        A record that is left out lowers all sums or none; one that is replaced is one left out and
+        another put in.
+
+        Parameters
+        ----------
+        adjacency : {"zero_out", "replace_one"}
+
+        Returns
+        -------
+        epsilon : float
+            Infinite without noise.
+
+        Raises
+        ------
+        ValueError
+            If `adjacency` is neither of them.
+        """
+        if self.noise_multiplier == 0:
+            return math.inf
+        return pure_factor(adjacency) * self.n_steps / self.noise_multiplier
+
+    def scaled_to_group(self, group_size):
+        """Event of one record that dominates this event seen by a group of records.
+
+        Parameters
+        ----------
+        group_size : int
+            Number of records that may change together.
+
+        Returns
+        -------
+        event : NoisyMaxEvent
+            With the noise of the group.
+        """
+        return replace(self, noise_multiplier=self.noise_multiplier / group_size)
+
+
+@dataclass(frozen=True)
+class SelectionEvent:
+    """The best of a secret number of trials, chosen by a score that is part of each.
+
+    Trials are independent and alike: each draws a candidate at random, and publishes what it does
+    and its score if it wins. How many there were stays secret, and so do the others.
+
+    Parameters
+    ----------
+    alternatives : tuple of tuple of GaussianEvent, LaplaceEvent and NoisyMaxEvent
+        What a trial may release, as far as one record can tell: for each candidate the events of
+        its fit, and those of its score if that looks at other records, chosen without looking at
+        them. A trial costs the largest of them.
+    eta, stopping_rate : float
+        Law of the number of trials, see :class:`TruncatedNegativeBinomial`. A stopping rate of 1
+        means one trial: the event is then the largest of its alternatives.
+    n_steps : int, default=1
+        Number of such selections.
+
+    Raises
+    ------
+    TypeError
+        If `alternatives` holds anything else.
+    ValueError
+        If a parameter is out of range.
+
+    References
+    ----------
+    .. [1] Liu and Talwar (2019). Private selection from private candidates. STOC.
+    .. [2] Papernot and Steinke (2022). Hyperparameter tuning with Renyi differential privacy. ICLR.
+    .. [3] Koskela, Redberg and Wang (2024). Privacy profiles for private selection. ICML.
+
+    Examples
+    --------
+    >>> from skdp.accountant import GaussianEvent, PrivacyReport, SelectionEvent
+    >>> event = SelectionEvent(((GaussianEvent(6.0),),), eta=1.0, stopping_rate=0.1)
+    >>> fields = {"adjacency": "zero_out", "clipping": 1.0, "accountant": "pld"}
+    >>> report = PrivacyReport(epsilon=1.2, delta=1e-5, events=[event], **fields)
+    >>> round(report.epsilon_at(1e-5), 3)
+    0.986
+    """
+
+    alternatives: tuple
+    eta: float
+    stopping_rate: float
+    n_steps: int = 1
+
+    def __post_init__(self):
+        try:
+            alternatives = tuple(tuple(events) for events in self.alternatives)
+        except TypeError:
+            raise TypeError("alternatives must be a tuple of tuples of events.") from None
+        if not alternatives or not all(alternatives):
+            raise ValueError("alternatives must hold at least one event each, and one of them.")
+        for events in alternatives:
+            if any(type(event) is SelectionEvent for event in events):
+                raise TypeError("alternatives must not hold selections.")
+        alternatives = tuple(dict.fromkeys(checked_releases(events) for events in alternatives))
+        object.__setattr__(self, "alternatives", alternatives)
+        law = TruncatedNegativeBinomial(self.eta, self.stopping_rate)
+        object.__setattr__(self, "eta", law.eta)
+        object.__setattr__(self, "stopping_rate", law.stopping_rate)
+        object.__setattr__(self, "n_steps", check_count(self.n_steps, "n_steps"))
+
+    def __str__(self):
+        trial = " or ".join(
+            "(" + ", then ".join(str(event) for event in events) + ")"
+            for events in self.alternatives
+        )
+        law = self.repetitions
+        if law.mean == 1:
+            return f"{self.n_steps} x one of {trial}"
+        return (
+            f"{self.n_steps} x best of a secret number of trials (mean {law.mean:.4g}, "
+            f"eta {self.eta:g}), each of them {trial}"
+        )
+
+    @classmethod
+    def composed(cls, fits, choice):
+        """Event of fits of all candidates, one of which is chosen on other records.
+
+        Parameters
+        ----------
+        fits : iterable of event
+            Of all candidates.
+        choice : event
+            Of the choice, made on records that no fit has seen.
+
+        Returns
+        -------
+        event : SelectionEvent
+            Of one trial: a record is in the one part or in the other.
+
+        Raises
+        ------
+        TypeError
+            If something else than events is given, or a selection.
+        """
+        return cls((tuple(fits), (choice,)), eta=0.0, stopping_rate=1.0)
+
+    @property
+    def repetitions(self):
+        """Law of the number of trials."""
+        return TruncatedNegativeBinomial(self.eta, self.stopping_rate)
+
+    @property
+    def is_pure(self):
+        """Whether the event counts as pure: no, it has a profile, though that may reach 0."""
+        return False
+
+    @property
+    def erasure(self):
+        """Probability that the event reveals everything: none beyond its own noise."""
+        return 0.0
+
+    @property
+    def pairwise(self):
+        """Whether all multipliers are relative to distances between neighbours' values."""
+        return all(event.pairwise for event in self._inside)
+
+    @property
+    def noise_multiplier(self):
+        """Smallest noise multiplier inside."""
+        return min(event.noise_multiplier for event in self._inside)
+
+    @property
+    def sampling_rate(self):
+        """Smallest probability inside that a record takes part in a step."""
+        return min(event.sampling_rate for event in self._inside)
+
+    @property
+    def sampling(self):
+        """How batches are drawn: as all trials do it, or "mixed"."""
+        found = {event.sampling for event in self._inside}
+        return found.pop() if len(found) == 1 else "mixed"
+
+    @property
+    def n_releases(self):
+        """Number of results that are published; that of releases inside is secret."""
+        return self.n_steps
+
+    @property
+    def _inside(self):
+        return [event for events in self.alternatives for event in events]
+
+    def scaled_to_group(self, group_size):
+        """Event of one record that dominates this event seen by a group of records.
+
+        Members of a group may be in different parts of a trial, so that all of it adds up.
+
+        Parameters
+        ----------
+        group_size : int
+            Number of records that may change together.
+
+        Returns
+        -------
+        event : SelectionEvent
+            With one alternative, in which everything is.
+        """
+        together = tuple(event.scaled_to_group(group_size) for event in self._inside)
+        return replace(self, alternatives=(together,) if group_size > 1 else self.alternatives)
+
+
+def checked_releases(events):
+    """Return events of any kind as a tuple after checking them again, see `checked_events`."""
+    return tuple(
+        replace(event)
+        if type(event) in (NoisyMaxEvent, SelectionEvent)
+        else checked_events((event,))[0]
+        for event in events
+    )
