@@ -484,7 +484,7 @@ MUTANTS = (
     Mutant(
         "rows aren't compared with an aggregate's noise",
         "linear_model/_label_release.py",
-        "            aggregate.check_rows(public)\n",
+        "            aggregate._check_rows(public)\n",
         "            pass\n",
         (AGGREGATE,),
     ),
