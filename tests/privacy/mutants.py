@@ -419,11 +419,11 @@ MUTANTS = (
         (RESPONSE,),
     ),
     Mutant(
-        "two classes' flips for several",
+        "flips of one class too many",
         "_plans/_walr.py",
         "calibrate_response(budget.epsilon, n_classes=n_classes)",
-        "calibrate_response(budget.epsilon)",
-        (RESPONSE, LABEL),
+        "calibrate_response(budget.epsilon, n_classes=n_classes + 1)",
+        (RESPONSE,),
     ),
     Mutant(
         "the last class is never drawn",
