@@ -122,10 +122,11 @@ def test_absurd_text_is_no_aggregate(classes, records):
 
 @pytest.mark.parametrize("value", [HUGE, "1", []], ids=["huge", "text", "list"])
 @pytest.mark.parametrize("name", ["bias", "sensitivity", "n_rows", "data_norm", "reproducible"])
-def test_fields_of_aggregates_are_checked(name, value, records):
-    aggregate = label_aggregate(*records, random_state=0)
+@pytest.mark.parametrize("mechanism", ["analytic", "randomized_response"])
+def test_fields_of_aggregates_are_checked(mechanism, name, value, records):
+    aggregate = label_aggregate(*records, mechanism=mechanism, random_state=0)
     with pytest.raises(ValueError, match=name):
-        LabelAggregate(**(vars(aggregate) | {name: value}))
+        type(aggregate)(**(vars(aggregate) | {name: value}))
     content = json.loads(aggregate.to_json())
     with pytest.raises(ValueError, match="LabelAggregate"):
         LabelAggregate.from_json(json.dumps(content | {name: value}))

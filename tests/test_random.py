@@ -131,3 +131,16 @@ def test_keys_give_streams_of_their_own():
     assert np.unique(draws).size == draws.size
     again = make_stream(7, key=(2, 3)).normal(5)
     np.testing.assert_array_equal(again, make_stream(7, key=(2, 3)).normal(5))
+
+
+@pytest.mark.parametrize("random_state", [0, None])
+def test_words_have_64_even_bits(random_state):
+    stream = make_stream(random_state)
+    words = stream.words(20_000)
+    assert words.dtype == np.uint64
+    bits = (words[:, np.newaxis] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
+    for count in bits.sum(axis=0):
+        assert stats.binomtest(int(count), words.size).pvalue > P_VALUE / 64
+    again = make_stream(random_state).words(20_000)
+    assert np.array_equal(words, again) == stream.reproducible
+    assert not np.isin(words, stream.words(20_000)).any()

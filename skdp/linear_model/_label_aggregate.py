@@ -51,8 +51,9 @@ class LabelAggregate:
     mean row must be served, and the largest noise must be that of the multiplier and the
     sensitivity; training looks at every row, which a part of a sum must serve. Noise is looked at
     to half a percent, and no closer than to 1e-4 times that of the columns, times the square root
-    of their number, where columns nearly cancel. Nothing can tell whether the sums really have the
-    noise that is stated: for that the holder is trusted.
+    of their number, where columns nearly cancel. Where labels were flipped, `flip_probability`
+    must be enough for `epsilon`, and the covariance that of the rows. Nothing can tell whether the
+    sums really have the noise that is stated: for that the holder is trusted.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ class LabelAggregate:
     >>> text = label_aggregate(X, y, epsilon=1.0, classes=[0, 1]).to_json()
     >>> aggregate = LabelAggregate.from_json(text)
     >>> aggregate
-    LabelAggregate(569 rows, 2 classes, gaussian, (1, 1e-05)-DP for the label of one row)
+    LabelAggregate(569 rows, 2 classes, randomized_response, (1, 0)-DP for the label of one row)
     >>> model = WALRClassifier().fit_aggregate(X, aggregate)
     """
 
@@ -231,7 +232,7 @@ class LabelAggregate:
         """Return how far flips of rows of these lengths move the sums, in units of what may be."""
         return lengths * self.noise_multiplier * math.sqrt(2.0 if self.classes.size > 2 else 1.0)
 
-    def check_rows(self, public):
+    def _check_rows(self, public):
         """Refuse noise that is too little for a row; in a sum a part must serve it."""
         moves = np.full(public.n_rows, np.inf)
         for part in self.parts or (self,):

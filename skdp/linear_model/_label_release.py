@@ -111,7 +111,7 @@ def label_aggregate(
     >>> from skdp.linear_model import label_aggregate
     >>> X, y = load_iris(return_X_y=True)
     >>> label_aggregate(X, y, epsilon=2.0, classes=[0, 1, 2])
-    LabelAggregate(150 rows, 3 classes, gaussian, (2, 1e-05)-DP for the label of one row)
+    LabelAggregate(150 rows, 3 classes, randomized_response, (2, 0)-DP for the label of one row)
     """
     X, y, names = validate_arrays(
         "label_aggregate", X, y, dtype=[np.float64, np.float32], order="C"
@@ -202,7 +202,7 @@ def prepared_rows(X, aggregate, feature_names):
         if (np.abs(public.total - aggregate.feature_sums) > reach).any():
             raise ValueError(_OTHER_ROWS)
         if math.isfinite(aggregate.epsilon):
-            aggregate.check_rows(public)
+            aggregate._check_rows(public)
     return public
 
 

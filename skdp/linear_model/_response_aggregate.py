@@ -47,7 +47,7 @@ class ResponseAggregate(LabelAggregate):
         if not length * self.noise_multiplier * math.sqrt(self.n_rows) <= LENIENT:
             raise TooLittleNoise("noise_cov is too small for the mean of part_sums.")
 
-    def check_rows(self, public):
+    def _check_rows(self, public):
         """Refuse a covariance that isn't that of flipped labels of these rows."""
         parts = self.parts or (self,)
         stated = sum(part.noise_cov / part.noise_multiplier**2 for part in parts)

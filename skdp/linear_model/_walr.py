@@ -44,7 +44,8 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
     r"""Logistic regression under label differential privacy (WALR).
 
     For records whose features everybody may know and whose labels are private. All that is taken
-    from the labels is one noisy sum of rows for each class.
+    from the labels is one noisy sum of rows for each class, or the sums by labels of which some
+    were flipped.
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and the noisy sums over n
     :math:`\tilde{s_k}`,
@@ -170,13 +171,16 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
     Notes
     -----
     [1]_ with less noise: calibrated exactly, for the longest row that there is, in coordinates that
-    suit the problem, and with a problem that is solved to its optimum. doc/theory/walr.rst has the
+    suit the problem, and with a problem that is solved to its optimum; or with flipped labels,
+    where these cost less. doc/theory/walr.rst has the
     mathematics and what each part gains.
 
     References
     ----------
     .. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression. Technical note, sections
        "Label differential privacy" and "Hybrid minibatch GD".
+       Warner (1965). Randomized response: a survey technique for eliminating evasive answer bias.
+       Journal of the American Statistical Association.
        Balle and Wang (2018). Improving the Gaussian mechanism for differential privacy. ICML.
        Theorem 8.
 

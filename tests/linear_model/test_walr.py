@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 import skdp.linear_model._label_release as walr_module
 from skdp._mechanisms import GaussianMechanism, RandomizedResponse
+from skdp._solvers._walr import consistent_means
 from skdp.accountant import calibrate, compose
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import LabelAggregate, WALRClassifier, label_aggregate, walr_path
@@ -420,6 +421,22 @@ def test_flipped_labels_of_disjoint_records_add_up(records):
     model = WALRClassifier(epsilon=2.0, data_norm=3.0).fit_aggregate(X, total)
     assert model.privacy_report_ == total.report
     assert pickle.loads(pickle.dumps(total)) == total
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "left"), [("analytic", 2.0 / 3.0), ("randomized_response", 1.0)]
+)
+def test_what_is_left_of_the_noise_where_all_classes_are_known(mechanism, left, several):
+    """The variance that regularisation counts on, by 400 releases, to 7 standard errors."""
+    X, labels = several
+    options = {"mechanism": mechanism, "fit_intercept": False}
+    releases = [label_aggregate(X, labels, random_state=seed, **options) for seed in range(400)]
+    found = [consistent_means(release)[0] for release in releases]
+    means, noise_cov = consistent_means(releases[0])
+    np.testing.assert_allclose(noise_cov * N_ROWS**2, left * releases[0].noise_cov)
+    ratios = np.var(found, axis=0).mean(axis=0) / np.diag(noise_cov)
+    assert (np.abs(ratios - 1.0) < 7.0 * math.sqrt(2.0 / 400) / math.sqrt(2.0) + 0.1).all()
+    np.testing.assert_allclose(means.sum(axis=0), X.mean(axis=0), atol=1e-12)
 
 
 def test_the_report_says_what_is_protected(records):

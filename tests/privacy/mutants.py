@@ -422,11 +422,11 @@ MUTANTS = (
         (RESPONSE,),
     ),
     Mutant(
-        "two classes' flips for several",
+        "flips of one class too many",
         "_plans/_walr.py",
         "calibrate_response(budget.epsilon, n_classes=n_classes)",
-        "calibrate_response(budget.epsilon)",
-        (RESPONSE, LABEL),
+        "calibrate_response(budget.epsilon, n_classes=n_classes + 1)",
+        (RESPONSE,),
     ),
     Mutant(
         "the last class is never drawn",
@@ -487,7 +487,7 @@ MUTANTS = (
     Mutant(
         "rows aren't compared with an aggregate's noise",
         "linear_model/_label_release.py",
-        "            aggregate.check_rows(public)\n",
+        "            aggregate._check_rows(public)\n",
         "            pass\n",
         (AGGREGATE,),
     ),

@@ -79,7 +79,7 @@ def test_probabilities_are_exactly_as_stated_and_enough(epsilon, n_classes):
             assert spent >= Decimal(epsilon) * (1 - Decimal("1e-6"))
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize("n_classes", [2, 3])
 def test_releases_of_small_words_and_data_sets_keep_the_guarantee(n_classes, monkeypatch):
     """Every word of eight bits, and every release of three labels and of their neighbours."""
     monkeypatch.setattr(mechanisms, "_WORDS", 256.0)

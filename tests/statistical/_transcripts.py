@@ -2,6 +2,7 @@
 
 import math
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 from unittest import mock
 
@@ -66,12 +67,20 @@ def recorded_releases(script=None):
 
 @contextmanager
 def noise_times(factor):
-    """Change the noise of every mechanism by a factor: a planted fault.
+    """Change the noise of every mechanism, or its flips, by a factor: a planted fault.
 
     Aggregates would see it by themselves and stop the fit, before a test that is to see it.
     """
     honest = _OnGrid.__dict__["noise_scale"].func
+    respond = RandomizedResponse.release
+
+    def flip(self, value, stream):
+        return respond(
+            replace(self, flip_probability=factor * self.flip_probability), value, stream
+        )
+
     with (
+        mock.patch.object(RandomizedResponse, "release", flip),
         mock.patch.object(_OnGrid, "noise_scale", property(lambda self: factor * honest(self))),
         mock.patch.object(LabelAggregate, "_check_noise"),
     ):
