@@ -214,4 +214,4 @@ def _identity(path):
 
 
 def _quoted(path):
-    return f"The ledger {path!r}"
+    return f"the ledger {path!r}"
