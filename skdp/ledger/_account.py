@@ -60,7 +60,7 @@ class Account:
         LedgerError
             If the fit must not be made.
         """
-        self.ledger.charge_fit(
+        self.ledger._charge(
             report,
             estimator=self.estimator,
             parameters=self.parameters,

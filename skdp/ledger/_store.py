@@ -65,6 +65,17 @@ _WORDS = {
 }
 
 
+def absolute(path):
+    """Return the absolute path that a path stands for now, as a string."""
+    try:
+        path = os.fspath(path)
+    except TypeError:
+        raise TypeError(f"path must be a string or a path, got {type(path).__name__}.") from None
+    if not isinstance(path, str) or not path:
+        raise ValueError("path must be a string that isn't empty.")
+    return os.path.abspath(path)
+
+
 @contextlib.contextmanager
 def transaction(path, *, write):
     """Give the connection of one transaction, which ends when the block does.

@@ -247,7 +247,7 @@ def test_charges_stay_and_budgets_stay_numbers(ledger, statement):
 
 def test_a_clock_that_goes_back_changes_no_order(ledger, monkeypatch):
     monkeypatch.setattr(_ledger, "_now", lambda: "1999-12-31T23:59:59+00:00")
-    ledger.charge_fit(SMALL, estimator="late", parameters={}, seed=None)
+    ledger._charge(SMALL, estimator="late", parameters={}, seed=None)
     assert [charge["estimator"] for charge in charges_of(ledger)] == ["other", "late"]
     assert "like the last (late)" in str(ledger)
 

@@ -255,7 +255,7 @@ def test_no_seed_is_in_the_file_and_hashes_tell_nothing_across_ledgers(tmp_path)
     ledger = make_ledger(tmp_path, allow_seeds=True)
     other = make_ledger(tmp_path, allow_seeds=True, dataset="other")
     for one in (ledger, other):
-        one.charge_fit(report_of(0.1), estimator="A", parameters={}, seed="int 271828182")
+        one._charge(report_of(0.1), estimator="A", parameters={}, seed="int 271828182")
     with closing(sqlite3.connect(ledger.path)) as file:
         hashes = {row[0] for row in file.execute("SELECT hash FROM seed")}
     assert len(hashes) == 2
@@ -379,7 +379,7 @@ def test_what_a_person_sees(tmp_path, monkeypatch):
     monkeypatch.setenv("SKDP_LEDGER_USER", "ada <b>")
     ledger = make_ledger(tmp_path)
     assert "0 charges" in str(ledger)
-    ledger.charge_fit(report_of(0.3), estimator="<i>A", parameters={"alpha": 0.1}, seed=None)
+    ledger._charge(report_of(0.3), estimator="<i>A", parameters={"alpha": 0.1}, seed=None)
     html = ledger.part("<north>")._repr_html_()
     assert "&lt;north&gt;" in html
     assert "1 charge" in html
@@ -399,7 +399,7 @@ def test_the_frame_has_a_row_for_each_charge(tmp_path):
     pytest.importorskip("pandas")
     ledger = make_ledger(tmp_path)
     assert ledger.to_frame().empty
-    ledger.charge_fit(report_of(0.3), estimator="A", parameters={"alpha": 0.1}, seed=None)
+    ledger._charge(report_of(0.3), estimator="A", parameters={"alpha": 0.1}, seed=None)
     ledger.charge(report_of(0.2))
     frame = ledger.to_frame()
     assert frame["estimator"].tolist() == ["A", "other"]
