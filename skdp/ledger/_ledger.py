@@ -24,8 +24,8 @@ class PrivacyLedger:
     Clones, workers, threads and other processes charge to the same file, on any day.
 
     **Guarantee.** All fits together are (epsilon, delta)-differentially private, also when each
-    was chosen after looking at the results of those before it. :ref:`ledger_theory` has the proof.
-    It holds for the budget; what is spent so far is for orientation.
+    was chosen after looking at the results of those before it. The proof is in
+    :doc:`/theory/ledger`. It holds for the budget; what is spent so far is for orientation.
 
     **What is in the file**: the budget, and for each fit its time, estimator and scalar
     parameters, report and process number; nothing else of the records than a report calls public.
@@ -80,7 +80,7 @@ class PrivacyLedger:
     >>> query = PrivacyReport(epsilon=0.5, delta=1e-5, events=events, **fields)
     >>> ledger.charge(query)
     >>> f"{ledger.spent:.2f} spent, {ledger.left:.2f} left"
-    '0.50 spent, 0.85 left'
+    '0.50 spent, 0.83 left'
     >>> ledger.can_afford(query)
     True
     >>> folder.cleanup()

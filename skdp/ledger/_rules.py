@@ -1,8 +1,9 @@
-"""What a budget allows: scalars in, scalars and refusals out. The proof is at `ledger_theory`.
+"""What a budget allows: scalars in, scalars and refusals out.
 
-A fit costs a pair (mu, erasure). Squares of mu add up, and so do erasures. Both have a limit of
-their own, which the budget alone fixes: a limit on the epsilon that the two come to could be
-exceeded by an analyst who decides, after looking, which of the two to spend the rest on.
+The proof is in the documentation, "theory/ledger". A fit costs a pair (mu, erasure). Squares of mu
+add up, and so do erasures. Both have a limit of their own, fixed with the budget: a limit on the
+epsilon that the two come to could be exceeded by an analyst who decides, after looking, which of
+the two to spend the rest on.
 """
 
 import math

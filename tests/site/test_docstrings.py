@@ -22,6 +22,7 @@ PUBLIC = [
     "skdp.audit",
     "skdp.exceptions",
     "skdp.inspection",
+    "skdp.ledger",
     "skdp.linear_model",
     "skdp.plotting",
     "skdp.preprocessing",
