@@ -150,8 +150,8 @@ class PrivacyLedger:
     @property
     def spent(self):
         """Epsilon of all charges, at the ledger's delta: for orientation, not a guarantee."""
-        terms, total, _ = self._state()
-        return total.epsilon(terms.delta)
+        terms, totals = self._state()
+        return _rules.epsilon_spent(totals, terms)
 
     @property
     def left(self):
@@ -160,8 +160,8 @@ class PrivacyLedger:
         It and `spent` add up to more than the budget: several fits cost less than the sum of
         their epsilons.
         """
-        terms, total, _ = self._state()
-        return _rules.epsilon_left(total, terms)
+        terms, totals = self._state()
+        return _rules.epsilon_left(totals, terms)
 
     def part(self, name):
         """Return a ledger of the same file for a part of the records.
@@ -238,10 +238,8 @@ class PrivacyLedger:
             If `report` is no report.
         """
         report = _records.checked(report)
-        terms = self._terms()
+        terms, totals = self._state()
         cost = _rules.assess(report, terms)
-        with _store.transaction(self._path, write=False) as file:
-            totals = _records.read_totals(file, self._dataset, self._part)
         try:
             _rules.admit(report, cost, totals, terms, self._where())
         except BudgetExceededError:
@@ -299,7 +297,7 @@ class PrivacyLedger:
         LedgerError
             If the file can't be used.
         """
-        return _text.as_dict(self, *self._state())
+        return _text.as_dict(self, *self._everything())
 
     def _charge(self, report, *, estimator, parameters, seed):
         """Charge a fit, and keep what is public about it.
@@ -336,13 +334,15 @@ class PrivacyLedger:
         with _store.transaction(self._path, write=False) as file:
             return _records.read_terms(file, self._dataset, self._path)
 
-    def _state(self):
-        """Terms, the worst total and the rows of charges, as they are at one moment."""
+    def _state(self, *more):
+        """Terms, totals and what other functions read, as they are at one moment."""
         with _store.transaction(self._path, write=False) as file:
             terms = _records.read_terms(file, self._dataset, self._path)
-            totals = _records.read_totals(file, self._dataset, self._part)
-            rows = _records.read_charges(file, self._dataset, self._part)
-        return terms, _rules.worst(totals, terms.delta), rows
+            readers = (_records.read_totals, *more)
+            return terms, *(read(file, self._dataset, self._part) for read in readers)
+
+    def _everything(self):
+        return self._state(_records.read_charges)
 
     def __eq__(self, other):
         if not isinstance(other, PrivacyLedger):
@@ -369,7 +369,7 @@ class PrivacyLedger:
         return _text.as_html(*self._summary())
 
     def _summary(self):
-        return _text.summarise(self, *self._state())
+        return _text.summarise(self, *self._everything())
 
     def _key(self):
         return self._path, self._dataset, self._part

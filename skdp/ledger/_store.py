@@ -44,7 +44,7 @@ _SCHEMA = (
         process INTEGER NOT NULL,
         user TEXT
     )""",
-    "CREATE INDEX charge_of_part ON charge (dataset, part, mu, erasure)",
+    "CREATE INDEX charge_of_part ON charge (dataset, part, mu, erasure, alone)",
     "CREATE TABLE seed (dataset TEXT, hash TEXT, PRIMARY KEY (dataset, hash))",
     """CREATE TRIGGER charges_stay BEFORE DELETE ON charge
         BEGIN SELECT RAISE(ABORT, 'charges are never deleted'); END""",

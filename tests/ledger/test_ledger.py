@@ -158,6 +158,17 @@ def test_each_part_may_have_one_fit_that_takes_all_if_nothing_was_charged_to_the
         other.part("north").charge(report_of(1.0))
 
 
+def test_what_is_left_for_all_is_what_every_part_has_left(tmp_path):
+    report = report_of(get_epsilon(3.0, 1e-5, sampling_rate=0.01, n_steps=200), events=POISSON)
+    ledger = make_ledger(tmp_path, epsilon=report.epsilon * 1.01)
+    ledger.part("north").charge(report)
+    ledger.part("south").charge(report_of(report.epsilon * 1.005))
+    assert ledger.spent == pytest.approx(ledger.part("south").spent)
+    assert ledger.part("south").left > 0.0
+    assert ledger.left == ledger.part("north").left == 0.0
+    assert "0 more fits" in str(ledger)
+
+
 def test_datasets_share_a_file_and_nothing_else(tmp_path):
     first = make_ledger(tmp_path)
     second = make_ledger(tmp_path, dataset="survey", epsilon=2.0)
