@@ -40,6 +40,8 @@ REPORT = "tests/accountant/test_report.py"
 REPORT_JSON = "tests/accountant/test_report_json.py"
 PRECISION = "tests/accountant/test_precision.py"
 PURE = "tests/accountant/test_pure.py"
+ERASURE = "tests/accountant/test_erasure.py"
+FILTER = "tests/accountant/test_filter.py"
 BOUNDS = "tests/test_bounds.py"
 RANDOM = "tests/test_random.py"
 DUAL = "tests/solvers/test_dpscd.py"
@@ -660,6 +662,107 @@ MUTANTS = (
         "return found * (1 - 1e-11)",
         "return found",
         (PRECISION,),
+    ),
+    Mutant(
+        "filter: only the largest of several erasures counts",
+        "accountant/_events.py",
+        "if len(probabilities) < 2 or max(probabilities) == 1:",
+        "if True:",
+        (
+            FILTER,
+            ERASURE,
+        ),
+    ),
+    Mutant(
+        "filter: mu of several fits doesn't add up",
+        "accountant/_filter.py",
+        "GaussianCost(math.hypot(self.mu, other.mu), erasure)",
+        "GaussianCost(max(self.mu, other.mu), erasure)",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: one direction of a profile",
+        "accountant/_loss_distribution.py",
+        "float(epsilon)) for direction in self._directions)",
+        "float(epsilon)) for direction in self._directions[-1:])",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: an erasure that isn't spent",
+        "accountant/_filter.py",
+        "GaussianCost(dominating_mu(profile, erasure), erasure)",
+        "GaussianCost(dominating_mu(profile, erasure))",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: lines looked at where they start, not where they meet",
+        "accountant/_filter.py",
+        "powers = deltas[1:] - np.diff(deltas) / -np.expm1(-np.diff(epsilons))",
+        "powers = deltas[1:]",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: no corner of a line with its mirror image",
+        "accountant/_filter.py",
+        "diagonal = np.max(np.log1p(-deltas) - np.logaddexp(0.0, epsilons))",
+        "diagonal = -math.log(2.0)",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: a gap between lines passed over",
+        "accountant/_filter.py",
+        "while met and level >= met[-1]:",
+        "while met and level < met[-1]:",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: pure steps cost as one",
+        "accountant/_filter.py",
+        "return event.n_steps * mu**2",
+        "return mu**2",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: a pair's distance for a record that goes and one that comes",
+        "accountant/_filter.py",
+        "e.scaled_to_group(2) if e.pairwise else e for e in events",
+        "e for e in events",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: an erasure beside the whole delta",
+        "accountant/_filter.py",
+        "rest = (delta - erasure) / (1 - erasure) * (1 - 2 * _ROUNDING)",
+        "rest = delta",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: a budget of which one number is kept",
+        "accountant/_filter.py",
+        "self.mu <= budget.mu * slack and self.erasure",
+        "self.mu <= budget.mu * slack or self.erasure",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: stated epsilons that are believed",
+        "accountant/_filter.py",
+        "events = checked_events(report.events)",
+        "events = report.events",
+        (FILTER,),
+    ),
+    Mutant(
+        "erasures that a profile forgets",
+        "accountant/_profile.py",
+        "    if erasure > 0:\n",
+        "    if erasure > 1:\n",
+        (ERASURE,),
+    ),
+    Mutant(
+        "erasures of groups as of one record",
+        "accountant/_events.py",
+        "return self if group_size == 1 else ErasureEvent(1.0)",
+        "return self",
+        (ERASURE,),
     ),
     Mutant(
         "the same noise for every class",
