@@ -9,13 +9,14 @@ from skdp._checks import check_flag, check_real
 from skdp._random import random_name
 from skdp.exceptions import BudgetExceededError, LedgerError
 from skdp.ledger import _records, _rules, _store, _text
+from skdp.ledger._account import LedgerParameter
 
 _USER_VARIABLE = "SKDP_LEDGER_USER"
 _LONGEST_NAME = 200
 _ELSEWHERE = "other"
 
 
-class PrivacyLedger:
+class PrivacyLedger(LedgerParameter):
     """A budget for all fits on the same records, in a file that they are charged to.
 
     Every private estimator takes one as ``ledger=``, or its path. A fit is charged before its
