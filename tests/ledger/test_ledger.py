@@ -91,6 +91,15 @@ def test_a_fit_takes_no_whole_budget_when_there_was_something_to_look_at(tmp_pat
     assert len(charges_of(ledger)) == 1
 
 
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_what_is_left_keeps_room_for_erasures(tmp_path, adjacency):
+    ledger = make_ledger(tmp_path, adjacency=adjacency)
+    report = report_of(0.1, adjacency=adjacency)
+    ledger.charge(report)
+    rest = math.sqrt(gaussian_budget(1.0, 1e-5).mu ** 2 - report.mu**2)
+    assert ledger.left == pytest.approx(GaussianCost(rest).epsilon(1e-5), rel=1e-6)
+
+
 def test_erasures_have_a_limit_of_their_own(tmp_path):
     ledger = make_ledger(tmp_path, epsilon=50.0)
     erasure = gaussian_budget(50.0, 1e-5).erasure / 3.5
