@@ -30,7 +30,12 @@ def read_terms(file, dataset, path):
             f"{_store.HOW_TO_CREATE}."
         )
     fields = {field.name: row[field.name] for field in dataclasses.fields(_rules.Terms)}
-    return _rules.Terms(**{**fields, "allow_seeds": bool(row["allow_seeds"])})
+    terms = _rules.Terms(**{**fields, "allow_seeds": bool(row["allow_seeds"])})
+    try:
+        _ = terms.limits
+    except ValueError as error:
+        raise LedgerError(f"the ledger {path!r} has a budget that is none: {error}") from error
+    return terms
 
 
 def read_totals(file, dataset, part):

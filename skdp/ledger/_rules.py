@@ -171,7 +171,8 @@ class Total:
 
     def epsilon(self, delta):
         """Return what was spent, as epsilon at a delta."""
-        return self.alone or self.cost.epsilon(delta)
+        is_alone = self.alone and self.n_charges == 1
+        return self.alone if is_alone else self.cost.epsilon(delta)
 
 
 def joint_totals(sums, part):

@@ -230,6 +230,11 @@ def test_a_budget_that_was_lowered_by_hand_allows_nothing_and_is_shown(ledger):
     assert "epsilon" in str(ledger)
 
 
+def test_a_budget_that_was_changed_by_hand_to_nonsense(ledger):
+    edit(ledger, "UPDATE budget SET epsilon = 1e9")
+    refuses(ledger, "has a budget that is none")
+
+
 @pytest.mark.parametrize(
     "statement",
     [
@@ -243,6 +248,12 @@ def test_charges_stay_and_budgets_stay_numbers(ledger, statement):
     with pytest.raises(sqlite3.IntegrityError):
         edit(ledger, statement)
     assert len(charges_of(ledger)) == 1
+
+
+def test_a_path_may_hold_what_means_something_in_addresses(tmp_path):
+    ledger = make_ledger(tmp_path, name="a b?mode=ro#c%20.db")
+    ledger.charge(SMALL)
+    assert os.listdir(tmp_path) == ["a b?mode=ro#c%20.db"]
 
 
 def test_a_clock_that_goes_back_changes_no_order(ledger, monkeypatch):
