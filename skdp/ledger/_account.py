@@ -3,11 +3,10 @@
 import copy
 import math
 import os
-from dataclasses import dataclass, field
 from numbers import Integral, Real
+from typing import NamedTuple
 
 from skdp.exceptions import LedgerError
-from skdp.ledger._ledger import PrivacyLedger
 from skdp.utils._sklearn import repeats_rows
 
 _VARIABLE = "SKDP_LEDGER"
@@ -20,7 +19,11 @@ _BOOTSTRAP = (
 _LEFT_OUT = {"random_state", "n_jobs", "ledger", "verbose"}
 
 
-class _Covered:
+class LedgerParameter:
+    """What the parameter of an estimator may be besides a path: a ledger, or `COVERED`."""
+
+
+class _Covered(LedgerParameter):
     """See `COVERED`."""
 
     def __reduce__(self):
@@ -34,11 +37,10 @@ class _Covered:
 # process.
 COVERED = _Covered()
 # What `ledger` of an estimator may be.
-LEDGER_CONSTRAINT = [str, os.PathLike, PrivacyLedger, _Covered, None]
+LEDGER_CONSTRAINT = [str, os.PathLike, LedgerParameter, None]
 
 
-@dataclass(frozen=True)
-class Account:
+class Account(NamedTuple):
     """Where a fit is charged, and what is kept about it.
 
     Parameters
@@ -50,9 +52,9 @@ class Account:
         Scalar public parameters, by name.
     """
 
-    ledger: PrivacyLedger
+    ledger: LedgerParameter
     estimator: str
-    parameters: dict = field(hash=False)
+    parameters: dict
 
     def charge(self, report, random_state):
         """Charge a fit, which goes on only if nothing is raised.
@@ -69,7 +71,7 @@ class Account:
         """
         if repeats_rows():
             raise LedgerError(_BOOTSTRAP)
-        self.ledger.charge_fit(
+        self.ledger._charge(
             report,
             estimator=self.estimator,
             parameters=self.parameters,
@@ -104,7 +106,9 @@ def resolve_account(ledger, estimator, parameters):
         ledger = os.environ.get(_VARIABLE) or None
         if ledger is None:
             return None
-    if not isinstance(ledger, PrivacyLedger):
+    if not isinstance(ledger, LedgerParameter):
+        from skdp.ledger import PrivacyLedger
+
         ledger = PrivacyLedger(ledger)
     kept = {
         name: _plain(value)

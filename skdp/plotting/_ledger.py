@@ -4,7 +4,6 @@ import datetime
 
 import numpy as np
 
-from skdp.ledger import PrivacyLedger
 from skdp.plotting._axes import open_axes
 
 _HATCHES = ("", "//", "..", "xx", "\\\\", "++")
@@ -106,6 +105,8 @@ class LedgerDisplay:
         ImportError
             If matplotlib is missing.
         """
+        from skdp.ledger import PrivacyLedger
+
         if not isinstance(ledger, PrivacyLedger):
             raise TypeError(f"ledger must be a PrivacyLedger, got {type(ledger).__name__}.")
         if axis not in _AXES:

@@ -10,7 +10,12 @@ from skdp.accountant import GaussianEvent, PrivacyReport, calibrate
 from skdp.ledger import PrivacyLedger
 
 NIGHTLY = os.environ.get("SKDP_NIGHTLY") == "1"
-forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="makes processes by fork")
+
+
+def forks(test):
+    """Mark a test that makes processes by fork, which do nothing that a thread may have locked."""
+    quiet = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+    return pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")(quiet(test))
 
 
 def report_of(epsilon=0.5, *, delta=1e-5, adjacency="zero_out", events=None, **fields):

@@ -91,6 +91,15 @@ def test_a_fit_takes_no_whole_budget_when_there_was_something_to_look_at(tmp_pat
     assert len(charges_of(ledger)) == 1
 
 
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_what_is_left_keeps_room_for_erasures(tmp_path, adjacency):
+    ledger = make_ledger(tmp_path, adjacency=adjacency)
+    report = report_of(0.1, adjacency=adjacency)
+    ledger.charge(report)
+    rest = math.sqrt(gaussian_budget(1.0, 1e-5).mu ** 2 - report.mu**2)
+    assert ledger.left == pytest.approx(GaussianCost(rest).epsilon(1e-5), rel=1e-6)
+
+
 def test_erasures_have_a_limit_of_their_own(tmp_path):
     ledger = make_ledger(tmp_path, epsilon=50.0)
     erasure = gaussian_budget(50.0, 1e-5).erasure / 3.5
@@ -156,6 +165,17 @@ def test_each_part_may_have_one_fit_that_takes_all_if_nothing_was_charged_to_the
     other.charge(report_of(0.1))
     with pytest.raises(BudgetExceededError):
         other.part("north").charge(report_of(1.0))
+
+
+def test_what_is_left_for_all_is_what_every_part_has_left(tmp_path):
+    report = report_of(get_epsilon(3.0, 1e-5, sampling_rate=0.01, n_steps=200), events=POISSON)
+    ledger = make_ledger(tmp_path, epsilon=report.epsilon * 1.01)
+    ledger.part("north").charge(report)
+    ledger.part("south").charge(report_of(report.epsilon * 1.005))
+    assert ledger.spent == pytest.approx(ledger.part("south").spent)
+    assert ledger.part("south").left > 0.0
+    assert ledger.left == ledger.part("north").left == 0.0
+    assert "0 more fits" in str(ledger)
 
 
 def test_datasets_share_a_file_and_nothing_else(tmp_path):
@@ -255,7 +275,7 @@ def test_no_seed_is_in_the_file_and_hashes_tell_nothing_across_ledgers(tmp_path)
     ledger = make_ledger(tmp_path, allow_seeds=True)
     other = make_ledger(tmp_path, allow_seeds=True, dataset="other")
     for one in (ledger, other):
-        one.charge_fit(report_of(0.1), estimator="A", parameters={}, seed="int 271828182")
+        one._charge(report_of(0.1), estimator="A", parameters={}, seed="int 271828182")
     with closing(sqlite3.connect(ledger.path)) as file:
         hashes = {row[0] for row in file.execute("SELECT hash FROM seed")}
     assert len(hashes) == 2
@@ -379,7 +399,7 @@ def test_what_a_person_sees(tmp_path, monkeypatch):
     monkeypatch.setenv("SKDP_LEDGER_USER", "ada <b>")
     ledger = make_ledger(tmp_path)
     assert "0 charges" in str(ledger)
-    ledger.charge_fit(report_of(0.3), estimator="<i>A", parameters={"alpha": 0.1}, seed=None)
+    ledger._charge(report_of(0.3), estimator="<i>A", parameters={"alpha": 0.1}, seed=None)
     html = ledger.part("<north>")._repr_html_()
     assert "&lt;north&gt;" in html
     assert "1 charge" in html
@@ -399,7 +419,7 @@ def test_the_frame_has_a_row_for_each_charge(tmp_path):
     pytest.importorskip("pandas")
     ledger = make_ledger(tmp_path)
     assert ledger.to_frame().empty
-    ledger.charge_fit(report_of(0.3), estimator="A", parameters={"alpha": 0.1}, seed=None)
+    ledger._charge(report_of(0.3), estimator="A", parameters={"alpha": 0.1}, seed=None)
     ledger.charge(report_of(0.2))
     frame = ledger.to_frame()
     assert frame["estimator"].tolist() == ["A", "other"]
@@ -425,5 +445,5 @@ def test_pure_releases_are_counted(tmp_path):
 
 
 def test_sqlite_is_imported_when_it_is_needed():
-    code = "import sys, skdp.ledger; sys.exit('sqlite3' in sys.modules)"
+    code = "import sys, skdp; sys.exit(bool({'sqlite3', 'skdp.ledger._ledger'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

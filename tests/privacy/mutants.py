@@ -57,6 +57,10 @@ HIDDEN = "tests/statistical/test_hidden_dual.py"
 CHECKS = "tests/linear_model/test_dpsgd.py"
 PLAN_WHITENED = "tests/plans/test_whitened.py"
 ROW_SUMS = "tests/solvers/test_row_sums.py"
+LEDGER = "tests/ledger/test_ledger.py"
+ACCOUNT = "tests/ledger/test_account.py"
+RACES = "tests/ledger/test_races.py"
+LEDGER_FAULTS = "tests/ledger/test_faults.py"
 SOLVER_WHITENED = "tests/solvers/test_whitened.py"
 
 
@@ -1116,6 +1120,116 @@ MUTANTS = (
         "return cls((tuple(fits), (choice,)),",
         "return cls((tuple(fits),),",
         (SELECTION,),
+    ),
+    Mutant(
+        "a ledger charged after there is randomness",
+        "_plans/_base.py",
+        "            self.budget.account.charge(report, random_state)\n"
+        "        return make_stream(random_state, key=self.stream_key)\n",
+        "            stream = make_stream(random_state, key=self.stream_key)\n"
+        "            self.budget.account.charge(report, random_state)\n"
+        "            return stream\n"
+        "        return make_stream(random_state, key=self.stream_key)\n",
+        (ACCOUNT,),
+    ),
+    Mutant(
+        "a plan that forgets its ledger",
+        "_plans/_base.py",
+        "            self.budget.account.charge(report, random_state)\n",
+        "",
+        (ACCOUNT,),
+    ),
+    Mutant(
+        "a ledger read before the lock is taken",
+        "ledger/_store.py",
+        '"BEGIN IMMEDIATE" if write else "BEGIN"',
+        '"BEGIN"',
+        (RACES,),
+    ),
+    Mutant(
+        "a ledger's charge that isn't committed",
+        "ledger/_store.py",
+        '        yield connection\n        connection.execute("COMMIT")\n    if',
+        "        yield connection\n    if",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a ledger's file that may go while it is charged",
+        "ledger/_store.py",
+        "    if _identity(path) != before:\n",
+        "    if False:\n",
+        (LEDGER_FAULTS,),
+    ),
+    Mutant(
+        "a ledger that sums up to an epsilon and not to two numbers",
+        "ledger/_rules.py",
+        "return all(total.followed_by(cost, times).cost.is_within(limits) for total in totals)",
+        "spent = [total.followed_by(cost, times).cost for total in totals]\n"
+        "    return all(one.epsilon(1e-5) <= limits.epsilon(1e-5) for one in spent)",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a ledger whose last fit may be as large as its first",
+        "ledger/_rules.py",
+        "if alone <= terms.epsilon and not any(total.n_charges for total in totals):",
+        "if alone <= terms.epsilon:",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a ledger's fit of another adjacency at its own epsilon",
+        "ledger/_rules.py",
+        " if report.adjacency == terms.adjacency else math.inf",
+        "",
+        (LEDGER,),
+    ),
+    Mutant(
+        "parts of a ledger that don't count what is charged to all",
+        "ledger/_rules.py",
+        "        return [whole + sums.get(part, Total())]\n",
+        "        return [sums.get(part, Total())]\n",
+        (LEDGER,),
+    ),
+    Mutant(
+        "charges to all of a ledger that look at no part",
+        "ledger/_rules.py",
+        "return [whole, *(whole + total for name, total in sums.items() if name)]",
+        "return [whole]",
+        (LEDGER,),
+    ),
+    Mutant(
+        "erasures that a ledger doesn't keep",
+        "ledger/_rules.py",
+        "rest = (self.delta - self.erasure) / (1 - self.erasure) * (1 - _ROUNDING)",
+        "rest = self.delta * (1 - _ROUNDING)",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a ledger's report that claims more than its budget",
+        "ledger/_rules.py",
+        "events = (LaplaceEvent(scale), ErasureEvent(self.delta))",
+        "events = self.limits.events()",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a ledger that takes a seed twice",
+        "ledger/_records.py",
+        "    if any(_store.select(file, query, dataset, hashed)):\n",
+        "    if False:\n",
+        (LEDGER, ACCOUNT),
+    ),
+    Mutant(
+        "a ledger that takes seeds unasked",
+        "ledger/_records.py",
+        "    if not terms.allow_seeds:\n",
+        "    if False:\n",
+        (LEDGER, ACCOUNT),
+    ),
+    Mutant(
+        "the seed in a ledger's parameters",
+        "ledger/_account.py",
+        '_LEFT_OUT = {"random_state", ',
+        "_LEFT_OUT = {",
+        (ACCOUNT,),
     ),
 )
 

@@ -22,6 +22,7 @@ PUBLIC = [
     "skdp.audit",
     "skdp.exceptions",
     "skdp.inspection",
+    "skdp.ledger",
     "skdp.linear_model",
     "skdp.plotting",
     "skdp.preprocessing",
@@ -101,7 +102,7 @@ DIFFERENCES = {
     "coef_": [("DPRidge", *REGRESSORS)],
     "coef_bounds": ["DPCDClassifier"],
     "data_norm": ["DPCD", ("DPRidge", "DPSCDRegressor", "DPSGDRegressor"), "NormClipper", "WALR"],
-    "delta": ["DPSGD"],
+    "delta": ["DPSGD", "WALR"],
     "eta0": ["WALR"],
     "feature_bounds": ["BoundsScaler", "DPSCD"],
     "fit_intercept": [
