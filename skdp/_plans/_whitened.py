@@ -11,6 +11,10 @@ from skdp.accountant import GaussianEvent
 # Share of the budget that buys the moment, and the columns up to which it is bought: its products
 # and its eigenvectors take some squares and cubes of their number.
 _AUTO_SHARE, _MOST_COLUMNS = 0.1, 2000
+_NO_MOMENT = (
+    f"no second moment of the rows was released, as there are more than {_MOST_COLUMNS} columns: "
+    "the rows were not whitened"
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,8 @@ class WhitenedPlan(Plan):
     max_iter, clipping_norm, step_size, momentum
         As in the estimators, "auto" included.
     average : bool
+    notes : tuple of str
+        Whether there was a choice not to buy the moment.
     """
 
     problem: WhitenedProblem
@@ -74,6 +80,7 @@ class WhitenedPlan(Plan):
     step_size: float | str
     momentum: float | str
     average: bool
+    notes: tuple = ()
 
     @property
     def events(self):
@@ -138,8 +145,10 @@ def plan_whitened(
     semidefinite, so that their inner product isn't negative and they lie at most sqrt(2) B^2
     apart: that is the distance under "replace_one", and a bound of a pair, which nobody doubles.
     """
+    notes = ()
     if moment_budget == "auto":
         moment_budget = _AUTO_SHARE if problem.n_columns <= _MOST_COLUMNS else 0.0
+        notes = () if moment_budget else (_NO_MOMENT,)
     # Parameters may come unvalidated (`sklearn.set_config`).
     moment_budget = check_real(moment_budget, "moment_budget")
     if not 0.0 <= moment_budget < 1.0:
@@ -179,4 +188,5 @@ def plan_whitened(
         step_size=step_size,
         momentum=momentum,
         average=check_flag(average, "average"),
+        notes=notes,
     )

@@ -129,7 +129,9 @@ def test_the_mechanisms_fit_the_problem():
 
 def test_the_automatic_share_is_none_where_eigenvectors_take_too_long():
     assert plan(n_columns=2000).moment_mechanism is not None
+    assert plan(n_columns=2000).notes == plan(n_columns=3000, moment_budget=0.0).notes == ()
     wide = plan(n_columns=2001)
+    assert "no second moment" in wide.report(reproducible=False).to_text()
     assert wide.moment_mechanism is None
     assert len(wide.events) == 1
     assert wide.steps_multiplier == pytest.approx(wide.noise)
