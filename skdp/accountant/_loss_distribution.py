@@ -134,7 +134,7 @@ class PLDProfile:
             self._on_grid[direction] = np.array(deltas)
         return self._on_grid[direction]
 
-    @np.errstate(over="ignore")
+    @np.errstate(over="ignore", under="ignore")
     def _pmf(self, direction):
         if direction not in self._composed:
             parts = [_composed_pmf(event, direction, self._step) for event in self._events]

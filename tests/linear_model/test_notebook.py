@@ -65,12 +65,19 @@ def test_a_seed_is_a_condition_wherever_a_guarantee_is_shown(records, seed):
     assert f"Privacy of this fit: (1, 1e-05)-DP {secret}, zero_out, protects one row" in shown
     X, y = records
     aggregates = [
-        label_aggregate(X[half], y[half], classes=[0, 1], data_norm=1.0, random_state=given)
+        label_aggregate(
+            X[half],
+            y[half],
+            classes=[0, 1],
+            data_norm=1.0,
+            mechanism="analytic",
+            random_state=given,
+        )
         for half, given in ((slice(30), seed), (slice(30, 60), None))
     ]
     label = "(1, 1e-05)-DP for the label of one row"
     for one, condition in ((aggregates[0], f" {secret}"), (aggregates[1], "")):
-        assert repr(one) == f"LabelAggregate(30 rows, 2 classes, {label}{condition})"
+        assert repr(one) == f"LabelAggregate(30 rows, 2 classes, gaussian, {label}{condition})"
     assert repr(sum(aggregates)).endswith(f"{label} {secret})")
     model = DPSCDClassifier(epsilon=math.inf, random_state=seed)
     for shown in (notebook_html(model), notebook_html(model.fit(*records))):
@@ -117,7 +124,7 @@ def test_absurd_parameters_are_shown_safely(epsilon):
 
 def test_everything_is_escaped(records):
     X, y = records
-    aggregate = label_aggregate(X, y, epsilon=1.0, delta=1e-5, classes=[0, 1])
+    aggregate = label_aggregate(X, y, classes=[0, 1], mechanism="analytic")
     model = WALRClassifier().fit_aggregate(X, aggregate)
     assert caption("this fit: (1, 1e-05)-DP, replace_label") in notebook_html(model)
     planted = "<img src=x>"
