@@ -1,6 +1,6 @@
 """DP-SCD: differentially private stochastic dual coordinate descent."""
 
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -39,6 +39,7 @@ _CONSTRAINTS = {
     "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "clipping_norm": [POSITIVE, StrOptions({"auto"})],
     "average": ["boolean"],
+    "proximal": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     "solver": [StrOptions({"dual", "sequential", "primal"})],
     "n_jobs": [Integral, None],
 }
@@ -65,6 +66,8 @@ class _BaseDPSCD(RowPrivateEstimator):
             raise ValueError(
                 "noisy_dual=True needs solver='dual'; the others release what they keep."
             )
+        if self.solver != "dual" and self.proximal not in ("auto", 0):
+            raise ValueError("proximal is for solver='dual'; the other solvers have no centre.")
         if self.solver != "primal" and self.feature_bounds is not None:
             raise ValueError("feature_bounds is for solver='primal'; clip features beforehand.")
         if self.solver == "primal" and not np.isfinite(loss.smoothness):
@@ -86,7 +89,11 @@ class _BaseDPSCD(RowPrivateEstimator):
             max_iter=check_count(self.max_iter, "max_iter"),
             batch_size=self.batch_size,
             clipping_norm=self.clipping_norm,
-            **({"noisy_dual": self.noisy_dual} if self.solver == "dual" else {}),
+            **(
+                {"noisy_dual": self.noisy_dual, "proximal": self.proximal}
+                if self.solver == "dual"
+                else {}
+            ),
         )
 
     def _solve(self, plan, rows, targets, loss, stream):
@@ -111,6 +118,7 @@ class _BaseDPSCD(RowPrivateEstimator):
         self.n_iter_ = self.max_iter
         self.batch_size_ = plan.batch_size
         self.clipping_norm_ = plan.clipping_norm
+        self.proximal_ = plan.proximal
         self.privacy_report_ = report
 
 
@@ -279,6 +287,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         batch_size="auto",
         clipping_norm="auto",
         average=True,
+        proximal="auto",
         solver="dual",
         n_jobs=None,
         random_state=None,
@@ -297,6 +306,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         self.batch_size = batch_size
         self.clipping_norm = clipping_norm
         self.average = average
+        self.proximal = proximal
         self.solver = solver
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -536,6 +546,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         batch_size="auto",
         clipping_norm="auto",
         average=True,
+        proximal="auto",
         solver="dual",
         n_jobs=None,
         random_state=None,
@@ -555,6 +566,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         self.batch_size = batch_size
         self.clipping_norm = clipping_norm
         self.average = average
+        self.proximal = proximal
         self.solver = solver
         self.n_jobs = n_jobs
         self.random_state = random_state
