@@ -26,9 +26,9 @@ nothing. Choosing isn't private, and no method pays for it.
     python benchmarks/utility.py --data FOLDER --cache FOLDER --diffprivlib-python PATH
 
 An interrupted run goes on where it was, and ``--kept`` writes the table of what there is, without a
-fit. ``--verdict`` judges the table in the folder of results again, and draws it. Slow data sets
-have ``--slow-seeds`` seeds, as the table says, and DPCD isn't run on mnist_10, where a fit takes
-minutes.
+fit. ``--verdict`` judges the table in the folder of results again, and draws it. ``--methods`` runs
+some alone. Slow data sets have ``--slow-seeds`` seeds, as the table says, and DPCD isn't run on
+mnist_10, where a fit takes minutes.
 """
 
 import itertools
@@ -367,7 +367,7 @@ def compare(data, seeds, options):
     """Return the rows of the table for one data set."""
     table, rows = load_table(data), []
     for name, method in METHODS.items():
-        if not applies(name, data, table.task):
+        if name not in options.methods or not applies(name, data, table.task):
             continue
         for epsilon in options.epsilons if method.is_private else [math.inf]:
             of_method = seeds[: method.n_seeds] if method.is_private else seeds[:1]
@@ -545,7 +545,8 @@ def finish(table, options):
 
 
 def main(arguments=None):
-    named = {"sets": list(TABLES), "epsilons": EPSILONS, "seeds": SEEDS, "slow_seeds": 3}
+    named = {"sets": list(TABLES), "methods": list(METHODS), "epsilons": EPSILONS}
+    named |= {"seeds": SEEDS, "slow_seeds": 3}
     unnamed = {f"{peer}_python": str for peer in ("diffprivlib", "opacus")}
     unnamed |= {"kept": False, "verdict": False}
     options = bench.read_options(

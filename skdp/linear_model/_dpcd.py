@@ -46,8 +46,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
 
     fit_intercept : bool, default=True
         Whether to fit an intercept. It is penalised like the rest, as the distance from the middle
-        of `target_bounds` (from 0 without them), through a column equal to `data_norm` (1 without
-        it). `positive` and `coef_bounds` leave it free.
+        of `target_bounds` (from 0 without them), through a column equal to a third of
+        `data_norm` (1 / 3 without it). `positive` and `coef_bounds` leave it free.
 
     epsilon : float, default=1.0
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
@@ -303,8 +303,8 @@ class DPCDLasso(DPCDElasticNet):
 
     fit_intercept : bool, default=True
         Whether to fit an intercept. It is penalised like the rest, as the distance from the middle
-        of `target_bounds` (from 0 without them), through a column equal to `data_norm` (1 without
-        it). `positive` and `coef_bounds` leave it free.
+        of `target_bounds` (from 0 without them), through a column equal to a third of
+        `data_norm` (1 / 3 without it). `positive` and `coef_bounds` leave it free.
 
     epsilon : float, default=1.0
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
@@ -518,7 +518,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
 
     fit_intercept : bool, default=True
         Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a
-        column equal to `data_norm` (1 without it). `coef_bounds` leave it free.
+        column equal to a third of `data_norm` (1 / 3 without it). `coef_bounds` leave it free.
 
     classes : array-like, default=None
         The class set. None reads it from y, which tells whether a rare class occurs; declare it

@@ -57,7 +57,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
 
     fit_intercept : bool, default=True
         Whether to fit an intercept. It is penalised like the rest, as the distance from the middle
-        of `target_bounds` (from 0 without them), through a column equal to `data_norm`.
+        of `target_bounds` (from 0 without them), through a column equal to a third of `data_norm`.
 
     epsilon : float, default=1.0
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
@@ -401,7 +401,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
 
     fit_intercept : bool, default=True
         Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a
-        column equal to `data_norm`.
+        column equal to a third of `data_norm`.
 
     classes : array-like, default=None
         The class set. None reads it from y, which tells whether a rare class occurs; declare it

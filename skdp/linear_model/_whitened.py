@@ -332,8 +332,8 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         ``C = 1 / (n_samples * alpha)``.
 
     fit_intercept : bool, default=True
-        Whether to fit an intercept. It is penalised like the rest through a column equal to a third
-        of `data_norm`.
+        Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a
+        column equal to a third of `data_norm`.
 
     classes : array-like, default=None
         The class set. None reads it from y, which tells whether a rare class occurs; declare it

@@ -82,8 +82,8 @@ def test_the_gap_is_primal_minus_dual_and_bounds_the_suboptimality(
     rows, theta = clipped(X, bound), np.ravel(model.coef_)
     signs = y if loss == "squared_error" else 2.0 * y - 1.0
     if fit_intercept:
-        rows = with_constant(rows, bound)
-        theta = np.append(theta, model.intercept_ / bound)
+        rows = with_constant(rows, bound / 3.0)
+        theta = np.append(theta, 3.0 * model.intercept_ / bound)
     a = -slope(loss, signs, rows @ theta)
     by_slope = primal(loss, rows, signs, theta, alpha) - dual(loss, rows, signs, a, alpha)
     best = primal(loss, rows, signs, sklearn_optimum(loss, rows, signs, alpha), alpha)

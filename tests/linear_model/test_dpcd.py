@@ -29,7 +29,7 @@ def data_for(estimator, cancer, diabetes):
 
 
 def weights_of(model):
-    return np.concatenate([np.ravel(model.coef_), np.ravel(model.intercept_)])
+    return np.concatenate([np.ravel(model.coef_), 3.0 * np.ravel(model.intercept_)])
 
 
 def objective(loss, penalty, X, y, w):
@@ -63,7 +63,7 @@ def test_without_privacy_scikit_learns_regression_is_reached(
     estimator.set_params(max_iter=1500, fit_intercept=fit_intercept, **EXACT).fit(X, y)
     low = 0.0 if name == "positive" else -INF
     if fit_intercept:
-        X = np.hstack([X, np.ones((len(X), 1))])
+        X = np.hstack([X, np.full((len(X), 1), 1.0 / 3.0)])
         low = np.append(np.full(X.shape[1] - 1, low), -INF)
     exact = ElasticNet(alpha, l1_ratio=ratio, fit_intercept=False, tol=1e-12, max_iter=10**6)
     reference = exact.set_params(positive=name == "positive").fit(X, y).coef_
@@ -90,7 +90,7 @@ def test_without_privacy_scikit_learns_logistic_regression_is_reached(name, fit_
     found = model.set_params(**EXACT).fit(X, y)
     found = weights_of(found) if fit_intercept else found.coef_[0]
     if fit_intercept:
-        X = np.hstack([X, np.ones((len(X), 1))])
+        X = np.hstack([X, np.full((len(X), 1), 1.0 / 3.0)])
     signs = 2.0 * y - 1.0
     ratio = {"l2": 0.0, "l1": 1.0, "elasticnet": 0.5}[name]
     reference = sklearn_logistic(X, signs, ratio, alpha)

@@ -20,7 +20,7 @@ INF = float("inf")
 
 
 def augmented(X, fit_intercept):
-    return np.hstack([X, np.ones((len(X), 1))]) if fit_intercept else X
+    return np.hstack([X, np.full((len(X), 1), 1.0 / 3.0)]) if fit_intercept else X
 
 
 def objective(loss, X, y, weights, alpha):
@@ -28,7 +28,8 @@ def objective(loss, X, y, weights, alpha):
 
 
 def fitted_weights(model, fit_intercept):
-    return np.append(model.coef_, model.intercept_) if fit_intercept else model.coef_.ravel()
+    coef = model.coef_.ravel()
+    return np.append(coef, 3.0 * model.intercept_) if fit_intercept else coef
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])

@@ -107,9 +107,8 @@ DIFFERENCES = {
     "fit_intercept": [
         "DPCDClassifier",
         ("DPCDElasticNet", "DPCDLasso"),
-        ("DPSCDRegressor", "DPSGDRegressor"),
+        ("DPRidge", "DPSCDRegressor", "DPSGDRegressor"),
         "WALR",
-        *WHITENED,
     ],
     "intercept_": [("DPRidge", *REGRESSORS)],
     "l1_ratio": ["DPCDElasticNet"],

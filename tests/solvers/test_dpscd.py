@@ -82,7 +82,7 @@ def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, average, rng)
     )
     clipped = X * np.minimum(1.0, 1.2 / np.maximum(np.linalg.norm(X, axis=1), 1e-9))[:, np.newaxis]
     if fit_intercept:
-        clipped = np.hstack([clipped, np.full((n_rows, 1), 1.2)])
+        clipped = np.hstack([clipped, np.full((n_rows, 1), 0.4)])
     expected = plain_dpscd(clipped, Y, DUAL[name], 0.02, 0.3, sampler.given, 0.05, average)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 

@@ -103,7 +103,7 @@ def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, penalty, aver
     )
     clipped = X * np.minimum(1.0, 1.2 / np.linalg.norm(X, axis=1))[:, np.newaxis]
     if fit_intercept:
-        clipped = np.hstack([clipped, np.full((n_rows, 1), 1.2)])
+        clipped = np.hstack([clipped, np.full((n_rows, 1), 0.4)])
     expected = plain(clipped, Y, loss, penalty, batches, bound=0.5, **steps)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
     assert np.linalg.norm(found) <= 0.4 * (1.0 + 1e-12)

@@ -138,7 +138,7 @@ def fit_response(X, y, epsilon, seed, settings):
     rng = np.random.default_rng(seed)
     flip = 1.0 / (1.0 + math.exp(epsilon))
     flipped = np.where(rng.uniform(size=len(y)) < flip, 1 - y, y)
-    public = PublicRows(clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False))
+    public = PublicRows(clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False, bias=1.0))
     debiased = (flipped - flip) / (1.0 - 2.0 * flip)
     means = public.sums(debiased[:, np.newaxis]) / len(y)
     # With a share beyond 0 or 1 the problem had no minimum.
