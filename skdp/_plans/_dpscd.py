@@ -33,6 +33,8 @@ class DPSCDProblem:
         Regularisation.
     margin : float
         Size of a good prediction under the loss.
+    lipschitz : float
+        Bound on the loss's slope, and so on a dual variable.
     """
 
     n_rows: int
@@ -42,6 +44,7 @@ class DPSCDProblem:
     rounding_slack: float
     alpha: float
     margin: float
+    lipschitz: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -96,7 +99,10 @@ def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_du
     dual variable is released with it (Damaskinos et al. 2021, Lemma 1).
     """
     n_rows, row_norm = problem.n_rows, problem.row_norm
-    is_pulled = proximal == "auto" or proximal != 0.0
+    if proximal == "auto" and math.isinf(problem.lipschitz):
+        # Clipped updates follow Huber's loss then, which is centred where errors are symmetric.
+        proximal = 0.0
+    is_pulled = proximal != 0.0
     if is_pulled and proximal != "auto":
         proximal = check_positive(proximal, "proximal")
     noise_of_pass = _noise_of_one_pass(budget)

@@ -17,8 +17,8 @@ _CURVATURE = 20.0
 # Rows of all passes, over what calibration would need for a single release, that cost a tenth.
 _LARGE_ENOUGH = 2.0
 # What dual variables may reach, as a share of their range: at most all of it, at least half.
-_LEAST_SHARE = 0.5
-_SHARE_PER_NOISE = 5.0
+_LEAST_SHARE = 0.6
+_SHARE_PER_NOISE = 3.0
 
 
 def proximal_strength(row_norm, n_columns, noise, noise_of_steps=None):

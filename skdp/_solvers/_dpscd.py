@@ -8,6 +8,9 @@ from skdp._solvers._average import TailAverage
 from skdp._solvers._gathered import GatheredRows, squeezed
 from skdp._solvers._parallel import block_mapper, single_threaded_blas, sum_in_order
 
+# Share of the iterates that aren't averaged. The centre is on its way for longer.
+_SKIPPED, _SKIPPED_AS_PUBLISHED = 0.75, 0.5
+
 
 # A warning about an overflow would tell of the data.
 @np.errstate(all="ignore")
@@ -38,7 +41,8 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
     alpha : float
         Regularisation: the objective is mean loss + alpha ||theta||^2 / 2.
     average : bool
-        Return the mean of the second half of the iterates.
+        Return the mean of the second half of the iterates, or of the last quarter where there is
+        a centre.
     n_jobs : int or None
     coins, noise : streams of `skdp._random`
 
@@ -60,7 +64,8 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
     dual = np.zeros(targets.shape)
     shared = np.zeros((*targets.shape[1:], rows.n_columns))
     theta, centre = np.zeros(shared.shape), np.zeros(shared.shape)
-    mean = TailAverage(shared.shape, sampler.n_steps, average)
+    skipped = _SKIPPED if plan.proximal else _SKIPPED_AS_PUBLISHED
+    mean = TailAverage(shared.shape, sampler.n_steps, average, skipped)
     bound = np.array(plan.clipping_norm)
 
     def update(gathered, indices, theta):

@@ -82,6 +82,7 @@ class _BaseDPSCD(RowPrivateEstimator):
             rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
             alpha=float(self.alpha),
             margin=loss.margin,
+            lipschitz=loss.lipschitz,
         )
         return _PLANS[self.solver](
             problem,
