@@ -184,8 +184,9 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
 
     batch_size : int or "auto", default="auto"
-        Expected rows a step. "auto" is a quarter of the square root of n_samples, at least 8, and
-        more where epsilon is small (for ``solver="dual"``).
+        Expected rows a step. "auto" is a function of n_samples, n_features and the parameters: a
+        quarter of the square root of n_samples, at least 8, or more where small batches would cost
+        noise (for ``solver="dual"``).
 
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a release, in the units of its dual variable times its
@@ -194,7 +195,16 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         can move it; it is a function of n_samples and of the parameters.
 
     average : bool, default=True
-        Whether to return the mean of the second half of the iterates. It costs no privacy.
+        Whether to return the mean of the second half of the iterates, or of the last quarter with
+        a centre (`proximal`). It costs no privacy.
+
+    proximal : float or "auto", default="auto"
+        Strength of a pull to a centre that follows the model as it is released (for
+        ``solver="dual"``): the objective has
+        :math:`\frac{\kappa}{2} \|w - \text{centre}\|^2` in addition, which damps noise
+        and, as the centre moves, hardly the model. It costs no privacy. 0 is the paper's
+        algorithm. "auto" is 0 here. The intercept's pull is a public share of it, between a ninth
+        and all.
 
     solver : {"dual", "sequential", "primal"}, default="dual"
         The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
@@ -230,6 +240,9 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
 
     clipping_norm_ : float
         What one update was clipped to; see `clipping_norm`.
+
+    proximal_ : float
+        Strength of the pull to a centre; see `proximal`. 0 for the other solvers.
 
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit.
@@ -436,17 +449,29 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
 
     batch_size : int or "auto", default="auto"
-        Expected rows a step. "auto" is a quarter of the square root of n_samples, at least 8, and
-        more where epsilon is small (for ``solver="dual"``).
+        Expected rows a step. "auto" is a function of n_samples, n_features and the parameters: a
+        quarter of the square root of n_samples, at least 8, or more where small batches would cost
+        noise (for ``solver="dual"``).
 
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a release, in the units of its dual variable times its
         norm (for ``solver="primal"``: on the update of a coefficient times its column's norm
-        bound). "auto" balances the noise that a fit adds to a prediction against how far its rows
-        can move it; it is a function of n_samples and of the parameters.
+        bound). With a centre, "auto" lets all passes together take a dual variable through its
+        range, or through 0.6 of it where the noise is large. Without, it balances the noise that
+        a fit adds to a prediction against how far its rows can move it. Both are functions of
+        n_samples, n_features and the parameters.
 
     average : bool, default=True
-        Whether to return the mean of the second half of the iterates. It costs no privacy.
+        Whether to return the mean of the second half of the iterates, or of the last quarter with
+        a centre (`proximal`). It costs no privacy.
+
+    proximal : float or "auto", default="auto"
+        Strength of a pull to a centre that follows the model as it is released (for
+        ``solver="dual"``): the objective has
+        :math:`\frac{\kappa}{2} \|w - \text{centre}\|^2` in addition, which damps noise
+        and, as the centre moves, hardly the model. It costs no privacy. 0 is the paper's
+        algorithm. "auto" is a function of n_samples, n_features and the parameters. The intercept's
+        pull is a public share of it, between a ninth and all.
 
     solver : {"dual", "sequential", "primal"}, default="dual"
         The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
@@ -485,6 +510,9 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
 
     clipping_norm_ : float
         What one update was clipped to; see `clipping_norm`.
+
+    proximal_ : float
+        Strength of the pull to a centre; see `proximal`. 0 for the other solvers.
 
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit.
