@@ -119,7 +119,7 @@ def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_du
     batch_size = resolve_batch_size(batch_size, n_rows)
     reach = _dual_range(problem, joint=noisy_dual)
     if clipping_norm == "auto" and is_pulled:
-        clipping_norm = reach * dual_share(problem.n_columns, noise_of_pass / n_rows) / max_iter
+        clipping_norm = reach * dual_share(noise_of_pass / n_rows) / max_iter
     n_steps = math.ceil(max_iter * n_rows / batch_size)
     plan = _plan(
         problem,

@@ -18,7 +18,7 @@ _CURVATURE = 20.0
 _LARGE_ENOUGH = 2.0
 # What dual variables may reach, as a share of their range: at most all of it, at least half.
 _LEAST_SHARE = 0.6
-_SHARE_PER_NOISE = 3.0
+_SHARE_PER_NOISE = 150.0
 
 
 def proximal_strength(row_norm, n_columns, noise, noise_of_steps=None):
@@ -69,9 +69,9 @@ def proximal_batch_size(n_rows, n_columns, *, max_iter, noise_of_pass, at_least)
     return min(n_rows, max(at_least, math.ceil(size)))
 
 
-def dual_share(n_columns, noise):
+def dual_share(noise):
     """Return the share of its range that a dual variable may reach in all passes."""
-    return max(_LEAST_SHARE, 1.0 / (1.0 + _SHARE_PER_NOISE * n_columns * noise))
+    return max(_LEAST_SHARE, 1.0 / (1.0 + _SHARE_PER_NOISE * noise))
 
 
 def _excess(u):

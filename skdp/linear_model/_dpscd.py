@@ -191,8 +191,10 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a release, in the units of its dual variable times its
         norm (for ``solver="primal"``: on the update of a coefficient times its column's norm
-        bound). "auto" balances the noise that a fit adds to a prediction against how far its rows
-        can move it; it is a function of n_samples and of the parameters.
+        bound). With a centre, "auto" lets all passes together take a dual variable through its
+        range, or through 0.6 of it where the noise is large. Without, it balances the noise that
+        a fit adds to a prediction against how far its rows can move it. Both are functions of
+        n_samples and of the parameters.
 
     average : bool, default=True
         Whether to return the mean of the second half of the iterates, or of the last quarter with
@@ -203,8 +205,9 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         ``solver="dual"``): the objective has
         :math:`\frac{\kappa}{2} \|w - \text{centre}\|^2` in addition, which damps noise
         and, as the centre moves, hardly the model. It costs no privacy. 0 is the paper's
-        algorithm. "auto" is 0 here. The intercept's pull is a public share of it, between a ninth
-        and all.
+        algorithm. "auto" is 0 for the squared loss and otherwise a function of n_samples,
+        n_features and the parameters. The intercept's pull is a public share of it, between a
+        ninth and all.
 
     solver : {"dual", "sequential", "primal"}, default="dual"
         The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
@@ -459,7 +462,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         bound). With a centre, "auto" lets all passes together take a dual variable through its
         range, or through 0.6 of it where the noise is large. Without, it balances the noise that
         a fit adds to a prediction against how far its rows can move it. Both are functions of
-        n_samples, n_features and the parameters.
+        n_samples and of the parameters.
 
     average : bool, default=True
         Whether to return the mean of the second half of the iterates, or of the last quarter with
@@ -470,8 +473,9 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         ``solver="dual"``): the objective has
         :math:`\frac{\kappa}{2} \|w - \text{centre}\|^2` in addition, which damps noise
         and, as the centre moves, hardly the model. It costs no privacy. 0 is the paper's
-        algorithm. "auto" is a function of n_samples, n_features and the parameters. The intercept's
-        pull is a public share of it, between a ninth and all.
+        algorithm. "auto" is 0 for the squared loss and otherwise a function of n_samples,
+        n_features and the parameters. The intercept's pull is a public share of it, between a
+        ninth and all.
 
     solver : {"dual", "sequential", "primal"}, default="dual"
         The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
