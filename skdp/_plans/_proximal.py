@@ -14,7 +14,7 @@ _PER_NOISY_COLUMN = 3.0
 _INTERCEPT_AS = 9
 # Curvature of a batch, relative to the loss's, up to which dual variables move fast enough.
 _CURVATURE = 20.0
-# Rows of all passes, over what calibration would need for a single release, that cost a tenth.
+# The u of `_excess` from which small batches cost a tenth of the noise at most.
 _LARGE_ENOUGH = 2.0
 # What dual variables may reach, as a share of their range: at most all of it, at least half.
 _LEAST_SHARE = 0.6
