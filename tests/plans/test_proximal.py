@@ -80,3 +80,8 @@ def test_a_pull_of_ones_own():
 def test_all_rows_are_a_batch_where_there_are_no_more():
     assert plan(**AUTO | {"n_rows": 5, "epsilon": 0.1, "delta": 1e-3}).batch_size == 5
     assert plan(**AUTO | {"epsilon": math.inf}).proximal == pytest.approx(1.5**2 * 0.008 / 20)
+
+
+def test_a_batch_is_a_tenth_of_the_rows_at_most():
+    size = proximal_batch_size(2000, 500, max_iter=10, noise_of_pass=0.9, at_least=11)
+    assert size == 200
