@@ -44,6 +44,7 @@ DPSCD_GRID = {
     "batch_size": (6000, 3500, 2000, 1000, 600, 350, 200, 100, 60, 35, 20, 10),
     "alpha": (1e-5, 1e-4, 1e-3),
     "clipping_norm": tuple(float(f"{norm:.3g}") for norm in np.geomspace(1e-4, 3.0, 13)),
+    "proximal": (0.0,),
 }
 DPSGD_GRID = {
     "learning_rate": ("constant",),

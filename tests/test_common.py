@@ -118,7 +118,8 @@ def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
         *("fit_intercept", "classes"),
         *("epsilon", "delta", "adjacency", "accountant", "mechanism", "noise_shape", "noisy_dual"),
         *("smoothness_budget", "moment_budget", "data_norm", "feature_bounds", "target_bounds"),
-        *("max_iter", "batch_size", "clipping_norm", "step_size", "momentum", "average", "solver"),
+        *("max_iter", "batch_size", "clipping_norm", "step_size", "momentum", "average"),
+        *("proximal", "solver"),
         *("learning_rate", "eta0", "power_t", "smoothness", "average_every", "n_jobs"),
         *("ledger", "random_state"),
     ]

@@ -6,6 +6,13 @@ from dataclasses import dataclass, replace
 from skdp._checks import check_positive
 from skdp._mechanisms import GaussianMechanism
 from skdp._plans._base import Plan, auto_batch_size, resolve_batch_size
+from skdp._plans._proximal import (
+    dual_share,
+    intercept_share,
+    proximal_batch_size,
+    proximal_strength,
+    strength_for_batch,
+)
 from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
 from skdp.accountant import GaussianEvent
 
@@ -26,6 +33,8 @@ class DPSCDProblem:
         Regularisation.
     margin : float
         Size of a good prediction under the loss.
+    lipschitz : float
+        Bound on the loss's slope, and so on a dual variable.
     """
 
     n_rows: int
@@ -35,6 +44,7 @@ class DPSCDProblem:
     rounding_slack: float
     alpha: float
     margin: float
+    lipschitz: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,6 +66,8 @@ class DPSCDPlan(Plan):
         sets and not one record's contribution.
     noisy_dual : bool
         Whether the dual variable's updates are released with what they add to v.
+    proximal, intercept_proximal : float
+        Strengths of the pull to a moving centre, of the intercept's column in particular.
     """
 
     batch_size: int
@@ -64,6 +76,8 @@ class DPSCDPlan(Plan):
     mechanism: GaussianMechanism
     pairwise: bool = False
     noisy_dual: bool = False
+    proximal: float = 0.0
+    intercept_proximal: float = 0.0
 
     @property
     def events(self):
@@ -77,33 +91,64 @@ class DPSCDPlan(Plan):
         return self.mechanism.contribution_bound
 
 
-def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_dual):
+def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_dual, proximal):
     """Plan DP-SCD: one release of a bounded sum over a Poisson batch per step.
 
     There are ``ceil(max_iter * n_rows / batch_size)`` steps at the sampling rate
     ``batch_size / n_rows``. The bound of a release is the clipping norm; sqrt(2) times that if the
     dual variable is released with it (Damaskinos et al. 2021, Lemma 1).
     """
+    n_rows, row_norm = problem.n_rows, problem.row_norm
+    if proximal == "auto" and math.isinf(problem.lipschitz):
+        # Clipped updates follow Huber's loss then, which is centred where errors are symmetric.
+        proximal = 0.0
+    is_pulled = proximal != 0.0
+    if is_pulled and proximal != "auto":
+        proximal = check_positive(proximal, "proximal")
+    noise_of_pass = _noise_of_one_pass(budget)
     if batch_size == "auto":
-        noise_of_fit = max_iter * _noise_of_one_pass(budget)
-        batch_size = auto_batch_size(problem.n_rows, noise_of_fit=noise_of_fit)
-    batch_size = resolve_batch_size(batch_size, problem.n_rows)
-    n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
-    return _plan(
+        batch_size = auto_batch_size(n_rows, noise_of_fit=max_iter * noise_of_pass)
+        if is_pulled:
+            batch_size = proximal_batch_size(
+                n_rows,
+                problem.n_columns,
+                max_iter=max_iter,
+                noise_of_pass=noise_of_pass,
+                at_least=batch_size,
+            )
+    batch_size = resolve_batch_size(batch_size, n_rows)
+    reach = _dual_range(problem, joint=noisy_dual)
+    if clipping_norm == "auto" and is_pulled:
+        clipping_norm = reach * dual_share(noise_of_pass / n_rows) / max_iter
+    n_steps = math.ceil(max_iter * n_rows / batch_size)
+    plan = _plan(
         problem,
         budget,
-        PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps),
+        PoissonSampler(n_rows, batch_size / n_rows, n_steps),
         batch_size=batch_size,
         clipping_norm=clipping_norm,
         bound_per_clip=math.sqrt(2.0) if noisy_dual else 1.0,
-        size=problem.n_columns + (problem.n_rows if noisy_dual else 0),
-        prediction_per_release=problem.row_norm / (problem.alpha * problem.n_rows),
+        size=problem.n_columns + (n_rows if noisy_dual else 0),
+        prediction_per_release=row_norm / (problem.alpha * n_rows),
         largest_clip=min(
-            _dual_range(problem, joint=noisy_dual),
+            reach,
             # A row is then followed up to an error as large as a good prediction.
-            problem.margin * problem.alpha * problem.n_rows / (problem.row_norm * batch_size),
+            problem.margin * problem.alpha * n_rows / (row_norm * batch_size),
         ),
         noisy_dual=noisy_dual,
+    )
+    if proximal == "auto":
+        noise_of_steps = plan.mechanism.noise_multiplier * math.sqrt(n_steps) / max_iter
+        proximal = max(
+            proximal_strength(
+                row_norm, problem.n_columns, noise_of_pass / n_rows, noise_of_steps / n_rows
+            ),
+            strength_for_batch(row_norm, batch_size / n_rows),
+        )
+    return replace(
+        plan,
+        proximal=float(proximal),
+        intercept_proximal=intercept_share(problem.n_columns) * proximal,
     )
 
 

@@ -1,10 +1,12 @@
 """Averaging of iterates: post-processing, so it costs no privacy."""
 
+import math
+
 import numpy as np
 
 
 class TailAverage:
-    """The mean of the second half of the iterates, or the last one.
+    """The mean of the last iterates, or the last one.
 
     Parameters
     ----------
@@ -14,10 +16,12 @@ class TailAverage:
         Number of iterates to come.
     average : bool
         False: only the last counts.
+    skipped : float, default=0.5
+        Share of the iterates that don't count, in [0, 1).
     """
 
-    def __init__(self, shape, n_steps, average):
-        self._skipped = n_steps // 2 if average else n_steps - 1
+    def __init__(self, shape, n_steps, average, skipped=0.5):
+        self._skipped = math.floor(skipped * n_steps) if average else n_steps - 1
         self._n_steps = n_steps
         self._seen = 0
         self._total = np.zeros(shape)

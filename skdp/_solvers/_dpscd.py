@@ -8,6 +8,9 @@ from skdp._solvers._average import TailAverage
 from skdp._solvers._gathered import GatheredRows, squeezed
 from skdp._solvers._parallel import block_mapper, single_threaded_blas, sum_in_order
 
+# Share of the iterates that aren't averaged. The centre is on its way for longer.
+_SKIPPED, _SKIPPED_AS_PUBLISHED = 0.75, 0.5
+
 
 # A warning about an overflow would tell of the data.
 @np.errstate(all="ignore")
@@ -19,6 +22,11 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
     variable is updated without noise and never leaves this function; the guarantee rests on every
     update of a batch being computed from the same released v.
 
+    With a proximal strength, the objective has kappa ||theta - centre||^2 / 2 in addition, so that
+    ``theta = (v / n + kappa centre) / (alpha + kappa)``, and the centre follows theta by a pass's
+    share at each step (an inexact proximal point method, as in Shalev-Shwartz and Zhang 2014).
+    Both are functions of what was released.
+
     Parameters
     ----------
     rows : BoundedRows
@@ -28,11 +36,13 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
     plan : DPSCDPlan
         With a PoissonSampler. `noisy_dual` tells whether the updates of the dual variable go
         through the release too, as published; they are then clipped as well as what they add to v.
+        `proximal` and `intercept_proximal` are the strengths kappa of columns; 0 is as published.
     loss : DualLoss
     alpha : float
         Regularisation: the objective is mean loss + alpha ||theta||^2 / 2.
     average : bool
-        Return the mean of the second half of the iterates.
+        Return the mean of the second half of the iterates, or of the last quarter where there is
+        a centre.
     n_jobs : int or None
     coins, noise : streams of `skdp._random`
 
@@ -43,12 +53,19 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
     """
     sampler, mechanism, noisy_dual = plan.sampler, plan.mechanism, plan.noisy_dual
     n_rows, n_outputs = targets.shape
-    per_theta = 1.0 / (alpha * n_rows)
-    curvature_of_unit = np.array(sampler.rate / alpha)
+    pull = np.full(rows.n_columns, plan.proximal)
+    if rows.bias:
+        pull[-1] = plan.intercept_proximal
+    strength = alpha + pull
+    per_theta, kept = 1.0 / (strength * n_rows), pull / strength
+    curvature_of_unit = np.array(sampler.rate / (alpha + plan.proximal))
+    curvature_of_bias = rows.bias**2 * (sampler.rate / strength[-1] - curvature_of_unit)
     targets = squeezed(targets)
     dual = np.zeros(targets.shape)
     shared = np.zeros((*targets.shape[1:], rows.n_columns))
-    mean = TailAverage(shared.shape, sampler.n_steps, average)
+    theta, centre = np.zeros(shared.shape), np.zeros(shared.shape)
+    skipped = _SKIPPED if plan.proximal else _SKIPPED_AS_PUBLISHED
+    mean = TailAverage(shared.shape, sampler.n_steps, average, skipped)
     bound = np.array(plan.clipping_norm)
 
     def update(gathered, indices, theta):
@@ -59,6 +76,7 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
             a = loss.feasible(y, a)
         c = np.square(norm)
         c *= curvature_of_unit
+        c += curvature_of_bias
         zeta = loss.dual_step(y, gathered.predict(theta), a, c if y.ndim == 1 else c[:, np.newaxis])
         clip_contributions(zeta, joint_reach(norm) if noisy_dual else norm, bound)
         dual[indices] = a if noisy_dual else a + zeta
@@ -66,7 +84,7 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
 
     with block_mapper(n_jobs, sampler.rate * n_rows, rows, GatheredRows) as map_blocks:
         for batch in sampler.batches(coins):
-            updates = map_blocks(update, batch, shared * per_theta)
+            updates = map_blocks(update, batch, theta)
             increment = sum_in_order([part for part, _ in updates])
             if noisy_dual:
                 zeta = np.concatenate([part for _, part in updates])
@@ -75,8 +93,10 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
                 shared += increment
             else:
                 shared += mechanism.release(increment, noise)
-            mean.add(shared)
-    return (mean.value() * per_theta).reshape(n_outputs, -1)
+            theta = shared * per_theta + kept * centre
+            centre += sampler.rate * (theta - centre)
+            mean.add(theta)
+    return mean.value().reshape(n_outputs, -1)
 
 
 @np.errstate(all="ignore")

@@ -1,6 +1,6 @@
 """DP-SCD: differentially private stochastic dual coordinate descent."""
 
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -39,6 +39,7 @@ _CONSTRAINTS = {
     "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "clipping_norm": [POSITIVE, StrOptions({"auto"})],
     "average": ["boolean"],
+    "proximal": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     "solver": [StrOptions({"dual", "sequential", "primal"})],
     "n_jobs": [Integral, None],
 }
@@ -65,6 +66,8 @@ class _BaseDPSCD(RowPrivateEstimator):
             raise ValueError(
                 "noisy_dual=True needs solver='dual'; the others release what they keep."
             )
+        if self.solver != "dual" and self.proximal not in ("auto", 0):
+            raise ValueError("proximal is for solver='dual'; the other solvers have no centre.")
         if self.solver != "primal" and self.feature_bounds is not None:
             raise ValueError("feature_bounds is for solver='primal'; clip features beforehand.")
         if self.solver == "primal" and not np.isfinite(loss.smoothness):
@@ -81,6 +84,7 @@ class _BaseDPSCD(RowPrivateEstimator):
             rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
             alpha=float(self.alpha),
             margin=loss.margin,
+            lipschitz=loss.lipschitz,
         )
         return _PLANS[self.solver](
             problem,
@@ -88,7 +92,11 @@ class _BaseDPSCD(RowPrivateEstimator):
             max_iter=check_count(self.max_iter, "max_iter"),
             batch_size=self.batch_size,
             clipping_norm=self.clipping_norm,
-            **({"noisy_dual": self.noisy_dual} if self.solver == "dual" else {}),
+            **(
+                {"noisy_dual": self.noisy_dual, "proximal": self.proximal}
+                if self.solver == "dual"
+                else {}
+            ),
         )
 
     def _solve(self, plan, rows, targets, stream):
@@ -113,6 +121,7 @@ class _BaseDPSCD(RowPrivateEstimator):
         self.n_iter_ = self.max_iter
         self.batch_size_ = plan.batch_size
         self.clipping_norm_ = plan.clipping_norm
+        self.proximal_ = plan.proximal
         self.privacy_report_ = report
 
 
@@ -177,17 +186,30 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
 
     batch_size : int or "auto", default="auto"
-        Expected rows a step. "auto" is a quarter of the square root of n_samples, at least 8, and
-        more where epsilon is small (for ``solver="dual"``).
+        Expected rows a step. "auto" is a function of n_samples, n_features and the parameters: a
+        quarter of the square root of n_samples, at least 8, or more where small batches would cost
+        noise (for ``solver="dual"``).
 
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a release, in the units of its dual variable times its
         norm (for ``solver="primal"``: on the update of a coefficient times its column's norm
-        bound). "auto" balances the noise that a fit adds to a prediction against how far its rows
-        can move it; it is a function of n_samples and of the parameters.
+        bound). With a centre, "auto" lets all passes together take a dual variable through its
+        range, or through 0.6 of it where the noise is large. Without, it balances the noise that
+        a fit adds to a prediction against how far its rows can move it. Both are functions of
+        n_samples and of the parameters.
 
     average : bool, default=True
-        Whether to return the mean of the second half of the iterates. It costs no privacy.
+        Whether to return the mean of the second half of the iterates, or of the last quarter with
+        a centre (`proximal`). It costs no privacy.
+
+    proximal : float or "auto", default="auto"
+        Strength of a pull to a centre that follows the model as it is released (for
+        ``solver="dual"``): the objective has
+        :math:`\frac{\kappa}{2} \|w - \text{centre}\|^2` in addition, which damps noise
+        and, as the centre moves, hardly the model. It costs no privacy. 0 is the paper's
+        algorithm. "auto" is 0 for the squared loss and otherwise a function of n_samples,
+        n_features and the parameters. The intercept's pull is a public share of it, between a
+        ninth and all.
 
     solver : {"dual", "sequential", "primal"}, default="dual"
         The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
@@ -228,6 +250,9 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
 
     clipping_norm_ : float
         What one update was clipped to; see `clipping_norm`.
+
+    proximal_ : float
+        Strength of the pull to a centre; see `proximal`. 0 for the other solvers.
 
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit.
@@ -286,6 +311,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         batch_size="auto",
         clipping_norm="auto",
         average=True,
+        proximal="auto",
         solver="dual",
         n_jobs=None,
         ledger=None,
@@ -305,6 +331,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         self.batch_size = batch_size
         self.clipping_norm = clipping_norm
         self.average = average
+        self.proximal = proximal
         self.solver = solver
         self.n_jobs = n_jobs
         self.ledger = ledger
@@ -437,17 +464,30 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
 
     batch_size : int or "auto", default="auto"
-        Expected rows a step. "auto" is a quarter of the square root of n_samples, at least 8, and
-        more where epsilon is small (for ``solver="dual"``).
+        Expected rows a step. "auto" is a function of n_samples, n_features and the parameters: a
+        quarter of the square root of n_samples, at least 8, or more where small batches would cost
+        noise (for ``solver="dual"``).
 
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a release, in the units of its dual variable times its
         norm (for ``solver="primal"``: on the update of a coefficient times its column's norm
-        bound). "auto" balances the noise that a fit adds to a prediction against how far its rows
-        can move it; it is a function of n_samples and of the parameters.
+        bound). With a centre, "auto" lets all passes together take a dual variable through its
+        range, or through 0.6 of it where the noise is large. Without, it balances the noise that
+        a fit adds to a prediction against how far its rows can move it. Both are functions of
+        n_samples and of the parameters.
 
     average : bool, default=True
-        Whether to return the mean of the second half of the iterates. It costs no privacy.
+        Whether to return the mean of the second half of the iterates, or of the last quarter with
+        a centre (`proximal`). It costs no privacy.
+
+    proximal : float or "auto", default="auto"
+        Strength of a pull to a centre that follows the model as it is released (for
+        ``solver="dual"``): the objective has
+        :math:`\frac{\kappa}{2} \|w - \text{centre}\|^2` in addition, which damps noise
+        and, as the centre moves, hardly the model. It costs no privacy. 0 is the paper's
+        algorithm. "auto" is 0 for the squared loss and otherwise a function of n_samples,
+        n_features and the parameters. The intercept's pull is a public share of it, between a
+        ninth and all.
 
     solver : {"dual", "sequential", "primal"}, default="dual"
         The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
@@ -491,6 +531,9 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
 
     clipping_norm_ : float
         What one update was clipped to; see `clipping_norm`.
+
+    proximal_ : float
+        Strength of the pull to a centre; see `proximal`. 0 for the other solvers.
 
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit.
@@ -553,6 +596,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         batch_size="auto",
         clipping_norm="auto",
         average=True,
+        proximal="auto",
         solver="dual",
         n_jobs=None,
         ledger=None,
@@ -573,6 +617,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         self.batch_size = batch_size
         self.clipping_norm = clipping_norm
         self.average = average
+        self.proximal = proximal
         self.solver = solver
         self.n_jobs = n_jobs
         self.ledger = ledger

@@ -16,7 +16,7 @@ __all__ = ["check_private_estimator"]
 
 _N_ROWS, _N_FEATURES = 240, 3
 # Parameters whose automatic values are published.
-_RESOLVED = ("alpha", "clipping_norm", "eta0")
+_RESOLVED = ("alpha", "clipping_norm", "eta0", "proximal")
 # What is made of releases, and may depend on the data through them; more where labels alone are
 # private and all training is made of one release.
 _RELEASED = ("coef_", "intercept_")

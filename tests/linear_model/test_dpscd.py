@@ -307,6 +307,9 @@ BAD_PARAMETERS = [
     {"clipping_norm": 0.0},
     {"clipping_norm": math.nan},
     {"n_jobs": "all"},
+    {"proximal": -1.0},
+    {"proximal": math.nan},
+    {"proximal": "far"},
     {"random_state": -1},
 ]
 BAD_TARGET_BOUNDS = [(1.0, 1.0), (1.0, -1.0), (0.0, math.inf), (math.nan, 1.0), (1.0,), "ab"]
@@ -459,7 +462,11 @@ def test_algorithm_1_as_published_and_the_exact_dual_agree_as_epsilon_grows(canc
     for epsilon in (1.0, 100.0, 1e6, INF):
         published, exact = (
             DPSCDClassifier(
-                epsilon=epsilon, noisy_dual=noisy, clipping_norm=0.05, random_state=0
+                epsilon=epsilon,
+                noisy_dual=noisy,
+                clipping_norm=0.05,
+                proximal=0.0,
+                random_state=0,
             ).fit(X, y)
             for noisy in (True, False)
         )
@@ -481,6 +488,7 @@ def test_the_noise_on_the_shared_vector_at_the_papers_msd_setting():
     [
         ({"solver": "sequential", "noisy_dual": True}, "noisy_dual"),
         ({"feature_bounds": (0.0, 1.0)}, "feature_bounds"),
+        ({"solver": "sequential", "proximal": 0.1}, "proximal"),
         ({"solver": "primal", "feature_bounds": (1.0, 0.0)}, "feature_bounds"),
         ({"solver": "primal", "loss": "hinge"}, "loss"),
         ({"solver": "sequential", "accountant": "rdp", "adjacency": "replace_one"}, "rdp"),

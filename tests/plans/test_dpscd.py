@@ -24,6 +24,7 @@ def plan(solver="dual", **changes):
         "rounding_slack": 0.0,
         "alpha": 1e-3,
         "margin": 1.0,
+        "lipschitz": 1.0,
         "epsilon": 1.0,
         "delta": 1e-5,
         "adjacency": "zero_out",
@@ -32,7 +33,7 @@ def plan(solver="dual", **changes):
         "max_iter": 10,
         "batch_size": 30,
         "clipping_norm": 0.1,
-        **({"noisy_dual": False} if solver == "dual" else {}),
+        **({"noisy_dual": False, "proximal": 0.0} if solver == "dual" else {}),
         **changes,
     }
     problem, budget = (

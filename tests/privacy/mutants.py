@@ -567,6 +567,20 @@ MUTANTS = (
         (REPLAY, DUAL),
     ),
     Mutant(
+        "a centre that follows what wasn't released",
+        "_solvers/_dpscd.py",
+        "            centre += sampler.rate * (theta - centre)\n",
+        "            centre += sampler.rate * (theta + increment * per_theta - centre)\n",
+        (REPLAY, DUAL),
+    ),
+    Mutant(
+        "an automatic clip that isn't the mechanism's",
+        "_plans/_dpscd.py",
+        "contribution_bound=bound_per_clip * clip,",
+        "contribution_bound=bound_per_clip * min(clip, largest_clip),",
+        (REPLAY, "tests/plans/test_proximal.py"),
+    ),
+    Mutant(
         "sequential updates clipped by what they add to v alone",
         "_solvers/_dpscd.py",
         "    reach = joint_reach(rows.norm)\n",

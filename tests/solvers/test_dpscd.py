@@ -31,32 +31,39 @@ class FixedBatches:
         return (np.array(batch, dtype=np.int64) for batch in self.given)
 
 
-def plain_dpscd(X, Y, loss, alpha, rate, batches, bound, average):
-    """Algorithm 1 with an exact dual variable, written out row by row, without noise."""
+def plain_dpscd(X, Y, loss, alpha, rate, batches, bound, average, pull):
+    """Algorithm 1 with an exact dual variable, written out row by row, without noise.
+
+    `pull` has the strength of the pull to the centre for each column.
+    """
     n_rows, n_outputs = Y.shape
     dual, shared = np.zeros((n_rows, n_outputs)), np.zeros((n_outputs, X.shape[1]))
+    theta, centre = np.zeros_like(shared), np.zeros_like(shared)
     iterates = []
     for batch in batches:
-        old = shared.copy()
         for i in batch:
             size = np.linalg.norm(X[i])
             if size == 0.0:
                 continue
-            margin = old @ X[i] / (alpha * n_rows)
-            curvature = rate * n_rows * size**2 / (alpha * n_rows)
+            margin = theta @ X[i]
+            curvature = rate * np.sum(X[i] ** 2 / (alpha + pull))
             zeta = loss.dual_step(Y[i], margin, dual[i], np.full(n_outputs, curvature))
             zeta = zeta * bound / max(bound, np.linalg.norm(zeta) * size)
             shared += np.outer(zeta, X[i])
             dual[i] += zeta
-        iterates.append(shared / (alpha * n_rows))
-    return np.mean(iterates[len(iterates) // 2 :], axis=0) if average else iterates[-1]
+        theta = (shared / n_rows + pull * centre) / (alpha + pull)
+        centre += rate * (theta - centre)
+        iterates.append(theta)
+    first = math.floor((0.75 if pull.any() else 0.5) * len(iterates))
+    return np.mean(iterates[first:], axis=0) if average else iterates[-1]
 
 
+@pytest.mark.parametrize("pull", [0.0, 0.3])
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("name", sorted(DUAL))
-def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, average, rng):
+def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, average, pull, rng):
     n_rows, n_features = 23, 4
     X = rng.standard_normal((n_rows, n_features))
     X[5] = 0.0
@@ -74,6 +81,8 @@ def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, average, rng)
             mechanism=mechanism,
             clipping_norm=0.05,
             noisy_dual=False,
+            proximal=pull,
+            intercept_proximal=pull / 3.0,
         ),
         average=average,
         n_jobs=None,
@@ -83,7 +92,10 @@ def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, average, rng)
     clipped = X * np.minimum(1.0, 1.2 / np.maximum(np.linalg.norm(X, axis=1), 1e-9))[:, np.newaxis]
     if fit_intercept:
         clipped = np.hstack([clipped, np.full((n_rows, 1), 0.4)])
-    expected = plain_dpscd(clipped, Y, DUAL[name], 0.02, 0.3, sampler.given, 0.05, average)
+    pulls = np.full(clipped.shape[1], pull)
+    if fit_intercept:
+        pulls[-1] = pull / 3.0
+    expected = plain_dpscd(clipped, Y, DUAL[name], 0.02, 0.3, sampler.given, 0.05, average, pulls)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
@@ -106,6 +118,8 @@ def test_blocks_change_rounding_only(rng, monkeypatch):
                     mechanism=GaussianMechanism(math.inf, 0.0, 4, n_rows),
                     clipping_norm=math.inf,
                     noisy_dual=False,
+                    proximal=0.1,
+                    intercept_proximal=0.05,
                 ),
                 average=True,
                 n_jobs=None,

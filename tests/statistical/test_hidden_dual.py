@@ -103,6 +103,7 @@ def make_process(loss, alpha, bound, *, adjacency="zero_out", design=QUARTER):
         rounding_slack=0.0,
         alpha=alpha,
         margin=1.0,
+        lipschitz=1.0,
     )
     plan = plan_dpscd(
         problem,
@@ -111,6 +112,7 @@ def make_process(loss, alpha, bound, *, adjacency="zero_out", design=QUARTER):
         batch_size=batch_size,
         clipping_norm=bound,
         noisy_dual=False,
+        proximal=0.0,
     )
     return Process(loss, alpha, plan)
 
@@ -343,6 +345,8 @@ def test_the_solver_is_the_process(loss, bound, rng):
             mechanism=spy,
             clipping_norm=process.plan.clipping_norm,
             noisy_dual=False,
+            proximal=0.0,
+            intercept_proximal=0.0,
         ),
         average=True,
         n_jobs=None,

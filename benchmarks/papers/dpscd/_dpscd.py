@@ -37,6 +37,9 @@ def make_model(problem, *, is_sgd=False, **settings):
     """Return the estimator of a problem."""
     settings = {"alpha": problem.alpha, "fit_intercept": False} | settings
     settings = {"max_iter": problem.max_iter} | settings
+    if not is_sgd:
+        # The paper has no centre.
+        settings = {"proximal": 0.0} | settings
     if problem.is_regression:
         return (DPSGDRegressor if is_sgd else DPSCDRegressor)(**settings)
     make = DPSGDClassifier if is_sgd else DPSCDClassifier
