@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 _SMALLEST_STEP, _LARGEST_STEP = 1e-30, 1e30
-# How many reaches away the subgradient method without noise takes the optimum to be; typical
-# subgradients are far shorter than their bound, which asks for longer steps yet.
-_OPTIMUM = 4.0
+# Share of the reach that the subgradient method without noise takes the optimum to be away.
+_OPTIMUM = 0.8
 # Noise multiplier of a step from which on smaller batches hardly cost noise.
 _LOUD = 1.25
 # Larger batches leave at least this many steps.
 _FEWEST_STEPS = 300
-# The longest memory of momentum.
-_MOST_MOMENTUM = 0.95
+# Momentum remembers no more than this share of the steps.
+_MEMORY = 1.0 / 15.0
 # Share of the reach that a step moves a prediction by at most, without smoothness.
 _STRIDE = 0.2
 # Noise of a prediction, over 1 / noise of the mean gradient, up to which it is worth its signal.
@@ -54,23 +53,25 @@ class StepSizes:
         if self.eta0 != "auto":
             return Step(float(self.eta0))
         total = math.sqrt(_sum_of_powers(n_steps, 2.0 * self.power))
-        stable = 1.0 / (problem.smoothness * problem.row_norm**2)
-        if noise > 0.0:
-            entry = problem.reach / math.sqrt(problem.n_columns)
-            entry = min(entry, _WORTH * math.sqrt(n_steps) / noise) / problem.row_norm
-            wanted = entry / (clip * noise * total)
-            # Gradient descent is stable below twice 1 / smoothness. Without smoothness: a step
-            # moves no prediction by more than a share of the reach.
-            rough = _STRIDE * problem.reach / (problem.row_norm * clip)
-            longest = 2.0 * stable if stable > 0.0 else rough
-            momentum = 0.0
-            if with_momentum and stable > 0.0:
-                momentum = min(max(1.0 - longest / wanted, 0.0), _MOST_MOMENTUM)
-            found = min(wanted, longest / (1.0 - momentum))
-            return Step(_within_range(found), momentum)
-        # Without smoothness: what bounds the error of the subgradient method.
-        rough = _OPTIMUM * problem.reach / (problem.lipschitz * problem.row_norm**2 * total)
-        return Step(_within_range(stable if stable > 0.0 else rough))
+        smooth = math.isfinite(problem.smoothness)
+        if noise == 0.0:
+            # Without smoothness: what bounds the error of the subgradient method.
+            found = _OPTIMUM * problem.reach / (problem.lipschitz * problem.row_norm**2 * total)
+            if smooth:
+                found = 1.0 / (problem.smoothness * problem.row_norm**2)
+            return Step(_within_range(found))
+        entry = problem.reach / math.sqrt(problem.n_columns)
+        entry = min(entry, _WORTH * math.sqrt(n_steps) / noise)
+        wanted = entry / (problem.row_norm * clip * noise * total)
+        if not smooth:
+            # No step moves a prediction by more than a share of the reach.
+            longest = _STRIDE * problem.reach / (problem.row_norm * clip)
+            return Step(_within_range(min(wanted, longest)))
+        # From this step on gradient descent can diverge.
+        longest = 2.0 / (problem.smoothness * problem.row_norm**2)
+        most = 1.0 - 1.0 / max(1.0, _MEMORY * n_steps) if with_momentum else 0.0
+        momentum = min(max(1.0 - longest / wanted, 0.0), most)
+        return Step(_within_range(min(wanted, longest / (1.0 - momentum))), momentum)
 
 
 def auto_poisson_size(problem, n_passes, noise_of_fit):
@@ -106,7 +107,6 @@ def auto_slope(problem, noise):
     noise : float
         Standard deviation of an entry of the mean of all released mean gradients, over the
         clipping norm.
-
     """
     return 1.0 / (1.0 + math.sqrt(problem.caution * math.sqrt(problem.n_columns) * noise))
 
