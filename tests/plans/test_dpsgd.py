@@ -247,9 +247,12 @@ def test_the_noise_of_w_by_running_its_steps_alone(make):
 
 
 def test_auto_settings_are_capped():
-    little = plan(epsilon=1e4, clipping_norm="auto", caution=16.0, n_rows=10**6, delta=1e-7)
+    many = {"n_rows": 10**6, "delta": 1e-7, "batch_size": "auto"}
+    little = plan(epsilon=1e4, clipping_norm="auto", reach=16.0, caution=16.0, **many)
     assert 0.99 * 1.5 < little.clipping_norm < 1.5
-    assert little.momentum < 1.0
+    assert little.momentum == pytest.approx(1.0 - 15.0 / little.sampler.n_steps)
+    stable = little.eta0 * (1.0 - little.momentum)
+    assert stable == pytest.approx(2.0 / (0.25 * 1.5**2))
     assert plan(epsilon=1e-2, clipping_norm="auto", caution=16.0).clipping_norm < 0.3 * 1.5
     assert plan(lipschitz=0.2, caution=0.0, clipping_norm="auto").clipping_norm == (
         pytest.approx(0.3)
@@ -261,7 +264,7 @@ def test_auto_settings_are_capped():
 
 @pytest.mark.parametrize("make", [plan_dpsgd, plan_dpsgd_laplace])
 def test_the_auto_clip_balances_noise_and_bias(make):
-    """(1/c - 1)^2 is the caution times the length of the noise of the mean gradient of all steps."""
+    """(1/c - 1)^2 is the caution times the length of the noise of the mean of all steps."""
     made = plan(make, clipping_norm="auto", caution=16.0)
     slope = made.clipping_norm / 1.5
     per_step = made.mechanism.noise_std / made.clipping_norm / made.sampler.expected_size
