@@ -11,6 +11,8 @@ _OPTIMUM = 0.8
 _LOUD = 1.25
 # Larger batches leave at least this many steps.
 _FEWEST_STEPS = 300
+# The reach is the length of so many entries; where there are more, that of as many of them.
+_MANY_COLUMNS = 64
 # Momentum remembers no more than this share of the steps.
 _MEMORY = 1.0 / 15.0
 # Share of the reach that a step moves a prediction by at most, without smoothness.
@@ -60,7 +62,7 @@ class StepSizes:
             if smooth:
                 found = 1.0 / (problem.smoothness * problem.row_norm**2)
             return Step(_within_range(found))
-        entry = problem.reach / math.sqrt(problem.n_columns)
+        entry = problem.reach / math.sqrt(min(problem.n_columns, _MANY_COLUMNS))
         entry = min(entry, _WORTH * math.sqrt(n_steps) / noise)
         wanted = entry / (problem.row_norm * clip * noise * total)
         if not smooth:

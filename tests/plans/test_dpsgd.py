@@ -202,6 +202,16 @@ def test_auto_steps_let_the_noise_of_w_be_as_long_as_the_reach(make, power_t):
     assert 1.5 * length == pytest.approx(2.5, rel=0.25 if power_t else 1e-3)
 
 
+def test_of_many_columns_as_many_as_64_have_the_reach():
+    """The noise of an entry is the same for 64 columns and for more."""
+    few, some, many = (
+        plan(n_columns=n, n_rows=100_000, epsilon=0.1, delta=1e-6, smoothness=1e-9)
+        for n in (16, 64, 900)
+    )
+    assert few.eta0 == pytest.approx(2.0 * some.eta0, rel=1e-3)
+    assert many.eta0 == pytest.approx(some.eta0, rel=1e-3)
+
+
 @pytest.mark.parametrize("make", [plan_dpsgd, plan_dpsgd_laplace])
 def test_auto_steps_take_in_no_more_noise_than_is_worth_its_signal(make):
     """Where the mean gradient of all steps drowns, a prediction gets a tenth over its noise."""

@@ -519,8 +519,15 @@ MUTANTS = (
     Mutant(
         "a reach for each coordinate",
         "_plans/_dpsgd_rules.py",
-        "problem.reach / math.sqrt(problem.n_columns)",
+        "problem.reach / math.sqrt(min(problem.n_columns, _MANY_COLUMNS))",
         "problem.reach",
+        (PLAN_GRADIENT,),
+    ),
+    Mutant(
+        "a reach that many columns share",
+        "_plans/_dpsgd_rules.py",
+        "min(problem.n_columns, _MANY_COLUMNS)",
+        "problem.n_columns",
         (PLAN_GRADIENT,),
     ),
     Mutant(
