@@ -42,7 +42,9 @@ class Loss(Protocol):
         Size of the predictions that training aims at: some way beyond targets in [-1, 1]; beyond
         the hinge's corner; for the logistic losses, where the slope has fallen to 1 %.
     reach : float
-        What gradient descent, which forgets less of its noise, lets the noise add to a prediction.
+        Length that gradient descent lets the noise of w have, times that of a row.
+    caution : float
+        How fast its clip falls with the noise; 0 where clipping would only shrink all slopes.
     at_zero : float
         The loss of a prediction of 0; `inf` where targets have no bound.
     """
@@ -52,6 +54,7 @@ class Loss(Protocol):
     lipschitz: float
     margin: float
     reach: float
+    caution: float
     at_zero: float
 
     def value(self, y, m):
@@ -91,7 +94,8 @@ class SquaredError:
     smoothness: float = 1.0
     lipschitz: float = inf
     margin: float = 1.2
-    reach: float = 1.0
+    reach: float = 4.0
+    caution: float = 800.0
     at_zero: float = inf
 
     def value(self, y, m):
@@ -123,7 +127,8 @@ class Hinge(_UnitInterval):
     smoothness: float = inf
     lipschitz: float = 1.0
     margin: float = 2.5
-    reach: float = 5.0
+    reach: float = 25.0
+    caution: float = 0.0
     at_zero: float = 1.0
 
     def value(self, y, m):
@@ -160,7 +165,8 @@ class LogLoss(_UnitInterval):
     smoothness: float = 0.25
     lipschitz: float = 1.0
     margin: float = 5.0
-    reach: float = 3.0
+    reach: float = 16.0
+    caution: float = 16.0
     at_zero: float = log(2.0)
 
     def value(self, y, m):
@@ -249,7 +255,8 @@ class Huber:
     name: str = "huber"
     smoothness: float = 1.0
     margin: float = 1.2
-    reach: float = 1.0
+    reach: float = 4.0
+    caution: float = 800.0
     at_zero: float = inf
 
     @property
@@ -281,7 +288,8 @@ class Multinomial:
     smoothness: float = 0.5
     lipschitz: float = sqrt(2.0)
     margin: float = 5.0
-    reach: float = 3.0
+    reach: float = 16.0
+    caution: float = 16.0
 
     @property
     def at_zero(self):

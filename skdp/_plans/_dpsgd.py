@@ -7,22 +7,19 @@ import numpy as np
 
 from skdp._checks import check_count, check_positive
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
-from skdp._plans._base import Plan, auto_batch_size, resolve_batch_size
+from skdp._plans._base import Plan, resolve_batch_size
 from skdp._plans._dpsgd_disjoint import (
     auto_disjoint_size,
     full_step_noise,
     mean_noise,
     sort_by_budget,
 )
+from skdp._plans._dpsgd_rules import auto_poisson_size, auto_slope
 from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp.accountant import GaussianEvent, LaplaceEvent
 
-_SMALLEST_STEP, _LARGEST_STEP = 1e-30, 1e30
-# How many reaches away the subgradient method without noise takes the optimum to be; typical
-# subgradients are far shorter than their bound, which asks for longer steps yet.
-_OPTIMUM = 4.0
-# Slope that gradients of smooth losses are clipped at.
-_SMOOTH_SLOPE = 0.3
+# Slope that gradients of smooth losses are clipped at in streams, whose length nobody knows.
+_STREAM_SLOPE = 0.3
 # The first word of the random streams of `partial_fit`; the second is the number of the call.
 _CALLS = 2
 
@@ -54,7 +51,7 @@ class DPSGDProblem:
         See `GaussianMechanism`.
     l1, l2 : float
         Strengths of the penalty, see `Penalty`.
-    reach, smoothness, lipschitz, at_zero : float
+    reach, caution, smoothness, lipschitz, at_zero : float
         Of the loss of a row, all its outputs together.
     """
 
@@ -66,6 +63,7 @@ class DPSGDProblem:
     l1: float
     l2: float
     reach: float
+    caution: float
     smoothness: float
     lipschitz: float
     at_zero: float
@@ -86,47 +84,6 @@ class DPSGDProblem:
         return radius
 
 
-@dataclass(frozen=True)
-class StepSizes:
-    """What the parameters `learning_rate`, `eta0`, `power_t` and `alpha` ask for."""
-
-    learning_rate: str
-    eta0: float | str
-    power_t: float
-    alpha: float
-
-    @property
-    def power(self):
-        """The p of step sizes proportional to ``t ** -p``."""
-        return {"constant": 0.0, "invscaling": self.power_t, "inv_alpha": 1.0}[self.learning_rate]
-
-    def first(self, problem, clip, noise, n_steps):
-        """Return the first step size.
-
-        The noise of all steps, of standard deviation `noise` on each entry of a step's mean
-        gradient, moves a prediction by up to tau = eta0 * row_norm * noise * sqrt(sum of
-        t ** (-2 p)). "auto" makes tau equal to the loss's reach, for the reasons that
-        doc/theory/default_rules.rst gives, within the steps that are stable without noise.
-        """
-        if self.learning_rate == "inv_alpha":
-            return 1.0 / self.alpha
-        if self.eta0 != "auto":
-            return float(self.eta0)
-        total = math.sqrt(_sum_of_powers(n_steps, 2.0 * self.power))
-        reach = problem.reach / problem.row_norm
-        stable = 1.0 / (problem.smoothness * problem.row_norm**2)
-        if noise > 0.0:
-            balanced = reach / (noise * total)
-            # Gradient descent is stable below twice 1 / smoothness. Without smoothness: a step
-            # moves no prediction by more than the reach.
-            found = min(balanced, 2.0 * stable if stable > 0.0 else reach / clip)
-        else:
-            # Without smoothness: what bounds the error of the subgradient method.
-            rough = _OPTIMUM * reach / (problem.lipschitz * problem.row_norm * total)
-            found = stable if stable > 0.0 else rough
-        return float(min(max(found, _SMALLEST_STEP), _LARGEST_STEP))
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DPSGDPlan(Plan):
     """What is run and the guarantee that it gives.
@@ -142,6 +99,8 @@ class DPSGDPlan(Plan):
         What the gradient of a row is clipped to.
     eta0, power : float
         The t-th step size, from 1, is ``eta0 * t ** -power``.
+    momentum : float
+        Share of a step's direction that is that of the last one.
     radius : float
         Length that the model is cut to.
     sampler : PoissonSampler, PartitionSampler or SortedPartitionSampler
@@ -163,6 +122,7 @@ class DPSGDPlan(Plan):
     n_passes: int
     clipping_norm: float
     eta0: float
+    momentum: float
     power: float
     radius: float
     sampler: PoissonSampler | PartitionSampler | SortedPartitionSampler
@@ -193,23 +153,27 @@ def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm):
     """
     max_iter = 10 if max_iter == "auto" else check_count(max_iter, "max_iter")
     if batch_size == "auto":
-        batch_size = auto_batch_size(problem.n_rows)
+        batch_size = auto_poisson_size(problem, max_iter, budget.calibrate())
     batch_size = resolve_batch_size(batch_size, problem.n_rows)
     n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
     sampler = PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps)
     noise_multiplier = budget.calibrate(sampling_rate=sampler.rate, n_steps=n_steps)
-    clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
-    mechanism = _mechanism(GaussianMechanism, problem, clip, noise_multiplier)
+    noise = _unit_noise(GaussianMechanism, problem, noise_multiplier) / batch_size
+    clip = _resolve_clip(
+        clipping_norm, problem, noise_multiplier, auto_slope(problem, noise / math.sqrt(n_steps))
+    )
+    step = steps.first(problem, clip, noise, n_steps)
     return DPSGDPlan(
         n_rows=problem.n_rows,
         batch_size=batch_size,
         n_passes=max_iter,
         clipping_norm=clip,
-        eta0=steps.first(problem, clip, mechanism.noise_std / batch_size, n_steps),
+        eta0=step.eta0,
+        momentum=step.momentum,
         power=steps.power,
         radius=problem.radius if noise_multiplier > 0.0 else math.inf,
         sampler=sampler,
-        mechanism=mechanism,
+        mechanism=_mechanism(GaussianMechanism, problem, clip, noise_multiplier),
         event=GaussianEvent(noise_multiplier, **sampler.design),
         budget=budget,
     )
@@ -235,33 +199,41 @@ def plan_dpsgd_laplace(
             multipliers = budget.calibrate_pure(max_iter, sample_epsilon)
     budget = replace(budget, epsilon=epsilon, delta=0.0)
     noise_multiplier = budget.calibrate_pure(max_iter)
-    clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
-    mechanism = _mechanism(LaplaceMechanism, problem, clip, noise_multiplier)
+    n_entries = problem.n_columns * problem.n_outputs
+    unit_noise = _unit_noise(LaplaceMechanism, problem, noise_multiplier)
     if batch_size != "auto":
         batch_size = resolve_batch_size(batch_size, problem.n_rows)
     largest, full_step = None, math.inf
     if multipliers is None:
         if batch_size == "auto":
-            size = auto_disjoint_size(problem.n_rows, mechanism.size, noise_multiplier)
+            size = auto_disjoint_size(problem.n_rows, n_entries, noise_multiplier)
             batch_size = min(problem.n_rows, int(size))
         sampler = PartitionSampler(problem.n_rows, batch_size, max_iter)
-        noise_std = mechanism.noise_std * sampler.n_parts / problem.n_rows
+        noise = unit_noise * sampler.n_parts / problem.n_rows
     else:
-        sampler, noises = sort_by_budget(multipliers, mechanism.size, max_iter, batch_size)
+        sampler, noises = sort_by_budget(multipliers, n_entries, max_iter, batch_size)
         if batch_size == "auto":
             batch_size = max(sampler.sizes)
         largest, full_step = float(multipliers.max()), full_step_noise(noises)
-        noise_std = mechanism.noise_std * mean_noise(noises) / noise_multiplier
+        noise = unit_noise * mean_noise(noises) / noise_multiplier
+    clip = _resolve_clip(
+        clipping_norm,
+        problem,
+        noise_multiplier,
+        auto_slope(problem, noise / math.sqrt(sampler.n_steps)),
+    )
+    step = steps.first(problem, clip, noise, sampler.n_steps)
     return DPSGDPlan(
         n_rows=problem.n_rows,
         batch_size=batch_size,
         n_passes=max_iter,
         clipping_norm=clip,
-        eta0=steps.first(problem, clip, noise_std, sampler.n_steps),
+        eta0=step.eta0,
+        momentum=step.momentum,
         power=steps.power,
         radius=problem.radius if noise_multiplier > 0.0 else math.inf,
         sampler=sampler,
-        mechanism=mechanism,
+        mechanism=_mechanism(LaplaceMechanism, problem, clip, noise_multiplier),
         event=LaplaceEvent(noise_multiplier, max_iter, sampler.n_parts, largest),
         budget=budget,
         noise_multipliers=multipliers,
@@ -278,9 +250,10 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
     different, so that their guarantees don't add up.
     """
     noise_multiplier = budget.calibrate_pure()
-    clip = _resolve_clip(clipping_norm, problem, noise_multiplier)
-    mechanism = _mechanism(LaplaceMechanism, problem, clip, noise_multiplier)
-    first = steps.first(problem, clip, mechanism.noise_std / problem.n_rows, n_calls)
+    slope = _STREAM_SLOPE if math.isfinite(problem.smoothness) else 1.0
+    clip = _resolve_clip(clipping_norm, problem, noise_multiplier, slope)
+    noise = _unit_noise(LaplaceMechanism, problem, noise_multiplier) / problem.n_rows
+    first = steps.first(problem, clip, noise, n_calls, with_momentum=False)
     epsilon, least, most = float(budget.epsilon), noise_multiplier, noise_multiplier
     if before is not None:
         epsilon = max(epsilon, before.epsilon)
@@ -292,11 +265,12 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
         batch_size=problem.n_rows,
         n_passes=1,
         clipping_norm=clip,
-        eta0=first * float(n_calls) ** -steps.power,
+        eta0=first.eta0 * float(n_calls) ** -steps.power,
+        momentum=0.0,
         power=0.0,
         radius=problem.radius if noise_multiplier > 0.0 else math.inf,
         sampler=PartitionSampler(problem.n_rows, problem.n_rows, 1),
-        mechanism=mechanism,
+        mechanism=_mechanism(LaplaceMechanism, problem, clip, noise_multiplier),
         event=LaplaceEvent(least, 1, n_calls, most if most > least else None),
         budget=replace(budget, epsilon=epsilon, delta=0.0),
         notes=(_STREAM.format(epsilon),),
@@ -315,23 +289,18 @@ def _mechanism(kind, problem, clip, noise_multiplier):
     )
 
 
-def _resolve_clip(clipping_norm, problem, noise_multiplier):
+def _unit_noise(kind, problem, noise_multiplier):
+    """Return the standard deviation of an entry of the noise for a clipping norm of 1."""
+    return _mechanism(kind, problem, 1.0, noise_multiplier).noise_std
+
+
+def _resolve_clip(clipping_norm, problem, noise_multiplier, slope):
     """Return what a gradient is clipped to: without noise nothing is.
 
-    "auto" is a share of the longest gradient of a loss of slope 1. Slopes of smooth losses are
-    mostly well below 1 near the optimum, and a lower bound means less noise; those of the hinge
-    loss are 0 or 1, and a lower bound would only shrink them all.
+    "auto" is the length of the gradient of a row at its bound where the loss has this slope.
     """
     if noise_multiplier == 0.0:
         return math.inf
     if clipping_norm != "auto":
         return check_positive(clipping_norm, "clipping_norm")
-    typical = _SMOOTH_SLOPE if math.isfinite(problem.smoothness) else 1.0
-    return float(min(problem.lipschitz, typical) * problem.row_norm)
-
-
-def _sum_of_powers(n_steps, exponent):
-    """Return about the sum of ``t ** -exponent`` over t from 1 to `n_steps`; exact for 0."""
-    if exponent == 1.0:
-        return 1.0 + math.log(n_steps)
-    return 1.0 + (float(n_steps) ** (1.0 - exponent) - 1.0) / (1.0 - exponent)
+    return float(min(problem.lipschitz, slope) * problem.row_norm)

@@ -18,7 +18,8 @@ def solve_dpsgd(rows, targets, *, plan, loss, penalty, average, n_jobs, coins, n
     Each step draws a batch, clips the gradient of each of its rows, releases their sum and makes a
     proximal step, with L the batch's public or expected size:
 
-    .. math:: w \leftarrow \mathrm{Proj}\bigl(\mathrm{prox}_{\eta_t}(w - \eta_t g / L)\bigr),
+    .. math:: v \leftarrow m v + (1 - m)\, \eta_t g / L, \quad
+              w \leftarrow \mathrm{Proj}\bigl(\mathrm{prox}_{\eta_t}(w - v)\bigr),
               \quad \eta_t = \eta_0 t^{-p} .
 
     The gradient of a row is the outer product of its k derivatives and the row, so its length is
@@ -56,6 +57,7 @@ def solve_dpsgd(rows, targets, *, plan, loss, penalty, average, n_jobs, coins, n
     w = np.zeros(shape) if start is None else start.reshape(shape)
     mean = TailAverage(shape, sampler.n_steps, average)
     bound = np.array(plan.clipping_norm)
+    last_move = np.zeros(shape)
 
     def gradient(gathered, indices, w):
         norm = gathered.load(indices)
@@ -74,8 +76,12 @@ def solve_dpsgd(rows, targets, *, plan, loss, penalty, average, n_jobs, coins, n
                 released = serving.release(total, noise)
                 quiet = plan.full_step_noise * batch.size / serving.noise_multiplier
                 eta *= min(1.0, quiet) ** 2
-            w = w - (eta / sampler.divisor(batch)) * released
-            w = penalty.prox(w, eta)
+            move = (eta / sampler.divisor(batch)) * released
+            if plan.momentum > 0.0:
+                move *= 1.0 - plan.momentum
+                move += plan.momentum * last_move
+                last_move = move
+            w = penalty.prox(w - move, eta)
             length = math.sqrt(np.vdot(w, w))
             if length > plan.radius:
                 w *= plan.radius / length

@@ -99,12 +99,14 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
 
     batch_size : int or "auto", default="auto"
         Rows a step: expected for Gaussian noise, at most for Laplace noise. "auto" is a function of
-        public numbers: for Gaussian noise a quarter of the square root of n_samples, at least 8;
-        with personal budgets records of a smaller epsilon have larger batches.
+        public numbers: half the square root of n_samples, at least 8, or as many as Gaussian noise
+        asks for before it is amplified no further; with personal budgets records of a smaller
+        epsilon have larger batches.
 
     clipping_norm : float or "auto", default="auto"
-        Bound on the L2 norm of a row's gradient, all outputs together. "auto" is the norm of a row
-        at its bound times 0.3, which slopes near the optimum mostly stay below.
+        Bound on the L2 norm of a row's gradient, all outputs together. "auto" is a share of the
+        norm of a row at its bound that follows the noise: little noise, a share near 1; in
+        `partial_fit` it is 0.3.
 
     average : bool, default=True
         Whether to return the mean of the second half of the iterates, in `partial_fit` an average
@@ -114,10 +116,11 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         Step sizes: `eta0`, ``eta0 / t ** power_t`` or ``1 / (alpha * t)`` at the step t = 1, 2, ...
 
     eta0 : float or "auto", default="auto"
-        First step size. "auto" balances the noise that a fit adds to a prediction against how far
-        its rows can move it; it is a function of n_samples and of the parameters. In `partial_fit`,
-        where nobody knows how many calls will follow, it falls with the number of calls. Ignored
-        for ``learning_rate="inv_alpha"``.
+        First step size. "auto" balances the noise that a fit adds to the weights against how far
+        its rows can move them; it is a function of the numbers of rows and columns and of the
+        parameters. Steps too long to be stable are taken with momentum, which only "auto" does. In
+        `partial_fit`, where nobody knows how many calls will follow, it falls with the number of
+        calls. Ignored for ``learning_rate="inv_alpha"``.
 
     power_t : float, default=0.5
         Exponent of ``learning_rate="invscaling"``.
@@ -451,12 +454,14 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
 
     batch_size : int or "auto", default="auto"
         Rows a step: expected for Gaussian noise, at most for Laplace noise. "auto" is a function of
-        public numbers: for Gaussian noise a quarter of the square root of n_samples, at least 8;
-        with personal budgets records of a smaller epsilon have larger batches.
+        public numbers: half the square root of n_samples, at least 8, or as many as Gaussian noise
+        asks for before it is amplified no further; with personal budgets records of a smaller
+        epsilon have larger batches.
 
     clipping_norm : float or "auto", default="auto"
         Bound on the L2 norm of a row's gradient, all outputs together. "auto" is the norm of a row
-        at its bound, times 0.3 for "log_loss", whose slopes near the optimum are mostly smaller.
+        at its bound for "hinge". For "log_loss" it is a share of it that follows the noise: little
+        noise, a share near 1, so that rare classes aren't cut; in `partial_fit` it is 0.3.
 
     average : bool, default=True
         Whether to return the mean of the second half of the iterates, in `partial_fit` an average
@@ -466,10 +471,11 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         Step sizes: `eta0`, ``eta0 / t ** power_t`` or ``1 / (alpha * t)`` at the step t = 1, 2, ...
 
     eta0 : float or "auto", default="auto"
-        First step size. "auto" balances the noise that a fit adds to a prediction against how far
-        its rows can move it; it is a function of n_samples and of the parameters. In `partial_fit`,
-        where nobody knows how many calls will follow, it falls with the number of calls. Ignored
-        for ``learning_rate="inv_alpha"``.
+        First step size. "auto" balances the noise that a fit adds to the weights against how far
+        its rows can move them; it is a function of the numbers of rows and columns and of the
+        parameters. Steps too long to be stable are taken with momentum, which only "auto" does. In
+        `partial_fit`, where nobody knows how many calls will follow, it falls with the number of
+        calls. Ignored for ``learning_rate="inv_alpha"``.
 
     power_t : float, default=0.5
         Exponent of ``learning_rate="invscaling"``.

@@ -10,11 +10,11 @@ from skdp._checks import check_sample_epsilon
 from skdp._penalties import make_penalty
 from skdp._plans._dpsgd import (
     DPSGDProblem,
-    StepSizes,
     plan_dpsgd,
     plan_dpsgd_laplace,
     plan_dpsgd_stream,
 )
+from skdp._plans._dpsgd_rules import StepSizes
 from skdp._solvers._average import late_average
 from skdp._solvers._dpsgd import solve_dpsgd
 from skdp._solvers._parallel import BLOCK_ROWS
@@ -137,6 +137,7 @@ class BaseDPSGD(RowPrivateEstimator):
             l1=penalty.l1,
             l2=penalty.l2,
             reach=loss.reach,
+            caution=loss.caution,
             smoothness=loss.smoothness,
             lipschitz=loss.lipschitz * np.sqrt(n_terms),
             at_zero=loss.at_zero * n_terms,

@@ -45,6 +45,7 @@ def solve(rows, Y, loss, **changes):
         "clipping_norm": math.inf,
         "eta0": 1.0,
         "power": 0.0,
+        "momentum": 0.0,
         "radius": math.inf,
     }
     plan = SimpleNamespace(**{name: changes.pop(name, value) for name, value in plan.items()})
@@ -58,16 +59,18 @@ def solve(rows, Y, loss, **changes):
     return solve_dpsgd(rows, Y, plan=plan, loss=loss, **(options | changes))
 
 
-def plain(X, Y, loss, penalty, batches, *, bound, eta0, power, radius, average):
+def plain(X, Y, loss, penalty, batches, *, bound, eta0, power, momentum, radius, average):
     """The algorithm row by row, with every gradient built, without noise."""
     w, iterates = np.zeros((Y.shape[1], X.shape[1])), []
+    move = np.zeros_like(w)
     for t, batch in enumerate(batches, start=1):
         total = np.zeros_like(w)
         for i in batch:
             gradient = np.outer(loss.gradient(Y[i], w @ X[i]), X[i])
             total += gradient / max(1.0, np.linalg.norm(gradient) / bound)
         eta = eta0 / t**power
-        w = w - eta * total / 4.0
+        move = momentum * move + (1.0 - momentum) * eta * total / 4.0
+        w = w - move
         shrunk = np.sign(w) * np.maximum(np.abs(w) - eta * penalty.l1, 0.0)
         w = shrunk / (1.0 + eta * penalty.l2)
         w = w * min(1.0, radius / max(np.linalg.norm(w), 1e-300))
@@ -75,12 +78,12 @@ def plain(X, Y, loss, penalty, batches, *, bound, eta0, power, radius, average):
     return np.mean(iterates[len(iterates) // 2 :], axis=0) if average else w
 
 
-@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize(("average", "momentum"), [(False, 0.0), (True, 0.0), (False, 0.6)])
 @pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("name", [*EACH, "multinomial"])
-def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, penalty, average, rng):
+def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, penalty, average, momentum, rng):
     if name == "multinomial" and n_outputs == 1:
         pytest.skip("several classes")
     loss = EACH.get(name, Multinomial(n_outputs))
@@ -91,7 +94,7 @@ def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, penalty, aver
         Y = np.where(np.arange(3) == rng.integers(0, 3, (n_rows, 1)), 1.0, -1.0)
     batches = ([1, 5, 7], [], range(23), [0], [2, 7, 22])
     penalty = make_penalty(penalty, 0.02, 0.3)
-    steps = {"eta0": 1.3, "power": 0.5, "radius": 0.4, "average": average}
+    steps = {"eta0": 1.3, "power": 0.5, "momentum": momentum, "radius": 0.4, "average": average}
     found = solve(
         clip_rows(X, data_norm=1.2, fit_intercept=fit_intercept),
         Y,
