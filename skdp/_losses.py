@@ -22,6 +22,8 @@ from scipy.special import entr, expit, logsumexp, softmax
 
 # Of `LogLoss.dual_step`: the error of expit(t) goes from 0.2 at the start to 5e-3 and 1.2e-7.
 _HALLEY_STEPS = 2
+# A constant prediction is for no rarer class than this.
+_RAREST = 1e-6
 # NumPy takes longer to turn a number into an array than to multiply 50 numbers.
 _ZERO, _QUARTER, _HALF, _ONE, _MINUS_HALF, _MINUS_TWO = map(
     np.array, (0.0, 0.25, 0.5, 1.0, -0.5, -2.0)
@@ -102,6 +104,10 @@ class SquaredError:
         """Return the derivative in `m`."""
         return m - y
 
+    def constant(self, slope, error):
+        """Return the best constant prediction and its curvature, given the mean slope at 0."""
+        return -slope, np.ones_like(slope)
+
     def conjugate(self, y, a):
         """Return the conjugate at `-a`."""
         return 0.5 * a**2 - a * y
@@ -173,6 +179,16 @@ class LogLoss(_UnitInterval):
         slope = slope - y
         slope *= _HALF
         return slope
+
+    def constant(self, slope, error):
+        """Return the best constant prediction and its curvature, given the mean slope at 0.
+
+        The slope is half less the share of positive labels. A share within `error` of 0 or 1 is
+        moved away from there; an error of a quarter or more leaves a half.
+        """
+        least = min(error, 0.5) if error < 0.25 else 0.5
+        share = np.clip(0.5 - slope, max(least, _RAREST), 1.0 - max(least, _RAREST))
+        return np.log(share / (1.0 - share)), share * (1.0 - share)
 
     def conjugate(self, y, a):
         """Return the conjugate at `-a`: a negative entropy, infinite unless ``0 <= y a <= 1``."""

@@ -200,7 +200,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         clipping_norm="auto",
         step_size="auto",
         smoothness="private",
-        average_every=1,
+        average_every="auto",
+        shrinkage="auto",
         random_state=None,
     ):
         self.alpha = alpha
@@ -221,6 +222,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         self.step_size = step_size
         self.smoothness = smoothness
         self.average_every = average_every
+        self.shrinkage = shrinkage
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -259,11 +261,11 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         penalty = self._penalty("elasticnet", unit=units.half_width)
 
         # 3. plan from public numbers
-        plan = self._plan(loss, *columns.X.shape, targets.shape[1])
+        plan = self._plan(loss, columns, targets.shape[1])
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, clip = self._solve(plan, columns, targets, loss, penalty, stream)
+        weights, clip = self._solve(plan, columns, bias, targets, loss, penalty, stream)
 
         # 5. publish
         report = plan.report(
@@ -455,7 +457,8 @@ class DPCDLasso(DPCDElasticNet):
         clipping_norm="auto",
         step_size="auto",
         smoothness="private",
-        average_every=1,
+        average_every="auto",
+        shrinkage="auto",
         random_state=None,
     ):
         super().__init__(
@@ -672,7 +675,8 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         clipping_norm="auto",
         step_size="auto",
         smoothness="private",
-        average_every=1,
+        average_every="auto",
+        shrinkage="auto",
         random_state=None,
     ):
         self.penalty = penalty
@@ -693,6 +697,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         self.step_size = step_size
         self.smoothness = smoothness
         self.average_every = average_every
+        self.shrinkage = shrinkage
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -730,11 +735,11 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         penalty = self._penalty(self.penalty)
 
         # 3. plan from public numbers
-        plan = self._plan(loss, *columns.X.shape, targets.shape[1])
+        plan = self._plan(loss, columns, targets.shape[1])
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, clip = self._solve(plan, columns, targets, loss, penalty, stream)
+        weights, clip = self._solve(plan, columns, bias, targets, loss, penalty, stream)
 
         # 5. publish
         report = plan.report(
