@@ -106,7 +106,8 @@ class SquaredError:
 
     def constant(self, slope, error):
         """Return the best constant prediction and its curvature, given the mean slope at 0."""
-        return -slope, np.ones_like(slope)
+        best = np.sign(slope) * np.minimum(error - np.abs(slope), 0.0)
+        return best, np.ones_like(slope)
 
     def conjugate(self, y, a):
         """Return the conjugate at `-a`."""

@@ -16,7 +16,7 @@ from skdp.accountant import GaussianEvent
 _EXACT_PASSES, _FEWEST_PASSES, _MOST_PASSES, _PASSES = 100, 10, 50, 2.0
 _AUTO_STEP = 1.0
 _CLIP, _LARGEST_CLIP = 0.18, 6.0
-_SHRINKAGE = 0.4
+_SHRINKAGE = 2.0
 # Size of the means of features relative to their mean squares where both are bought.
 _WEIGHT_OF_MEANS = 0.5
 # Steps of the intercept alone: the first and the last ones.
@@ -37,6 +37,10 @@ class DPCDProblem:
         Bound on the slope of the loss's derivative.
     lipschitz : float
         Bound on the loss's derivative.
+    margin : float
+        Size of a good prediction under the loss.
+    row_norm : float
+        Public bound on the norm of a row; infinite if there is none.
     reach : float
         Public bound on the norm of a row's features in units of their bounds.
     rounding_slack, square_slack : float
@@ -49,6 +53,8 @@ class DPCDProblem:
     n_features: int
     loss_smoothness: float
     lipschitz: float
+    margin: float
+    row_norm: float
     reach: float
     rounding_slack: float
     square_slack: float
@@ -107,7 +113,8 @@ class DPCDPlan(Plan):
         """Return C for the columns' smoothness constants M."""
         if self.clipping_norm != "auto":
             return self.clipping_norm
-        return self._width * math.sqrt(smoothness.sum() / self.problem.loss_smoothness)
+        squares = smoothness.sum() / self.problem.loss_smoothness
+        return self._width * min(math.sqrt(squares), self.problem.row_norm)
 
     @property
     def _width(self):
@@ -253,7 +260,7 @@ def plan_dpcd(
     elif not private:
         shrinkage = 0.0
     else:
-        shrinkage = auto_shrinkage(noise_of_pass, problem.loss_smoothness)
+        shrinkage = _SHRINKAGE * noise_of_pass / problem.margin
     return DPCDPlan(
         budget=budget,
         n_rows=problem.n_rows,
@@ -282,11 +289,6 @@ def auto_passes(noise_of_pass):
 def auto_width(noise_of_pass):
     """Return the thresholds over the roots of the columns' mean squares."""
     return min(_CLIP / math.sqrt(noise_of_pass), _LARGEST_CLIP)
-
-
-def auto_shrinkage(noise_of_pass, loss_smoothness):
-    """Return the strength of the penalty on what columns add to predictions."""
-    return _SHRINKAGE * noise_of_pass * auto_width(noise_of_pass)
 
 
 def _buys_means(problem, budget):

@@ -99,7 +99,8 @@ def _start(descent, j, loss, bias):
     constant, curvature = loss.constant(descent.slopes(j) / (descent.n_rows * bias), error)
     for row, steps, best, bend in zip(descent.w, descent.steps, constant, curvature, strict=True):
         row[j] = descent.penalties[j].prox_of_number(float(best) / bias, 0.0)
-        steps[j] *= loss.smoothness / float(bend)
+        # A step's noise moves predictions by a quarter at most.
+        steps[j] *= loss.smoothness / max(float(bend), 2.0 * error)
     descent.move(descent.w)
 
 

@@ -6,9 +6,9 @@ from numbers import Integral, Real
 import numpy as np
 
 from skdp._bounds import (
-    BoundedColumns,
-    clip_columns,
     at_zero,
+    augmented_norm,
+    clip_columns,
     clip_rows,
     divide_columns,
     norm_in_units,
@@ -155,6 +155,8 @@ class BaseDPCD(RowPrivateEstimator):
             n_features=n_columns - bool(self.fit_intercept),
             loss_smoothness=loss.smoothness,
             lipschitz=loss.lipschitz,
+            margin=loss.margin,
+            row_norm=augmented_norm(data_norm, self.fit_intercept),
             reach=norm_in_units(columns.unit[: self.n_features_in_], data_norm),
             rounding_slack=summation_slack(n_rows, 1, n_outputs, SUM_BLOCK),
             square_slack=summation_slack(n_rows, n_columns, 1, SUM_BLOCK),
