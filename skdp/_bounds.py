@@ -163,9 +163,15 @@ def column_reach(low, high, bias):
     return np.append(reach, bias) if bias else reach
 
 
-def norm_in_units(reach, data_norm):
-    """Return a bound on the norm of a row whose entries are divided by what none exceeds."""
-    return min(np.sqrt(reach.size), data_norm / reach.min())
+def norm_in_units(low, high, data_norm):
+    """Return a bound on the norm of a row, clipped to ranges, in units of what they allow.
+
+    A range without 0 in it moves values away from 0, so that a bound of the row as it was says
+    nothing.
+    """
+    reach = column_reach(low, high, 0.0)
+    shortens = (low <= 0.0).all() and (high >= 0.0).all()
+    return float(min(np.sqrt(reach.size), data_norm / reach.min() if shortens else np.inf))
 
 
 @np.errstate(all="ignore")

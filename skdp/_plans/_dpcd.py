@@ -16,7 +16,8 @@ from skdp.accountant import GaussianEvent
 _EXACT_PASSES, _FEWEST_PASSES, _MOST_PASSES, _PASSES = 100, 10, 50, 2.0
 _AUTO_STEP = 1.0
 _CLIP, _LARGEST_CLIP = 0.18, 6.0
-_SHRINKAGE = 2.0
+_NOISE_SHARE = 0.15
+_SHRINKAGE = 1.0
 # Size of the means of features relative to their mean squares where both are bought.
 _WEIGHT_OF_MEANS = 0.5
 # Steps of the intercept alone: the first and the last ones.
@@ -39,8 +40,6 @@ class DPCDProblem:
         Bound on the loss's derivative.
     margin : float
         Size of a good prediction under the loss.
-    row_norm : float
-        Public bound on the norm of a row; infinite if there is none.
     reach : float
         Public bound on the norm of a row's features in units of their bounds.
     rounding_slack, square_slack : float
@@ -54,7 +53,6 @@ class DPCDProblem:
     loss_smoothness: float
     lipschitz: float
     margin: float
-    row_norm: float
     reach: float
     rounding_slack: float
     square_slack: float
@@ -83,6 +81,9 @@ class DPCDPlan(Plan):
         Factor C of the thresholds ``C_j = sqrt(M_j / sum(M)) C``; infinite without noise.
     shrinkage : float
         Strength of the penalty on the mean squares of the columns' parts of predictions.
+    doubt : float
+        Standard deviations of its own noise within which a feature that has an L1 penalty has the
+        coefficient 0.
     noise_of_pass : float
         Standard deviation that noise would have, summed over columns of mean square 1, if one pass
         were the fit and thresholds were 1.
@@ -104,6 +105,7 @@ class DPCDPlan(Plan):
     step_size: float
     clipping_norm: float | str
     shrinkage: float
+    doubt: float
     noise_of_pass: float
     sampler: SingleCoordinateSampler
     mechanism: GaussianMechanism
@@ -113,12 +115,11 @@ class DPCDPlan(Plan):
         """Return C for the columns' smoothness constants M."""
         if self.clipping_norm != "auto":
             return self.clipping_norm
-        squares = smoothness.sum() / self.problem.loss_smoothness
-        return self._width * min(math.sqrt(squares), self.problem.row_norm)
+        return self._width * math.sqrt(smoothness.sum() / self.problem.loss_smoothness)
 
     @property
     def _width(self):
-        return auto_width(self.noise_of_pass)
+        return auto_width(self.noise_of_pass, self.n_passes, self.problem)
 
     def public_clip(self, smoothness):
         """Return C, or None if it follows from mean squares that were bought."""
@@ -156,18 +157,25 @@ class DPCDPlan(Plan):
         """Whether the features' means are released with their mean squares, to be taken away."""
         return _buys_means(self.problem, self.budget)
 
-    @property
-    def square_range(self):
-        """Range that released mean squares, in units of the bounds' squares, are moved to.
+    def likely_moments(self, squares, means):
+        """Return mean squares of centred features, and centres, from what was released of both.
 
-        They are at most 1, and at least the standard deviation of their noise: below, the release
-        can't tell a column from an empty one, and a step that trusted it could be any number of
-        times too long. Without noise and bounds nothing is moved.
+        All in units of the bounds. The squares of a record add up to the square of
+        ``problem.reach`` at most, so that is their scale if they are told by nothing else. Released
+        numbers count the less for it the larger their noise is, as they would if mean squares and
+        means had been drawn at that scale. A mean square is then at least the standard deviation of
+        its noise or that scale: below, the release can't tell a column from an empty one, and a
+        step that trusted it could be any number of times too long. Without noise and bounds nothing
+        is moved.
         """
         if self.square_mechanism.noise_multiplier == 0.0:
-            return 0.0, math.inf
+            return squares, means
         noise = self.square_mechanism.noise_std / self.n_rows
-        return min(1.0, noise), 1.0
+        scale = self.problem.reach**2 / self.problem.n_features
+        means = means / (1.0 + (noise / _WEIGHT_OF_MEANS) ** 2 / scale)
+        means = np.clip(means, -1.0, 1.0)
+        squares = scale + (squares - scale) / (1.0 + (noise / scale) ** 2)
+        return np.clip(squares - means**2, min(noise, scale), 1.0), means
 
     @property
     def events(self):
@@ -253,6 +261,7 @@ def plan_dpcd(
     )
     if clipping_norm != "auto":
         clipping_norm = check_positive(clipping_norm, "clipping_norm")
+    doubt = 0.0
     if shrinkage != "auto":
         shrinkage = float(shrinkage)
         if not 0.0 <= shrinkage < math.inf:
@@ -261,6 +270,8 @@ def plan_dpcd(
         shrinkage = 0.0
     else:
         shrinkage = _SHRINKAGE * noise_of_pass / problem.margin
+        # The largest of so many normal variables is seldom beyond.
+        doubt = math.sqrt(2.0 * math.log(max(problem.n_features, 2)))
     return DPCDPlan(
         budget=budget,
         n_rows=problem.n_rows,
@@ -272,6 +283,7 @@ def plan_dpcd(
         step_size=_AUTO_STEP if step_size == "auto" else float(step_size),
         clipping_norm=clipping_norm if private else math.inf,
         shrinkage=shrinkage,
+        doubt=doubt,
         noise_of_pass=noise_of_pass,
         sampler=SingleCoordinateSampler(problem.n_columns, n_steps, n_alone),
         mechanism=mechanism,
@@ -286,9 +298,16 @@ def auto_passes(noise_of_pass):
     return round(min(max(_PASSES / math.sqrt(noise_of_pass), _FEWEST_PASSES), _MOST_PASSES))
 
 
-def auto_width(noise_of_pass):
+def auto_width(noise_of_pass, n_passes, problem):
     """Return the thresholds over the roots of the columns' mean squares."""
-    return min(_CLIP / math.sqrt(noise_of_pass), _LARGEST_CLIP)
+    if noise_of_pass == 0.0:
+        return math.inf
+    loudest = _NOISE_SHARE * problem.margin * problem.loss_smoothness
+    return min(
+        _CLIP / math.sqrt(noise_of_pass),
+        loudest / (noise_of_pass * math.sqrt(n_passes)),
+        _LARGEST_CLIP,
+    )
 
 
 def _buys_means(problem, budget):

@@ -1,5 +1,6 @@
 """Proximal coordinate descent with released coordinates of the gradient."""
 
+import math
 from itertools import islice
 
 import numpy as np
@@ -26,7 +27,8 @@ def solve_dpcd(columns, targets, *, plan, loss, penalty, steps, coins, noise, bi
 
     With ``plan.tail`` there is one period. The intercept begins at the best constant, and the
     penalty's proximal operator is applied once more, to the mean of what it was applied to in the
-    second half of the passes: so coefficients are exactly 0 where they are on average. Then the
+    second half of the passes: so coefficients are exactly 0 where they are on average, or, under an
+    L1 penalty, where noise alone would explain them. Then the
     intercept follows, with some steps of its own.
 
     Parameters
@@ -86,16 +88,18 @@ def _descend_to_tail(descent, coordinates, plan, loss, bias):
     n_skipped = plan.n_passes // 2 * sampler.n_columns
     for j in islice(coordinates, n_skipped):
         descent.update(j)
-    _take_mean(descent, islice(coordinates, sampler.n_shared - n_skipped))
+    doubts = np.zeros(sampler.n_columns)
+    doubts[: plan.problem.n_features] = plan.doubt
+    _take_mean(descent, islice(coordinates, sampler.n_shared - n_skipped), doubts)
     last = list(coordinates)
     for j in last[: len(last) // 2]:
         descent.update(j)
-    _take_mean(descent, last[len(last) // 2 :])
+    _take_mean(descent, last[len(last) // 2 :], doubts)
 
 
 def _start(descent, j, loss, bias):
     """Release the slopes of the intercept, and move it to the best constant."""
-    error = 2.0 * descent.mechanism.noise_std / (descent.n_rows * bias)
+    error = 2.0 * descent.noise_of_slope / bias
     constant, curvature = loss.constant(descent.slopes(j) / (descent.n_rows * bias), error)
     for row, steps, best, bend in zip(descent.w, descent.steps, constant, curvature, strict=True):
         row[j] = descent.penalties[j].prox_of_number(float(best) / bias, 0.0)
@@ -104,8 +108,11 @@ def _start(descent, j, loss, bias):
     descent.move(descent.w)
 
 
-def _take_mean(descent, coordinates):
-    """Update, and move to the proximal operator of the mean of what it is applied to."""
+def _take_mean(descent, coordinates, doubts):
+    """Update, and move to the proximal operator of the mean of what it is applied to.
+
+    Under an L1 penalty a mean that is within so many standard deviations of its own noise is 0.
+    """
     total = np.zeros((descent.n_outputs, descent.n_columns))
     counts = [0] * descent.n_columns
     for j in coordinates:
@@ -114,8 +121,11 @@ def _take_mean(descent, coordinates):
     w = descent.w
     for j, count in enumerate(counts):
         if count:
+            penalty = descent.penalties[j]
+            quiet = doubts[j] * descent.noise_of_slope / math.sqrt(count) if penalty.l1 else 0.0
             for row, steps, mean in zip(w, descent.steps, total[:, j] / count, strict=True):
-                row[j] = descent.penalties[j].prox_of_number(float(mean), steps[j])
+                mean = 0.0 if abs(mean) <= steps[j] * quiet else float(mean)
+                row[j] = penalty.prox_of_number(mean, steps[j])
     descent.move(w)
 
 
@@ -128,6 +138,7 @@ class _Descent:
         self.n_columns = unit.size
         self.mechanism, self._loss, self._noise = mechanism, loss, noise
         self._bound = mechanism.contribution_bound
+        self.noise_of_slope = mechanism.noise_std / self.n_rows
         # NumPy is faster on one axis than on two of which one has length 1.
         shape = (self.n_rows,) if self.n_outputs == 1 else (self.n_outputs, self.n_rows)
         self._targets = np.ascontiguousarray(targets.T).reshape(shape)
@@ -185,8 +196,7 @@ def feature_moments(X, reach, plan, noise):
     Returns
     -------
     squares, means : ndarray of shape (d,)
-        Means that aren't bought are 0. The squares are of what is left after they are taken away,
-        and within what the plan says of mean squares in units of `reach`.
+        Means that aren't bought are 0. The squares are of what is left after they are taken away.
     """
     mechanism, d = plan.square_mechanism, reach.size
     total = np.zeros(mechanism.size)
@@ -197,8 +207,6 @@ def feature_moments(X, reach, plan, noise):
             if plan.buys_means:
                 total[d + j] = plan.weight_of_means * np.add.reduce(scaled)
         released = mechanism.release(total, noise) / X.shape[0]
-        means = np.zeros(d)
-        if plan.buys_means:
-            means = np.clip(released[d:] / plan.weight_of_means, -1.0, 1.0)
-        squares = np.clip(released[:d] - means**2, *plan.square_range)
+        means = released[d:] / plan.weight_of_means if plan.buys_means else np.zeros(d)
+        squares, means = plan.likely_moments(released[:d], means)
         return squares * reach**2, means * reach

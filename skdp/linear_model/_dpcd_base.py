@@ -7,7 +7,6 @@ import numpy as np
 
 from skdp._bounds import (
     at_zero,
-    augmented_norm,
     clip_columns,
     clip_rows,
     divide_columns,
@@ -156,8 +155,7 @@ class BaseDPCD(RowPrivateEstimator):
             loss_smoothness=loss.smoothness,
             lipschitz=loss.lipschitz,
             margin=loss.margin,
-            row_norm=augmented_norm(data_norm, self.fit_intercept),
-            reach=norm_in_units(columns.unit[: self.n_features_in_], data_norm),
+            reach=norm_in_units(*public_feature_bounds(self, self.n_features_in_), data_norm),
             rounding_slack=summation_slack(n_rows, 1, n_outputs, SUM_BLOCK),
             square_slack=summation_slack(n_rows, n_columns, 1, SUM_BLOCK),
         )
