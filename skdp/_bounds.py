@@ -221,7 +221,8 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     """Bound every row by a public norm and append the intercept's constant.
 
     A row x becomes ``x * min(1, data_norm / ||x||)``; with an intercept, a column equal to a third
-    of `data_norm` follows, so that the norm is at most ``augmented_norm(data_norm, fit_intercept)``.
+    of `data_norm` follows, so that the norm is at most
+    ``augmented_norm(data_norm, fit_intercept)``.
     Rows so long or short (1e150 times the bound, 1e-150) that double precision couldn't certify
     the result become zeros.
 

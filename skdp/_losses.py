@@ -32,7 +32,7 @@ _ZERO, _QUARTER, _HALF, _ONE, _MINUS_HALF, _MINUS_TWO = map(
 
 @runtime_checkable
 class Loss(Protocol):
-    """What DP-SGD and DP-CD ask.
+    """What DP-SGD asks.
 
     Attributes
     ----------
@@ -61,6 +61,18 @@ class Loss(Protocol):
 
     def gradient(self, y, m):
         """Return the derivative in `m`, or a subgradient."""
+
+
+@runtime_checkable
+class SmoothLoss(Loss, Protocol):
+    """What DP-CD asks."""
+
+    def constant(self, slope, error):
+        """Return the best prediction that is the same for all rows, and the curvature there.
+
+        `slope` is the released mean derivative at 0, an array over outputs, and `error` twice the
+        standard deviation of its noise: what may be noise isn't followed.
+        """
 
 
 @runtime_checkable
@@ -105,7 +117,7 @@ class SquaredError:
         return m - y
 
     def constant(self, slope, error):
-        """Return the best constant prediction and its curvature, given the mean slope at 0."""
+        """Return the best constant less `error`, and the curvature, which is 1 everywhere."""
         best = np.sign(slope) * np.minimum(error - np.abs(slope), 0.0)
         return best, np.ones_like(slope)
 
@@ -182,13 +194,13 @@ class LogLoss(_UnitInterval):
         return slope
 
     def constant(self, slope, error):
-        """Return the best constant prediction and its curvature, given the mean slope at 0.
+        """Return the best constant and the curvature there.
 
         The slope is half less the share of positive labels. A share within `error` of 0 or 1 is
         moved away from there; an error of a quarter or more leaves a half.
         """
-        least = min(error, 0.5) if error < 0.25 else 0.5
-        share = np.clip(0.5 - slope, max(least, _RAREST), 1.0 - max(least, _RAREST))
+        rarest = max(error, _RAREST) if error < 0.25 else 0.5
+        share = np.clip(0.5 - slope, rarest, 1.0 - rarest)
         return np.log(share / (1.0 - share)), share * (1.0 - share)
 
     def conjugate(self, y, a):

@@ -319,11 +319,12 @@ def _distance_of_moments(problem, budget):
     """Return how far one record can move the sums of squares, and of means if they are bought.
 
     In units of their bounds the features of a record have a norm of at most ``problem.reach``, and
-    their squares too, being smaller. Beside a null record that is all. Two records' features are at
-    most twice as far apart, and their squares, which have no sign, the root of 2 times.
+    none exceeds that or 1, so neither do the squares over the features. Beside a null record that
+    is all. Two records' features are at most twice as far apart, and their squares, which have no
+    sign, the root of 2 times.
     """
     both = budget.adjacency == "replace_one"
-    squares = problem.reach * (math.sqrt(2.0) if both else 1.0)
+    squares = problem.reach * min(problem.reach, 1.0) * (math.sqrt(2.0) if both else 1.0)
     squares = min(squares, math.sqrt(problem.n_features))
     if not _buys_means(problem, budget):
         return squares

@@ -41,7 +41,7 @@ CONSTRAINTS = {
     "step_size": [POSITIVE, StrOptions({"auto"})],
     "smoothness": [StrOptions({"bounds", "private"}), "array-like"],
     "average_every": [_COUNT, StrOptions({"auto"}), None],
-    "shrinkage": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+    "shrinkage": [Interval(Real, 0, 1e100, closed="both"), StrOptions({"auto"})],
 }
 
 
