@@ -163,10 +163,10 @@ class DPCDPlan(Plan):
         All in units of the bounds. The squares of a record add up to the square of
         ``problem.reach`` at most, so that is their scale if they are told by nothing else. Released
         numbers count the less for it the larger their noise is, as they would if mean squares and
-        means had been drawn at that scale. A mean square is then at least the standard deviation of
-        its noise or that scale: below, the release can't tell a column from an empty one, and a
-        step that trusted it could be any number of times too long. Without noise and bounds nothing
-        is moved.
+        means had been drawn at that scale. Twice the standard deviation of its noise, or that scale
+        if it is smaller, is then added to a mean square: a step that trusted one that noise made
+        too small could be too long to settle, and below this a column can't be told from an empty
+        one. Without noise and bounds nothing is moved.
         """
         if self.square_mechanism.noise_multiplier == 0.0:
             return squares, means
@@ -175,7 +175,8 @@ class DPCDPlan(Plan):
         means = means / (1.0 + (noise / _WEIGHT_OF_MEANS) ** 2 / scale)
         means = np.clip(means, -1.0, 1.0)
         squares = scale + (squares - scale) / (1.0 + (noise / scale) ** 2)
-        return np.clip(squares - means**2, min(noise, scale), 1.0), means
+        doubt = min(2.0 * noise, scale)
+        return np.clip(squares - means**2 + doubt, doubt, 1.0), means
 
     @property
     def events(self):
