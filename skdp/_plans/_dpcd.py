@@ -15,7 +15,7 @@ from skdp.accountant import GaussianEvent
 # See doc/theory/default_rules.rst.
 _EXACT_PASSES, _FEWEST_PASSES, _MOST_PASSES, _PASSES = 100, 10, 50, 2.0
 _AUTO_STEP = 1.0
-_CLIP, _LARGEST_CLIP = 0.18, 6.0
+_CLIP, _LARGEST_CLIP = 0.18, 3.0
 _NOISE_SHARE = 0.15
 _SHRINKAGE = 1.0
 # Size of the means of features relative to their mean squares where both are bought.

@@ -181,7 +181,7 @@ def test_automatic_settings_are_those_of_the_page(n_rows, n_columns, epsilon, ma
     n_passes = round(min(max(2.0 / math.sqrt(nu), 10), 50))
     assert made.n_passes == n_passes
     assert made.sampler.n_steps == n_passes * n_columns + 9
-    width = min(0.18 / math.sqrt(nu), 0.15 * margin * 0.25 / (nu * math.sqrt(n_passes)), 6.0)
+    width = min(0.18 / math.sqrt(nu), 0.15 * margin * 0.25 / (nu * math.sqrt(n_passes)), 3.0)
     squares = np.linspace(0.1, 1.0, n_columns)
     unit, steps = made.units(0.25 * squares)
     np.testing.assert_allclose(unit[:-1], width * np.sqrt(squares[:-1]))
