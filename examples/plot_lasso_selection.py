@@ -48,10 +48,10 @@ def make_answers(rng):
 # %%
 # The model
 # ---------
-# The scales of answers and scores are public bounds by design. By default a private LASSO takes out
-# by itself what noise alone would explain. To see what noise does, and what a penalty does about it,
-# the options below turn that off: no shrinkage, few passes, each of which would add noise, and the
-# last iterate.
+# The scales of answers and scores are public bounds by design. By default a private LASSO takes
+# out by itself what noise alone would explain. To see what noise does, and what a penalty does
+# about it, the options below turn that off: no shrinkage, few passes, each of which would add
+# noise, and the last iterate.
 
 SCALER = BoundsScaler(feature_bounds=(0, 10))
 
