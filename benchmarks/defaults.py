@@ -125,7 +125,7 @@ def _dpsgd(data, score="accuracy", **told):
 
 # Large sets, on which fits take longer, have fewer of them.
 def _dpcd(data, estimator=DPCDClassifier, **runs):
-    held = {"alpha": 1e-4, "fit_intercept": True, "average_every": 1}
+    held = {"alpha": 1e-4, "fit_intercept": True, "average_every": "auto"}
     held |= {"smoothness": "private", "smoothness_budget": 0.1}
     runs = {"n_rerun": 4, "n_fresh": 5, "n_further": 8} | runs
     return Contest(data, estimator, (DPCD_GRID, DPCD_LONG_GRID), held=held, **runs)

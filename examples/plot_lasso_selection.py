@@ -48,10 +48,10 @@ def make_answers(rng):
 # %%
 # The model
 # ---------
-# The scales of answers and scores are public bounds by design. Two options differ from the
-# defaults, which aim at good predictions: few passes, each of which would add noise, are enough
-# for answers that have little to do with each other; and no averaging, since the mean of several
-# iterates is zero only where all of them are.
+# The scales of answers and scores are public bounds by design. By default a private LASSO takes
+# out by itself what noise alone would explain. To see what noise does, and what a penalty does
+# about it, the options below turn that off: no shrinkage, few passes, each of which would add
+# noise, and the last iterate.
 
 SCALER = BoundsScaler(feature_bounds=(0, 10))
 
@@ -64,6 +64,7 @@ def select(X, y, alpha, epsilon=1.0, random_state=None):
         target_bounds=(0, 100),
         max_iter=10,
         average_every=None,
+        shrinkage=0.0,
         random_state=random_state,
     )
     return model.fit(SCALER.fit_transform(X), y)

@@ -163,6 +163,49 @@ def column_reach(low, high, bias):
     return np.append(reach, bias) if bias else reach
 
 
+def norm_in_units(low, high, data_norm):
+    """Return a bound on the norm of a row, clipped to ranges, in units of what they allow.
+
+    A range without 0 in it moves values away from 0, so that a bound of the row as it was says
+    nothing.
+    """
+    reach = column_reach(low, high, 0.0)
+    shortens = (low <= 0.0).all() and (high >= 0.0).all()
+    return float(min(np.sqrt(reach.size), data_norm / reach.min() if shortens else np.inf))
+
+
+@np.errstate(all="ignore")
+def divide_columns(X, unit, centre, bias):
+    """Take multiples of the intercept's column from the others, and divide all, in place.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), Fortran-contiguous
+        The intercept's column last, if there is one; null records stay rows of 0.
+    unit : ndarray of shape (d,)
+    centre : ndarray of shape (n_features,)
+        What becomes 0 in each feature; 0 without an intercept.
+    bias : float
+        Constant of the intercept's column.
+
+    Returns
+    -------
+    BoundedColumns
+    """
+    for j in np.flatnonzero(centre):
+        X[:, j] -= centre[j] / bias * X[:, -1]
+    X /= unit
+    return BoundedColumns(X, unit)
+
+
+@np.errstate(all="ignore")
+def at_zero(weights, centre, bias):
+    """Return the weights of columns as they were before `divide_columns`, of shape (k, d)."""
+    if centre.any():
+        weights[:, -1] -= weights[:, : centre.size] @ (centre / bias)
+    return weights
+
+
 def row_norms(X):
     """Return the L2 norm of each row in float64; infinite where squares overflow."""
     norms = np.empty(X.shape[0])

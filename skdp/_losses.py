@@ -22,6 +22,8 @@ from scipy.special import entr, expit, logsumexp, softmax
 
 # Of `LogLoss.dual_step`: the error of expit(t) goes from 0.2 at the start to 5e-3 and 1.2e-7.
 _HALLEY_STEPS = 2
+# A constant prediction is for no rarer class than this.
+_RAREST = 1e-6
 # NumPy takes longer to turn a number into an array than to multiply 50 numbers.
 _ZERO, _QUARTER, _HALF, _ONE, _MINUS_HALF, _MINUS_TWO = map(
     np.array, (0.0, 0.25, 0.5, 1.0, -0.5, -2.0)
@@ -30,7 +32,7 @@ _ZERO, _QUARTER, _HALF, _ONE, _MINUS_HALF, _MINUS_TWO = map(
 
 @runtime_checkable
 class Loss(Protocol):
-    """What DP-SGD and DP-CD ask.
+    """What DP-SGD asks.
 
     Attributes
     ----------
@@ -62,6 +64,18 @@ class Loss(Protocol):
 
     def gradient(self, y, m):
         """Return the derivative in `m`, or a subgradient."""
+
+
+@runtime_checkable
+class SmoothLoss(Loss, Protocol):
+    """What DP-CD asks."""
+
+    def constant(self, slope, error):
+        """Return the best prediction that is the same for all rows, and the curvature there.
+
+        `slope` is the released mean derivative at 0, an array over outputs, and `error` twice the
+        standard deviation of its noise: what may be noise isn't followed.
+        """
 
 
 @runtime_checkable
@@ -105,6 +119,11 @@ class SquaredError:
     def gradient(self, y, m):
         """Return the derivative in `m`."""
         return m - y
+
+    def constant(self, slope, error):
+        """Return the best constant less `error`, and the curvature, which is 1 everywhere."""
+        best = np.sign(slope) * np.minimum(error - np.abs(slope), 0.0)
+        return best, np.ones_like(slope)
 
     def conjugate(self, y, a):
         """Return the conjugate at `-a`."""
@@ -179,6 +198,16 @@ class LogLoss(_UnitInterval):
         slope = slope - y
         slope *= _HALF
         return slope
+
+    def constant(self, slope, error):
+        """Return the best constant and the curvature there.
+
+        The slope is half less the share of positive labels. A share within `error` of 0 or 1 is
+        moved away from there; an error of a quarter or more leaves a half.
+        """
+        rarest = max(error, _RAREST) if error < 0.25 else 0.5
+        share = np.clip(0.5 - slope, rarest, 1.0 - rarest)
+        return np.log(share / (1.0 - share)), share * (1.0 - share)
 
     def conjugate(self, y, a):
         """Return the conjugate at `-a`: a negative entropy, infinite unless ``0 <= y a <= 1``."""

@@ -211,21 +211,32 @@ class SingleCoordinateSampler:
         Number of columns.
     n_steps : int
         Number of steps.
+    n_alone : int, default=0
+        How many of them are the last column's alone: the first step and the last ones.
     """
 
     n_columns: int
     n_steps: int
+    n_alone: int = 0
 
     @property
     def design(self):
         """What the accountant needs to know."""
         return {"sampling_rate": 1.0, "n_steps": self.n_steps}
 
+    @property
+    def n_shared(self):
+        """Number of steps in which all columns have their turn."""
+        return self.n_steps - self.n_alone
+
     def coordinates(self, stream):
         """Yield the column index of each step."""
-        for first in range(0, self.n_steps, self.n_columns):
+        last = self.n_columns - 1
+        yield from [last] * min(self.n_alone, 1)
+        for first in range(0, self.n_shared, self.n_columns):
             order = np.argsort(stream.uniform(self.n_columns))
-            yield from order[: self.n_steps - first].tolist()
+            yield from order[: self.n_shared - first].tolist()
+        yield from [last] * (self.n_alone - 1)
 
 
 def _heads(stream, rate, n_coins):

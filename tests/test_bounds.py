@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from skdp._bounds import (
+    at_zero,
     augmented_norm,
     clip_columns,
     clip_rows,
     clip_targets,
+    divide_columns,
+    norm_in_units,
     null_records,
     row_norms,
     summation_slack,
@@ -226,6 +229,33 @@ def test_columns_are_clipped_copies_without_null_records(data_norm, fit_intercep
     assert not found[11].any()
     free, _ = clip_columns(rows, low=low, high=high, clip=False)
     np.testing.assert_array_equal(free, rows.augmented(np.arange(5000)))
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(-1.0, 1.0), (-0.3, 2.0), (0.0, 0.5), (0.2, 2.0), (-2.0, -0.2)]
+)
+@pytest.mark.parametrize("data_norm", [0.3, 1.0, 3.0, math.inf])
+def test_no_row_is_longer_in_units_of_its_bounds(data_norm, low, high, rng):
+    """Corners of the ranges among them, and rows of zeros, which some ranges lengthen."""
+    low, high = low * np.array([1.0, 1.0, 3.0]), high * np.array([1.0, 2.0, 3.0])
+    X = np.vstack([rng.standard_normal((3000, 3)), 9.0 * np.eye(3), np.zeros((1, 3)), [low, high]])
+    rows = clip_rows(X, data_norm=min(data_norm, 1e9), fit_intercept=False)
+    clipped, unit = clip_columns(rows, low=low, high=high)
+    longest = np.linalg.norm(clipped / unit, axis=1).max()
+    bound = norm_in_units(low, high, data_norm)
+    assert 0.1 * bound < longest <= bound * (1.0 + 1e-12)
+
+
+def test_centred_columns_predict_the_same_and_null_records_stay_null(rng):
+    X, centre, bias = rng.standard_normal((50, 3)), np.array([0.4, 0.0, -0.2]), 0.3
+    columns = np.asfortranarray(np.hstack([X, np.full((50, 1), bias)]))
+    columns[7] = 0.0
+    unit, weights = np.array([0.5, 1.0, 2.0, 0.1]), rng.standard_normal((2, 4))
+    found, _ = divide_columns(columns.copy(order="F"), unit, centre, bias)
+    np.testing.assert_allclose(np.delete(found, 7, 0)[:, 0] * 0.5, np.delete(X, 7, 0)[:, 0] - 0.4)
+    assert not found[7].any()
+    predicted = found @ (unit * weights).T
+    np.testing.assert_allclose(columns @ at_zero(weights, centre, bias).T, predicted, atol=1e-12)
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from skdp._losses import LOSSES, DualLoss, Huber, Loss, Multinomial
+from skdp._losses import LOSSES, DualLoss, Huber, Loss, Multinomial, SmoothLoss
 from skdp.inspection import duality_gap
 from skdp.utils.discovery import all_estimators
 from tests._objectives import DUAL, EACH, EVERY, dual_range, labels
@@ -194,6 +194,27 @@ def test_every_loss_keeps_its_contract(name):
         check_contract(EVERY[name], DualLoss)
 
 
+@pytest.mark.parametrize("name", ["squared_error", "log_loss"])
+def test_a_constant_minimises_the_mean_loss_and_follows_no_noise(name):
+    loss = LOSSES[name]
+    check_contract(loss, SmoothLoss)
+    y = np.repeat([-1.0, 1.0], [70, 30])
+    slope = np.array([loss.gradient(y, np.zeros(100)).mean(), 0.0])
+    best, curvature = loss.constant(slope, 0.0)
+    brute = minimize_scalar(lambda m: loss.value(y, np.full(100, m)).mean(), method="brent")
+    assert best[0] == pytest.approx(brute.x, abs=1e-6)
+    assert best[1] == 0.0
+    h = 1e-4
+    bend = (loss.gradient(y, best[0] + h) - loss.gradient(y, best[0] - h)).mean() / (2 * h)
+    assert curvature[0] == pytest.approx(bend, rel=1e-6)
+    sizes = [abs(loss.constant(slope, error)[0][0]) for error in (0.0, 0.1, 0.19, 0.3, 0.6, 9.0)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] == 0.0
+    wild, bend = loss.constant(np.array([-1e3, 1e3]), 0.1)
+    assert np.isfinite(wild).all()
+    assert (bend > 0.0).all()
+
+
 @pytest.fixture
 def asked(monkeypatch):
     """The names of what is read from losses, their own numbers (a threshold) left out."""
@@ -224,11 +245,13 @@ def test_nobody_asks_for_more_than_the_contract_and_all_of_it_is_asked_for(asked
         for options in choices(estimator, "loss"):
             asked.clear()
             model = estimator(random_state=0, **options).fit(X, y)
-            assert asked <= members(DualLoss if name.startswith("DPSCD") else Loss), name
+            dual, smooth = name.startswith("DPSCD"), name.startswith("DPCD")
+            contract = DualLoss if dual else SmoothLoss if smooth else Loss
+            assert asked <= members(contract), name
             needed |= asked
             if name.startswith("DPSCD"):
                 asked.clear()
                 duality_gap(model, X, y)
                 assert asked <= members(DualLoss)
                 needed |= asked
-    assert needed == members(DualLoss)
+    assert needed == members(DualLoss) | members(SmoothLoss)

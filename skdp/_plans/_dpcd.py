@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,9 +13,15 @@ from skdp._sampling import SingleCoordinateSampler
 from skdp.accountant import GaussianEvent
 
 # See doc/theory/default_rules.rst.
-_AUTO_PASSES = 100
+_EXACT_PASSES, _FEWEST_PASSES, _MOST_PASSES, _PASSES = 100, 10, 50, 2.0
 _AUTO_STEP = 1.0
-_NOISE_SHARE = 0.1
+_CLIP, _LARGEST_CLIP = 0.18, 3.0
+_NOISE_SHARE = 0.15
+_SHRINKAGE = 1.0
+# Size of the means of features relative to their mean squares where both are bought.
+_WEIGHT_OF_MEANS = 0.5
+# Steps of the intercept alone: the first and the last ones.
+_ALONE = 9
 
 
 @dataclass(frozen=True)
@@ -29,10 +36,12 @@ class DPCDProblem:
         Columns without the intercept's.
     loss_smoothness : float
         Bound on the slope of the loss's derivative.
+    lipschitz : float
+        Bound on the loss's derivative.
     margin : float
         Size of a good prediction under the loss.
-    row_norm : float
-        Public bound on the norm of a row; infinite if there is none.
+    reach : float
+        Public bound on the norm of a row's features in units of their bounds.
     rounding_slack, square_slack : float
         See `GaussianMechanism`; for the gradient's coordinates and the mean squares.
     """
@@ -42,8 +51,9 @@ class DPCDProblem:
     n_outputs: int
     n_features: int
     loss_smoothness: float
+    lipschitz: float
     margin: float
-    row_norm: float
+    reach: float
     rounding_slack: float
     square_slack: float
 
@@ -60,29 +70,43 @@ class DPCDPlan(Plan):
     n_passes : int
         Updates divided by the number of columns.
     period : int
-        Steps between averagings.
+        Steps between averagings, at which the iterate is replaced by their mean.
     average : bool
         Whether there are any; without, a period is a pass.
+    tail : bool
+        Whether what is released is the mean of the second half of the passes instead.
     step_size : float
         Factor of the steps ``step_size / M_j``.
     clipping_norm : float or "auto"
         Factor C of the thresholds ``C_j = sqrt(M_j / sum(M)) C``; infinite without noise.
-    clipping_scale : float
-        Where `clipping_norm` is "auto", the largest C in units of the root of what M adds up to.
+    shrinkage : float
+        Strength of the penalty on the mean squares of the columns' parts of predictions.
+    doubt : float
+        Standard deviations of its own noise within which a feature that has an L1 penalty has the
+        coefficient 0.
+    noise_of_pass : float
+        Standard deviation that noise would have, summed over columns of mean square 1, if one pass
+        were the fit and thresholds were 1.
     sampler : SingleCoordinateSampler
     mechanism : GaussianMechanism
         Of a coordinate of the summed gradient in units of its threshold.
     square_mechanism : GaussianMechanism or None
-        Of the sum of squares of the features in units of their bounds; None if nothing is bought.
+        Of the sum of squares of the features in units of their bounds, and of the features
+        times `weight_of_means`; None if nothing is bought.
     """
+
+    weight_of_means: ClassVar = _WEIGHT_OF_MEANS
 
     problem: DPCDProblem
     n_passes: int
     period: int
     average: bool
+    tail: bool
     step_size: float
     clipping_norm: float | str
-    clipping_scale: float
+    shrinkage: float
+    doubt: float
+    noise_of_pass: float
     sampler: SingleCoordinateSampler
     mechanism: GaussianMechanism
     square_mechanism: GaussianMechanism | None
@@ -91,9 +115,11 @@ class DPCDPlan(Plan):
         """Return C for the columns' smoothness constants M."""
         if self.clipping_norm != "auto":
             return self.clipping_norm
-        total = smoothness.sum()
-        known = self.problem.loss_smoothness * self.problem.row_norm**2
-        return min(math.sqrt(min(total, known)), self.clipping_scale * math.sqrt(total))
+        return self._width * math.sqrt(smoothness.sum() / self.problem.loss_smoothness)
+
+    @property
+    def _width(self):
+        return auto_width(self.noise_of_pass, self.n_passes, self.problem)
 
     def public_clip(self, smoothness):
         """Return C, or None if it follows from mean squares that were bought."""
@@ -101,28 +127,56 @@ class DPCDPlan(Plan):
         return None if bought else self.clip(smoothness)
 
     def units(self, smoothness):
-        """Return what columns are divided by, and the step in those units' coordinates.
+        """Return the thresholds C_j, which columns are divided by, and steps in those units.
 
-        The units are the thresholds C_j, and in them every coordinate has the same step; without
-        clipping any common factor would do.
+        Without clipping any common factor would do.
         """
         total = smoothness.sum()
         clip = self.clip(smoothness)
         scale = clip if math.isfinite(clip) else math.sqrt(total)
-        return scale * np.sqrt(smoothness / total), self.step_size * scale**2 / total
+        unit = scale * np.sqrt(smoothness / total)
+        if self.clipping_norm == "auto" and self.has_intercept:
+            # The intercept's slopes are the loss's: of labels of a rare class all are needed.
+            width = min(max(self._width, 1.0), self.problem.lipschitz)
+            unit[-1] = width * math.sqrt(smoothness[-1] / self.problem.loss_smoothness)
+        return unit, self.step_size * unit**2 / smoothness
+
+    def shrinkages(self, smoothness):
+        """Return the strengths of the L2 penalty that shrinkage is, none on the intercept."""
+        strengths = self.shrinkage * smoothness / self.problem.loss_smoothness
+        strengths[self.problem.n_features :] = 0.0
+        return strengths
 
     @property
-    def square_range(self):
-        """Range that released mean squares, in units of the bounds' squares, are moved to.
+    def has_intercept(self):
+        """Whether the last column is the intercept's."""
+        return self.problem.n_columns > self.problem.n_features
 
-        They are at most 1, and at least the standard deviation of their noise: below, the release
-        can't tell a column from an empty one, and a step that trusted it could be any number of
-        times too long. Without noise and bounds nothing is moved.
+    @property
+    def buys_means(self):
+        """Whether the features' means are released with their mean squares, to be taken away."""
+        return _buys_means(self.problem, self.budget)
+
+    def likely_moments(self, squares, means):
+        """Return mean squares of centred features, and centres, from what was released of both.
+
+        All in units of the bounds. The squares of a record add up to the square of
+        ``problem.reach`` at most, so that is their scale if they are told by nothing else. Released
+        numbers count the less for it the larger their noise is, as they would if mean squares and
+        means had been drawn at that scale. Twice the standard deviation of its noise, or that scale
+        if it is smaller, is then added to a mean square: a step that trusted one that noise made
+        too small could be too long to settle, and below this a column can't be told from an empty
+        one. Without noise and bounds nothing is moved.
         """
         if self.square_mechanism.noise_multiplier == 0.0:
-            return 0.0, math.inf
-        noise = self.square_mechanism.noise_std / self.problem.n_rows
-        return min(1.0, noise), 1.0
+            return squares, means
+        noise = self.square_mechanism.noise_std / self.n_rows
+        scale = self.problem.reach**2 / self.problem.n_features
+        means = means / (1.0 + (noise / _WEIGHT_OF_MEANS) ** 2 / scale)
+        means = np.clip(means, -1.0, 1.0)
+        squares = scale + (squares - scale) / (1.0 + (noise / scale) ** 2)
+        doubt = min(2.0 * noise, scale)
+        return np.clip(squares - means**2 + doubt, doubt, 1.0), means
 
     @property
     def events(self):
@@ -146,6 +200,7 @@ def plan_dpcd(
     clipping_norm,
     step_size,
     average_every,
+    shrinkage,
     smoothness_budget,
 ):
     """Plan DP-CD: one release of a coordinate of the full gradient per step.
@@ -154,7 +209,7 @@ def plan_dpcd(
     ----------
     problem : DPCDProblem
     budget : Budget
-    max_iter, clipping_norm, step_size, average_every
+    max_iter, clipping_norm, step_size, average_every, shrinkage
         As in the estimators.
     smoothness_budget : float
         Share of the squared Gaussian-DP parameter that buys the mean squares of the columns; 0 to
@@ -165,28 +220,36 @@ def plan_dpcd(
     T full-batch Gaussians at multiplier s have mu = sqrt(T) / s (half that bound under
     "replace_one", which the accountant sees to), and squares of mu add up. So the steps get
     ``1 - smoothness_budget`` of it by a multiplier that is larger by the root of that, and the
-    release of mean squares the rest. Its entries are in [0, 1] for each record, whose change moves
-    the sum by at most ``sqrt(n_features)`` under either adjacency.
+    release of the moments the rest.
     """
     # Parameters may come unvalidated (`sklearn.set_config`).
     if not 0.0 <= smoothness_budget < 1.0:
         raise ValueError("smoothness_budget must be in (0, 1).")
-    n_passes = _AUTO_PASSES if max_iter == "auto" else check_count(max_iter, "max_iter")
-    if average_every is not None:
-        average_every = check_count(average_every, "average_every")
-    n_steps = n_passes * problem.n_columns
-    multiplier = budget.calibrate(n_steps=n_steps)
-    multiplier *= math.sqrt(1.0 / (1.0 - smoothness_budget))
     private = budget.is_private
+    rest = 1.0 / (1.0 - smoothness_budget)
+    noise_of_pass = budget.calibrate() * math.sqrt(rest) * problem.n_columns / problem.n_rows
+    if max_iter == "auto":
+        n_passes = auto_passes(noise_of_pass)
+    else:
+        n_passes = check_count(max_iter, "max_iter")
+    tail = average_every == "auto" and private
+    if average_every == "auto":
+        average_every = None
+    elif average_every is not None:
+        average_every = check_count(average_every, "average_every")
+    n_alone = _ALONE if tail and problem.n_columns > problem.n_features else 0
+    n_steps = n_passes * problem.n_columns + n_alone
+    multiplier = budget.calibrate(n_steps=n_steps) * math.sqrt(rest)
     square_mechanism = None
     if smoothness_budget > 0.0:
         multiplier *= SPLIT_SLACK
+        means = _buys_means(problem, budget)
         square_mechanism = GaussianMechanism(
-            contribution_bound=math.sqrt(problem.n_features) if private else math.inf,
+            contribution_bound=_distance_of_moments(problem, budget) if private else math.inf,
             noise_multiplier=SPLIT_SLACK
             * budget.calibrate(pairwise=True)
             / math.sqrt(smoothness_budget),
-            size=problem.n_features,
+            size=problem.n_features * (2 if means else 1),
             n_records=problem.n_rows,
             rounding_slack=problem.square_slack,
         )
@@ -199,6 +262,17 @@ def plan_dpcd(
     )
     if clipping_norm != "auto":
         clipping_norm = check_positive(clipping_norm, "clipping_norm")
+    doubt = 0.0
+    if shrinkage != "auto":
+        shrinkage = float(shrinkage)
+        if not 0.0 <= shrinkage < math.inf:
+            raise ValueError("shrinkage must be 'auto' or a number that isn't negative.")
+    elif not private:
+        shrinkage = 0.0
+    else:
+        shrinkage = _SHRINKAGE * noise_of_pass / problem.margin
+        # The largest of so many normal variables is seldom beyond.
+        doubt = math.sqrt(2.0 * math.log(max(problem.n_features, 2)))
     return DPCDPlan(
         budget=budget,
         n_rows=problem.n_rows,
@@ -206,23 +280,53 @@ def plan_dpcd(
         n_passes=n_passes,
         period=min(int(average_every or 1), n_passes) * problem.n_columns,
         average=average_every is not None,
+        tail=tail,
         step_size=_AUTO_STEP if step_size == "auto" else float(step_size),
         clipping_norm=clipping_norm if private else math.inf,
-        clipping_scale=_clipping_scale(problem, multiplier / math.sqrt(n_steps), n_passes),
-        sampler=SingleCoordinateSampler(problem.n_columns, n_steps),
+        shrinkage=shrinkage,
+        doubt=doubt,
+        noise_of_pass=noise_of_pass,
+        sampler=SingleCoordinateSampler(problem.n_columns, n_steps, n_alone),
         mechanism=mechanism,
         square_mechanism=square_mechanism,
     )
 
 
-def _clipping_scale(problem, one_step_noise, n_passes):
-    """Return the C, per square root of what M adds up to, at which noise is a share of a margin.
+def auto_passes(noise_of_pass):
+    """Return the number of passes; see doc/theory/default_rules.rst."""
+    if noise_of_pass == 0.0:
+        return _EXACT_PASSES
+    return round(min(max(_PASSES / math.sqrt(noise_of_pass), _FEWEST_PASSES), _MOST_PASSES))
 
-    In coordinates in which every M_j is 1, an update at step size 1 adds noise of size
-    ``C s sqrt(n_steps) / (n sqrt(sum(M)))`` to a coordinate and takes away what the last one left.
-    Over all coordinates that moves a prediction by ``sqrt(n_columns / loss_smoothness)`` as much.
-    """
-    if one_step_noise == 0.0:
+
+def auto_width(noise_of_pass, n_passes, problem):
+    """Return the thresholds over the roots of the columns' mean squares."""
+    if noise_of_pass == 0.0:
         return math.inf
-    noise = one_step_noise * problem.n_columns * math.sqrt(n_passes) / problem.n_rows
-    return _NOISE_SHARE * problem.margin * math.sqrt(problem.loss_smoothness) / noise
+    loudest = _NOISE_SHARE * problem.margin * problem.loss_smoothness
+    return min(
+        _CLIP / math.sqrt(noise_of_pass),
+        loudest / (noise_of_pass * math.sqrt(n_passes)),
+        _LARGEST_CLIP,
+    )
+
+
+def _buys_means(problem, budget):
+    """Tell whether means are worth buying: without an intercept nothing can be taken away."""
+    return budget.is_private and problem.n_columns > problem.n_features
+
+
+def _distance_of_moments(problem, budget):
+    """Return how far one record can move the sums of squares, and of means if they are bought.
+
+    In units of their bounds the features of a record have a norm of at most ``problem.reach``, and
+    none exceeds that or 1, so neither do the squares over the features. Beside a null record that
+    is all. Two records' features are at most twice as far apart, and their squares, which have no
+    sign, the root of 2 times.
+    """
+    both = budget.adjacency == "replace_one"
+    squares = problem.reach * min(problem.reach, 1.0) * (math.sqrt(2.0) if both else 1.0)
+    squares = min(squares, math.sqrt(problem.n_features))
+    if not _buys_means(problem, budget):
+        return squares
+    return math.hypot(squares, _WEIGHT_OF_MEANS * problem.reach * (2.0 if both else 1.0))

@@ -89,12 +89,13 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
 
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
-        "auto" is 100.
+        "auto" is 10 to 50, the more the less noise there is, and 100 without privacy.
 
     clipping_norm : float or "auto", default="auto"
         Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the
-        j-th entry of the gradient, with M the smoothness. "auto" follows from M, `data_norm`, the
-        sizes and the privacy parameters.
+        j-th entry of the gradient, with M the smoothness. "auto" follows from M, the sizes and the
+        privacy parameters: little noise, little clipping. It gives the intercept a bound of its
+        own, which leaves the slopes of a rare class as they are.
 
     step_size : float or "auto", default="auto"
         Factor of the steps ``step_size / M_j``. "auto" is 1.
@@ -104,12 +105,22 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         "private" spends `smoothness_budget` on the means; "bounds" takes the largest square that
         `feature_bounds` allow for the mean, and learns slowly where values are mostly far inside
         them; an array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the
-        features. With ``epsilon=inf`` the first two are the exact means.
+        features. With ``epsilon=inf`` the first two are the exact means. With an intercept
+        "private" buys the features' means too, and trains on features less their means, which is
+        the same model but for the penalty on the intercept; M is then theirs.
 
-    average_every : int or None, default=1
+    average_every : int, "auto" or None, default="auto"
         Passes between averagings, at each of which the iterate is replaced by the mean of the
-        iterates since the last. It costs no privacy. None averages nothing, which is better where
-        passes are few and noise is small.
+        iterates since the last. It costs no privacy. None averages nothing. "auto" averages the
+        second half of the passes once, before the penalty is applied, so that what is 0 on average
+        stays exactly 0; and adds nine steps of the intercept alone, the first and the last ones.
+        Without privacy it averages nothing.
+
+    shrinkage : float or "auto", default="auto"
+        Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which is
+        there for the noise and comes on top of the penalty of the model. "auto" follows from the
+        sizes and the privacy parameters; under an L1 penalty, and with ``average_every="auto"``,
+        it also sets to 0 what noise alone would explain. 0 without privacy.
 
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study that a fit is charged to before its noise is drawn, see
@@ -205,7 +216,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         clipping_norm="auto",
         step_size="auto",
         smoothness="private",
-        average_every=1,
+        average_every="auto",
+        shrinkage="auto",
         ledger=None,
         random_state=None,
     ):
@@ -227,6 +239,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         self.step_size = step_size
         self.smoothness = smoothness
         self.average_every = average_every
+        self.shrinkage = shrinkage
         self.ledger = ledger
         self.random_state = random_state
 
@@ -269,7 +282,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, clip = self._solve(plan, columns, targets, stream)
+        weights, clip = self._solve(plan, columns, bias, targets, stream)
 
         # 5. publish
         report = plan.report(
@@ -355,12 +368,13 @@ class DPCDLasso(DPCDElasticNet):
 
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
-        "auto" is 100.
+        "auto" is 10 to 50, the more the less noise there is, and 100 without privacy.
 
     clipping_norm : float or "auto", default="auto"
         Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the
-        j-th entry of the gradient, with M the smoothness. "auto" follows from M, `data_norm`, the
-        sizes and the privacy parameters.
+        j-th entry of the gradient, with M the smoothness. "auto" follows from M, the sizes and the
+        privacy parameters: little noise, little clipping. It gives the intercept a bound of its
+        own, which leaves the slopes of a rare class as they are.
 
     step_size : float or "auto", default="auto"
         Factor of the steps ``step_size / M_j``. "auto" is 1.
@@ -370,12 +384,22 @@ class DPCDLasso(DPCDElasticNet):
         "private" spends `smoothness_budget` on the means; "bounds" takes the largest square that
         `feature_bounds` allow for the mean, and learns slowly where values are mostly far inside
         them; an array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the
-        features. With ``epsilon=inf`` the first two are the exact means.
+        features. With ``epsilon=inf`` the first two are the exact means. With an intercept
+        "private" buys the features' means too, and trains on features less their means, which is
+        the same model but for the penalty on the intercept; M is then theirs.
 
-    average_every : int or None, default=1
+    average_every : int, "auto" or None, default="auto"
         Passes between averagings, at each of which the iterate is replaced by the mean of the
-        iterates since the last. It costs no privacy. None averages nothing, which is better where
-        passes are few and noise is small.
+        iterates since the last. It costs no privacy. None averages nothing. "auto" averages the
+        second half of the passes once, before the penalty is applied, so that what is 0 on average
+        stays exactly 0; and adds nine steps of the intercept alone, the first and the last ones.
+        Without privacy it averages nothing.
+
+    shrinkage : float or "auto", default="auto"
+        Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which is
+        there for the noise and comes on top of the penalty of the model. "auto" follows from the
+        sizes and the privacy parameters; under an L1 penalty, and with ``average_every="auto"``,
+        it also sets to 0 what noise alone would explain. 0 without privacy.
 
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study that a fit is charged to before its noise is drawn, see
@@ -469,7 +493,8 @@ class DPCDLasso(DPCDElasticNet):
         clipping_norm="auto",
         step_size="auto",
         smoothness="private",
-        average_every=1,
+        average_every="auto",
+        shrinkage="auto",
         ledger=None,
         random_state=None,
     ):
@@ -492,6 +517,7 @@ class DPCDLasso(DPCDElasticNet):
             step_size=step_size,
             smoothness=smoothness,
             average_every=average_every,
+            shrinkage=shrinkage,
             ledger=ledger,
             random_state=random_state,
         )
@@ -574,12 +600,13 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
 
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
-        "auto" is 100.
+        "auto" is 10 to 50, the more the less noise there is, and 100 without privacy.
 
     clipping_norm : float or "auto", default="auto"
         Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the
-        j-th entry of the gradient, with M the smoothness. "auto" follows from M, `data_norm`, the
-        sizes and the privacy parameters.
+        j-th entry of the gradient, with M the smoothness. "auto" follows from M, the sizes and the
+        privacy parameters: little noise, little clipping. It gives the intercept a bound of its
+        own, which leaves the slopes of a rare class as they are.
 
     step_size : float or "auto", default="auto"
         Factor of the steps ``step_size / M_j``. "auto" is 1.
@@ -589,12 +616,22 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         "private" spends `smoothness_budget` on the means; "bounds" takes the largest square that
         `feature_bounds` allow for the mean, and learns slowly where values are mostly far inside
         them; an array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the
-        features. With ``epsilon=inf`` the first two are the exact means.
+        features. With ``epsilon=inf`` the first two are the exact means. With an intercept
+        "private" buys the features' means too, and trains on features less their means, which is
+        the same model but for the penalty on the intercept; M is then theirs.
 
-    average_every : int or None, default=1
+    average_every : int, "auto" or None, default="auto"
         Passes between averagings, at each of which the iterate is replaced by the mean of the
-        iterates since the last. It costs no privacy. None averages nothing, which is better where
-        passes are few and noise is small.
+        iterates since the last. It costs no privacy. None averages nothing. "auto" averages the
+        second half of the passes once, before the penalty is applied, so that what is 0 on average
+        stays exactly 0; and adds nine steps of the intercept alone, the first and the last ones.
+        Without privacy it averages nothing.
+
+    shrinkage : float or "auto", default="auto"
+        Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which is
+        there for the noise and comes on top of the penalty of the model. "auto" follows from the
+        sizes and the privacy parameters; under an L1 penalty, and with ``average_every="auto"``,
+        it also sets to 0 what noise alone would explain. 0 without privacy.
 
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study that a fit is charged to before its noise is drawn, see
@@ -693,7 +730,8 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         clipping_norm="auto",
         step_size="auto",
         smoothness="private",
-        average_every=1,
+        average_every="auto",
+        shrinkage="auto",
         ledger=None,
         random_state=None,
     ):
@@ -715,6 +753,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         self.step_size = step_size
         self.smoothness = smoothness
         self.average_every = average_every
+        self.shrinkage = shrinkage
         self.ledger = ledger
         self.random_state = random_state
 
@@ -756,7 +795,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, clip = self._solve(plan, columns, targets, stream)
+        weights, clip = self._solve(plan, columns, bias, targets, stream)
 
         # 5. publish
         report = plan.report(

@@ -6,16 +6,17 @@ from numbers import Integral, Real
 import numpy as np
 
 from skdp._bounds import (
-    BoundedColumns,
-    augmented_norm,
+    at_zero,
     clip_columns,
     clip_rows,
+    divide_columns,
+    norm_in_units,
     summation_slack,
 )
 from skdp._checks import check_positive, read_numbers, read_pair
 from skdp._penalties import make_penalty
 from skdp._plans._dpcd import DPCDProblem, plan_dpcd
-from skdp._solvers._dpcd import SUM_BLOCK, mean_squares, solve_dpcd
+from skdp._solvers._dpcd import SUM_BLOCK, feature_moments, solve_dpcd
 from skdp.linear_model._base import (
     COMMON_CONSTRAINTS,
     POSITIVE,
@@ -39,7 +40,8 @@ CONSTRAINTS = {
     "clipping_norm": [POSITIVE, StrOptions({"auto"})],
     "step_size": [POSITIVE, StrOptions({"auto"})],
     "smoothness": [StrOptions({"bounds", "private"}), "array-like"],
-    "average_every": [_COUNT, None],
+    "average_every": [_COUNT, StrOptions({"auto"}), None],
+    "shrinkage": [Interval(Real, 0, 1e100, closed="both"), StrOptions({"auto"})],
 }
 
 
@@ -155,8 +157,9 @@ class BaseDPCD(RowPrivateEstimator):
             n_outputs=n_outputs,
             n_features=n_features,
             loss_smoothness=loss.smoothness,
+            lipschitz=loss.lipschitz,
             margin=loss.margin,
-            row_norm=augmented_norm(data_norm, self.fit_intercept),
+            reach=norm_in_units(*public_feature_bounds(self, n_features), data_norm),
             rounding_slack=summation_slack(n_rows, 1, n_outputs, SUM_BLOCK),
             square_slack=summation_slack(n_rows, n_columns, 1, SUM_BLOCK),
         )
@@ -167,39 +170,39 @@ class BaseDPCD(RowPrivateEstimator):
             clipping_norm=self.clipping_norm,
             step_size=self.step_size,
             average_every=self.average_every,
+            shrinkage=self.shrinkage,
             smoothness_budget=float(self.smoothness_budget) if self._buys_squares() else 0.0,
         )
 
     @np.errstate(all="ignore")
-    def _solve(self, plan, columns, targets, stream):
+    def _solve(self, plan, columns, bias, targets, stream):
         """Return the weights, and the clipping norm if it is public."""
-        loss = self._loss()
+        loss, penalty = self._loss(), self._penalty()
         coins, noise = stream.spawn(2)
         X, reach = columns
-        n_features = plan.problem.n_features
+        own = reach[: plan.problem.n_features]
+        means = np.zeros_like(own)
         if plan.square_mechanism is not None:
-            own = reach[:n_features]
-            squares = mean_squares(X[:, :n_features], own, plan.square_mechanism, noise)
-            squares = np.clip(squares, *plan.square_range) * own**2
+            squares, means = feature_moments(X[:, : own.size], own, plan, noise)
         elif isinstance(self.smoothness, str):
-            squares = reach[:n_features] ** 2
+            squares = own**2
         else:
-            squares = check_mean_squares(self.smoothness, n_features)
-        squares = np.append(squares, reach[n_features:] ** 2)
+            squares = check_mean_squares(self.smoothness, own.size)
+        squares = np.append(squares, reach[own.size :] ** 2)
         smoothness = loss.smoothness * np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
-        unit, step = plan.units(smoothness)
-        X /= unit
+        unit, steps = plan.units(smoothness)
         weights = solve_dpcd(
-            BoundedColumns(X, unit),
+            divide_columns(X, unit, means, bias),
             targets,
             plan=plan,
             loss=loss,
-            penalty=self._penalty(),
-            step=step,
+            penalty=replace(penalty, l2=penalty.l2 + plan.shrinkages(smoothness)),
+            steps=steps,
             coins=coins,
             noise=noise,
+            bias=bias,
         )
-        return weights, plan.public_clip(smoothness)
+        return at_zero(weights, means, bias), plan.public_clip(smoothness)
 
     def _set_report(self, plan, clip, report):
         self.n_iter_ = plan.n_passes

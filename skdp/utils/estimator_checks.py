@@ -212,6 +212,12 @@ def _check_same_bits_for_every_n_jobs(estimator):
     assert fits[0] == fits[1] == fits[2], "the result depends on n_jobs"
 
 
+def _unshrunk(estimator):
+    """Return a clone that leaves the noise in its coefficients, where it can be looked at."""
+    options = {"shrinkage": 0.0} if "shrinkage" in estimator.get_params() else {}
+    return clone(estimator).set_params(**options)
+
+
 def _check_noise_of_outputs_is_independent(estimator):
     """With rows of zeros nothing but noise is left in the coefficients."""
     if not is_classifier(estimator) and not estimator.__sklearn_tags__().target_tags.multi_output:
@@ -221,7 +227,7 @@ def _check_noise_of_outputs_is_independent(estimator):
     if _protects_labels_only(_fit(estimator, X, y)):
         # That rows are public may be used to remove what noise of all classes has in common.
         return
-    coef = _fit(estimator, np.zeros_like(X), y, random_state=0).coef_
+    coef = _fit(_unshrunk(estimator), np.zeros_like(X), y, random_state=0).coef_
     assert coef.shape == (3, n_features), "coef_ has the wrong shape for three outputs"
     nonzero = coef[coef != 0.0]
     assert 2 * nonzero.size > coef.size, "most coefficients have no noise"
@@ -234,7 +240,10 @@ def _check_noise_of_outputs_is_independent(estimator):
 def _check_spread_shrinks_with_epsilon(estimator):
     X, y = _data(estimator)
     # Automatic settings may grow with epsilon; with equal ones only the noise differs.
+    estimator = _unshrunk(estimator)
     resolved = _fit(estimator, X, y)
+    if "max_iter" in estimator.get_params() and hasattr(resolved, "n_iter_"):
+        estimator.set_params(max_iter=resolved.n_iter_)
     for name in _RESOLVED:
         if name in estimator.get_params() and hasattr(resolved, name + "_"):
             value = getattr(resolved, name + "_")

@@ -88,7 +88,7 @@ def test_the_gap_is_primal_minus_dual_and_bounds_the_suboptimality(
     by_slope = primal(loss, rows, signs, theta, alpha) - dual(loss, rows, signs, a, alpha)
     best = primal(loss, rows, signs, sklearn_optimum(loss, rows, signs, alpha), alpha)
     suboptimality = primal(loss, rows, signs, theta, alpha) - best
-    assert 1e-3 < suboptimality <= gap + 1e-9
+    assert 3e-4 < suboptimality <= gap + 1e-9
     if loss == "hinge":
         # The search starts at the slope and ends, here, at the best bound there is.
         assert gap < 0.97 * by_slope

@@ -17,8 +17,9 @@ def plan(**changes):
         "n_outputs": 1,
         "n_features": 4,
         "loss_smoothness": 1.0,
+        "lipschitz": math.inf,
         "margin": 1.0,
-        "row_norm": math.inf,
+        "reach": 2.0,
         "rounding_slack": 0.0,
         "square_slack": 0.0,
         "epsilon": 1.0,
@@ -30,6 +31,7 @@ def plan(**changes):
         "clipping_norm": "auto",
         "step_size": "auto",
         "average_every": 1,
+        "shrinkage": "auto",
         "smoothness_budget": 0.0,
         **changes,
     }
@@ -73,21 +75,48 @@ def test_what_runs_is_what_is_accounted(share, adjacency):
     assert made.mechanism.n_records == 1000
     if share:
         assert report.events[0].noise_multiplier == made.square_mechanism.noise_multiplier
-        assert made.square_mechanism.contribution_bound == math.sqrt(4)
-        assert made.square_mechanism.size == 4
+        assert made.square_mechanism.size == 8
     whole = calibrate(1.0, 1e-5, n_steps=35, adjacency=adjacency)
     assert made.mechanism.noise_multiplier == pytest.approx(whole / math.sqrt(1.0 - share))
 
 
 def test_only_the_accountant_doubles():
-    """What is bought has a pairwise bound: replace_one makes it neither larger nor noisier."""
+    """But for what is bought, whose bound is of a pair."""
     zero_out, replace_one = (
-        plan(adjacency=adjacency, smoothness_budget=0.1)
+        plan(adjacency=adjacency, smoothness_budget=0.1, max_iter=10)
         for adjacency in ("zero_out", "replace_one")
     )
-    assert zero_out.square_mechanism == replace_one.square_mechanism
+    assert zero_out.events[0] == replace_one.events[0]
     ratio = replace_one.mechanism.noise_multiplier / zero_out.mechanism.noise_multiplier
     assert ratio == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("has_intercept", [False, True])
+@pytest.mark.parametrize("reach", [0.3, 1.0, 1.7, 2.0])
+def test_no_two_records_differ_by_more_in_what_is_bought(reach, has_intercept, adjacency, rng):
+    """Searched among features of norm `reach`, in units of their bounds; corners come close."""
+    made = plan(
+        reach=reach,
+        adjacency=adjacency,
+        n_columns=4 + has_intercept,
+        smoothness_budget=0.1,
+    )
+    records = np.vstack([rng.standard_normal((3000, 4)) * 10.0 ** rng.uniform(-1, 1, (3000, 4))])
+    records = np.vstack([records, np.eye(4), -np.eye(4), rng.choice([-1.0, 1.0], (30, 4))])
+    records *= reach / np.linalg.norm(records, axis=1)[:, np.newaxis]
+    records = np.clip(records, -1.0, 1.0)
+    moments = records**2
+    if has_intercept:
+        moments = np.hstack([moments, made.weight_of_means * records])
+    others = np.zeros_like(moments) if adjacency == "zero_out" else rng.permutation(moments)
+    if adjacency == "replace_one":
+        others[-38:] = moments[-38:][::-1]
+    farthest = np.linalg.norm(moments - others, axis=1).max()
+    bound = made.square_mechanism.contribution_bound
+    assert farthest <= bound * (1.0 + 1e-12)
+    if adjacency == "zero_out":
+        assert farthest > 0.6 * bound
 
 
 def test_rounding_slack_reaches_the_noise():
@@ -129,29 +158,74 @@ def test_thresholds_and_steps_are_the_papers():
     np.testing.assert_allclose(step / unit**2, 0.3 / smoothness)
 
 
-def test_auto_clipping_grows_with_the_budget_up_to_what_residuals_need():
-    smoothness = np.ones(5)
-    clips = [plan(epsilon=epsilon).clip(smoothness) for epsilon in (0.01, 0.1, 1.0, 10.0, 1e3)]
-    assert clips == sorted(clips)
-    assert clips[0] < 0.1 * clips[2]
-    assert clips[-1] == pytest.approx(math.sqrt(5.0))
-    assert plan(epsilon=1e3, row_norm=1.5).clip(smoothness) == pytest.approx(1.5)
-    # Features in other units: the bound is in those.
-    assert plan().clip(100.0 * smoothness) == pytest.approx(10.0 * plan().clip(smoothness))
+PUBLIC = [(1000, 5, 0.1), (1000, 5, 1.0), (30_000, 100, 1.0), (10**6, 20, 2.0), (100, 30, 0.1)]
+
+
+@pytest.mark.parametrize("margin", [1.2, 5.0])
+@pytest.mark.parametrize(("n_rows", "n_columns", "epsilon"), PUBLIC)
+def test_automatic_settings_are_those_of_the_page(n_rows, n_columns, epsilon, margin):
+    """doc/theory/default_rules.rst, written out."""
+    made = plan(
+        n_rows=n_rows,
+        n_columns=n_columns,
+        n_features=n_columns - 1,
+        epsilon=epsilon,
+        margin=margin,
+        loss_smoothness=0.25,
+        lipschitz=1.0,
+        max_iter="auto",
+        average_every="auto",
+        smoothness_budget=0.1,
+    )
+    nu = calibrate(epsilon, 1e-5) / math.sqrt(0.9) * n_columns / n_rows
+    assert made.noise_of_pass == pytest.approx(nu)
+    n_passes = round(min(max(2.0 / math.sqrt(nu), 10), 50))
+    assert made.n_passes == n_passes
+    assert made.sampler.n_steps == n_passes * n_columns + 9
+    width = min(0.18 / math.sqrt(nu), 0.15 * margin * 0.25 / (nu * math.sqrt(n_passes)), 3.0)
+    squares = np.linspace(0.1, 1.0, n_columns)
+    unit, steps = made.units(0.25 * squares)
+    np.testing.assert_allclose(unit[:-1], width * np.sqrt(squares[:-1]))
+    # The loss's slope is at most 1.
+    assert unit[-1] == pytest.approx(1.0)
+    np.testing.assert_allclose(steps / unit**2, 1.0 / (0.25 * squares))
+    assert made.clip(0.25 * squares) == pytest.approx(width * math.sqrt(squares.sum()))
+    expected = nu / margin * squares
+    expected[-1] = 0.0
+    np.testing.assert_allclose(made.shrinkages(0.25 * squares), expected)
+    assert made.doubt == pytest.approx(math.sqrt(2.0 * math.log(n_columns - 1)))
+
+
+def test_what_is_given_is_kept():
+    made = plan(max_iter=7, clipping_norm=0.3, shrinkage=0.2, average_every=2)
+    assert (made.n_passes, made.clip(np.ones(5)), made.shrinkage, made.doubt) == (7, 0.3, 0.2, 0.0)
+    assert (made.average, made.period, made.tail, made.sampler.n_alone) == (True, 10, False, 0)
+    for shrinkage in (-1.0, math.nan, math.inf):
+        with pytest.raises(ValueError, match="shrinkage"):
+            plan(shrinkage=shrinkage)
+    without = plan(n_columns=4, average_every="auto")
+    assert (without.tail, without.sampler.n_alone, without.buys_means) == (True, 0, False)
     # What is bought tells of the data through noise only, but isn't public.
-    bought = plan(smoothness_budget=0.1)
-    assert bought.public_clip(smoothness) is None
-    assert plan().public_clip(smoothness) == plan().clip(smoothness)
-    assert plan(smoothness_budget=0.1, clipping_norm=0.2).public_clip(smoothness) == 0.2
+    assert plan(smoothness_budget=0.1).public_clip(np.ones(5)) is None
+    assert plan().public_clip(np.ones(5)) == plan().clip(np.ones(5))
+    assert plan(smoothness_budget=0.1, clipping_norm=0.2).public_clip(np.ones(5)) == 0.2
 
 
-def test_bought_mean_squares_have_a_public_floor():
-    made = plan(smoothness_budget=0.1)
-    low, high = made.square_range
-    assert low == pytest.approx(made.square_mechanism.noise_std / 1000)
-    assert high == 1.0
-    assert plan(smoothness_budget=0.1, n_rows=2, delta=1e-5).square_range == (1.0, 1.0)
-    assert plan(smoothness_budget=0.1, epsilon=math.inf).square_range == (0.0, math.inf)
+def test_bought_moments_count_for_as_much_as_they_tell():
+    squares, means = np.array([-0.1, 0.3, 0.9, 0.5]), np.array([0.0, 0.1, -0.8, 0.6])
+    made = plan(smoothness_budget=0.1, n_rows=10**6, reach=1.6)
+    noise = made.square_mechanism.noise_std / 10**6
+    found, centres = made.likely_moments(squares, means)
+    np.testing.assert_allclose(centres, means, rtol=1e-3)
+    np.testing.assert_allclose(found[1:], (squares - means**2 + 2.0 * noise)[1:], atol=1e-4)
+    assert found[0] == pytest.approx(2.0 * noise)
+    # Of noise nothing is believed: squares are as public bounds have it, centres 0.
+    found, centres = plan(smoothness_budget=0.1, n_rows=2, reach=1.6).likely_moments(squares, means)
+    np.testing.assert_allclose(found, min(2.0 * 1.6**2 / 4, 1.0), rtol=1e-2)
+    np.testing.assert_allclose(centres, 0.0, atol=1e-2)
+    exact = plan(smoothness_budget=0.1, epsilon=math.inf)
+    assert exact.likely_moments(squares, means) == (squares, means)
+    assert not exact.buys_means
 
 
 def test_without_privacy_nothing_is_bounded_or_noised():

@@ -344,8 +344,8 @@ MUTANTS = (
     Mutant(
         "the release of mean squares is free",
         "_plans/_dpcd.py",
-        "    multiplier *= math.sqrt(1.0 / (1.0 - smoothness_budget))\n",
-        "",
+        "multiplier = budget.calibrate(n_steps=n_steps) * math.sqrt(rest)",
+        "multiplier = budget.calibrate(n_steps=n_steps)",
         (PLAN_COORDINATE,),
     ),
     Mutant(
@@ -393,9 +393,37 @@ MUTANTS = (
     Mutant(
         "mean squares of one column in the sensitivity",
         "_plans/_dpcd.py",
-        "contribution_bound=math.sqrt(problem.n_features) if private",
+        "contribution_bound=_distance_of_moments(problem, budget) if private",
         "contribution_bound=1.0 if private",
         (REPLAY, PLAN_COORDINATE),
+    ),
+    Mutant(
+        "means left out of the sensitivity of what is bought",
+        "_plans/_dpcd.py",
+        "    return math.hypot(squares, ",
+        "    return math.hypot(squares, 0.0 * ",
+        (PLAN_COORDINATE,),
+    ),
+    Mutant(
+        "two records' means as far apart as a record's and a null record's",
+        "_plans/_dpcd.py",
+        "(2.0 if both else 1.0))",
+        "1.0)",
+        (PLAN_COORDINATE,),
+    ),
+    Mutant(
+        "a norm that bounds without 0 in them don't keep",
+        "_bounds.py",
+        "shortens = (low <= 0.0).all() and (high >= 0.0).all()",
+        "shortens = True",
+        ("tests/test_bounds.py",),
+    ),
+    Mutant(
+        "the intercept's own steps left out of the account",
+        "_plans/_dpcd.py",
+        "n_steps = n_passes * problem.n_columns + n_alone",
+        "n_steps = n_passes * problem.n_columns",
+        (PLAN_COORDINATE, REPLAY),
     ),
     Mutant(
         "a flip of several classes moves one sum",
@@ -667,15 +695,15 @@ MUTANTS = (
     Mutant(
         "coordinates that aren't clipped",
         "_solvers/_dpcd.py",
-        "                clip_entries(buffer, bound)\n",
+        "        clip_entries(buffer, self._bound)\n",
         "",
         (REPLAY,),
     ),
     Mutant(
         "mean squares without noise",
         "_solvers/_dpcd.py",
-        "    return mechanism.release(total, noise) / X.shape[0]\n",
-        "    mechanism.release(total, noise)\n    return total / X.shape[0]\n",
+        "        released = mechanism.release(total, noise) / X.shape[0]\n",
+        "        mechanism.release(total, noise)\n        released = total / X.shape[0]\n",
         (REPLAY,),
     ),
     Mutant(

@@ -12,7 +12,7 @@ from skdp._penalties import make_penalty
 from skdp._random import make_stream
 from skdp._sampling import SingleCoordinateSampler
 from skdp._solvers._average import CoordinateMean
-from skdp._solvers._dpcd import mean_squares, solve_dpcd
+from skdp._solvers._dpcd import feature_moments, solve_dpcd
 
 
 @dataclass
@@ -21,6 +21,7 @@ class GivenNoise:
 
     contribution_bound: float
     noise: np.ndarray
+    noise_std: float = 0.0
     values: list = field(default_factory=list)
 
     def release(self, value, stream):
@@ -84,10 +85,11 @@ def test_the_loop_is_the_algorithm(penalty, name, n_outputs, bound, average, rng
         Y,
         loss=loss,
         penalty=penalty,
-        step=0.7 * scale**2,
+        steps=np.full(n_columns, 0.7 * scale**2),
         plan=SimpleNamespace(
             period=period,
             average=average,
+            tail=False,
             sampler=sampler,
             mechanism=mechanism,
         ),
@@ -123,10 +125,11 @@ def test_predictions_that_follow_updates_equal_those_computed_afresh(rng):
             Y,
             loss=LOSSES["squared_error"],
             penalty=make_penalty("l1", 0.01),
-            step=0.5,
+            steps=np.full(n_columns, 0.5),
             plan=SimpleNamespace(
                 period=period,
                 average=False,
+                tail=False,
                 sampler=SingleCoordinateSampler(n_columns, n_steps),
                 mechanism=GivenNoise(1.0, np.random.default_rng(3).normal(size=(n_steps, 1))),
             ),
@@ -152,15 +155,96 @@ def test_the_mean_over_iterates(n_iterates, rng):
     np.testing.assert_allclose(mean.value(w, n_iterates), np.mean(iterates, axis=0), rtol=1e-12)
 
 
-def test_mean_squares_are_in_units_of_the_bounds(rng):
-    X = np.asfortranarray(rng.uniform(-3.0, 3.0, (500, 4)))
-    reach = np.array([3.0, 4.0, 5.0, 6.0])
-    exact = GaussianMechanism(math.inf, 0.0, 4, 500)
-    np.testing.assert_allclose(
-        mean_squares(X, reach, exact, None) * reach**2, (X**2).mean(axis=0), rtol=1e-12
+def test_the_tail_is_the_mean_of_what_the_operator_is_applied_to(rng):
+    """Written out: start, passes, soft thresholds of means over the second half, the intercept."""
+    n_rows, n_columns, n_passes, n_alone = 40, 3, 4, 5
+    X = rng.standard_normal((n_rows, n_columns))
+    X[:, -1] = bias = 0.4
+    y = np.where(rng.random(n_rows) < 0.2, 1.0, -1.0)
+    loss, penalty = LOSSES["log_loss"], make_penalty("elasticnet", 0.1, np.array([0.4, 0.9, 0.0]))
+    steps, doubt = np.array([0.6, 0.9, 3.0]), 1.5
+    sampler = SingleCoordinateSampler(n_columns, n_passes * n_columns + n_alone, n_alone)
+    order = list(sampler.coordinates(make_stream(1)))
+    noise = rng.standard_normal((sampler.n_steps, 1))
+    mechanism = GivenNoise(math.inf, noise, noise_std=0.3)
+    plan = SimpleNamespace(
+        tail=True,
+        n_passes=n_passes,
+        doubt=doubt,
+        problem=SimpleNamespace(n_features=2),
+        sampler=sampler,
+        mechanism=mechanism,
     )
-    noisy = GaussianMechanism(2.0, 3.0, 4, 500)
-    released = np.array([mean_squares(X, reach, noisy, make_stream(i)) for i in range(400)])
-    # A chi-squared variable of 1600 degrees: off by 30 % with a probability below 1e-12.
+    found = solve_dpcd(
+        BoundedColumns(np.asfortranarray(X), np.ones(n_columns)),
+        y[:, np.newaxis],
+        plan=plan,
+        loss=loss,
+        penalty=penalty,
+        steps=steps,
+        coins=make_stream(1),
+        noise=None,
+        bias=bias,
+    )
+    assert order[0] == 2
+    assert order[-4:] == [2] * 4
+    w = np.zeros(n_columns)
+
+    def slope(t):
+        return (X[:, order[t]] @ loss.gradient(y, X @ w) + noise[t, 0]) / n_rows
+
+    error = 2.0 * 0.3 / n_rows / bias
+    share = np.clip(0.5 - slope(0) / bias, error, 1.0 - error)
+    w[2] = np.log(share / (1.0 - share)) / bias
+    steps[2] *= 0.25 / max(share * (1.0 - share), 2.0 * error)
+    arguments = [[], [], []]
+    parts = [penalty.of_coefficient(j) for j in range(n_columns)]
+    for t, j in enumerate(order[1:-4], start=1):
+        argument = w[j] - steps[j] * slope(t)
+        w[j] = parts[j].prox(argument, steps[j])
+        if t > 2 * n_columns:
+            arguments[j].append(argument)
+    for j in range(n_columns):
+        mean = np.mean(arguments[j])
+        quiet = steps[j] * doubt * 0.3 / n_rows / math.sqrt(2.0) if j < 2 else 0.0
+        w[j] = parts[j].prox(mean if abs(mean) > quiet else 0.0, steps[j])
+    last = []
+    for t in range(len(order) - 4, len(order)):
+        last.append(w[2] - steps[2] * slope(t))
+        w[2] = parts[2].prox(last[-1], steps[2])
+    w[2] = parts[2].prox(np.mean(last[2:]), steps[2])
+    np.testing.assert_allclose(found[0], w, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("buys_means", [False, True])
+def test_moments_are_in_units_of_the_bounds(buys_means, rng):
+    X = np.asfortranarray(rng.uniform(-2.0, 3.0, (500, 4)))
+    reach = np.array([3.0, 4.0, 5.0, 6.0])
+    size = 8 if buys_means else 4
+    exact, noisy = (
+        GaussianMechanism(math.inf, 0.0, size, 500),
+        GaussianMechanism(2.0, 3.0, size, 500),
+    )
+    seen = []
+
+    def plan(mechanism):
+        return SimpleNamespace(
+            square_mechanism=mechanism,
+            buys_means=buys_means,
+            weight_of_means=0.5,
+            likely_moments=lambda squares, means: seen.append((squares, means)) or seen[-1],
+        )
+
+    squares, means = feature_moments(X, reach, plan(exact), None)
+    np.testing.assert_allclose(squares, (X**2).mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(means, X.mean(axis=0) * buys_means, rtol=1e-12)
+    seen.clear()
+    for i in range(400):
+        feature_moments(X, reach, plan(noisy), make_stream(i))
+    # Chi-squared variables of 1600 degrees: off by 30 % with a probability below 1e-12.
+    released = np.array([squares for squares, _ in seen])
     spread = (released - (X**2).mean(axis=0) / reach**2).std()
     assert 0.7 < spread / (noisy.noise_std / 500) < 1.3
+    if buys_means:
+        spread = (np.array([means for _, means in seen]) - X.mean(axis=0) / reach).std()
+        assert 0.7 < spread / (noisy.noise_std / 250) < 1.3

@@ -83,7 +83,8 @@ class Instance:
 
     def make(self, **settings):
         """Return DP-CD with the problem's parameters."""
-        settings = self._common | {"feature_bounds": self.feature_bounds} | settings
+        plain = {"feature_bounds": self.feature_bounds, "average_every": 1, "shrinkage": 0.0}
+        settings = self._common | plain | settings
         if self.problem.is_regression:
             return DPCDLasso(**settings)
         return DPCDClassifier(penalty="l2", classes=[-1, 1], **settings)
