@@ -2,7 +2,7 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from skdp import accountant, audit, inspection, linear_model, plotting, preprocessing
+from skdp import accountant, audit, inspection, ledger, linear_model, plotting, preprocessing
 
 try:
     __version__ = version("skdp")
@@ -14,6 +14,7 @@ __all__ = [
     "accountant",
     "audit",
     "inspection",
+    "ledger",
     "linear_model",
     "plotting",
     "preprocessing",

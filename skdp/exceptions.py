@@ -1,9 +1,9 @@
-"""Warnings of skdp. Errors are ordinary ValueErrors and TypeErrors."""
+"""Warnings of skdp, and the errors of ledgers. All other errors are ValueErrors and TypeErrors."""
 
 import sys
 import warnings
 
-__all__ = ["PrivacyWarning"]
+__all__ = ["BudgetExceededError", "LedgerError", "PrivacyWarning"]
 
 # Whose lines a warning doesn't point at: the user's line is the one that called them.
 _INSIDE = {"skdp", "sklearn", "joblib", "numpy", "contextlib"}
@@ -19,6 +19,80 @@ class PrivacyWarning(UserWarning):
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("error", PrivacyWarning)  # stop instead, in production
     """
+
+
+class LedgerError(RuntimeError):
+    """A ledger can't record a fit, which therefore isn't made.
+
+    The file is missing, damaged, locked or not to be written, or the fit is none that this ledger
+    counts: another unit or adjacency, or a seed.
+
+    Raises
+    ------
+    LedgerError
+        By every fit with a ledger, before noise is drawn, and by the ledger's own methods.
+
+    See Also
+    --------
+    BudgetExceededError : The fit could be recorded, and costs more than is left.
+
+    Examples
+    --------
+    >>> from skdp.exceptions import LedgerError
+    >>> from skdp.ledger import PrivacyLedger
+    >>> try:
+    ...     PrivacyLedger("there/is/no/such/folder.db")
+    ... except LedgerError as error:
+    ...     print("no ledger there")
+    no ledger there
+    """
+
+
+class BudgetExceededError(LedgerError):
+    """A fit costs more than is left of a ledger's budget. Nothing was drawn or written.
+
+    Parameters
+    ----------
+    message : str
+        What is shown.
+    left, asked : float, default=None
+        Epsilon at the ledger's delta: that of the largest single Gaussian fit that would still be
+        taken, and that of the fit that wasn't.
+    n_fits : int, default=None
+        How many fits like this one the whole budget pays for.
+
+    Raises
+    ------
+    BudgetExceededError
+        By a fit with a ledger, before noise is drawn.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skdp.accountant import GaussianEvent, PrivacyReport, calibrate
+    >>> from skdp.exceptions import BudgetExceededError
+    >>> from skdp.ledger import PrivacyLedger
+    >>> events = [GaussianEvent(calibrate(0.6, 1e-5))]
+    >>> fields = {"adjacency": "zero_out", "clipping": 1.0, "accountant": "pld"}
+    >>> report = PrivacyReport(epsilon=0.6, delta=1e-5, events=events, **fields)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = PrivacyLedger(os.path.join(folder, "study.db"), epsilon=1.0, delta=1e-5)
+    ...     ledger.charge(report)
+    ...     ledger.charge(report)
+    ...     try:
+    ...         ledger.charge(report)
+    ...     except BudgetExceededError as error:
+    ...         print(f"{error.left:.2f} is left, {error.asked:.2f} was asked for")
+    ...         print(f"the budget pays for {error.n_fits} of these")
+    0.48 is left, 0.60 was asked for
+    the budget pays for 2 of these
+    """
+
+    def __init__(self, message, *, left=None, asked=None, n_fits=None):
+        super().__init__(message)
+        self.left = left
+        self.asked = asked
+        self.n_fits = n_fits
 
 
 def warn_user(message, category=UserWarning):

@@ -22,7 +22,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 ROOMS = [
     {"_checks", "_random", "exceptions", "utils._sklearn"},
     {"_bounds", "_clipping", "_losses", "_penalties", "_sampling", "accountant"},
-    {"_mechanisms"},
+    {"_mechanisms", "ledger"},
     {"_plans"},
     {"_solvers"},
     {"linear_model", "preprocessing"},

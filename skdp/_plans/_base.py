@@ -6,13 +6,14 @@ are public.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from skdp._checks import check_count, check_real
 from skdp._random import make_stream
 from skdp.accountant import PrivacyReport, calibrate, calibrate_pure
 from skdp.exceptions import PrivacyWarning, warn_user
+from skdp.ledger._account import Account
 
 ASSUMED_PUBLIC = (
     "every parameter of the estimator",
@@ -45,6 +46,8 @@ class Budget:
     delta: float
     adjacency: str
     accountant: str
+    # Of the ledger that the fit is charged to, if there is one; see `skdp.ledger`.
+    account: Account | None = field(default=None, kw_only=True, compare=False)
 
     adjacencies: ClassVar = ("zero_out", "replace_one")
     unit: ClassVar = "one row"
@@ -129,6 +132,9 @@ class Plan:
     def start(self, random_state):
         """Return the stream of a run of this plan: the only way to its randomness.
 
+        The run is charged before there is a stream, so that whatever happens later, nothing that
+        was released is missing in the ledger.
+
         Parameters
         ----------
         random_state : None, int or numpy.random.RandomState
@@ -137,9 +143,18 @@ class Plan:
         -----
         PrivacyWarning
             If delta allows to publish a record.
+
+        Raises
+        ------
+        LedgerError
+            If there is a ledger, and it doesn't take this run.
         """
         if self.budget.is_private and self.budget.delta > 1.0 / self.n_rows:
             warn_user(LARGE_DELTA, PrivacyWarning)
+        if self.budget.account is not None:
+            # What subclasses add to a report is known after the run, and is no release.
+            report = Plan.report(self, reproducible=random_state is not None)
+            self.budget.account.charge(report, random_state)
         return make_stream(random_state, key=self.stream_key)
 
     def report(self, *, reproducible, also_public=(), **changes):

@@ -2,11 +2,12 @@
 
 from skdp.accountant._calibration import calibrate, calibrate_classic, get_epsilon
 from skdp.accountant._compose import compose
-from skdp.accountant._events import GaussianEvent, LaplaceEvent
+from skdp.accountant._events import ErasureEvent, GaussianEvent, LaplaceEvent
 from skdp.accountant._pure import calibrate_pure
 from skdp.accountant._report import PrivacyReport
 
 __all__ = [
+    "ErasureEvent",
     "GaussianEvent",
     "LaplaceEvent",
     "PrivacyReport",

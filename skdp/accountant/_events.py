@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from skdp._checks import check_count, check_flag, check_real
 
 _PURE_FACTORS = {"zero_out": 1.0, "replace_one": 2.0}
+# A few units in the last place.
+_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,11 @@ class GaussianEvent:
     def is_pure(self):
         """Whether the event has a guarantee of delta = 0; Gaussian noise has none."""
         return False
+
+    @property
+    def erasure(self):
+        """Probability that the event reveals everything: none beyond its own noise."""
+        return 0.0
 
     @property
     def sampling(self):
@@ -202,6 +209,11 @@ class LaplaceEvent:
         return True
 
     @property
+    def erasure(self):
+        """Probability that the event reveals everything: none beyond its own noise."""
+        return 0.0
+
+    @property
     def pairwise(self):
         """Whether the multiplier is relative to a distance between neighbours' values: no."""
         return False
@@ -266,6 +278,116 @@ class LaplaceEvent:
         )
 
 
+@dataclass(frozen=True)
+class ErasureEvent:
+    """With a small probability everything is revealed, and otherwise nothing.
+
+    It stands for what may go wrong in a release, and bounds it from above: nothing that happens
+    with this probability alone is worse.
+
+    Parameters
+    ----------
+    probability : float
+        Probability that the data set is revealed, in (0, 1].
+    n_steps : int, default=1
+        Number of times that this is tried, independently.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    References
+    ----------
+    .. [1] Murtagh and Vadhan (2016). The complexity of computing the optimal composition of
+       differential privacy. TCC. What (epsilon, delta) is worst: with probability delta everything.
+
+    Examples
+    --------
+    >>> from skdp.accountant import ErasureEvent, GaussianEvent, PrivacyReport
+    >>> events = [GaussianEvent(4.0), ErasureEvent(1e-6)]
+    >>> fields = {"adjacency": "zero_out", "clipping": 1.0, "accountant": "pld"}
+    >>> report = PrivacyReport(epsilon=1.0, delta=1e-5, events=events, **fields)
+    >>> report.event
+    '1 x Gaussian(4), then 1 x Erasure(1e-06)'
+    >>> round(report.delta_at(50.0), 12)
+    1e-06
+    """
+
+    probability: float
+    n_steps: int = 1
+
+    def __post_init__(self):
+        probability = check_real(self.probability, "probability")
+        if not 0 < probability <= 1:
+            raise ValueError("probability must be in (0, 1].")
+        object.__setattr__(self, "probability", probability)
+        object.__setattr__(self, "n_steps", check_count(self.n_steps, "n_steps"))
+
+    def __str__(self):
+        return f"{self.n_steps} x Erasure({self.probability:.5g})"
+
+    @property
+    def is_pure(self):
+        """Whether the event has a guarantee of delta = 0: no."""
+        return False
+
+    @property
+    def erasure(self):
+        """Probability that one of the steps reveals everything."""
+        if self.n_steps == 1 or self.probability == 1:
+            return self.probability
+        exact = -math.expm1(self.n_steps * math.log1p(-self.probability))
+        return min(exact * (1 + _ROUNDING), 1.0)
+
+    @property
+    def noise_multiplier(self):
+        """Noise of what is seen where nothing is revealed: infinite."""
+        return math.inf
+
+    @property
+    def pairwise(self):
+        """Whether the event is the same whatever neighbours differ by: yes."""
+        return True
+
+    @property
+    def sampling_rate(self):
+        """Probability that a record takes part in a step."""
+        return 1.0
+
+    @property
+    def sampling(self):
+        """How batches are drawn: "full batch"."""
+        return "full batch"
+
+    @property
+    def n_releases(self):
+        """Number of releases that were made."""
+        return self.n_steps
+
+    def scaled_to_group(self, group_size):
+        """Event of one record that dominates this event seen by a group of records.
+
+        What is revealed of one record with a small probability may be seen in the steps between
+        two data sets that differ in a group, beside other releases with any larger one. Nothing
+        is known but the triangle inequality of :meth:`PrivacyReport.epsilon_at`.
+
+        Parameters
+        ----------
+        group_size : int
+            Number of records that may change together.
+
+        Returns
+        -------
+        event : ErasureEvent
+            That reveals everything, unless the group is of one record.
+        """
+        return self if group_size == 1 else ErasureEvent(1.0)
+
+
+EVENTS = (GaussianEvent, LaplaceEvent, ErasureEvent)
+
+
 def _set_noise_and_counts(event):
     noise_multiplier = check_real(event.noise_multiplier, "noise_multiplier")
     if not noise_multiplier >= 0:
@@ -281,9 +403,19 @@ def checked_events(events):
     A subclass, or an attribute set on an event, could say that it costs less than it does: the
     former raises a TypeError, the latter is dropped.
     """
-    if not all(type(event) in (GaussianEvent, LaplaceEvent) for event in events):
-        raise TypeError("events must be instances of GaussianEvent or LaplaceEvent themselves.")
+    if not all(type(event) in EVENTS for event in events):
+        *names, last = (kind.__name__ for kind in EVENTS)
+        raise TypeError(f"events must be instances of {', '.join(names)} or {last} themselves.")
     return tuple(replace(event) for event in events)
+
+
+def joint_erasure(probabilities):
+    """Probability that one of several independent erasures happens, rounded up."""
+    probabilities = [p for p in probabilities if p > 0]
+    if len(probabilities) < 2 or max(probabilities) == 1:
+        return max(probabilities, default=0.0)
+    exact = -math.expm1(total(math.log1p(-p) for p in probabilities))
+    return min(exact * (1 + _ROUNDING), 1.0)
 
 
 def pure_factor(adjacency):

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from skdp.accountant._divergences import upper_gaussian_log_delta
-from skdp.accountant._events import GaussianEvent, checked_events, total
+from skdp.accountant._events import GaussianEvent, checked_events, joint_erasure, total
 from skdp.accountant._loss_distribution import PLDProfile, smallest_pld_delta
 from skdp.accountant._pure import PureProfile
 from skdp.accountant._renyi import RDPProfile
@@ -73,6 +73,37 @@ class GaussianProfile:
         return min(power * _ROUNDING_OF_POWER, 1.0)
 
 
+class ErasureProfile:
+    """Profile of releases beside which everything is revealed with some probability.
+
+    Parameters
+    ----------
+    erasure : float
+        This probability.
+    others : profile
+    """
+
+    def __init__(self, erasure, others):
+        self._erasure = erasure
+        self._others = others
+
+    def delta(self, epsilon):
+        found = self._others.delta(epsilon)
+        return min(self._erasure + (1 - self._erasure) * found * (1 + 1e-12), 1.0)
+
+    def epsilon(self, delta):
+        if delta < self._erasure or self._erasure == 1:
+            return math.inf
+        left = (delta - self._erasure) / (1 - self._erasure)
+        return self._others.epsilon(left * (1 - 1e-15))
+
+    def tpr(self, fpr):
+        if fpr >= 1 - self._erasure:
+            return 1.0
+        found = self._others.tpr(fpr / (1 - self._erasure))
+        return min(self._erasure + (1 - self._erasure) * found * _ROUNDING_OF_POWER, 1.0)
+
+
 def group_epsilon(profile, delta, group_size):
     """Epsilon for a group by the triangle inequality over chains of neighbours.
 
@@ -112,7 +143,7 @@ def group_epsilon(profile, delta, group_size):
 
 def full_batch_mu(events, adjacency):
     """Parameter of Gaussian differential privacy of full-batch Gaussians, None if not all are."""
-    if any(event.is_pure or event.sampling_rate < 1 for event in events):
+    if any(event.is_pure or event.erasure or event.sampling_rate < 1 for event in events):
         return None
     return math.hypot(*(event.mu(adjacency) for event in events))
 
@@ -129,6 +160,10 @@ def build_profile(events, adjacency, accountant, *, is_coarse=False):
 @functools.lru_cache(maxsize=16)
 def _build_profile(events, adjacency, accountant, is_coarse):
     events = tuple(_computable(event) for event in checked_events(events))
+    erasure = joint_erasure(event.erasure for event in events)
+    if erasure > 0:
+        others = tuple(event for event in events if not event.erasure)
+        return ErasureProfile(erasure, _build_profile(others, adjacency, accountant, is_coarse))
     if any(event.noise_multiplier == 0 for event in events):
         return GaussianProfile(math.inf)
     events = tuple(e for e in events if not math.isinf(e.noise_multiplier))

@@ -63,7 +63,7 @@ class PrivacyReport:
         `epsilon_at`, `delta_at` and `tpr_at` answer no less than what its events give.
     adjacency : {"zero_out", "replace_one", "replace_label"}
         What "differ in one record" means.
-    events : tuple of GaussianEvent and LaplaceEvent
+    events : tuple of GaussianEvent, LaplaceEvent and ErasureEvent
         The releases that were made; not of subclasses.
     clipping : float or None
         Bound on one record's contribution to a release, or for pairwise events on the distance
@@ -481,7 +481,7 @@ class PrivacyReport:
             yield "Guarantee", guarantee.rstrip()
         yield "Released", self.event
         if self.clipping is not None and math.isfinite(self.clipping):
-            if any(event.pairwise for event in self.events):
+            if any(event.pairwise and not event.erasure for event in self.events):
                 yield (
                     "Distance",
                     f"at most {self.clipping:g} (L2) between neighbours' values before noise",

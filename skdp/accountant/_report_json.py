@@ -4,12 +4,12 @@ import dataclasses
 import math
 
 from skdp._checks import check_real
-from skdp.accountant._events import GaussianEvent, LaplaceEvent
+from skdp.accountant._events import EVENTS
 
 _COMPARED = ("sampling", "sampling_rate", "n_steps", "n_releases", "noise_multiplier", "mu")
 # Wording may change from one version to the next, and isn't compared.
 _DERIVED = ("event", *_COMPARED)
-_KINDS = {kind.__name__: kind for kind in (GaussianEvent, LaplaceEvent)}
+_KINDS = {kind.__name__: kind for kind in EVENTS}
 _LONGEST_NAME = 40
 # By how much versions and machines may differ in what is derived.
 _ROUNDING = 1e-9

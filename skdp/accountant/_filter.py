@@ -1,0 +1,337 @@
+"""What a fit costs in a currency that adds up however the next fit was chosen.
+
+A fit costs (mu, d0) if its privacy profile is at most ``d0 + (1 - d0) * delta_mu(epsilon)`` for
+every epsilon >= 0 and in both directions, where delta_mu is that of mu-Gaussian privacy. It is
+then post-processing of one mu-Gaussian release and of an erasure, which reveals everything with
+probability d0. Squares of mu and the logarithms of 1 - d0 add up also where each fit is chosen
+from the results of those before it. The proof is in the documentation, "theory/ledger".
+"""
+
+import functools
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import log_expit, ndtri_exp
+
+from skdp._checks import check_real
+from skdp.accountant._calibration import calibrate
+from skdp.accountant._events import (
+    ErasureEvent,
+    GaussianEvent,
+    checked_events,
+    joint_erasure,
+    total,
+)
+from skdp.accountant._loss_distribution import smallest_pld_delta
+from skdp.accountant._profile import ADJACENCIES, build_profile, epsilon_of, full_batch_mu
+
+# Share of mu that one more line may save.
+_TOLERANCE = 2e-4
+_MAX_LINES = 200
+_SMALLEST_EPSILON, _LARGEST_EPSILON = 1e-12, 1e12
+# Share of a budget's delta that is kept for erasures, and share of that for one fit.
+ERASURE_SHARE, FIT_SHARE = 0.1, 0.01
+_ROUNDING, _ABSOLUTE_ROUNDING = 1e-9, 1e-12
+
+
+@dataclass(frozen=True)
+class GaussianCost:
+    """What is spent or may be spent: a Gaussian release, and an erasure.
+
+    Parameters
+    ----------
+    mu : float
+        Parameter of Gaussian differential privacy.
+    erasure : float, default=0.0
+        Probability with which everything is revealed.
+    """
+
+    mu: float
+    erasure: float = 0.0
+
+    def __post_init__(self):
+        for name, most in (("mu", math.inf), ("erasure", 1.0)):
+            value = check_real(getattr(self, name), name)
+            if not 0 <= value <= most:
+                raise ValueError(f"{name} is out of range, got {value!r}.")
+            object.__setattr__(self, name, value)
+
+    def __add__(self, other):
+        if not isinstance(other, GaussianCost):
+            return NotImplemented
+        erasure = joint_erasure((self.erasure, other.erasure))
+        return GaussianCost(math.hypot(self.mu, other.mu), erasure)
+
+    def is_within(self, budget):
+        """Tell whether both numbers are at most those of a budget, up to rounding.
+
+        Only for a budget that was fixed beforehand in both numbers: whoever chooses, from results,
+        which of two budgets to exhaust may learn more than with either.
+        """
+        return self.mu <= budget.mu * (1 + _ROUNDING) and self.erasure <= budget.erasure * (
+            1 + _ROUNDING
+        )
+
+    def events(self):
+        """Events that cost this, for a report; none if nothing is spent."""
+        gaussian = (GaussianEvent(1 / self.mu, pairwise=True),) if self.mu else ()
+        return gaussian + ((ErasureEvent(self.erasure),) if self.erasure else ())
+
+    def epsilon(self, delta):
+        """Epsilon at a delta; infinite unless delta is above the erasure's probability."""
+        return epsilon_of(self.events(), "zero_out", "analytic", delta)
+
+
+def gaussian_cost(events, adjacency, *, erasure):
+    """Least mu that the events cost beside an erasure.
+
+    Parameters
+    ----------
+    events : tuple of events
+    adjacency : {"zero_out", "replace_one", "replace_label"}
+    erasure : float
+        Probability that may be spent, in [0, 1). It is where batches are Poisson samples, and
+        nowhere else.
+
+    Returns
+    -------
+    cost : GaussianCost
+        Full batches have their own mu. Of each pure release it is that of randomised response,
+        which dominates it. Of Poisson batches it is at most about 0.1 % above the least that their
+        accountant's profile allows. Erasures among the events are added. Without noise, mu is
+        infinite.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or `erasure` is too small for what can be computed of the
+        Poisson batches.
+    """
+    if not isinstance(adjacency, str) or adjacency not in ADJACENCIES:
+        raise ValueError(f"adjacency must be one of {ADJACENCIES}.")
+    erasure = check_real(erasure, "erasure")
+    if not 0 <= erasure < 1:
+        raise ValueError("erasure must be in [0, 1).")
+    events = checked_events(tuple(events))
+    # Only a distance between neighbours' values says how far a label moves them.
+    if adjacency == "replace_label" and not all(event.pairwise for event in events):
+        raise ValueError("adjacency='replace_label' needs pairwise Gaussian events.")
+    return _gaussian_cost(events, adjacency, erasure)
+
+
+def cost_of_report(report, adjacency, *, erasure):
+    """Cost of what a report says was released, for a budget of some adjacency.
+
+    It is that of the events; what the report states beside them is not believed.
+
+    Parameters
+    ----------
+    report : PrivacyReport
+    adjacency : {"zero_out", "replace_one", "replace_label"}
+        Of the budget. "zero_out" takes reports of "replace_one" at what their events cost when a
+        record is nulled: contributions lie in a ball that holds zero. In the other direction a
+        distance between neighbours' values counts twice, for a record that goes and one that comes.
+    erasure : float
+        See :func:`gaussian_cost`.
+
+    Returns
+    -------
+    cost : GaussianCost
+
+    Raises
+    ------
+    ValueError
+        If the report protects labels and the budget records, or the reverse, or if the events
+        can't be bounded.
+    """
+    events = checked_events(report.events)
+    if report.adjacency != adjacency:
+        if "replace_label" in (report.adjacency, adjacency):
+            raise ValueError(
+                f"a release of adjacency={report.adjacency!r} can't be charged to a budget of "
+                f"adjacency={adjacency!r}: one protects a label, the other a record."
+            )
+        if adjacency == "replace_one":
+            events = tuple(e.scaled_to_group(2) if e.pairwise else e for e in events)
+    return gaussian_cost(events, adjacency, erasure=erasure)
+
+
+def gaussian_budget(epsilon, delta):
+    """Largest cost that gives (epsilon, delta), with the default share for erasures.
+
+    Both numbers of it are to be fixed before the first release: a budget of epsilon and delta
+    alone, met by any mu and erasure, is not private where the analyst chooses between the two.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        As in :func:`calibrate`; delta is positive.
+
+    Returns
+    -------
+    budget : GaussianCost
+        What is spent up to it, in the sense of its `is_within`, is (epsilon, delta)-private.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    erasure = ERASURE_SHARE * check_real(delta, "delta")
+    rest = (delta - erasure) / (1 - erasure) * (1 - 2 * _ROUNDING)
+    noise = calibrate(epsilon, rest, pairwise=True)
+    return GaussianCost((1 - 2 * _ROUNDING) / noise if noise else math.inf, erasure)
+
+
+@functools.lru_cache(maxsize=1024)
+def _gaussian_cost(events, adjacency, erasure):
+    spent = GaussianCost(0.0, joint_erasure(event.erasure for event in events))
+    noisy = [event for event in events if not event.erasure]
+    pure = [event for event in noisy if event.is_pure]
+    full = [event for event in noisy if not event.is_pure and event.sampling_rate == 1]
+    sampled = tuple(event for event in noisy if event.sampling_rate < 1)
+    mu_pure = math.sqrt(total(event.n_steps * _pure_mu(event, adjacency) ** 2 for event in pure))
+    spent += GaussianCost(math.hypot(mu_pure, full_batch_mu(full, adjacency)))
+    if any(event.noise_multiplier == 0 for event in sampled):
+        return spent + GaussianCost(math.inf)
+    if any(event.noise_multiplier < math.inf for event in sampled):
+        n_steps = sum(event.n_steps for event in sampled)
+        spent += _sampled_cost(sampled, adjacency, erasure, n_steps)
+    return spent
+
+
+def _pure_mu(event, adjacency):
+    """Least mu of a Gaussian that dominates one step of a pure event."""
+    epsilon = replace(event, n_steps=1).epsilon(adjacency)
+    # The power curve of randomised response is two lines, and that of a Gaussian is concave: it is
+    # above them if it is at the corner, where both kinds of error have probability 1 / (1 + e^eps).
+    return -2.0 * float(ndtri_exp(log_expit(-epsilon))) * (1 + _ROUNDING)
+
+
+def _sampled_cost(events, adjacency, erasure, n_steps):
+    least = smallest_pld_delta(n_steps)
+    methods = ["pld"] if least < math.inf else []
+    if erasure < least:
+        if adjacency == "replace_one" or erasure == 0:
+            raise ValueError(
+                f"Poisson batches of {n_steps} steps need an erasure of at least {least:.2g}, got "
+                f"{erasure!r}: below it their profile can't be computed."
+            )
+        methods.append("rdp")
+    profiles = [build_profile(events, adjacency, method) for method in methods]
+
+    def profile(epsilon):
+        return min(one.delta(epsilon) for one in profiles)
+
+    return GaussianCost(dominating_mu(profile, erasure), erasure)
+
+
+def dominating_mu(profile, erasure):
+    """Least mu such that a mu-Gaussian release and an erasure dominate a privacy profile.
+
+    Parameters
+    ----------
+    profile : callable
+        Of an epsilon >= 0, a delta such that what is released is (epsilon, delta)-private in both
+        directions. It need be neither continuous nor monotone.
+    erasure : float
+        Probability of the erasure, in [0, 1).
+
+    Returns
+    -------
+    mu : float
+        Infinite where the profile never falls to `erasure`, or is 1 at epsilon 0.
+
+    Notes
+    -----
+    Every pair (epsilon, delta) bounds the power of a test of level alpha by
+    ``delta + exp(epsilon) * alpha``, and by that line mirrored. The power curve of a Gaussian
+    beside an erasure is concave and its own mirror image; so it is above the least of finitely many
+    such lines if it is at the corners where they meet, however far apart these are, and mu is
+    in closed form there. Only looseness depends on which epsilons are asked.
+    """
+    deltas = {0.0: profile(0.0)}
+    # Where deltas fall is a few times the first one.
+    epsilon = min(max(deltas[0.0], _SMALLEST_EPSILON), 1.0)
+    while min(deltas.values()) > erasure:
+        if epsilon > _LARGEST_EPSILON:
+            return math.inf
+        deltas[epsilon] = profile(epsilon)
+        epsilon *= 2
+    for _ in range(_MAX_LINES):
+        mu, epsilon, touching, slope = _worst_corner(deltas, erasure)
+        if not 0 < mu < math.inf or epsilon in deltas:
+            break
+        deltas[epsilon] = profile(epsilon)
+        if touching - deltas[epsilon] <= _TOLERANCE * mu * slope:
+            break
+    return mu * (1 + _ROUNDING) + (_ABSOLUTE_ROUNDING if mu else 0.0)
+
+
+def _worst_corner(deltas, erasure):
+    """Corner of the least of some lines that needs the largest mu.
+
+    Parameters
+    ----------
+    deltas : dict of float to float
+        Lines, by epsilon.
+    erasure : float
+
+    Returns
+    -------
+    mu : float
+        What the corner needs.
+    epsilon, delta : float
+        The line that touches the curve of this mu at the corner.
+    slope : float
+        Derivative of its delta by mu.
+    """
+    epsilons, deltas, log_alphas = _lower_hull(sorted(deltas.items()))
+    # Of a line and its mirror image; the others meet their next in the order of slopes.
+    with np.errstate(divide="ignore"):
+        on_diagonal = np.max(np.log1p(-deltas) - np.logaddexp(0.0, epsilons))
+    gaps = np.diff(epsilons)
+    powers = deltas[1:] - np.diff(deltas) / -np.expm1(-gaps)
+    is_before = powers + np.exp(log_alphas) < 1
+    log_alphas = np.append(log_alphas[is_before], on_diagonal)
+    powers = np.append(powers[is_before], -np.expm1(on_diagonal))
+    # Of what is seen where nothing is revealed.
+    shift = math.log1p(-erasure)
+    with np.errstate(divide="ignore"):
+        successes = np.log(np.maximum(powers * (1 + 1e-14) - erasure, 0.0)) - shift
+        failures = np.log(np.maximum(1 - powers, 0.0)) - shift
+    failures[-1] = on_diagonal - shift
+    levels = ndtri_exp(np.minimum(log_alphas - shift, 0.0))
+    reached = np.where(
+        powers < 0.5, ndtri_exp(np.minimum(successes, 0.0)), -ndtri_exp(np.minimum(failures, 0.0))
+    )
+    worst = int(np.argmax(reached - levels))
+    mu = max(float(reached[worst] - levels[worst]), 0.0)
+    level = float(levels[worst])
+    epsilon = max(-mu * (level + mu / 2), 0.0)
+    touching = powers[worst] - math.exp(epsilon + log_alphas[worst])
+    slope = math.exp(shift - reached[worst] ** 2 / 2) / math.sqrt(2 * math.pi)
+    return mu, epsilon, touching, slope
+
+
+def _lower_hull(lines):
+    """Lines that are the least of all somewhere, and the logarithms of the levels they meet at."""
+    kept, met = [], []
+    for epsilon, delta in lines:
+        while kept:
+            gap, fall = epsilon - kept[-1][0], kept[-1][1] - delta
+            level = -math.inf
+            if fall > 0:
+                level = math.log(fall) - epsilon - math.log(-math.expm1(-gap))
+            if not met or level < met[-1]:
+                break
+            kept.pop()
+            met.pop()
+        if kept:
+            if level == -math.inf:
+                continue
+            met.append(level)
+        kept.append((epsilon, delta))
+    epsilons, deltas = np.array(kept).T
+    return epsilons, deltas, np.array(met)

@@ -1,0 +1,129 @@
+"""What an estimator hands to its plan, so that its fit is charged before its noise is drawn."""
+
+import copy
+import math
+import os
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+
+from skdp.ledger._ledger import PrivacyLedger
+
+_VARIABLE = "SKDP_LEDGER"
+# Not public, about the execution only, or the ledger itself.
+_LEFT_OUT = {"random_state", "n_jobs", "ledger", "verbose"}
+
+
+class _Covered:
+    """See `COVERED`."""
+
+    def __reduce__(self):
+        return "COVERED"
+
+    def __repr__(self):
+        return "COVERED"
+
+
+# In place of a ledger: somebody else charges for this fit. It is the same object in every copy and
+# process.
+COVERED = _Covered()
+# What `ledger` of an estimator may be.
+LEDGER_CONSTRAINT = [str, os.PathLike, PrivacyLedger, _Covered, None]
+
+
+@dataclass(frozen=True)
+class Account:
+    """Where a fit is charged, and what is kept about it.
+
+    Parameters
+    ----------
+    ledger : PrivacyLedger
+    estimator : str
+        Name of the class.
+    parameters : dict
+        Scalar public parameters, by name.
+    """
+
+    ledger: PrivacyLedger
+    estimator: str
+    parameters: dict = field(hash=False)
+
+    def charge(self, report, random_state):
+        """Charge a fit, which goes on only if nothing is raised.
+
+        Parameters
+        ----------
+        report : skdp.accountant.PrivacyReport
+        random_state : None, int or numpy.random.RandomState
+
+        Raises
+        ------
+        LedgerError
+            If the fit must not be made.
+        """
+        self.ledger.charge_fit(
+            report,
+            estimator=self.estimator,
+            parameters=self.parameters,
+            seed=_describe_seed(random_state),
+        )
+
+
+def resolve_account(ledger, estimator, parameters):
+    """Return the account of a fit, or None if nobody records it here.
+
+    Parameters
+    ----------
+    ledger : None, str, os.PathLike, PrivacyLedger or COVERED
+        The estimator's parameter. None takes the environment variable SKDP_LEDGER, if it is set.
+    estimator : str
+        Name of the class.
+    parameters : dict
+        What `get_params` of the estimator gives; scalars are kept, but the random state.
+
+    Returns
+    -------
+    account : Account or None
+
+    Raises
+    ------
+    LedgerError
+        If the path leads to no ledger.
+    """
+    if ledger is COVERED:
+        return None
+    if ledger is None:
+        ledger = os.environ.get(_VARIABLE) or None
+        if ledger is None:
+            return None
+    if not isinstance(ledger, PrivacyLedger):
+        ledger = PrivacyLedger(ledger)
+    kept = {
+        name: _plain(value)
+        for name, value in parameters.items()
+        if name.rpartition("__")[2] not in _LEFT_OUT
+    }
+    return Account(
+        ledger, estimator, {name: value for name, value in kept.items() if value is not None}
+    )
+
+
+def _plain(value):
+    """Return a scalar as what JSON knows, None for all else."""
+    if isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value) if math.isfinite(value) else str(float(value))
+    return None
+
+
+def _describe_seed(random_state):
+    """Return a text that is the same for what gives the same noise, None for no seed."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, Integral):
+        return f"int {int(random_state)}"
+    # What the stream will be seeded with.
+    words = copy.deepcopy(random_state).randint(0, 2**32, size=8, dtype="uint32")
+    return f"words {words.tolist()}"

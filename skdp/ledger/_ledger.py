@@ -1,0 +1,476 @@
+"""The ledger: one budget for all fits on the same records."""
+
+import dataclasses
+import datetime
+import json
+import os
+
+from skdp._checks import check_flag, check_real
+from skdp._random import random_name
+from skdp.accountant import PrivacyReport
+from skdp.exceptions import BudgetExceededError, LedgerError
+from skdp.ledger import _rules, _store, _text
+
+_USER_VARIABLE = "SKDP_LEDGER_USER"
+_LONGEST_NAME = 200
+_ELSEWHERE = "other"
+# A seed is easily guessed, if slowly; see `PrivacyLedger`.
+_HASH_ROUNDS = 20_000
+_SUMS = """SELECT part, sum(mu * mu) AS square, sum(erasure) AS erasure, count(*) AS n_charges,
+    max(coalesce(alone, 0.0)) AS alone FROM charge WHERE dataset = ? GROUP BY part"""
+
+
+class PrivacyLedger:
+    """A budget for all fits on the same records, in a file that they are charged to.
+
+    Every private estimator takes one as ``ledger=``, or its path. A fit is charged before its
+    noise is drawn, in one transaction on disk: whatever happens then, no release is missing in the
+    file. A fit that costs more than is left raises an error, draws nothing and writes nothing.
+    Clones, workers, threads and other processes charge to the same file, on any day.
+
+    **Guarantee.** All fits together are (epsilon, delta)-differentially private, also when each
+    was chosen after looking at the results of those before it. :ref:`ledger_theory` has the proof.
+    It holds for the budget; what is spent so far is for orientation.
+
+    **What is in the file**: the budget, and for each fit its time, estimator and scalar
+    parameters, report and process number; nothing else of the records than a report calls public.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        An SQLite file. If it isn't there it is made, and epsilon and delta are needed.
+    epsilon, delta : float, default=None
+        The budget. If the file has one for the dataset, None or the same.
+    adjacency : {"zero_out", "replace_one", "replace_label"}, default="zero_out"
+        What all fits are counted by. In a ledger of "zero_out", fits of "replace_one" cost what
+        their noise gives there, about half of their epsilon; in one of "replace_one", fits of
+        "zero_out" cost as for groups of two.
+    unit : str, default="one row"
+        What all fits protect; "the label of one row" for "replace_label".
+    dataset : str, default="default"
+        Name of the records. A file may hold budgets of several, which are never added up.
+    allow_seeds : bool, default=False
+        Whether fits may have a `random_state`. The budget then holds while the seeds stay secret.
+        A salted hash of each is kept, and a seed that comes again is refused; a seed that can be
+        guessed can be found from it.
+
+    Raises
+    ------
+    LedgerError
+        If the file can't be used, or has another budget for the dataset.
+    ValueError
+        If a parameter is out of range, or the budget is needed and missing.
+
+    Notes
+    -----
+    With the environment variable ``SKDP_LEDGER_USER``, its text is kept with each charge.
+
+    References
+    ----------
+    .. [1] Smith and Thakurta (2022). Fully adaptive composition for Gaussian differential privacy.
+       arXiv:2210.17520.
+    .. [2] Koskela, Tobaben and Honkela (2023). Individual privacy accounting with Gaussian
+       differential privacy. ICLR.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skdp.accountant import GaussianEvent, PrivacyReport, calibrate
+    >>> from skdp.ledger import PrivacyLedger
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = PrivacyLedger(os.path.join(folder.name, "study.db"), epsilon=1.0, delta=1e-5)
+    >>> events = [GaussianEvent(calibrate(0.5, 1e-5))]
+    >>> fields = {"adjacency": "zero_out", "clipping": 1.0, "accountant": "pld"}
+    >>> query = PrivacyReport(epsilon=0.5, delta=1e-5, events=events, **fields)
+    >>> ledger.charge(query)
+    >>> f"{ledger.spent:.2f} spent, {ledger.left:.2f} left"
+    '0.50 spent, 0.85 left'
+    >>> ledger.can_afford(query)
+    True
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        path,
+        *,
+        epsilon=None,
+        delta=None,
+        adjacency="zero_out",
+        unit="one row",
+        dataset="default",
+        allow_seeds=False,
+    ):
+        self._path = _absolute(path)
+        self._dataset = _check_name(dataset, "dataset")
+        self._part = ""
+        wanted = {}
+        for name, value in (("epsilon", epsilon), ("delta", delta)):
+            if value is not None:
+                wanted[name] = check_real(value, name)
+        defaults = {"adjacency": "zero_out", "unit": "one row", "allow_seeds": False}
+        given = {
+            "adjacency": adjacency,
+            "unit": unit,
+            "allow_seeds": check_flag(allow_seeds, "allow_seeds"),
+        }
+        if len(wanted) == 2:
+            wanted |= given
+            self._create(wanted)
+        else:
+            # What is left out is the file's.
+            wanted |= {name: value for name, value in given.items() if value != defaults[name]}
+        self._check_terms(wanted)
+
+    def _create(self, wanted):
+        terms = _rules.make_terms(**wanted, salt=random_name())
+        entries = {**dataclasses.asdict(terms), "time": _now()}
+        _store.create(self._path, self._dataset, entries)
+
+    def _check_terms(self, wanted):
+        terms = self._terms()
+        for name, value in wanted.items():
+            if value != getattr(terms, name):
+                raise LedgerError(
+                    f"{self._where()} has {name}={getattr(terms, name)!r}, and {name}={value!r} "
+                    "was given. A budget stays what it was; leave it out to use this one."
+                )
+
+    @property
+    def path(self):
+        """Absolute path of the file."""
+        return self._path
+
+    @property
+    def dataset(self):
+        """Name of the records that the budget is for."""
+        return self._dataset
+
+    @property
+    def part_name(self):
+        """Name of the part that fits are charged to, or None for all records."""
+        return self._part or None
+
+    @property
+    def spent(self):
+        """Epsilon of all charges, at the ledger's delta: for orientation, not a guarantee."""
+        terms, total, _ = self._state()
+        return total.epsilon(terms.delta)
+
+    @property
+    def left(self):
+        """Epsilon, at the ledger's delta, of the largest Gaussian fit that could follow.
+
+        It and `spent` add up to more than the budget: several fits cost less than the sum of
+        their epsilons.
+        """
+        terms, total, _ = self._state()
+        return _rules.epsilon_left(total, terms)
+
+    def part(self, name):
+        """Return a ledger of the same file for a part of the records.
+
+        Fits on disjoint parts cost as much as the most expensive part, and fits that are charged
+        to the whole ledger count in every part. Which part a record is in must be fixed by its
+        position or its person, not by anything that could be otherwise. The folds of a public
+        `KFold` aren't parts: a record is in all training sets but one.
+
+        Parameters
+        ----------
+        name : str
+            Any name, which is written to the file.
+
+        Returns
+        -------
+        ledger : PrivacyLedger
+            For fits on this part alone.
+
+        Raises
+        ------
+        LedgerError
+            If this is a part already.
+        ValueError
+            If the name is none.
+        """
+        if self._part:
+            raise LedgerError("a part has no parts; take part() of the whole ledger.")
+        return _reopened(self._path, self._dataset, _check_name(name, "name"))
+
+    def charge(self, report):
+        """Charge a release that was made, or better: is about to be made, without skdp's fits.
+
+        Charge first, and draw the noise after that: a crash in between loses budget only. Fits
+        with ``ledger=`` do all of this themselves.
+
+        Parameters
+        ----------
+        report : skdp.accountant.PrivacyReport
+            What was released, as events.
+
+        Raises
+        ------
+        BudgetExceededError
+            If it costs more than is left.
+        LedgerError
+            If the file can't be used, or the report can't be counted here: another unit or
+            adjacency, or a seed.
+        TypeError
+            If `report` is no report.
+        """
+        # Of unknown seeds any two might be equal.
+        seed = "unknown" if _checked(report).reproducible else None
+        self.charge_fit(report, estimator=_ELSEWHERE, parameters={}, seed=seed)
+
+    def can_afford(self, report):
+        """Tell whether a fit would be taken now.
+
+        Parameters
+        ----------
+        report : skdp.accountant.PrivacyReport
+            Of the fit, or a preview of it.
+
+        Returns
+        -------
+        can_afford : bool
+            Whether the budget is enough. Another fit may take it before.
+
+        Raises
+        ------
+        LedgerError
+            If the file can't be used, or the report can't be counted here.
+        TypeError
+            If `report` is no report.
+        """
+        report = _checked(report)
+        terms = self._terms()
+        cost = _rules.assess(report, terms)
+        with _store.transaction(self._path, write=False) as file:
+            totals = self._totals(file)
+        try:
+            _rules.admit(report, cost, totals, terms, self._where())
+        except BudgetExceededError:
+            return False
+        return True
+
+    def report(self):
+        """Return the guarantee of all fits that this ledger takes, made and to come: its budget.
+
+        Returns
+        -------
+        report : skdp.accountant.PrivacyReport
+            Of the budget. What is spent of it is no guarantee: whoever looks at results may stop
+            at a moment that they like.
+
+        Raises
+        ------
+        LedgerError
+            If the file can't be used.
+        """
+        return self._terms().report()
+
+    def to_frame(self):
+        """Give the charges as a table, in the order in which they were made.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            One row a charge. Columns: "time" (UTC, by the clock of the machine), "part",
+            "estimator", "parameters" (a dict), "epsilon", "delta", "adjacency" and "events" of its
+            report, "mu" and "erasure" (what was charged), "share" (of the budget; shares add up),
+            "process", "user", and "report" (JSON, for
+            :meth:`PrivacyReport.from_json <skdp.accountant.PrivacyReport.from_json>`).
+
+        Raises
+        ------
+        ImportError
+            If pandas isn't installed.
+        LedgerError
+            If the file can't be used.
+        """
+        return _text.charges_frame(self.to_dict()["charges"])
+
+    def to_dict(self):
+        """Give all that the ledger shows as types that JSON knows.
+
+        Returns
+        -------
+        content : dict
+            The budget, what is spent and left, and under "charges" the rows of :meth:`to_frame`,
+            for a part those that count in it.
+
+        Raises
+        ------
+        LedgerError
+            If the file can't be used.
+        """
+        return _text.as_dict(self, *self._state())
+
+    def charge_fit(self, report, *, estimator, parameters, seed):
+        """Charge a fit, as :meth:`charge` does, with what is to be kept about it.
+
+        Parameters
+        ----------
+        report : skdp.accountant.PrivacyReport
+        estimator : str
+            Name of the class.
+        parameters : dict
+            Scalar public parameters, by name.
+        seed : str or None
+            What a fit's randomness comes from, if it can come again; only its hash is kept.
+
+        Raises
+        ------
+        BudgetExceededError
+            If it costs more than is left.
+        LedgerError
+            If the file can't be used, or the report can't be counted here.
+        """
+        report = _checked(report)
+        terms = self._terms()
+        # Slow for sampled batches, so that it is done, and cached, before others have to wait.
+        _rules.assess(report, terms)
+        hashed = self._hash_seed(seed, terms)
+        entries = {
+            "dataset": self._dataset,
+            "part": self._part,
+            "estimator": estimator,
+            "parameters": json.dumps(parameters),
+            "epsilon": report.epsilon,
+            "delta": report.delta,
+            "report": json.dumps(report.to_dict(), allow_nan=False),
+            "process": os.getpid(),
+            "user": os.environ.get(_USER_VARIABLE),
+        }
+        with _store.transaction(self._path, write=True) as file:
+            terms = self._read_terms(file)
+            cost = _rules.assess(report, terms)
+            alone = _rules.admit(report, cost, self._totals(file), terms, self._where())
+            if hashed is not None:
+                self._keep_seed(file, hashed)
+            charged = {"mu": cost.mu, "erasure": cost.erasure, "alone": alone, "time": _now()}
+            _store.insert(file, "charge", {**entries, **charged})
+
+    def __eq__(self, other):
+        if not isinstance(other, PrivacyLedger):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self):
+        return hash(self._key())
+
+    def __reduce__(self):
+        return _reopened, self._key()
+
+    def __repr__(self):
+        # Of parameters of estimators, too: it must not read the file.
+        shown = repr(self._path)
+        if self._dataset != "default":
+            shown += f", dataset={self._dataset!r}"
+        return f"PrivacyLedger({shown})" + (f".part({self._part!r})" if self._part else "")
+
+    def __str__(self):
+        return _text.plain(*self._summary())
+
+    def _repr_html_(self):
+        return _text.as_html(*self._summary())
+
+    def _summary(self):
+        return _text.summarise(self, *self._state())
+
+    def _key(self):
+        return self._path, self._dataset, self._part
+
+    def _where(self):
+        shown = f"the ledger {self._path!r}"
+        if self._dataset != "default":
+            shown += f", dataset {self._dataset!r}"
+        return shown + (f", part {self._part!r}" if self._part else "")
+
+    def _terms(self):
+        with _store.transaction(self._path, write=False) as file:
+            return self._read_terms(file)
+
+    def _read_terms(self, file):
+        row = _store.find_budget(file, self._dataset)
+        if row is None:
+            raise LedgerError(
+                f"the ledger {self._path!r} has no budget for the dataset {self._dataset!r}: "
+                f"{_store.HOW_TO_CREATE}."
+            )
+        del row["dataset"], row["time"]
+        return _rules.Terms(**{**row, "allow_seeds": bool(row["allow_seeds"])})
+
+    def _totals(self, file):
+        rows = _store.select(file, _SUMS, self._dataset)
+        sums = {row.pop("part"): _rules.Total(**row) for row in rows}
+        return _rules.joint_totals(sums, self._part)
+
+    def _state(self):
+        """Terms, the worst total and the rows of charges, as they are at one moment."""
+        with _store.transaction(self._path, write=False) as file:
+            terms = self._read_terms(file)
+            total = _rules.worst(self._totals(file), terms.delta)
+            query = "SELECT * FROM charge WHERE dataset = ?"
+            values = [self._dataset]
+            if self._part:
+                query += " AND part IN ('', ?)"
+                values.append(self._part)
+            rows = list(_store.select(file, query + " ORDER BY id", *values))
+        return terms, total, rows
+
+    def _hash_seed(self, seed, terms):
+        if seed is None:
+            return None
+        if not terms.allow_seeds:
+            raise LedgerError(
+                f"{self._where()} takes no fits with a seed (random_state): fits with equal seeds "
+                "share their noise, and together reveal what each hides. Fit with "
+                "random_state=None, or create a ledger with allow_seeds=True."
+            )
+        import hashlib
+
+        salt = bytes.fromhex(terms.salt)
+        return hashlib.pbkdf2_hmac("sha256", seed.encode(), salt, _HASH_ROUNDS).hex()
+
+    def _keep_seed(self, file, hashed):
+        query = "SELECT 1 FROM seed WHERE dataset = ? AND hash = ?"
+        if any(_store.select(file, query, self._dataset, hashed)):
+            raise LedgerError(
+                f"a fit with this seed was charged to {self._where()} before, and would have the "
+                "same noise: take another seed, or better none."
+            )
+        _store.insert(file, "seed", {"dataset": self._dataset, "hash": hashed})
+
+
+def _reopened(path, dataset, part):
+    """Return a ledger without looking at its file, which another machine or day may not have."""
+    ledger = object.__new__(PrivacyLedger)
+    ledger._path, ledger._dataset, ledger._part = path, dataset, part
+    return ledger
+
+
+def _checked(report):
+    if not isinstance(report, PrivacyReport):
+        raise TypeError(f"report must be a PrivacyReport, got {type(report).__name__}.")
+    # What was unpickled, or set behind a frozen object's back, was never checked.
+    return dataclasses.replace(report)
+
+
+def _absolute(path):
+    try:
+        path = os.fspath(path)
+    except TypeError:
+        raise TypeError(f"path must be a string or a path, got {type(path).__name__}.") from None
+    if not isinstance(path, str) or not path:
+        raise ValueError("path must be a string that isn't empty.")
+    return os.path.abspath(path)
+
+
+def _check_name(name, parameter):
+    if not isinstance(name, str) or not name.isprintable() or not 0 < len(name) <= _LONGEST_NAME:
+        raise ValueError(f"{parameter} must be a string of 1 to {_LONGEST_NAME} printable letters.")
+    return name
+
+
+def _now():
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -1,0 +1,247 @@
+"""What a budget allows: scalars in, scalars and refusals out. The proof is at `ledger_theory`.
+
+A fit costs a pair (mu, erasure). Squares of mu add up, and so do erasures. Both have a limit of
+their own, which the budget alone fixes: a limit on the epsilon that the two come to could be
+exceeded by an analyst who decides, after looking, which of the two to spend the rest on.
+"""
+
+import math
+from dataclasses import dataclass
+
+from skdp.accountant import ErasureEvent, GaussianEvent, LaplaceEvent, PrivacyReport, calibrate
+from skdp.accountant._filter import FIT_SHARE, GaussianCost, cost_of_report, gaussian_budget
+from skdp.exceptions import BudgetExceededError, LedgerError
+
+ORIENTATION = (
+    "what is spent is for orientation; the guarantee is the budget, spent or not, because whoever "
+    "looks at results may stop at a moment that they like"
+)
+_NOT_COVERED = (
+    "fits that weren't charged to this ledger, and those charged to copies or restored backups",
+    "methods that make the number of rows of a fit depend on the data, such as "
+    "SelfTrainingClassifier and OneVsOneClassifier: their charges add up, and guarantee nothing",
+    "folds or parts that were chosen by reading the records, such as stratified ones",
+    "scores on private records, cross-validation's included: they carry no noise",
+    "preprocessing fitted on the same records, and running time and memory use",
+)
+_MANY = 10**9
+# Of (epsilon, delta) to the limits, so that these round to the private side.
+_ROUNDING = 2e-9
+
+
+@dataclass(frozen=True)
+class Terms:
+    """A budget as it stands in the file."""
+
+    epsilon: float
+    delta: float
+    adjacency: str
+    unit: str
+    allow_seeds: bool
+    salt: str
+
+    @property
+    def limits(self):
+        """The largest sums, as a `GaussianCost`."""
+        if self.epsilon == 0:  # lowered by hand
+            return GaussianCost(0.0)
+        if self.adjacency == "replace_label":
+            # Fits of labels are Gaussian, and erase nothing.
+            noise = calibrate(self.epsilon, self.delta, pairwise=True)
+            return GaussianCost((1 - _ROUNDING) / noise)
+        return gaussian_budget(self.epsilon, self.delta)
+
+    def report(self):
+        """Return the guarantee of all that this budget will ever pay for.
+
+        That is (epsilon, delta) and no more, so that the events are those which are the worst of
+        all with this guarantee. (For labels there is none but Gaussian noise.)
+        """
+        if self.adjacency == "replace_label":
+            noise = calibrate(self.epsilon, self.delta, pairwise=True)
+            events = (GaussianEvent(noise, pairwise=True),)
+        else:
+            distance = 2.0 if self.adjacency == "replace_one" else 1.0
+            scale = distance / self.epsilon * (1 + 1e-15)
+            events = (LaplaceEvent(scale), ErasureEvent(self.delta))
+        return PrivacyReport(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            adjacency=self.adjacency,
+            events=events,
+            clipping=None,
+            accountant="pld",
+            unit=self.unit,
+            assumed_public=("what the report of each fit in the ledger assumes to be public",),
+            not_covered=_NOT_COVERED,
+            reproducible=self.allow_seeds,
+            notes=(
+                "the budget of a ledger, within which all its fits stay; the releases named here "
+                "stand for theirs, and are no better",
+                ORIENTATION,
+            ),
+        )
+
+
+def make_terms(**fields):
+    """Return terms after checking them; a ValueError says what is wrong."""
+    terms = Terms(**fields)
+    if not 0 < terms.epsilon < math.inf:
+        raise ValueError("epsilon must be positive and finite.")
+    if not 0 < terms.delta < 1:
+        raise ValueError("delta must be in (0, 1): fits with Gaussian noise need one.")
+    # They know what numbers, units and adjacencies there are, and which go together.
+    _ = terms.limits, terms.report()
+    return terms
+
+
+def assess(report, terms):
+    """Return what a fit costs under the terms of a budget.
+
+    Returns
+    -------
+    cost : GaussianCost
+
+    Raises
+    ------
+    LedgerError
+        If fits like this aren't counted there.
+    """
+    if report.unit != terms.unit or (
+        "replace_label" in (report.adjacency, terms.adjacency)
+        and report.adjacency != terms.adjacency
+    ):
+        raise LedgerError(
+            f"this ledger counts fits that protect {terms.unit} ({terms.adjacency}), and this fit "
+            f"protects {report.unit} ({report.adjacency}); the two can't be added up. Give it a "
+            "ledger of its own, in another file or with another dataset=."
+        )
+    try:
+        return cost_of_report(report, terms.adjacency, erasure=FIT_SHARE * terms.limits.erasure)
+    except ValueError as error:
+        raise LedgerError(f"this fit's cost can't be bounded: {error}") from error
+
+
+@dataclass(frozen=True)
+class Total:
+    """Sums over charges that one record may have met.
+
+    Parameters
+    ----------
+    square, erasure : float
+        Sums of squared mu and of erasures.
+    n_charges : int
+    alone : float
+        Epsilon of a fit that was taken for a whole budget, or 0.
+    """
+
+    square: float = 0.0
+    erasure: float = 0.0
+    n_charges: int = 0
+    alone: float = 0.0
+
+    def __add__(self, other):
+        return Total(
+            self.square + other.square,
+            self.erasure + other.erasure,
+            self.n_charges + other.n_charges,
+            max(self.alone, other.alone),
+        )
+
+    @property
+    def cost(self):
+        """The sums as one cost."""
+        return GaussianCost(math.sqrt(self.square), min(self.erasure, 1.0))
+
+    def followed_by(self, cost, times=1):
+        """Return the total after so many more charges."""
+        return self + Total(times * cost.mu**2, times * cost.erasure, times)
+
+    def epsilon(self, delta):
+        """Return what was spent, as epsilon at a delta."""
+        return self.alone or self.cost.epsilon(delta)
+
+
+def joint_totals(sums, part):
+    """Return the totals that a charge adds to.
+
+    Parameters
+    ----------
+    sums : dict of str to Total
+        By part; "" is what was charged to all records.
+    part : str
+        "" means all records, and so every part.
+    """
+    whole = sums.get("", Total())
+    if part:
+        return [whole + sums.get(part, Total())]
+    return [whole, *(whole + total for name, total in sums.items() if name)]
+
+
+def worst(totals, delta):
+    """Return the total of the largest epsilon."""
+    return max(totals, key=lambda total: (total.epsilon(delta), total.n_charges))
+
+
+def epsilon_left(total, terms):
+    """Return the epsilon, at the budget's delta, of the largest Gaussian fit that could follow."""
+    if not total.n_charges:
+        return terms.epsilon
+    square = terms.limits.mu**2 - total.square
+    return GaussianCost(math.sqrt(square)).epsilon(terms.delta) if square > 0 else 0.0
+
+
+def share_of(cost, terms):
+    """Return the share of a budget that a charge took: all of it if it took that for itself."""
+    limits = terms.limits
+    pairs = (cost.mu**2, limits.mu**2), (cost.erasure, limits.erasure)
+    return max(min(one / most, 1.0) if most else float(one > 0) for one, most in pairs)
+
+
+def n_more(cost, total, terms):
+    """Return how many fits of this cost could follow."""
+    limits = terms.limits
+    pairs = (
+        (cost.mu**2, limits.mu**2 - total.square),
+        (cost.erasure, limits.erasure - total.erasure),
+    )
+    shares = [max(left, 0.0) / one for one, left in pairs if one > 0]
+    # Above by one where rounding would hide the last, and down to where it is certain.
+    found = 1 + int(min([_MANY, *shares]))
+    while found and not total.followed_by(cost, found).cost.is_within(limits):
+        found -= 1
+    return found
+
+
+def admit(report, cost, totals, terms, where):
+    """Return None if a fit may be made, or the epsilon of one that takes the whole budget.
+
+    Such a fit was decided on when there was nothing yet to look at, and nothing can follow: its
+    own guarantee counts, which for sampled batches is better than its cost.
+
+    Raises
+    ------
+    BudgetExceededError
+        If it may not be made.
+    """
+    if all(total.followed_by(cost).cost.is_within(terms.limits) for total in totals):
+        return None
+    alone = _epsilon_alone(report, terms)
+    if alone <= terms.epsilon and not any(total.n_charges for total in totals):
+        return alone
+    left = epsilon_left(worst(totals, terms.delta), terms)
+    asked = cost.epsilon(terms.delta)
+    n_fits = n_more(cost, Total(), terms) or int(alone <= terms.epsilon)
+    raise BudgetExceededError(
+        f"this fit costs epsilon = {asked:.4g} at delta = {terms.delta:g}, and {left:.4g} of "
+        f"{terms.epsilon:g} is left in {where}; the whole budget pays for {n_fits} such "
+        f"fit{'s' * (n_fits != 1)}. Nothing was fitted or charged.",
+        left=left,
+        asked=asked,
+        n_fits=n_fits,
+    )
+
+
+def _epsilon_alone(report, terms):
+    """Return a fit's own epsilon at the budget's delta, infinite if its adjacency is another."""
+    return report.epsilon_at(terms.delta) if report.adjacency == terms.adjacency else math.inf

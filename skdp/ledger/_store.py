@@ -1,0 +1,216 @@
+"""The file of a ledger: its tables, its transactions, and SQLite's errors in words.
+
+A connection lives as long as one transaction, so that nothing is shared between threads, crosses a
+fork or outlives a deleted file. The file is never opened by other means: closing any descriptor of
+it would drop this process's locks.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+from skdp.exceptions import LedgerError
+
+# "skdp", by which `file` and SQLite tools know what it is.
+APPLICATION_ID = 0x736B6470
+SCHEMA_VERSION = 1
+_WAIT_SECONDS = 30.0
+_SCHEMA = (
+    """CREATE TABLE budget (
+        dataset TEXT PRIMARY KEY,
+        epsilon REAL NOT NULL CHECK (typeof(epsilon) = 'real' AND epsilon >= 0),
+        delta REAL NOT NULL CHECK (typeof(delta) = 'real' AND delta > 0 AND delta < 1),
+        adjacency TEXT NOT NULL,
+        unit TEXT NOT NULL,
+        allow_seeds INTEGER NOT NULL CHECK (allow_seeds IN (0, 1)),
+        salt TEXT NOT NULL,
+        time TEXT NOT NULL
+    )""",
+    # Rows are in the order in which they were charged, whatever the clock said.
+    """CREATE TABLE charge (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        dataset TEXT NOT NULL REFERENCES budget (dataset),
+        part TEXT NOT NULL,
+        mu REAL NOT NULL CHECK (typeof(mu) = 'real' AND mu >= 0),
+        erasure REAL NOT NULL CHECK (typeof(erasure) = 'real' AND erasure >= 0),
+        alone REAL,
+        time TEXT NOT NULL,
+        estimator TEXT NOT NULL,
+        parameters TEXT NOT NULL,
+        epsilon REAL NOT NULL,
+        delta REAL NOT NULL,
+        report TEXT NOT NULL,
+        process INTEGER NOT NULL,
+        user TEXT
+    )""",
+    "CREATE INDEX charge_of_part ON charge (dataset, part, mu, erasure)",
+    "CREATE TABLE seed (dataset TEXT, hash TEXT, PRIMARY KEY (dataset, hash))",
+    """CREATE TRIGGER charges_stay BEFORE DELETE ON charge
+        BEGIN SELECT RAISE(ABORT, 'charges are never deleted'); END""",
+    """CREATE TRIGGER charges_stay_equal BEFORE UPDATE ON charge
+        BEGIN SELECT RAISE(ABORT, 'charges are never changed'); END""",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
+_WORDS = {
+    "SQLITE_BUSY": f"is locked by another process, for more than {_WAIT_SECONDS:g} seconds",
+    "SQLITE_LOCKED": f"is locked by another process, for more than {_WAIT_SECONDS:g} seconds",
+    "SQLITE_READONLY": "is read-only, or lies in a folder that is",
+    "SQLITE_FULL": "can't grow: the disk is full",
+    "SQLITE_CORRUPT": "is damaged; take the last backup, and add what was charged since",
+    "SQLITE_NOTADB": "is no ledger, or is damaged",
+    "SQLITE_CANTOPEN": "can't be opened",
+    "SQLITE_IOERR": "can't be read or written: the disk is full or failing",
+}
+
+
+@contextlib.contextmanager
+def transaction(path, *, write):
+    """Give the connection of one transaction, which ends when the block does.
+
+    Parameters
+    ----------
+    path : str
+        An existing ledger.
+    write : bool
+        Whether nobody else may write from the beginning on.
+
+    Raises
+    ------
+    LedgerError
+        If the file can't be used, or isn't in its place at the end; what was written is then
+        undone or of no use, and in both cases the caller must not go on.
+    """
+    before = _identity(path)
+    if before is None:
+        raise LedgerError(f"{_quoted(path)} doesn't exist: {HOW_TO_CREATE}.")
+    with _connection(path, "rw") as connection:
+        connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        if not _is_ledger(connection, path):
+            raise LedgerError(f"{_quoted(path)} is empty and no ledger: {HOW_TO_CREATE}.")
+        yield connection
+        connection.execute("COMMIT")
+    if _identity(path) != before:
+        raise LedgerError(f"{_quoted(path)} was deleted or replaced while it was used.")
+
+
+HOW_TO_CREATE = (
+    "make a ledger by PrivacyLedger(path, epsilon=..., delta=...) or `python -m skdp.ledger create`"
+)
+
+
+def create(path, dataset, entries):
+    """Write a budget, in a new file if there is none, unless the file has one for the dataset.
+
+    Parameters
+    ----------
+    path : str
+    dataset : str
+    entries : dict
+        The other columns of the budget.
+
+    Returns
+    -------
+    is_new : bool
+        Whether it was written.
+    """
+    with _connection(path, "rwc") as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        if not _is_ledger(connection, path):
+            for statement in _SCHEMA:
+                connection.execute(statement)
+        is_new = find_budget(connection, dataset) is None
+        if is_new:
+            insert(connection, "budget", {"dataset": dataset, **entries})
+        connection.execute("COMMIT")
+        # Faster, and no more than that: where the file system or another process doesn't let it,
+        # nothing is lost.
+        with contextlib.suppress(_sqlite3().OperationalError):
+            connection.execute("PRAGMA journal_mode = WAL")
+    return is_new
+
+
+def insert(connection, table, entries):
+    """Add a row."""
+    names, marks = ", ".join(entries), ", ".join("?" * len(entries))
+    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(entries.values()))
+
+
+def find_budget(connection, dataset):
+    """Return the row of a dataset's budget as a dict, or None."""
+    return next(select(connection, "SELECT * FROM budget WHERE dataset = ?", dataset), None)
+
+
+def select(connection, query, *values):
+    """Give the rows of a query as dicts."""
+    cursor = connection.execute(query, values)
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield dict(zip(names, row, strict=True))
+
+
+def _sqlite3():
+    """Import SQLite where it is needed, which most programs don't."""
+    import sqlite3
+
+    return sqlite3
+
+
+@contextlib.contextmanager
+def _connection(path, mode):
+    sqlite3 = _sqlite3()
+    try:
+        connection = sqlite3.connect(
+            f"{Path(path).as_uri()}?mode={mode}",
+            uri=True,
+            timeout=_WAIT_SECONDS,
+            isolation_level=None,
+        )
+        # An open transaction is undone.
+        with contextlib.closing(connection):
+            connection.execute("PRAGMA synchronous = FULL")
+            yield connection
+    except sqlite3.Error as error:
+        raise LedgerError(f"{_quoted(path)} {_explain(error, path)}.") from error
+
+
+def _explain(error, path):
+    name = getattr(error, "sqlite_errorname", None) or ""
+    if name.startswith("SQLITE_CANTOPEN"):
+        if os.path.isdir(path):
+            return "is a folder"
+        if not os.path.isdir(os.path.dirname(path)):
+            return "lies in a folder that doesn't exist"
+    kind = "_".join(name.split("_")[:2])
+    return _WORDS.get(kind, f"can't be used ({name or type(error).__name__}: {error})")
+
+
+def _is_ledger(connection, path):
+    """Tell a ledger from an empty file; anything else raises a LedgerError."""
+    (kind,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if kind == APPLICATION_ID:
+        if version > SCHEMA_VERSION:
+            raise LedgerError(
+                f"{_quoted(path)} was made by a newer skdp (its schema is {version}, this one "
+                f"knows {SCHEMA_VERSION}): install a newer one."
+            )
+        return True
+    (n_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if kind or version or n_tables:
+        raise LedgerError(f"{_quoted(path)} is a database of something else, and no ledger.")
+    return False
+
+
+def _identity(path):
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise LedgerError(f"{_quoted(path)} can't be reached: {error.strerror}.") from error
+    return found.st_dev, found.st_ino
+
+
+def _quoted(path):
+    return f"The ledger {path!r}"
