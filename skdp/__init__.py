@@ -5,6 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from skdp import (
     accountant,
     audit,
+    calibration,
     inspection,
     ledger,
     linear_model,
@@ -22,6 +23,7 @@ __all__ = [
     "__version__",
     "accountant",
     "audit",
+    "calibration",
     "inspection",
     "ledger",
     "linear_model",

@@ -59,6 +59,7 @@ PLAN_HISTOGRAM = "tests/plans/test_histogram.py"
 SOLVER_HISTOGRAM = "tests/solvers/test_histogram.py"
 SCORES_REPLAYED = "tests/metrics/test_replay.py"
 SCORES = "tests/metrics/test_private_scores.py"
+CALIBRATED = "tests/calibration/test_calibrated.py"
 
 
 class Mutant(NamedTuple):
@@ -162,6 +163,49 @@ MUTANTS = (
         "return Released(counts, n_rows, plan.mechanism.noise_std, report)",
         "return Released(counts + axes[0].position.mean(), n_rows, 1.0, report)",
         (SCORES_REPLAYED,),
+    ),
+    Mutant(
+        "a classifier that spends all before its calibration",
+        "_plans/_calibrated.py",
+        "/ math.sqrt(1.0 - share)",
+        "/ 1.0",
+        (CALIBRATED,),
+    ),
+    Mutant(
+        "a calibration whose excess nobody takes back",
+        "_plans/_calibrated.py",
+        "        if found > 1.0:\n",
+        "        if found > 1.05:\n",
+        (CALIBRATED,),
+    ),
+    Mutant(
+        "a calibration that isn't reported",
+        "_plans/_calibrated.py",
+        "events=(*classifier.events, *self.events)",
+        "events=classifier.events",
+        (CALIBRATED,),
+    ),
+    Mutant(
+        "counts with a classifier's noise",
+        "_plans/_calibrated.py",
+        "stream_key: ClassVar = (6,)",
+        "stream_key: ClassVar = ()",
+        (CALIBRATED,),
+    ),
+    Mutant(
+        "calibration by exact counts",
+        "calibration/_calibrated.py",
+        "fit_sigmoid(*counts, middles, plan.mechanism.noise_std)",
+        "fit_sigmoid(*np.histogram2d(axes[0].position, axes[1].position, [2, n_bins])[0], "
+        "middles, plan.mechanism.noise_std)",
+        (CALIBRATED,),
+    ),
+    Mutant(
+        "a calibration that believes noise",
+        "calibration/_sigmoid.py",
+        "variance += noise_std**2",
+        "variance += 0.0 * noise_std**2",
+        (CALIBRATED,),
     ),
     Mutant(
         "intervals without noise",

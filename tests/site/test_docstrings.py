@@ -20,6 +20,7 @@ from skdp.utils.discovery import all_estimators
 PUBLIC = [
     "skdp.accountant",
     "skdp.audit",
+    "skdp.calibration",
     "skdp.exceptions",
     "skdp.inspection",
     "skdp.linear_model",
