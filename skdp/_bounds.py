@@ -36,7 +36,8 @@ def null_records(indices):
     """Make null records of the rows with these indices, for tests and audits only.
 
     In the block, `clip_rows` gives them the norm 0, so that no release gets anything of them, the
-    intercept included. It holds for the thread that enters it, and for every call of `clip_rows`;
+    intercept included, and `count_cells` leaves them out. It holds for the thread that enters it,
+    and for every call of these;
     an inner block replaces an outer one. What the block is given tells afterwards, as `consulted`,
     whether there was such a call.
 

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 # Standard deviations of what is thought beforehand of the slope's logarithm and of the offset: a
 # classifier is about right. Where noise drowns the counts, it is left as it is.
-_SLOPE_SPREAD, _OFFSET_SPREAD = 1.0, 1.5
+_SLOPE_SPREAD, _OFFSET_SPREAD = 1.0, 0.5
 _LARGEST = 12.0
 # From where the search starts: the surface may have a valley beside that of 0.
 _STARTS = ((0.0, 0.0), (-1.5, 0.0), (1.0, 0.0))

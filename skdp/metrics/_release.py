@@ -81,7 +81,7 @@ class Request(NamedTuple):
         names = ("epsilon", "delta", "adjacency", "mechanism")
         return {name: getattr(self, name) for name in names}
 
-    def release(self, axes):
+    def count(self, axes):
         """Return noisy counts of records on axes of a public grid, which has any of them once."""
         n_rows = axes[0].position.size
         n_cells = math.prod(axis.size for axis in axes)

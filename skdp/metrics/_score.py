@@ -333,6 +333,6 @@ def private_score(
     )
     options = {"bins": bins, "target_bounds": target_bounds, "noise_std": request.noise_std}
     statistic, axes = _SCORES[scoring](estimator, X, y, options)
-    released = request.release(axes)
+    released = request.count(axes)
     value, low, high = statistic.interval(released.shares, level)
     return PrivateScore(value, low, high, released.report, level, scoring)

@@ -163,7 +163,7 @@ def test_what_noise_drowns_is_left_nearly_as_it_is():
         negative, positive = 1000.0 * rng.standard_normal((2, 20)) + 1.0
         slope, offset = fit_sigmoid(negative, positive, np.linspace(-4, 4, 20), 1000.0)
         assert abs(np.log(slope)) < 2.5
-        assert abs(offset) < 3.5
+        assert abs(offset) < 1.5
 
 
 class Script:
