@@ -84,7 +84,7 @@ class BudgetExceededError(LedgerError):
     ...     except BudgetExceededError as error:
     ...         print(f"{error.left:.2f} is left, {error.asked:.2f} was asked for")
     ...         print(f"the budget pays for {error.n_fits} of these")
-    0.48 is left, 0.60 was asked for
+    0.43 is left, 0.60 was asked for
     the budget pays for 2 of these
     """
 

@@ -56,6 +56,7 @@ def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
     estimator.fit(X, y)
     estimator.fit(1e5 * X[::-1] ** 3, y)
     assert calls[0] == calls[1]
+    assert calls[0].pop("account") is None
     for value in calls[0].values():
         assert isinstance(value, numbers.Number | str)
 
@@ -77,6 +78,7 @@ def test_the_plan_of_whitening_is_made_of_public_scalars(share, estimator, recor
     for rows in (X, 1e5 * X[::-1] ** 3):
         estimator(moment_budget=share).fit(rows, y)
     assert calls[0] == calls[1]
+    assert calls[0].pop("account") is None
     for value in calls[0].values():
         assert isinstance(value, numbers.Number | str)
 

@@ -3,8 +3,8 @@
 A fit costs (mu, d0) if its privacy profile is at most ``d0 + (1 - d0) * delta_mu(epsilon)`` for
 every epsilon >= 0 and in both directions, where delta_mu is that of mu-Gaussian privacy. It is
 then post-processing of one mu-Gaussian release and of an erasure, which reveals everything with
-probability d0. Squares of mu and the logarithms of 1 - d0 add up also where each fit is chosen
-from the results of those before it. The proof is in the documentation, "theory/ledger".
+probability d0. Squares of mu and logarithms of 1 - d0 add up also where each fit is chosen from
+the results of those before it. The proof is in the documentation, "theory/ledger".
 """
 
 import functools
@@ -26,12 +26,16 @@ from skdp.accountant._events import (
 from skdp.accountant._loss_distribution import smallest_pld_delta
 from skdp.accountant._profile import ADJACENCIES, build_profile, epsilon_of, full_batch_mu
 
+# Share of a budget's delta that is kept for erasures, and share of that for one Poisson fit: 200
+# of these can be charged. Full batches lose some 0.1 % of epsilon by it, ten usual Poisson fits of
+# rates from 0.01 on a few percent, and rare large losses much more with any share.
+ERASURE_SHARE, FIT_SHARE = 0.02, 0.005
 # Share of mu that one more line may save.
 _TOLERANCE = 2e-4
 _MAX_LINES = 200
 _SMALLEST_EPSILON, _LARGEST_EPSILON = 1e-12, 1e12
-# Share of a budget's delta that is kept for erasures, and share of that for one fit.
-ERASURE_SHARE, FIT_SHARE = 0.1, 0.01
+# Of mu, relative and absolute: quantiles are accurate to a few units in the last place, and what
+# they are taken of to 1e-14, which is less than this in them.
 _ROUNDING, _ABSOLUTE_ROUNDING = 1e-9, 1e-12
 
 
@@ -69,55 +73,45 @@ class GaussianCost:
         Only for a budget that was fixed beforehand in both numbers: whoever chooses, from results,
         which of two budgets to exhaust may learn more than with either.
         """
-        return self.mu <= budget.mu * (1 + _ROUNDING) and self.erasure <= budget.erasure * (
-            1 + _ROUNDING
-        )
+        slack = 1 + _ROUNDING
+        return self.mu <= budget.mu * slack and self.erasure <= budget.erasure * slack
 
     def events(self):
         """Events that cost this, for a report; none if nothing is spent."""
-        gaussian = (GaussianEvent(1 / self.mu, pairwise=True),) if self.mu else ()
-        return gaussian + ((ErasureEvent(self.erasure),) if self.erasure else ())
+        gaussian = (GaussianEvent(1 / self.mu, pairwise=True),) if self.mu > 0 else ()
+        return gaussian + ((ErasureEvent(self.erasure),) if self.erasure > 0 else ())
 
     def epsilon(self, delta):
-        """Epsilon at a delta; infinite unless delta is above the erasure's probability."""
+        """Epsilon at a delta; infinite where delta is below the erasure's probability."""
         return epsilon_of(self.events(), "zero_out", "analytic", delta)
 
 
-def gaussian_cost(events, adjacency, *, erasure):
-    """Least mu that the events cost beside an erasure.
+def gaussian_budget(epsilon, delta):
+    """Largest cost that gives (epsilon, delta), with a default share of delta for erasures.
+
+    Both numbers of it are to be fixed before the first release: a budget of epsilon and delta
+    alone, met by any mu and erasure, is not private where the analyst chooses between the two.
 
     Parameters
     ----------
-    events : tuple of events
-    adjacency : {"zero_out", "replace_one", "replace_label"}
-    erasure : float
-        Probability that may be spent, in [0, 1). It is where batches are Poisson samples, and
-        nowhere else.
+    epsilon, delta : float
+        As in :func:`calibrate`; delta is positive.
 
     Returns
     -------
-    cost : GaussianCost
-        Full batches have their own mu. Of each pure release it is that of randomised response,
-        which dominates it. Of Poisson batches it is at most about 0.1 % above the least that their
-        accountant's profile allows. Erasures among the events are added. Without noise, mu is
-        infinite.
+    budget : GaussianCost
+        Whatever `is_within` it is (epsilon, delta)-private. A Poisson fit may spend the share
+        `FIT_SHARE` of its erasure.
 
     Raises
     ------
     ValueError
-        If an argument is out of range, or `erasure` is too small for what can be computed of the
-        Poisson batches.
+        If an argument is out of range.
     """
-    if not isinstance(adjacency, str) or adjacency not in ADJACENCIES:
-        raise ValueError(f"adjacency must be one of {ADJACENCIES}.")
-    erasure = check_real(erasure, "erasure")
-    if not 0 <= erasure < 1:
-        raise ValueError("erasure must be in [0, 1).")
-    events = checked_events(tuple(events))
-    # Only a distance between neighbours' values says how far a label moves them.
-    if adjacency == "replace_label" and not all(event.pairwise for event in events):
-        raise ValueError("adjacency='replace_label' needs pairwise Gaussian events.")
-    return _gaussian_cost(events, adjacency, erasure)
+    erasure = ERASURE_SHARE * check_real(delta, "delta")
+    rest = (delta - erasure) / (1 - erasure) * (1 - 2 * _ROUNDING)
+    noise = calibrate(epsilon, rest, pairwise=True)
+    return GaussianCost((1 - 2 * _ROUNDING) / noise if noise > 0 else math.inf, erasure)
 
 
 def cost_of_report(report, adjacency, *, erasure):
@@ -157,59 +151,72 @@ def cost_of_report(report, adjacency, *, erasure):
     return gaussian_cost(events, adjacency, erasure=erasure)
 
 
-def gaussian_budget(epsilon, delta):
-    """Largest cost that gives (epsilon, delta), with the default share for erasures.
-
-    Both numbers of it are to be fixed before the first release: a budget of epsilon and delta
-    alone, met by any mu and erasure, is not private where the analyst chooses between the two.
+def gaussian_cost(events, adjacency, *, erasure):
+    """Least mu that events cost beside an erasure.
 
     Parameters
     ----------
-    epsilon, delta : float
-        As in :func:`calibrate`; delta is positive.
+    events : iterable of events
+    adjacency : {"zero_out", "replace_one", "replace_label"}
+    erasure : float
+        Probability that may be spent, in [0, 1). It is where batches are Poisson samples, and
+        nowhere else.
 
     Returns
     -------
-    budget : GaussianCost
-        What is spent up to it, in the sense of its `is_within`, is (epsilon, delta)-private.
+    cost : GaussianCost
+        Full batches have their own mu. Of each pure release it is that of randomised response,
+        which dominates it. Of Poisson batches it is about 0.02 % above the least that their
+        accountant's profile allows; 0.2 % from mu = 10 on, and more beyond 16, where deltas round
+        to 1. Erasures among the events are added. Without noise, mu is infinite.
 
     Raises
     ------
     ValueError
-        If an argument is out of range.
+        If an argument is out of range, or `erasure` is too small for what can be computed of the
+        Poisson batches.
     """
-    erasure = ERASURE_SHARE * check_real(delta, "delta")
-    rest = (delta - erasure) / (1 - erasure) * (1 - 2 * _ROUNDING)
-    noise = calibrate(epsilon, rest, pairwise=True)
-    return GaussianCost((1 - 2 * _ROUNDING) / noise if noise else math.inf, erasure)
+    if not isinstance(adjacency, str) or adjacency not in ADJACENCIES:
+        raise ValueError(f"adjacency must be one of {ADJACENCIES}.")
+    erasure = check_real(erasure, "erasure")
+    if not 0 <= erasure < 1:
+        raise ValueError("erasure must be in [0, 1).")
+    events = checked_events(tuple(events))
+    # Only a distance between neighbours' values says how far a label moves them.
+    if adjacency == "replace_label" and not all(event.pairwise for event in events):
+        raise ValueError("adjacency='replace_label' needs pairwise Gaussian events.")
+    return _gaussian_cost(events, adjacency, erasure)
 
 
 @functools.lru_cache(maxsize=1024)
 def _gaussian_cost(events, adjacency, erasure):
     spent = GaussianCost(0.0, joint_erasure(event.erasure for event in events))
-    noisy = [event for event in events if not event.erasure]
-    pure = [event for event in noisy if event.is_pure]
-    full = [event for event in noisy if not event.is_pure and event.sampling_rate == 1]
-    sampled = tuple(event for event in noisy if event.sampling_rate < 1)
-    mu_pure = math.sqrt(total(event.n_steps * _pure_mu(event, adjacency) ** 2 for event in pure))
-    spent += GaussianCost(math.hypot(mu_pure, full_batch_mu(full, adjacency)))
-    if any(event.noise_multiplier == 0 for event in sampled):
+    if any(event.noise_multiplier == 0 for event in events):
         return spent + GaussianCost(math.inf)
-    if any(event.noise_multiplier < math.inf for event in sampled):
-        n_steps = sum(event.n_steps for event in sampled)
-        spent += _sampled_cost(sampled, adjacency, erasure, n_steps)
+    noisy = [event for event in events if event.noise_multiplier < math.inf]
+    pure = [event for event in noisy if event.is_pure]
+    full = [event for event in noisy if full_batch_mu((event,), adjacency) is not None]
+    others = tuple(event for event in noisy if event not in (*pure, *full))
+    spent += GaussianCost(full_batch_mu(full, adjacency))
+    spent += GaussianCost(math.sqrt(total(_squared_pure_mu(event, adjacency) for event in pure)))
+    if others:
+        profile = _numerical_profile(others, adjacency, erasure)
+        spent += GaussianCost(dominating_mu(profile, erasure), erasure)
     return spent
 
 
-def _pure_mu(event, adjacency):
-    """Least mu of a Gaussian that dominates one step of a pure event."""
+def _squared_pure_mu(event, adjacency):
+    """Sum over the steps of a pure event of the squares of what each costs."""
     epsilon = replace(event, n_steps=1).epsilon(adjacency)
     # The power curve of randomised response is two lines, and that of a Gaussian is concave: it is
     # above them if it is at the corner, where both kinds of error have probability 1 / (1 + e^eps).
-    return -2.0 * float(ndtri_exp(log_expit(-epsilon))) * (1 + _ROUNDING)
+    mu = -2.0 * float(ndtri_exp(log_expit(-epsilon))) * (1 + _ROUNDING)
+    return event.n_steps * mu**2
 
 
-def _sampled_cost(events, adjacency, erasure, n_steps):
+def _numerical_profile(events, adjacency, erasure):
+    """Profile that falls to an erasure: of loss distributions, and for less of Renyi moments."""
+    n_steps = sum(event.n_steps for event in events)
     least = smallest_pld_delta(n_steps)
     methods = ["pld"] if least < math.inf else []
     if erasure < least:
@@ -220,11 +227,7 @@ def _sampled_cost(events, adjacency, erasure, n_steps):
             )
         methods.append("rdp")
     profiles = [build_profile(events, adjacency, method) for method in methods]
-
-    def profile(epsilon):
-        return min(one.delta(epsilon) for one in profiles)
-
-    return GaussianCost(dominating_mu(profile, erasure), erasure)
+    return lambda epsilon: min(profile.delta(epsilon) for profile in profiles)
 
 
 def dominating_mu(profile, erasure):
@@ -241,32 +244,37 @@ def dominating_mu(profile, erasure):
     Returns
     -------
     mu : float
-        Infinite where the profile never falls to `erasure`, or is 1 at epsilon 0.
+        Infinite where the profile never falls to `erasure`.
 
     Notes
     -----
     Every pair (epsilon, delta) bounds the power of a test of level alpha by
-    ``delta + exp(epsilon) * alpha``, and by that line mirrored. The power curve of a Gaussian
-    beside an erasure is concave and its own mirror image; so it is above the least of finitely many
-    such lines if it is at the corners where they meet, however far apart these are, and mu is
-    in closed form there. Only looseness depends on which epsilons are asked.
+    ``delta + exp(epsilon) * alpha``, and by that line's mirror image. The power curve of a Gaussian
+    beside an erasure is concave and its own mirror image. So it is above the least of finitely many
+    such lines if it is at the corners where they meet, however far apart these are, and at a corner
+    mu has a closed form. Lines that were not asked for can only make mu smaller.
     """
-    deltas = {0.0: profile(0.0)}
+
+    def delta_at(epsilon):
+        found = float(profile(epsilon))
+        return 1.0 if math.isnan(found) else min(max(found, 0.0), 1.0)
+
+    deltas = {0.0: delta_at(0.0)}
     # Where deltas fall is a few times the first one.
     epsilon = min(max(deltas[0.0], _SMALLEST_EPSILON), 1.0)
     while min(deltas.values()) > erasure:
         if epsilon > _LARGEST_EPSILON:
             return math.inf
-        deltas[epsilon] = profile(epsilon)
+        deltas[epsilon] = delta_at(epsilon)
         epsilon *= 2
     for _ in range(_MAX_LINES):
-        mu, epsilon, touching, slope = _worst_corner(deltas, erasure)
+        mu, epsilon, bound, slope = _worst_corner(deltas, erasure)
         if not 0 < mu < math.inf or epsilon in deltas:
             break
-        deltas[epsilon] = profile(epsilon)
-        if touching - deltas[epsilon] <= _TOLERANCE * mu * slope:
+        deltas[epsilon] = delta_at(epsilon)
+        if bound - deltas[epsilon] <= _TOLERANCE * mu * slope:
             break
-    return mu * (1 + _ROUNDING) + (_ABSOLUTE_ROUNDING if mu else 0.0)
+    return mu * (1 + _ROUNDING) + _ABSOLUTE_ROUNDING if mu > 0 else 0.0
 
 
 def _worst_corner(deltas, erasure):
@@ -282,56 +290,67 @@ def _worst_corner(deltas, erasure):
     -------
     mu : float
         What the corner needs.
-    epsilon, delta : float
+    epsilon, bound : float
         The line that touches the curve of this mu at the corner.
     slope : float
         Derivative of its delta by mu.
     """
-    epsilons, deltas, log_alphas = _lower_hull(sorted(deltas.items()))
-    # Of a line and its mirror image; the others meet their next in the order of slopes.
+    epsilons, deltas, log_levels = _least_lines(sorted(deltas.items()))
     with np.errstate(divide="ignore"):
-        on_diagonal = np.max(np.log1p(-deltas) - np.logaddexp(0.0, epsilons))
-    gaps = np.diff(epsilons)
-    powers = deltas[1:] - np.diff(deltas) / -np.expm1(-gaps)
-    is_before = powers + np.exp(log_alphas) < 1
-    log_alphas = np.append(log_alphas[is_before], on_diagonal)
-    powers = np.append(powers[is_before], -np.expm1(on_diagonal))
-    # Of what is seen where nothing is revealed.
-    shift = math.log1p(-erasure)
-    with np.errstate(divide="ignore"):
-        successes = np.log(np.maximum(powers * (1 + 1e-14) - erasure, 0.0)) - shift
-        failures = np.log(np.maximum(1 - powers, 0.0)) - shift
-    failures[-1] = on_diagonal - shift
-    levels = ndtri_exp(np.minimum(log_alphas - shift, 0.0))
-    reached = np.where(
-        powers < 0.5, ndtri_exp(np.minimum(successes, 0.0)), -ndtri_exp(np.minimum(failures, 0.0))
+        # Where the least line meets its mirror image, and power is 1 - level.
+        diagonal = np.max(np.log1p(-deltas) - np.logaddexp(0.0, epsilons))
+        powers = deltas[1:] - np.diff(deltas) / -np.expm1(-np.diff(epsilons))
+        is_before = powers + np.exp(log_levels) < 1
+        log_levels = np.append(log_levels[is_before], diagonal)
+        powers = np.append(powers[is_before], -np.expm1(diagonal))
+        # Of what is seen where nothing is revealed.
+        rest = math.log1p(-erasure)
+        log_powers = np.log(np.maximum(powers * (1 + 1e-14) - erasure, 0.0)) - rest
+        log_misses = np.append(np.log1p(-powers[:-1]), diagonal) - rest
+    starts = ndtri_exp(np.minimum(log_levels - rest, 0.0))
+    ends = np.where(
+        powers < 0.5,
+        ndtri_exp(np.minimum(log_powers, 0.0)),
+        -ndtri_exp(np.minimum(log_misses, 0.0)),
     )
-    worst = int(np.argmax(reached - levels))
-    mu = max(float(reached[worst] - levels[worst]), 0.0)
-    level = float(levels[worst])
-    epsilon = max(-mu * (level + mu / 2), 0.0)
-    touching = powers[worst] - math.exp(epsilon + log_alphas[worst])
-    slope = math.exp(shift - reached[worst] ** 2 / 2) / math.sqrt(2 * math.pi)
-    return mu, epsilon, touching, slope
+    worst = int(np.argmax(ends - starts))
+    start, end = float(starts[worst]), float(ends[worst])
+    mu = end - start
+    # The logarithm of the curve's slope.
+    epsilon = max(-mu * (start + mu / 2), 0.0)
+    bound = float(powers[worst]) - math.exp(epsilon + float(log_levels[worst]))
+    return mu, epsilon, bound, math.exp(rest - end**2 / 2) / math.sqrt(2 * math.pi)
 
 
-def _lower_hull(lines):
-    """Lines that are the least of all somewhere, and the logarithms of the levels they meet at."""
-    kept, met = [], []
-    for epsilon, delta in lines:
-        while kept:
-            gap, fall = epsilon - kept[-1][0], kept[-1][1] - delta
-            level = -math.inf
-            if fall > 0:
-                level = math.log(fall) - epsilon - math.log(-math.expm1(-gap))
-            if not met or level < met[-1]:
-                break
+def _least_lines(lines):
+    """Lines that are the least of all at some level.
+
+    Parameters
+    ----------
+    lines : list of (epsilon, delta)
+        Ascending in epsilon.
+
+    Returns
+    -------
+    epsilons, deltas : ndarray of shape (k,)
+    log_levels : ndarray of shape (k - 1,)
+        Logarithms of the levels at which each line meets its next; they descend.
+    """
+    kept, met = lines[:1], []
+    for epsilon, delta in lines[1:]:
+        if delta >= kept[-1][1]:
+            continue
+        level = _log_meeting(kept[-1], epsilon, delta)
+        while met and level >= met[-1]:
             kept.pop()
             met.pop()
-        if kept:
-            if level == -math.inf:
-                continue
-            met.append(level)
+            level = _log_meeting(kept[-1], epsilon, delta)
         kept.append((epsilon, delta))
+        met.append(level)
     epsilons, deltas = np.array(kept).T
     return epsilons, deltas, np.array(met)
+
+
+def _log_meeting(line, epsilon, delta):
+    """Logarithm of the level at which a line meets a steeper one of a smaller delta."""
+    return math.log(line[1] - delta) - epsilon - math.log(-math.expm1(line[0] - epsilon))

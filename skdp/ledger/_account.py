@@ -3,17 +3,19 @@
 import copy
 import math
 import os
-from dataclasses import dataclass, field
 from numbers import Integral, Real
-
-from skdp.ledger._ledger import PrivacyLedger
+from typing import NamedTuple
 
 _VARIABLE = "SKDP_LEDGER"
 # Not public, about the execution only, or the ledger itself.
 _LEFT_OUT = {"random_state", "n_jobs", "ledger", "verbose"}
 
 
-class _Covered:
+class LedgerParameter:
+    """What the parameter of an estimator may be besides a path: a ledger, or `COVERED`."""
+
+
+class _Covered(LedgerParameter):
     """See `COVERED`."""
 
     def __reduce__(self):
@@ -27,11 +29,10 @@ class _Covered:
 # process.
 COVERED = _Covered()
 # What `ledger` of an estimator may be.
-LEDGER_CONSTRAINT = [str, os.PathLike, PrivacyLedger, _Covered, None]
+LEDGER_CONSTRAINT = [str, os.PathLike, LedgerParameter, None]
 
 
-@dataclass(frozen=True)
-class Account:
+class Account(NamedTuple):
     """Where a fit is charged, and what is kept about it.
 
     Parameters
@@ -43,9 +44,9 @@ class Account:
         Scalar public parameters, by name.
     """
 
-    ledger: PrivacyLedger
+    ledger: LedgerParameter
     estimator: str
-    parameters: dict = field(hash=False)
+    parameters: dict
 
     def charge(self, report, random_state):
         """Charge a fit, which goes on only if nothing is raised.
@@ -60,7 +61,7 @@ class Account:
         LedgerError
             If the fit must not be made.
         """
-        self.ledger.charge_fit(
+        self.ledger._charge(
             report,
             estimator=self.estimator,
             parameters=self.parameters,
@@ -95,7 +96,9 @@ def resolve_account(ledger, estimator, parameters):
         ledger = os.environ.get(_VARIABLE) or None
         if ledger is None:
             return None
-    if not isinstance(ledger, PrivacyLedger):
+    if not isinstance(ledger, LedgerParameter):
+        from skdp.ledger import PrivacyLedger
+
         ledger = PrivacyLedger(ledger)
     kept = {
         name: _plain(value)

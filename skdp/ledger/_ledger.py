@@ -7,20 +7,16 @@ import os
 
 from skdp._checks import check_flag, check_real
 from skdp._random import random_name
-from skdp.accountant import PrivacyReport
 from skdp.exceptions import BudgetExceededError, LedgerError
-from skdp.ledger import _rules, _store, _text
+from skdp.ledger import _records, _rules, _store, _text
+from skdp.ledger._account import LedgerParameter
 
 _USER_VARIABLE = "SKDP_LEDGER_USER"
 _LONGEST_NAME = 200
 _ELSEWHERE = "other"
-# A seed is easily guessed, if slowly; see `PrivacyLedger`.
-_HASH_ROUNDS = 20_000
-_SUMS = """SELECT part, sum(mu * mu) AS square, sum(erasure) AS erasure, count(*) AS n_charges,
-    max(coalesce(alone, 0.0)) AS alone FROM charge WHERE dataset = ? GROUP BY part"""
 
 
-class PrivacyLedger:
+class PrivacyLedger(LedgerParameter):
     """A budget for all fits on the same records, in a file that they are charged to.
 
     Every private estimator takes one as ``ledger=``, or its path. A fit is charged before its
@@ -29,8 +25,8 @@ class PrivacyLedger:
     Clones, workers, threads and other processes charge to the same file, on any day.
 
     **Guarantee.** All fits together are (epsilon, delta)-differentially private, also when each
-    was chosen after looking at the results of those before it. :ref:`ledger_theory` has the proof.
-    It holds for the budget; what is spent so far is for orientation.
+    was chosen after looking at the results of those before it. The proof is in
+    :doc:`/theory/ledger`. It holds for the budget; what is spent so far is for orientation.
 
     **What is in the file**: the budget, and for each fit its time, estimator and scalar
     parameters, report and process number; nothing else of the records than a report calls public.
@@ -57,9 +53,10 @@ class PrivacyLedger:
     Raises
     ------
     LedgerError
-        If the file can't be used, or has another budget for the dataset.
-    ValueError
-        If a parameter is out of range, or the budget is needed and missing.
+        If the file can't be used, has another budget for the dataset, or has none and none is
+        given.
+    TypeError, ValueError
+        If a parameter is out of range.
 
     Notes
     -----
@@ -84,7 +81,7 @@ class PrivacyLedger:
     >>> query = PrivacyReport(epsilon=0.5, delta=1e-5, events=events, **fields)
     >>> ledger.charge(query)
     >>> f"{ledger.spent:.2f} spent, {ledger.left:.2f} left"
-    '0.50 spent, 0.85 left'
+    '0.50 spent, 0.83 left'
     >>> ledger.can_afford(query)
     True
     >>> folder.cleanup()
@@ -101,7 +98,7 @@ class PrivacyLedger:
         dataset="default",
         allow_seeds=False,
     ):
-        self._path = _absolute(path)
+        self._path = _store.absolute(path)
         self._dataset = _check_name(dataset, "dataset")
         self._part = ""
         wanted = {}
@@ -154,8 +151,8 @@ class PrivacyLedger:
     @property
     def spent(self):
         """Epsilon of all charges, at the ledger's delta: for orientation, not a guarantee."""
-        terms, total, _ = self._state()
-        return total.epsilon(terms.delta)
+        terms, totals = self._state()
+        return _rules.epsilon_spent(totals, terms)
 
     @property
     def left(self):
@@ -164,8 +161,8 @@ class PrivacyLedger:
         It and `spent` add up to more than the budget: several fits cost less than the sum of
         their epsilons.
         """
-        terms, total, _ = self._state()
-        return _rules.epsilon_left(total, terms)
+        terms, totals = self._state()
+        return _rules.epsilon_left(totals, terms)
 
     def part(self, name):
         """Return a ledger of the same file for a part of the records.
@@ -218,8 +215,8 @@ class PrivacyLedger:
             If `report` is no report.
         """
         # Of unknown seeds any two might be equal.
-        seed = "unknown" if _checked(report).reproducible else None
-        self.charge_fit(report, estimator=_ELSEWHERE, parameters={}, seed=seed)
+        seed = "unknown" if _records.checked(report).reproducible else None
+        self._charge(report, estimator=_ELSEWHERE, parameters={}, seed=seed)
 
     def can_afford(self, report):
         """Tell whether a fit would be taken now.
@@ -241,11 +238,9 @@ class PrivacyLedger:
         TypeError
             If `report` is no report.
         """
-        report = _checked(report)
-        terms = self._terms()
+        report = _records.checked(report)
+        terms, totals = self._state()
         cost = _rules.assess(report, terms)
-        with _store.transaction(self._path, write=False) as file:
-            totals = self._totals(file)
         try:
             _rules.admit(report, cost, totals, terms, self._where())
         except BudgetExceededError:
@@ -303,33 +298,18 @@ class PrivacyLedger:
         LedgerError
             If the file can't be used.
         """
-        return _text.as_dict(self, *self._state())
+        return _text.as_dict(self, *self._everything())
 
-    def charge_fit(self, report, *, estimator, parameters, seed):
-        """Charge a fit, as :meth:`charge` does, with what is to be kept about it.
+    def _charge(self, report, *, estimator, parameters, seed):
+        """Charge a fit, and keep what is public about it.
 
-        Parameters
-        ----------
-        report : skdp.accountant.PrivacyReport
-        estimator : str
-            Name of the class.
-        parameters : dict
-            Scalar public parameters, by name.
-        seed : str or None
-            What a fit's randomness comes from, if it can come again; only its hash is kept.
-
-        Raises
-        ------
-        BudgetExceededError
-            If it costs more than is left.
-        LedgerError
-            If the file can't be used, or the report can't be counted here.
+        The seed is a text that is equal for equal noise, or None; only its hash is kept.
         """
-        report = _checked(report)
+        report = _records.checked(report)
         terms = self._terms()
         # Slow for sampled batches, so that it is done, and cached, before others have to wait.
         _rules.assess(report, terms)
-        hashed = self._hash_seed(seed, terms)
+        hashed = _records.hash_seed(seed, terms, self._where())
         entries = {
             "dataset": self._dataset,
             "part": self._part,
@@ -342,13 +322,28 @@ class PrivacyLedger:
             "user": os.environ.get(_USER_VARIABLE),
         }
         with _store.transaction(self._path, write=True) as file:
-            terms = self._read_terms(file)
+            terms = _records.read_terms(file, self._dataset, self._path)
             cost = _rules.assess(report, terms)
-            alone = _rules.admit(report, cost, self._totals(file), terms, self._where())
+            totals = _records.read_totals(file, self._dataset, self._part)
+            alone = _rules.admit(report, cost, totals, terms, self._where())
             if hashed is not None:
-                self._keep_seed(file, hashed)
+                _records.keep_seed(file, self._dataset, hashed, self._where())
             charged = {"mu": cost.mu, "erasure": cost.erasure, "alone": alone, "time": _now()}
             _store.insert(file, "charge", {**entries, **charged})
+
+    def _terms(self):
+        with _store.transaction(self._path, write=False) as file:
+            return _records.read_terms(file, self._dataset, self._path)
+
+    def _state(self, *more):
+        """Terms, totals and what other functions read, as they are at one moment."""
+        with _store.transaction(self._path, write=False) as file:
+            terms = _records.read_terms(file, self._dataset, self._path)
+            readers = (_records.read_totals, *more)
+            return terms, *(read(file, self._dataset, self._part) for read in readers)
+
+    def _everything(self):
+        return self._state(_records.read_charges)
 
     def __eq__(self, other):
         if not isinstance(other, PrivacyLedger):
@@ -375,7 +370,7 @@ class PrivacyLedger:
         return _text.as_html(*self._summary())
 
     def _summary(self):
-        return _text.summarise(self, *self._state())
+        return _text.summarise(self, *self._everything())
 
     def _key(self):
         return self._path, self._dataset, self._part
@@ -386,84 +381,12 @@ class PrivacyLedger:
             shown += f", dataset {self._dataset!r}"
         return shown + (f", part {self._part!r}" if self._part else "")
 
-    def _terms(self):
-        with _store.transaction(self._path, write=False) as file:
-            return self._read_terms(file)
-
-    def _read_terms(self, file):
-        row = _store.find_budget(file, self._dataset)
-        if row is None:
-            raise LedgerError(
-                f"the ledger {self._path!r} has no budget for the dataset {self._dataset!r}: "
-                f"{_store.HOW_TO_CREATE}."
-            )
-        del row["dataset"], row["time"]
-        return _rules.Terms(**{**row, "allow_seeds": bool(row["allow_seeds"])})
-
-    def _totals(self, file):
-        rows = _store.select(file, _SUMS, self._dataset)
-        sums = {row.pop("part"): _rules.Total(**row) for row in rows}
-        return _rules.joint_totals(sums, self._part)
-
-    def _state(self):
-        """Terms, the worst total and the rows of charges, as they are at one moment."""
-        with _store.transaction(self._path, write=False) as file:
-            terms = self._read_terms(file)
-            total = _rules.worst(self._totals(file), terms.delta)
-            query = "SELECT * FROM charge WHERE dataset = ?"
-            values = [self._dataset]
-            if self._part:
-                query += " AND part IN ('', ?)"
-                values.append(self._part)
-            rows = list(_store.select(file, query + " ORDER BY id", *values))
-        return terms, total, rows
-
-    def _hash_seed(self, seed, terms):
-        if seed is None:
-            return None
-        if not terms.allow_seeds:
-            raise LedgerError(
-                f"{self._where()} takes no fits with a seed (random_state): fits with equal seeds "
-                "share their noise, and together reveal what each hides. Fit with "
-                "random_state=None, or create a ledger with allow_seeds=True."
-            )
-        import hashlib
-
-        salt = bytes.fromhex(terms.salt)
-        return hashlib.pbkdf2_hmac("sha256", seed.encode(), salt, _HASH_ROUNDS).hex()
-
-    def _keep_seed(self, file, hashed):
-        query = "SELECT 1 FROM seed WHERE dataset = ? AND hash = ?"
-        if any(_store.select(file, query, self._dataset, hashed)):
-            raise LedgerError(
-                f"a fit with this seed was charged to {self._where()} before, and would have the "
-                "same noise: take another seed, or better none."
-            )
-        _store.insert(file, "seed", {"dataset": self._dataset, "hash": hashed})
-
 
 def _reopened(path, dataset, part):
     """Return a ledger without looking at its file, which another machine or day may not have."""
     ledger = object.__new__(PrivacyLedger)
     ledger._path, ledger._dataset, ledger._part = path, dataset, part
     return ledger
-
-
-def _checked(report):
-    if not isinstance(report, PrivacyReport):
-        raise TypeError(f"report must be a PrivacyReport, got {type(report).__name__}.")
-    # What was unpickled, or set behind a frozen object's back, was never checked.
-    return dataclasses.replace(report)
-
-
-def _absolute(path):
-    try:
-        path = os.fspath(path)
-    except TypeError:
-        raise TypeError(f"path must be a string or a path, got {type(path).__name__}.") from None
-    if not isinstance(path, str) or not path:
-        raise ValueError("path must be a string that isn't empty.")
-    return os.path.abspath(path)
 
 
 def _check_name(name, parameter):

@@ -1,8 +1,9 @@
-"""What a budget allows: scalars in, scalars and refusals out. The proof is at `ledger_theory`.
+"""What a budget allows: scalars in, scalars and refusals out.
 
-A fit costs a pair (mu, erasure). Squares of mu add up, and so do erasures. Both have a limit of
-their own, which the budget alone fixes: a limit on the epsilon that the two come to could be
-exceeded by an analyst who decides, after looking, which of the two to spend the rest on.
+The proof is in the documentation, "theory/ledger". A fit costs a pair (mu, erasure). Squares of mu
+add up, and so do erasures. Both have a limit of their own, fixed with the budget: a limit on the
+epsilon that the two come to could be exceeded by an analyst who decides, after looking, which of
+the two to spend the rest on.
 """
 
 import math
@@ -31,10 +32,21 @@ _ROUNDING = 2e-9
 
 @dataclass(frozen=True)
 class Terms:
-    """A budget as it stands in the file."""
+    """A budget as it stands in the file.
+
+    Parameters
+    ----------
+    epsilon, delta, adjacency, unit, allow_seeds
+        See `PrivacyLedger`.
+    erasure : float
+        How far erasures may add up: fixed with the budget, before the first release.
+    salt : str
+        Of hashes of seeds.
+    """
 
     epsilon: float
     delta: float
+    erasure: float
     adjacency: str
     unit: str
     allow_seeds: bool
@@ -43,13 +55,11 @@ class Terms:
     @property
     def limits(self):
         """The largest sums, as a `GaussianCost`."""
-        if self.epsilon == 0:  # lowered by hand
+        if self.epsilon == 0 or self.delta <= self.erasure:  # lowered by hand
             return GaussianCost(0.0)
-        if self.adjacency == "replace_label":
-            # Fits of labels are Gaussian, and erase nothing.
-            noise = calibrate(self.epsilon, self.delta, pairwise=True)
-            return GaussianCost((1 - _ROUNDING) / noise)
-        return gaussian_budget(self.epsilon, self.delta)
+        rest = (self.delta - self.erasure) / (1 - self.erasure) * (1 - _ROUNDING)
+        noise = calibrate(self.epsilon, rest, pairwise=True)
+        return GaussianCost((1 - _ROUNDING) / noise, self.erasure)
 
     def report(self):
         """Return the guarantee of all that this budget will ever pay for.
@@ -83,15 +93,17 @@ class Terms:
         )
 
 
-def make_terms(**fields):
-    """Return terms after checking them; a ValueError says what is wrong."""
-    terms = Terms(**fields)
-    if not 0 < terms.epsilon < math.inf:
+def make_terms(*, epsilon, delta, adjacency, **fields):
+    """Return the terms of a new budget after checking them; a ValueError says what is wrong."""
+    if not 0 < epsilon < math.inf:
         raise ValueError("epsilon must be positive and finite.")
-    if not 0 < terms.delta < 1:
+    if not 0 < delta < 1:
         raise ValueError("delta must be in (0, 1): fits with Gaussian noise need one.")
-    # They know what numbers, units and adjacencies there are, and which go together.
-    _ = terms.limits, terms.report()
+    # Fits of labels are Gaussian, and erase nothing.
+    erasure = 0.0 if adjacency == "replace_label" else gaussian_budget(epsilon, delta).erasure
+    terms = Terms(epsilon=epsilon, delta=delta, erasure=erasure, adjacency=adjacency, **fields)
+    # It knows what units and adjacencies there are, and which go together.
+    terms.report()
     return terms
 
 
@@ -159,7 +171,8 @@ class Total:
 
     def epsilon(self, delta):
         """Return what was spent, as epsilon at a delta."""
-        return self.alone or self.cost.epsilon(delta)
+        is_alone = self.alone and self.n_charges == 1
+        return self.alone if is_alone else self.cost.epsilon(delta)
 
 
 def joint_totals(sums, part):
@@ -178,16 +191,16 @@ def joint_totals(sums, part):
     return [whole, *(whole + total for name, total in sums.items() if name)]
 
 
-def worst(totals, delta):
-    """Return the total of the largest epsilon."""
-    return max(totals, key=lambda total: (total.epsilon(delta), total.n_charges))
+def epsilon_spent(totals, terms):
+    """Return the epsilon, at the budget's delta, of what was charged."""
+    return max(total.epsilon(terms.delta) for total in totals)
 
 
-def epsilon_left(total, terms):
+def epsilon_left(totals, terms):
     """Return the epsilon, at the budget's delta, of the largest Gaussian fit that could follow."""
-    if not total.n_charges:
+    if not any(total.n_charges for total in totals):
         return terms.epsilon
-    square = terms.limits.mu**2 - total.square
+    square = terms.limits.mu**2 - max(total.square for total in totals)
     return GaussianCost(math.sqrt(square)).epsilon(terms.delta) if square > 0 else 0.0
 
 
@@ -198,17 +211,17 @@ def share_of(cost, terms):
     return max(min(one / most, 1.0) if most else float(one > 0) for one, most in pairs)
 
 
-def n_more(cost, total, terms):
+def n_more(cost, totals, terms):
     """Return how many fits of this cost could follow."""
     limits = terms.limits
     pairs = (
-        (cost.mu**2, limits.mu**2 - total.square),
-        (cost.erasure, limits.erasure - total.erasure),
+        (cost.mu**2, limits.mu**2 - max(total.square for total in totals)),
+        (cost.erasure, limits.erasure - max(total.erasure for total in totals)),
     )
     shares = [max(left, 0.0) / one for one, left in pairs if one > 0]
-    # Above by one where rounding would hide the last, and down to where it is certain.
+    # One more than what rounding leaves, and down to what is taken.
     found = 1 + int(min([_MANY, *shares]))
-    while found and not total.followed_by(cost, found).cost.is_within(limits):
+    while found and not _take(cost, totals, limits, times=found):
         found -= 1
     return found
 
@@ -224,14 +237,14 @@ def admit(report, cost, totals, terms, where):
     BudgetExceededError
         If it may not be made.
     """
-    if all(total.followed_by(cost).cost.is_within(terms.limits) for total in totals):
+    if _take(cost, totals, terms.limits):
         return None
     alone = _epsilon_alone(report, terms)
     if alone <= terms.epsilon and not any(total.n_charges for total in totals):
         return alone
-    left = epsilon_left(worst(totals, terms.delta), terms)
+    left = epsilon_left(totals, terms)
     asked = cost.epsilon(terms.delta)
-    n_fits = n_more(cost, Total(), terms) or int(alone <= terms.epsilon)
+    n_fits = n_more(cost, [Total()], terms) or int(alone <= terms.epsilon)
     raise BudgetExceededError(
         f"this fit costs epsilon = {asked:.4g} at delta = {terms.delta:g}, and {left:.4g} of "
         f"{terms.epsilon:g} is left in {where}; the whole budget pays for {n_fits} such "
@@ -240,6 +253,11 @@ def admit(report, cost, totals, terms, where):
         asked=asked,
         n_fits=n_fits,
     )
+
+
+def _take(cost, totals, limits, times=1):
+    """Tell whether so many fits of a cost stay within the limits, whatever they meet."""
+    return all(total.followed_by(cost, times).cost.is_within(limits) for total in totals)
 
 
 def _epsilon_alone(report, terms):

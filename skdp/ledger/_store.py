@@ -20,6 +20,7 @@ _SCHEMA = (
         dataset TEXT PRIMARY KEY,
         epsilon REAL NOT NULL CHECK (typeof(epsilon) = 'real' AND epsilon >= 0),
         delta REAL NOT NULL CHECK (typeof(delta) = 'real' AND delta > 0 AND delta < 1),
+        erasure REAL NOT NULL CHECK (typeof(erasure) = 'real' AND erasure >= 0),
         adjacency TEXT NOT NULL,
         unit TEXT NOT NULL,
         allow_seeds INTEGER NOT NULL CHECK (allow_seeds IN (0, 1)),
@@ -43,7 +44,7 @@ _SCHEMA = (
         process INTEGER NOT NULL,
         user TEXT
     )""",
-    "CREATE INDEX charge_of_part ON charge (dataset, part, mu, erasure)",
+    "CREATE INDEX charge_of_part ON charge (dataset, part, mu, erasure, alone)",
     "CREATE TABLE seed (dataset TEXT, hash TEXT, PRIMARY KEY (dataset, hash))",
     """CREATE TRIGGER charges_stay BEFORE DELETE ON charge
         BEGIN SELECT RAISE(ABORT, 'charges are never deleted'); END""",
@@ -62,6 +63,17 @@ _WORDS = {
     "SQLITE_CANTOPEN": "can't be opened",
     "SQLITE_IOERR": "can't be read or written: the disk is full or failing",
 }
+
+
+def absolute(path):
+    """Return the absolute path that a path stands for now, as a string."""
+    try:
+        path = os.fspath(path)
+    except TypeError:
+        raise TypeError(f"path must be a string or a path, got {type(path).__name__}.") from None
+    if not isinstance(path, str) or not path:
+        raise ValueError("path must be a string that isn't empty.")
+    return os.path.abspath(path)
 
 
 @contextlib.contextmanager
@@ -213,4 +225,4 @@ def _identity(path):
 
 
 def _quoted(path):
-    return f"The ledger {path!r}"
+    return f"the ledger {path!r}"

@@ -26,7 +26,7 @@ _COLUMNS = (
 _SHOWN_TERMS = ("epsilon", "delta", "adjacency", "unit", "allow_seeds")
 
 
-def summarise(ledger, terms, total, rows):
+def summarise(ledger, terms, totals, rows):
     """Return a title and pairs of names and texts."""
     title = f"Privacy ledger {ledger.path}"
     entries = [("Dataset", ledger.dataset)]
@@ -38,25 +38,27 @@ def summarise(ledger, terms, total, rows):
             f"epsilon = {terms.epsilon:g}, delta = {terms.delta:g}; {terms.adjacency}, "
             f"{terms.unit}{', seeds allowed' if terms.allow_seeds else ''}",
         ),
-        ("Spent", _spent(terms, total, rows)),
-        ("Left", _left(terms, total, rows)),
+        ("Spent", _spent(terms, totals, rows)),
+        ("Left", _left(terms, totals, rows)),
         ("Note", _rules.ORIENTATION),
     ]
     return title, entries
 
 
-def _spent(terms, total, rows):
-    shown = f"epsilon = {total.epsilon(terms.delta):.4g} in {_counted(len(rows), 'charge')}"
+def _spent(terms, totals, rows):
+    shown = (
+        f"epsilon = {_rules.epsilon_spent(totals, terms):.4g} in {_counted(len(rows), 'charge')}"
+    )
     n_parts = len({row["part"] for row in rows if row["part"]})
     return shown + (f", the most of {_counted(n_parts, 'part')}" if n_parts > 1 else "")
 
 
-def _left(terms, total, rows):
-    shown = f"epsilon = {_rules.epsilon_left(total, terms):.4g} for one more Gaussian fit"
+def _left(terms, totals, rows):
+    shown = f"epsilon = {_rules.epsilon_left(totals, terms):.4g} for one more Gaussian fit"
     if rows:
         last = rows[-1]
         cost = GaussianCost(last["mu"], last["erasure"])
-        n_fits = _rules.n_more(cost, total, terms)
+        n_fits = _rules.n_more(cost, totals, terms)
         shown += f"; {_counted(n_fits, 'more fit')} like the last ({last['estimator']})"
     return shown
 
@@ -75,17 +77,17 @@ def as_html(title, entries):
     return report_html(title, entries)
 
 
-def as_dict(ledger, terms, total, rows):
+def as_dict(ledger, terms, totals, rows):
     """Return everything as types that JSON knows."""
     budget = {name: getattr(terms, name) for name in _SHOWN_TERMS}
-    spent = total.epsilon(terms.delta)
+    spent = _rules.epsilon_spent(totals, terms)
     return {
         "path": ledger.path,
         "dataset": ledger.dataset,
         "part": ledger.part_name,
         **budget,
         "spent": spent if math.isfinite(spent) else "inf",
-        "left": _rules.epsilon_left(total, terms),
+        "left": _rules.epsilon_left(totals, terms),
         "charges": [_readable(row, terms) for row in rows],
     }
 

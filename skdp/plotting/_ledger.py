@@ -4,7 +4,6 @@ import datetime
 
 import numpy as np
 
-from skdp.ledger import PrivacyLedger
 from skdp.plotting._axes import open_axes
 
 _HATCHES = ("", "//", "..", "xx", "\\\\", "++")
@@ -24,9 +23,10 @@ class LedgerDisplay:
     Parameters
     ----------
     x : ndarray of shape (n_charges + 1,)
-        Where steps are: the number of charges, or their times.
+        Where each charge's step begins, and where the last one ends.
     shares : dict of str to ndarray of shape (n_charges + 1,)
-        By estimator, the share of the budget that its fits have taken so far.
+        By estimator, the share of the budget that its fits have taken in each step; the last
+        value twice.
     axis : {"charge", "time"}, default="charge"
         What x is.
     name : str, default=None
@@ -61,7 +61,7 @@ class LedgerDisplay:
     ...     ledger.charge(report)
     ...     display = LedgerDisplay.from_ledger(ledger)
     >>> display.shares["other"].round(2)
-    array([0.  , 0.28])
+    array([0.28, 0.28])
     """
 
     def __init__(self, *, x, shares, axis="charge", name=None):
@@ -105,6 +105,8 @@ class LedgerDisplay:
         ImportError
             If matplotlib is missing.
         """
+        from skdp.ledger import PrivacyLedger
+
         if not isinstance(ledger, PrivacyLedger):
             raise TypeError(f"ledger must be a PrivacyLedger, got {type(ledger).__name__}.")
         if axis not in _AXES:
@@ -115,7 +117,7 @@ class LedgerDisplay:
             names = (content["dataset"], content["part"] or part)
             name = ", ".join(one for one in names if one)
         shares = {
-            estimator: np.cumsum([0.0, *(_share_if(charge, estimator) for charge in charges)])
+            estimator: np.cumsum([*(_share_if(charge, estimator) for charge in charges), 0.0])
             for estimator in dict.fromkeys(charge["estimator"] for charge in charges)
         }
         x = _times(charges) if axis == "time" and charges else np.arange(len(charges) + 1)
@@ -145,7 +147,7 @@ class LedgerDisplay:
         TypeError
             If `ax` isn't axes of matplotlib.
         """
-        self.ax_, self.figure_ = ax, figure = open_axes(ax, self)
+        self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         style = {"step": "post", "labels": list(self.shares), "alpha": 0.75, **kwargs}
         self.areas_ = ax.stackplot(self.x, *self.shares.values(), **style) if self.shares else []
         for number, area in enumerate(self.areas_):
@@ -155,13 +157,14 @@ class LedgerDisplay:
         self.budget_ = ax.axhline(1.0, color="black", linestyle="--", label="budget: guaranteed")
         ax.set(ylim=(0.0, 1.08), xlabel=_AXES[self.axis], ylabel="share of the budget spent")
         if self.axis == "time":
-            figure.autofmt_xdate()
+            ax.tick_params(axis="x", rotation=25)
         else:
             ax.xaxis.get_major_locator().set_params(integer=True)
         handles, labels = ax.get_legend_handles_labels()
         title = self.name if name is None else name
-        # The highest area first, as they lie.
-        ax.legend(handles[::-1], labels[::-1], title=title, alignment="left", loc="best")
+        # The highest area first, as they lie, and below the line.
+        place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.91)}
+        ax.legend(handles[::-1], labels[::-1], title=title, alignment="left", **place)
         return self
 
 
@@ -183,4 +186,6 @@ def _times(charges):
     times = [datetime.datetime.fromisoformat(charge["time"]) for charge in charges]
     # Without a zone, which numpy has none of.
     found = np.array([time.replace(tzinfo=None) for time in times], dtype="datetime64[s]")
-    return np.maximum.accumulate(np.concatenate([found[:1], found]))
+    found = np.maximum.accumulate(found)
+    width = max((found[-1] - found[0]) // 20, np.timedelta64(1, "s"))
+    return np.append(found, found[-1] + width)

@@ -25,6 +25,7 @@ def plan(**changes):
         "delta": 1e-5,
         "adjacency": "zero_out",
         "accountant": "pld",
+        "account": None,
         "max_iter": 10,
         "clipping_norm": "auto",
         "step_size": "auto",

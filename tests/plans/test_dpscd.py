@@ -28,6 +28,7 @@ def plan(solver="dual", **changes):
         "delta": 1e-5,
         "adjacency": "zero_out",
         "accountant": "pld",
+        "account": None,
         "max_iter": 10,
         "batch_size": 30,
         "clipping_norm": 0.1,

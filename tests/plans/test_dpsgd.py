@@ -37,6 +37,7 @@ def plan(make=plan_dpsgd, **changes):
         "delta": 1e-5,
         "adjacency": "zero_out",
         "accountant": "pld",
+        "account": None,
         "learning_rate": "constant",
         "eta0": "auto",
         "power_t": 0.5,

@@ -27,6 +27,7 @@ def plan(**changes):
         "delta": 1e-5,
         "adjacency": "zero_out",
         "accountant": "pld",
+        "account": None,
         "moment_budget": "auto",
         "average": True,
         **dict.fromkeys(NAMES, "auto"),

@@ -40,6 +40,8 @@ REPORT = "tests/accountant/test_report.py"
 REPORT_JSON = "tests/accountant/test_report_json.py"
 PRECISION = "tests/accountant/test_precision.py"
 PURE = "tests/accountant/test_pure.py"
+ERASURE = "tests/accountant/test_erasure.py"
+FILTER = "tests/accountant/test_filter.py"
 BOUNDS = "tests/test_bounds.py"
 RANDOM = "tests/test_random.py"
 DUAL = "tests/solvers/test_dpscd.py"
@@ -53,6 +55,10 @@ HIDDEN = "tests/statistical/test_hidden_dual.py"
 CHECKS = "tests/linear_model/test_dpsgd.py"
 PLAN_WHITENED = "tests/plans/test_whitened.py"
 ROW_SUMS = "tests/solvers/test_row_sums.py"
+LEDGER = "tests/ledger/test_ledger.py"
+ACCOUNT = "tests/ledger/test_account.py"
+RACES = "tests/ledger/test_races.py"
+LEDGER_FAULTS = "tests/ledger/test_faults.py"
 SOLVER_WHITENED = "tests/solvers/test_whitened.py"
 COUNTS = "tests/test_discrete_laplace.py"
 PLAN_HISTOGRAM = "tests/plans/test_histogram.py"
@@ -819,6 +825,107 @@ MUTANTS = (
         (PRECISION,),
     ),
     Mutant(
+        "filter: only the largest of several erasures counts",
+        "accountant/_events.py",
+        "if len(probabilities) < 2 or max(probabilities) == 1:",
+        "if True:",
+        (
+            FILTER,
+            ERASURE,
+        ),
+    ),
+    Mutant(
+        "filter: mu of several fits doesn't add up",
+        "accountant/_filter.py",
+        "GaussianCost(math.hypot(self.mu, other.mu), erasure)",
+        "GaussianCost(max(self.mu, other.mu), erasure)",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: one direction of a profile",
+        "accountant/_loss_distribution.py",
+        "float(epsilon)) for direction in self._directions)",
+        "float(epsilon)) for direction in self._directions[-1:])",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: an erasure that isn't spent",
+        "accountant/_filter.py",
+        "GaussianCost(dominating_mu(profile, erasure), erasure)",
+        "GaussianCost(dominating_mu(profile, erasure))",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: lines looked at where they start, not where they meet",
+        "accountant/_filter.py",
+        "powers = deltas[1:] - np.diff(deltas) / -np.expm1(-np.diff(epsilons))",
+        "powers = deltas[1:]",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: no corner of a line with its mirror image",
+        "accountant/_filter.py",
+        "diagonal = np.max(np.log1p(-deltas) - np.logaddexp(0.0, epsilons))",
+        "diagonal = -math.log(2.0)",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: a gap between lines passed over",
+        "accountant/_filter.py",
+        "while met and level >= met[-1]:",
+        "while met and level < met[-1]:",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: pure steps cost as one",
+        "accountant/_filter.py",
+        "return event.n_steps * mu**2",
+        "return mu**2",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: a pair's distance for a record that goes and one that comes",
+        "accountant/_filter.py",
+        "e.scaled_to_group(2) if e.pairwise else e for e in events",
+        "e for e in events",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: an erasure beside the whole delta",
+        "accountant/_filter.py",
+        "rest = (delta - erasure) / (1 - erasure) * (1 - 2 * _ROUNDING)",
+        "rest = delta",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: a budget of which one number is kept",
+        "accountant/_filter.py",
+        "self.mu <= budget.mu * slack and self.erasure",
+        "self.mu <= budget.mu * slack or self.erasure",
+        (FILTER,),
+    ),
+    Mutant(
+        "filter: stated epsilons that are believed",
+        "accountant/_filter.py",
+        "events = checked_events(report.events)",
+        "events = report.events",
+        (FILTER,),
+    ),
+    Mutant(
+        "erasures that a profile forgets",
+        "accountant/_profile.py",
+        "    if erasure > 0:\n",
+        "    if erasure > 1:\n",
+        (ERASURE,),
+    ),
+    Mutant(
+        "erasures of groups as of one record",
+        "accountant/_events.py",
+        "return self if group_size == 1 else ErasureEvent(1.0)",
+        "return self",
+        (ERASURE,),
+    ),
+    Mutant(
         "the same noise for every class",
         "_mechanisms.py",
         "        released = self._draw(value.shape, stream)\n",
@@ -990,6 +1097,116 @@ MUTANTS = (
         "    A = 0.5 * (A + A.T)\n",
         "",
         ("tests/solvers/test_whitening.py",),
+    ),
+    Mutant(
+        "a ledger charged after there is randomness",
+        "_plans/_base.py",
+        "            self.budget.account.charge(report, random_state)\n"
+        "        return make_stream(random_state, key=self.stream_key)\n",
+        "            stream = make_stream(random_state, key=self.stream_key)\n"
+        "            self.budget.account.charge(report, random_state)\n"
+        "            return stream\n"
+        "        return make_stream(random_state, key=self.stream_key)\n",
+        (ACCOUNT,),
+    ),
+    Mutant(
+        "a plan that forgets its ledger",
+        "_plans/_base.py",
+        "            self.budget.account.charge(report, random_state)\n",
+        "",
+        (ACCOUNT,),
+    ),
+    Mutant(
+        "a ledger read before the lock is taken",
+        "ledger/_store.py",
+        '"BEGIN IMMEDIATE" if write else "BEGIN"',
+        '"BEGIN"',
+        (RACES,),
+    ),
+    Mutant(
+        "a ledger's charge that isn't committed",
+        "ledger/_store.py",
+        '        yield connection\n        connection.execute("COMMIT")\n    if',
+        "        yield connection\n    if",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a ledger's file that may go while it is charged",
+        "ledger/_store.py",
+        "    if _identity(path) != before:\n",
+        "    if False:\n",
+        (LEDGER_FAULTS,),
+    ),
+    Mutant(
+        "a ledger that sums up to an epsilon and not to two numbers",
+        "ledger/_rules.py",
+        "return all(total.followed_by(cost, times).cost.is_within(limits) for total in totals)",
+        "spent = [total.followed_by(cost, times).cost for total in totals]\n"
+        "    return all(one.epsilon(1e-5) <= limits.epsilon(1e-5) for one in spent)",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a ledger whose last fit may be as large as its first",
+        "ledger/_rules.py",
+        "if alone <= terms.epsilon and not any(total.n_charges for total in totals):",
+        "if alone <= terms.epsilon:",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a ledger's fit of another adjacency at its own epsilon",
+        "ledger/_rules.py",
+        " if report.adjacency == terms.adjacency else math.inf",
+        "",
+        (LEDGER,),
+    ),
+    Mutant(
+        "parts of a ledger that don't count what is charged to all",
+        "ledger/_rules.py",
+        "        return [whole + sums.get(part, Total())]\n",
+        "        return [sums.get(part, Total())]\n",
+        (LEDGER,),
+    ),
+    Mutant(
+        "charges to all of a ledger that look at no part",
+        "ledger/_rules.py",
+        "return [whole, *(whole + total for name, total in sums.items() if name)]",
+        "return [whole]",
+        (LEDGER,),
+    ),
+    Mutant(
+        "erasures that a ledger doesn't keep",
+        "ledger/_rules.py",
+        "rest = (self.delta - self.erasure) / (1 - self.erasure) * (1 - _ROUNDING)",
+        "rest = self.delta * (1 - _ROUNDING)",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a ledger's report that claims more than its budget",
+        "ledger/_rules.py",
+        "events = (LaplaceEvent(scale), ErasureEvent(self.delta))",
+        "events = self.limits.events()",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a ledger that takes a seed twice",
+        "ledger/_records.py",
+        "    if any(_store.select(file, query, dataset, hashed)):\n",
+        "    if False:\n",
+        (LEDGER, ACCOUNT),
+    ),
+    Mutant(
+        "a ledger that takes seeds unasked",
+        "ledger/_records.py",
+        "    if not terms.allow_seeds:\n",
+        "    if False:\n",
+        (LEDGER, ACCOUNT),
+    ),
+    Mutant(
+        "the seed in a ledger's parameters",
+        "ledger/_account.py",
+        '_LEFT_OUT = {"random_state", ',
+        "_LEFT_OUT = {",
+        (ACCOUNT,),
     ),
 )
 

@@ -23,6 +23,7 @@ PUBLIC = [
     "skdp.calibration",
     "skdp.exceptions",
     "skdp.inspection",
+    "skdp.ledger",
     "skdp.linear_model",
     "skdp.metrics",
     "skdp.plotting",

@@ -1,0 +1,78 @@
+"""Rows of the file as what they mean: terms, totals, charges and seeds."""
+
+import dataclasses
+import hashlib
+
+from skdp.accountant import PrivacyReport
+from skdp.exceptions import LedgerError
+from skdp.ledger import _rules, _store
+
+_SUMS = """SELECT part, sum(mu * mu) AS square, sum(erasure) AS erasure, count(*) AS n_charges,
+    max(coalesce(alone, 0.0)) AS alone FROM charge WHERE dataset = ? GROUP BY part"""
+# Some milliseconds for each guess at a seed.
+_HASH_ROUNDS = 20_000
+
+
+def checked(report):
+    """Return a report whose epsilon is what its events give, or raise an error."""
+    if not isinstance(report, PrivacyReport):
+        raise TypeError(f"report must be a PrivacyReport, got {type(report).__name__}.")
+    # What was unpickled, or set behind a frozen object's back, was never checked.
+    return dataclasses.replace(report)
+
+
+def read_terms(file, dataset, path):
+    """Return the terms of a dataset's budget; a LedgerError says that there is none."""
+    row = _store.find_budget(file, dataset)
+    if row is None:
+        raise LedgerError(
+            f"the ledger {path!r} has no budget for the dataset {dataset!r}: "
+            f"{_store.HOW_TO_CREATE}."
+        )
+    fields = {field.name: row[field.name] for field in dataclasses.fields(_rules.Terms)}
+    terms = _rules.Terms(**{**fields, "allow_seeds": bool(row["allow_seeds"])})
+    try:
+        _ = terms.limits
+    except ValueError as error:
+        raise LedgerError(f"the ledger {path!r} has a budget that is none: {error}") from error
+    return terms
+
+
+def read_totals(file, dataset, part):
+    """Return the totals that a charge to a part adds to; see `joint_totals`."""
+    rows = _store.select(file, _SUMS, dataset)
+    sums = {row.pop("part"): _rules.Total(**row) for row in rows}
+    return _rules.joint_totals(sums, part)
+
+
+def read_charges(file, dataset, part):
+    """Return the rows of the charges that count in a part, "" for all."""
+    query, values = "SELECT * FROM charge WHERE dataset = ?", [dataset]
+    if part:
+        query, values = f"{query} AND part IN ('', ?)", [*values, part]
+    return list(_store.select(file, f"{query} ORDER BY id", *values))
+
+
+def hash_seed(seed, terms, where):
+    """Return what may be kept of a seed, None for none; a LedgerError if none is allowed."""
+    if seed is None:
+        return None
+    if not terms.allow_seeds:
+        raise LedgerError(
+            f"{where} takes no fits with a seed (random_state): fits with equal seeds share their "
+            "noise, and together reveal what each hides. Fit with random_state=None, or make a "
+            "ledger with allow_seeds=True."
+        )
+    salt = bytes.fromhex(terms.salt)
+    return hashlib.pbkdf2_hmac("sha256", seed.encode(), salt, _HASH_ROUNDS).hex()
+
+
+def keep_seed(file, dataset, hashed, where):
+    """Write the hash of a seed; a LedgerError if it is there."""
+    query = "SELECT 1 FROM seed WHERE dataset = ? AND hash = ?"
+    if any(_store.select(file, query, dataset, hashed)):
+        raise LedgerError(
+            f"a fit with this seed was charged to {where} before, and would have the same noise: "
+            "take another seed, or better none."
+        )
+    _store.insert(file, "seed", {"dataset": dataset, "hash": hashed})
