@@ -2,7 +2,17 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from skdp import accountant, audit, inspection, ledger, linear_model, plotting, preprocessing
+from skdp import (
+    accountant,
+    audit,
+    calibration,
+    inspection,
+    ledger,
+    linear_model,
+    metrics,
+    plotting,
+    preprocessing,
+)
 
 try:
     __version__ = version("skdp")
@@ -13,9 +23,11 @@ __all__ = [
     "__version__",
     "accountant",
     "audit",
+    "calibration",
     "inspection",
     "ledger",
     "linear_model",
+    "metrics",
     "plotting",
     "preprocessing",
 ]

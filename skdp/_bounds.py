@@ -36,7 +36,8 @@ def null_records(indices):
     """Make null records of the rows with these indices, for tests and audits only.
 
     In the block, `clip_rows` gives them the norm 0, so that no release gets anything of them, the
-    intercept included. It holds for the thread that enters it, and for every call of `clip_rows`;
+    intercept included, and `count_cells` leaves them out. It holds for the thread that enters it,
+    and for every call of these;
     an inner block replaces an outer one. What the block is given tells afterwards, as `consulted`,
     whether there was such a call.
 
@@ -315,6 +316,45 @@ def target_scale(target_bounds, *, center):
     if center:
         return 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
     return 0.0, max(abs(low), abs(high))
+
+
+@np.errstate(all="ignore")
+def clip_scores(scores, low, high):
+    """Map scores from a public range to [0, 1]; what lies beyond goes to the ends.
+
+    Parameters
+    ----------
+    scores : ndarray
+        Of records; what is no number becomes 0.
+    low, high : float
+        The public range.
+
+    Returns
+    -------
+    positions : ndarray of the same shape, float64
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    positions = (np.clip(scores, low, high) - low) / (high - low)
+    return np.where(np.isnan(positions), 0.0, positions)
+
+
+def count_cells(cells, n_cells):
+    """Return how many records are in each cell; null records are in none.
+
+    Parameters
+    ----------
+    cells : ndarray of shape (n,), int
+        The cell of each record, so that a record moves one count by one.
+    n_cells : int
+
+    Returns
+    -------
+    counts : ndarray of shape (n_cells,), int
+    """
+    if null := _null_rows.get():
+        null.consulted = True
+        cells = np.delete(cells, null.indices)
+    return np.bincount(cells, minlength=n_cells)
 
 
 def summation_slack(n_rows, n_columns, n_outputs, block_size):

@@ -26,6 +26,7 @@ ROOMS = [
     {"_plans"},
     {"_solvers"},
     {"linear_model", "preprocessing"},
+    {"metrics", "calibration"},
     {"inspection", "audit", "plotting"},
     {"utils", ""},
 ]
@@ -171,7 +172,7 @@ def test_noise_begins_at_the_start_of_a_plan(module, path):
         assert name != "public_coins" or module == "skdp.linear_model._walr", module
         if imported == "skdp.accountant" and name == "PrivacyReport":
             assert module in REPORTERS or not module.startswith("skdp.linear"), f"{module} reports"
-    if room_of(module)[0] in ("linear_model", "preprocessing"):
+    if room_of(module)[0] in ("linear_model", "preprocessing", "metrics", "calibration"):
         names = {
             getattr(node, "attr", getattr(node, "id", None))
             for node in ast.walk(ast.parse(path.read_text()))

@@ -144,3 +144,16 @@ def test_words_have_64_even_bits(random_state):
     again = make_stream(random_state).words(20_000)
     assert np.array_equal(words, again) == stream.reproducible
     assert not np.isin(words, stream.words(20_000)).any()
+
+
+@pytest.mark.parametrize("make", [lambda: SeededStream(np.random.SeedSequence(0)), SecureStream])
+@pytest.mark.parametrize("end", [1, 7, 8, 2**53 + 1])
+def test_whole_numbers_are_all_equally_likely(make, end):
+    drawn = make().integers(end, 40_000)
+    assert drawn.dtype == np.int64
+    assert 0 <= drawn.min() <= drawn.max() < end
+    if 1 < end < 10:
+        assert stats.chisquare(np.bincount(drawn, minlength=end)).pvalue > P_VALUE
+    elif end > 10:
+        assert stats.kstest(drawn / end, "uniform").pvalue > P_VALUE
+        assert stats.chisquare(np.bincount(drawn % 8, minlength=8)).pvalue > P_VALUE

@@ -56,6 +56,4 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
         n_classes = 0 if estimator.classes is None else len(set(estimator.classes))
         if n_classes > 2:
             n_outputs = n_classes
-    plan = estimator._plan(n_rows, n_columns, n_outputs)
-    reproducible = estimator.random_state is not None
-    return plan.report(reproducible=reproducible, also_public=estimator._assumed())
+    return estimator._preview(n_rows, n_columns, n_outputs)

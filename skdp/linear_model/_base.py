@@ -74,6 +74,12 @@ class RowPrivateEstimator(PrivateEstimator):
         promised = self.epsilon, self.delta, self.adjacency
         return Budget(*promised, self.accountant, account=self._account())
 
+    def _preview(self, n_rows, n_features, n_outputs=1):
+        """Return the report that a fit of so many rows would have."""
+        plan = self._plan(n_rows, n_features, n_outputs)
+        reproducible = self.random_state is not None
+        return plan.report(reproducible=reproducible, also_public=self._assumed())
+
     def _n_columns(self, n_features):
         """Return the number of columns of certified rows."""
         return n_features + bool(self.fit_intercept)

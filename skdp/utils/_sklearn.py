@@ -9,9 +9,10 @@ from sklearn import get_config
 from sklearn.base import _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _param_validation, validation
-from sklearn.utils._param_validation import StrOptions, validate_params
+from sklearn.utils._param_validation import HasMethods, StrOptions, validate_params
 
 __all__ = [
+    "HasMethods",
     "Interval",
     "StrOptions",
     "_fit_context",

@@ -97,6 +97,9 @@ def test_the_report_speaks_of_pure_privacy():
     assert "read me" in made.to_json()
     assert pickle.loads(pickle.dumps(made)) == made
     assert str(LaplaceEvent(2.0, largest_multiplier=3.0)) == "1 x SphericalLaplace(scale 2 to 3)"
+    assert str(LaplaceEvent(2.0, counts=True)) == "1 x DiscreteLaplace(scale 2)"
+    with pytest.raises(ValueError, match="counts"):
+        LaplaceEvent(2.0, counts="yes")
 
 
 def test_replace_one_with_rdp_is_no_error_for_pure_events():

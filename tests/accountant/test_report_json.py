@@ -46,6 +46,7 @@ KINDS = {
     "mixed": {"events": (GaussianEvent(9.0), GaussianEvent(2.0, 0.01, 5))},
     "pure": {"events": (LaplaceEvent(2.0, n_steps=3, n_parts=4),), "delta": 0.0},
     "personal": {"events": (LaplaceEvent(2.0, largest_multiplier=math.inf),), "delta": 0.0},
+    "counts": {"events": (LaplaceEvent(2.0, counts=True),), "delta": 0.0},
     "beside pure": {"events": (LaplaceEvent(2.0), GaussianEvent(2.0, 0.01, 5))},
     "no noise": {"events": (GaussianEvent(0.0, 0.01, 5),), "epsilon": math.inf},
     "no clipping": {"events": (GaussianEvent(0.0),), "epsilon": math.inf, "clipping": math.inf},

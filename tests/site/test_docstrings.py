@@ -20,10 +20,12 @@ from skdp.utils.discovery import all_estimators
 PUBLIC = [
     "skdp.accountant",
     "skdp.audit",
+    "skdp.calibration",
     "skdp.exceptions",
     "skdp.inspection",
     "skdp.ledger",
     "skdp.linear_model",
+    "skdp.metrics",
     "skdp.plotting",
     "skdp.preprocessing",
     "skdp.utils.discovery",

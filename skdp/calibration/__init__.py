@@ -1,0 +1,5 @@
+"""Probabilities made true, within one budget with the classifier."""
+
+from skdp.calibration._calibrated import DPCalibratedClassifier
+
+__all__ = ["DPCalibratedClassifier"]

@@ -1,0 +1,340 @@
+"""A private classifier whose probabilities are recalibrated within its budget."""
+
+import math
+from numbers import Real
+
+import numpy as np
+from scipy.special import expit, logit
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._bounds import clip_scores
+from skdp._plans._base import Budget
+from skdp._plans._calibrated import classifier_epsilon, plan_calibration
+from skdp._solvers._histogram import Axis, release_histogram
+from skdp.calibration._sigmoid import fit_sigmoid
+from skdp.ledger._account import COVERED
+from skdp.linear_model._base import (
+    COMMON_CONSTRAINTS,
+    PrivateEstimator,
+    RowPrivateEstimator,
+    encode_labels,
+    is_private,
+)
+from skdp.utils._sklearn import HasMethods, Interval, _fit_context, quietly, validate_data
+
+_BINARY_ONLY = "Only binary classification is supported. The type of the target is {}."
+_TAKEN = ("epsilon", "delta", "adjacency", "ledger", "random_state")
+
+
+class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimator):
+    r"""Fit a private classifier of two classes, and make its probabilities true.
+
+    Noise makes a classifier too sure of itself, and the hinge loss has no probabilities at all. A
+    tenth of the budget buys counts of the training records by decision value and class, from which
+    a slope s and an offset o follow, so that
+
+    .. math:: P(y = 1 \mid x) = \sigma(s\, f(x) + o) .
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its label) under `adjacency`: the classifier's releases and that of the counts
+    together. What is assumed public and what is not covered is listed in ``privacy_report_``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A private classifier of :mod:`skdp.linear_model` whose unit is one row. Its `epsilon`,
+        `delta`, `adjacency`, `random_state` and ledger are set here; declare its `classes`.
+
+    epsilon : float, default=1.0
+        Privacy loss of everything, above 0. ``float("inf")`` adds no noise.
+
+    delta : float, default=1e-5
+        Probability, in (0, 1), that the loss may exceed `epsilon`.
+
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs about twice the noise.
+
+    calibration_share : float, default=0.1
+        Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, that buys the counts.
+
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for whoever learns it and subtracts the noise. The report says that there was one.
+
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that the classifier and the counts are charged to, once and before there
+        is noise, see :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment
+        variable ``SKDP_LEDGER`` names, and without it records nothing.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted classifier, with a report of its own part.
+
+    classes_ : ndarray of shape (2,)
+        Class labels, sorted.
+
+    slope_, offset_ : float
+        What decision values are multiplied by, and what is added.
+
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit, the classifier's included.
+
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    skdp.metrics.private_calibration_curve : Look whether probabilities are true.
+
+    Notes
+    -----
+    The rows that train the classifier calibrate it, too: a public split of the rows was worse in
+    most cases that were tried, because all rows are worth more than a tenth of the budget. Slope
+    and offset are post-processing. They are the most likely ones given the noisy counts and what is
+    thought beforehand, that the classifier is about right; where noise drowns the counts it is
+    left nearly as it is. The slope is positive, so that the order of records stays [1]_.
+
+    References
+    ----------
+    .. [1] Platt (1999). Probabilistic outputs for support vector machines and comparisons to
+       regularized likelihood methods. Advances in Large Margin Classifiers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from skdp.calibration import DPCalibratedClassifier
+    >>> from skdp.linear_model import DPSCDClassifier
+    >>> X, y = make_classification(n_samples=2000, n_features=5, random_state=0)
+    >>> hinge = DPSCDClassifier(loss="hinge", data_norm=3.0, classes=[0, 1])
+    >>> model = DPCalibratedClassifier(hinge, epsilon=1.0).fit(X, y)
+    >>> model.predict_proba(X[:2]).shape, model.privacy_report_
+    ((2, 2), (1, 1e-05)-DP)
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "estimator": [HasMethods(["fit", "decision_function"])],
+        **{name: COMMON_CONSTRAINTS[name] for name in _TAKEN},
+        "calibration_share": [Interval(Real, 0, 1, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        calibration_share=0.1,
+        random_state=None,
+        ledger=None,
+    ):
+        self.estimator = estimator
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.calibration_share = calibration_share
+        self.random_state = random_state
+        self.ledger = ledger
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y):
+        """Fit the classifier and calibrate it, privately.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, as the classifier takes them.
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the input is invalid, if there aren't two classes, or the estimator
+            doesn't protect rows; no message quotes an entry of the data.
+        TypeError
+            If X is sparse.
+        skdp.exceptions.LedgerError
+            If there is a ledger, and it doesn't take this fit.
+        """
+        # 1. scikit-learn's contract
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        quietly(check_classification_targets, y)
+        kind = quietly(type_of_target, y)
+        if kind != "binary":
+            raise ValueError(_BINARY_ONLY.format(kind))
+        budget = Budget(self.epsilon, self.delta, self.adjacency, "pld", account=self._account())
+        estimator = self._classifier(budget)
+        classes, targets = encode_labels(y, estimator.classes)
+        if classes.size != 2:
+            raise ValueError(_BINARY_ONLY.format("multiclass"))
+
+        # 2. the classifier bounds the data
+        # 3. plan from public numbers
+        n_bins = _bins(budget, X.shape[0], self.calibration_share)
+        plan = plan_calibration(
+            budget,
+            estimator._preview(*X.shape),
+            self.calibration_share,
+            n_rows=X.shape[0],
+            n_cells=2 * n_bins,
+        )
+        coins, noise = plan.start(self.random_state).spawn(2)
+
+        # 4. solve
+        estimator.fit(X, y)
+        values = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        position = clip_scores(expit(0.5 * values), 0.0, 1.0)
+        axes = [Axis(targets[:, 0] > 0.0, 2, "down"), Axis(n_bins * position, n_bins, "down")]
+        counts = release_histogram(axes, mechanism=plan.mechanism, coins=coins, noise=noise)
+        middles = 2.0 * logit((np.arange(n_bins) + 0.5) / n_bins)
+        slope, offset = fit_sigmoid(*counts, middles, plan.mechanism.noise_std)
+
+        # 5. publish
+        self.estimator_, self.classes_ = estimator, classes
+        self.slope_, self.offset_ = slope, offset
+        self.privacy_report_ = plan.joint_report(
+            estimator.privacy_report_, reproducible=noise.reproducible
+        )
+        return self
+
+    def _classifier(self, budget):
+        """Return an unfitted classifier that may spend its share."""
+        if not isinstance(self.estimator, RowPrivateEstimator):
+            raise ValueError(
+                "estimator must be skdp's private classifier that protects rows; a pipeline "
+                "goes around this one."
+            )
+        chosen = {
+            "epsilon": classifier_epsilon(budget, self.calibration_share),
+            "delta": self.delta,
+            "adjacency": self.adjacency,
+            "random_state": self.random_state,
+            # The counts and the classifier are charged together.
+            "ledger": COVERED,
+        }
+        return clone(self.estimator).set_params(**chosen)
+
+    def decision_function(self, X):
+        """Compute log-odds of the second class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            ``slope_`` times the classifier's decision value, plus ``offset_``.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        with np.errstate(all="ignore"):
+            return self.slope_ * self.estimator_.decision_function(X) + self.offset_
+
+    def predict_proba(self, X):
+        """Estimate calibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, 2)
+            One column a class, in the order of ``classes_``.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
+        """
+        scores = self.decision_function(X)
+        return np.column_stack([expit(-scores), expit(scores)])
+
+    def predict(self, X):
+        """Predict class labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The more likely class of each row.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
+        """
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0.0).astype(int)]
+
+    def score(self, X, y, sample_weight=None):
+        """Return the accuracy. Computed without noise: not private.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights in the score.
+
+        Returns
+        -------
+        score : float
+            Share of correct predictions.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X or y don't fit the estimator; no message quotes an entry of the data.
+        """
+        return quietly(super().score, X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = is_private(self)
+        return tags
+
+
+def _bins(budget, n_rows, share):
+    """Return a number of bins that is large where noise is small."""
+    if not budget.is_private:
+        return 256
+    noise = budget.calibrate(pairwise=True) / math.sqrt(share)
+    return round(min(max((n_rows / noise) ** 0.4, 8), 64))
