@@ -299,10 +299,9 @@ def clip_targets(y, target_bounds, *, center, clip=True):
         ``y = midpoint + half_width * scaled`` wherever y was within the bounds.
     """
     midpoint, half_width = target_scale(target_bounds, center=center)
+    low, high = (-LARGEST_BOUND, LARGEST_BOUND) if target_bounds is None else target_bounds
     if clip:
-        y = np.clip(
-            y, *((-LARGEST_BOUND, LARGEST_BOUND) if target_bounds is None else target_bounds)
-        )
+        y = np.clip(y, low, high)
     if target_bounds is not None:
         y = (y - midpoint) / half_width
     return y, midpoint, half_width

@@ -299,7 +299,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
-        told = {"longest": self._longest(rows), "sample_epsilon": sample_epsilon}
+        told = {"longest": self._length_of_longest(rows), "sample_epsilon": sample_epsilon}
         plan = self._plan(*X.shape, targets.shape[1], **told)
         stream = plan.start(self.random_state)
 
@@ -658,7 +658,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         rows = self._certified_rows(X)
 
         # 3. plan from public numbers
-        told = {"longest": self._longest(rows), "sample_epsilon": sample_epsilon}
+        told = {"longest": self._length_of_longest(rows), "sample_epsilon": sample_epsilon}
         plan = self._plan(*X.shape, targets.shape[1], **told)
         stream = plan.start(self.random_state)
 

@@ -146,7 +146,7 @@ class BaseDPSGD(RowPrivateEstimator):
     def _steps(self):
         return StepSizes(self.learning_rate, self.eta0, float(self.power_t), float(self.alpha))
 
-    def _longest(self, rows):
+    def _length_of_longest(self, rows):
         """Return the length of the longest row of a fit without privacy, else None."""
         return None if is_private(self) else float(rows.norm.max())
 
@@ -197,7 +197,7 @@ class BaseDPSGD(RowPrivateEstimator):
             )
         budget = before.not_charged(self._budget())
         plan = plan_dpsgd_stream(
-            self._problem(*rows.X.shape, n_outputs, self._longest(rows)),
+            self._problem(*rows.X.shape, n_outputs, self._length_of_longest(rows)),
             budget,
             self._steps(),
             n_calls=before.n_calls + 1,

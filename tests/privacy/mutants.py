@@ -189,7 +189,7 @@ MUTANTS = (
     Mutant(
         "a calibration that isn't reported",
         "_plans/_calibrated.py",
-        "events=(*classifier.events, *self.events)",
+        "events=(*classifier.events, *super().events)",
         "events=classifier.events",
         (CALIBRATED,),
     ),
@@ -1084,7 +1084,7 @@ MUTANTS = (
     Mutant(
         "filter: stated epsilons that are believed",
         "accountant/_filter.py",
-        "events = checked_events(report.events)",
+        "events = checked_releases(report.events)",
         "events = report.events",
         (FILTER,),
     ),
@@ -1114,9 +1114,9 @@ MUTANTS = (
     Mutant(
         "no clipping after the first call",
         "linear_model/_dpsgd_base.py",
-        "stream, average=False, start=before.weights\n",
-        "stream, average=False, start=before.weights,\n"
-        '        **({"clipping_norm": 1e300} if n_calls > 1 else {}),\n',
+        "self._solve(plan, rows, targets, stream, average=False",
+        "self._solve(replace(plan, clipping_norm=1e300) if before.n_calls else plan, rows, "
+        "targets, stream, average=False",
         (REPLAY,),
     ),
     Mutant(
@@ -1215,8 +1215,8 @@ MUTANTS = (
     Mutant(
         "the intercept outside the bound of a whitening moment",
         "linear_model/_whitened.py",
-        "row_norm=math.hypot(self.data_norm, rows.bias)",
-        "row_norm=float(self.data_norm)",
+        "row_norm=augmented_norm(data_norm, self.fit_intercept)",
+        "row_norm=data_norm",
         (REPLAY,),
     ),
     Mutant(

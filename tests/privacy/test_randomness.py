@@ -163,8 +163,8 @@ class _FarWords(SecureStream):
         self._limit = np.uint64(2.0 * stats.norm.sf(threshold) * 2.0**64)
         self._first = True
 
-    def _words(self, size):
-        words = super()._words(size)
+    def words(self, size):
+        words = super().words(size)
         if self._first:
             self._first = False
             return words % self._limit
