@@ -12,8 +12,8 @@ from skdp.utils._sklearn import repeats_rows
 _VARIABLE = "SKDP_LEDGER"
 _BOOTSTRAP = (
     "a bootstrap repeats rows, and k copies of a record in one fit cost what a group of k does, "
-    "which a ledger doesn't count: use bootstrap=False with max_samples below 1. Nothing was "
-    "fitted or charged."
+    "which a ledger doesn't count: of a bag use bootstrap=False with max_samples below 1, and no "
+    "AdaBoost. Nothing was fitted or charged."
 )
 # Not public, about the execution only, or the ledger itself.
 _LEFT_OUT = {"random_state", "n_jobs", "ledger", "verbose"}

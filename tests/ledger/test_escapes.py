@@ -9,12 +9,13 @@ import sys
 import joblib
 import numpy as np
 import pytest
+from sklearn.ensemble import AdaBoostRegressor
 from sklearn.model_selection import KFold, cross_validate
 
 from skdp.exceptions import LedgerError
 from skdp.ledger import PrivacyLedger
 from skdp.ledger._account import resolve_account
-from skdp.linear_model import DPLogisticRegression, DPSGDClassifier
+from skdp.linear_model import DPLogisticRegression, DPRidge, DPSGDClassifier
 from tests.ledger._fits import charges_of, make_ledger, report_of
 
 FIT = {"epsilon": 0.5, "delta": 1e-7, "classes": [0, 1]}
@@ -120,6 +121,13 @@ def test_a_paid_account_still_refuses_a_bootstrap(ledger, monkeypatch):
     with pytest.raises(LedgerError, match="bootstrap"):
         account.charge(report_of(), None)
     assert charges_of(ledger) == []
+
+
+def test_boosting_repeats_rows(seeded, data):
+    model = DPRidge(epsilon=0.5, delta=1e-7, target_bounds=(0.0, 1.0), ledger=seeded)
+    with pytest.raises(LedgerError, match="repeats rows"):
+        AdaBoostRegressor(model, n_estimators=2).fit(*data)
+    assert charges_of(seeded) == []
 
 
 def test_nothing_that_was_read_from_the_data_is_in_the_file(ledger, data):
