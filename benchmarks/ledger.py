@@ -91,8 +91,10 @@ def time_all(folder, repeats):
 
 
 def main(arguments=None):
-    options = bench.read_options(__file__, __doc__, arguments, repeats=200, scratch="")
-    with tempfile.TemporaryDirectory(dir=options.scratch or None) as folder:
+    options = bench.read_options(
+        __file__, __doc__, arguments, repeats=200, unnamed={"scratch": str}
+    )
+    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         found = [
             (name, len(times), *np.quantile(times, (0.1, 0.5, 0.9)).round(3))
             for name, times in bench.progress(time_all(Path(folder), options.repeats), 7)

@@ -130,10 +130,12 @@ def test_boosting_repeats_rows(seeded, data):
     assert charges_of(seeded) == []
 
 
-def test_nothing_that_was_read_from_the_data_is_in_the_file(ledger, data):
+def test_no_label_is_in_the_file(ledger, data):
     X, y = data
     labels = np.where(y, "secretly ill", "secretly well")
-    DPLogisticRegression(epsilon=0.5, delta=1e-7, ledger=ledger).fit(X, labels)
+    for classes in (None, ["secretly ill", "secretly well"]):
+        model = DPLogisticRegression(epsilon=0.5, delta=1e-7, classes=classes, ledger=ledger)
+        model.fit(X, labels)
     with open(ledger.path, "rb") as file:
         assert b"secretly" not in file.read()
 
