@@ -120,7 +120,7 @@ def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
         *("smoothness_budget", "moment_budget", "data_norm", "feature_bounds", "target_bounds"),
         *("max_iter", "batch_size", "clipping_norm", "step_size", "momentum", "average", "solver"),
         *("learning_rate", "eta0", "power_t", "smoothness", "average_every", "n_jobs"),
-        "random_state",
+        *("ledger", "random_state"),
     ]
     parameters = list(inspect.signature(estimator).parameters.values())
     ordered = sorted(parameters, key=lambda p: (p.kind == p.KEYWORD_ONLY, order.index(p.name)))
