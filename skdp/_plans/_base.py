@@ -154,7 +154,7 @@ class Plan:
         if self.budget.account is not None:
             # What subclasses add to a report is known after the run, and is no release.
             report = Plan.report(self, reproducible=random_state is not None)
-            self.budget.account.charge(report, random_state)
+            self.budget.account.charge(report, random_state, self.stream_key)
         return make_stream(random_state, key=self.stream_key)
 
     def report(self, *, reproducible, also_public=(), **changes):

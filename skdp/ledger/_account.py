@@ -12,8 +12,8 @@ from skdp.utils._sklearn import repeats_rows
 _VARIABLE = "SKDP_LEDGER"
 _BOOTSTRAP = (
     "a bootstrap repeats rows, and k copies of a record in one fit cost what a group of k does, "
-    "which a ledger doesn't count: use bootstrap=False with max_samples below 1. Nothing was "
-    "fitted or charged."
+    "which a ledger doesn't count: of a bag use bootstrap=False with max_samples below 1, and no "
+    "AdaBoost. Nothing was fitted or charged."
 )
 # Not public, about the execution only, or the ledger itself.
 _LEFT_OUT = {"random_state", "n_jobs", "ledger", "verbose"}
@@ -50,19 +50,24 @@ class Account(NamedTuple):
         Name of the class.
     parameters : dict
         Scalar public parameters, by name.
+    is_paid : bool, default=False
+        Whether an earlier charge covers the cost, so that only the seed is left to be looked at.
     """
 
     ledger: LedgerParameter
     estimator: str
     parameters: dict
+    is_paid: bool = False
 
-    def charge(self, report, random_state):
+    def charge(self, report, random_state, key=()):
         """Charge a fit, which goes on only if nothing is raised.
 
         Parameters
         ----------
         report : skdp.accountant.PrivacyReport
         random_state : None, int or numpy.random.RandomState
+        key : tuple of int, default=()
+            Of the stream, see `skdp._random.make_stream`.
 
         Raises
         ------
@@ -71,12 +76,11 @@ class Account(NamedTuple):
         """
         if repeats_rows():
             raise LedgerError(_BOOTSTRAP)
-        self.ledger._charge(
-            report,
-            estimator=self.estimator,
-            parameters=self.parameters,
-            seed=_describe_seed(random_state),
-        )
+        seed = _describe_seed(random_state, key)
+        if self.is_paid:
+            self.ledger._take_seed(seed)
+            return
+        self.ledger._charge(report, estimator=self.estimator, parameters=self.parameters, seed=seed)
 
 
 def resolve_account(ledger, estimator, parameters):
@@ -100,12 +104,9 @@ def resolve_account(ledger, estimator, parameters):
     LedgerError
         If the path leads to no ledger.
     """
-    if ledger is COVERED:
+    ledger = named_ledger(ledger)
+    if ledger is None or ledger is COVERED:
         return None
-    if ledger is None:
-        ledger = os.environ.get(_VARIABLE) or None
-        if ledger is None:
-            return None
     if not isinstance(ledger, LedgerParameter):
         from skdp.ledger import PrivacyLedger
 
@@ -120,6 +121,27 @@ def resolve_account(ledger, estimator, parameters):
     )
 
 
+def named_ledger(ledger):
+    """Return what a parameter stands for here and now: paths become absolute.
+
+    Workers may have been started before the variable was set, or in another folder. So this is what
+    a copy for them holds.
+
+    Raises
+    ------
+    LedgerError
+        If the environment variable counts, and its path is relative.
+    """
+    if ledger is None:
+        ledger = os.environ.get(_VARIABLE) or None
+        if ledger is not None and not os.path.isabs(ledger):
+            raise LedgerError(
+                f"{_VARIABLE} must be an absolute path: a relative one leads to another file from "
+                "each folder that a process is in."
+            )
+    return os.path.abspath(ledger) if isinstance(ledger, str | os.PathLike) and ledger else ledger
+
+
 def _plain(value):
     """Return a scalar as what JSON knows, None for all else."""
     if isinstance(value, (bool, str)):
@@ -131,12 +153,13 @@ def _plain(value):
     return None
 
 
-def _describe_seed(random_state):
+def _describe_seed(random_state, key):
     """Return a text that is the same for what gives the same noise, None for no seed."""
     if random_state is None:
         return None
     if isinstance(random_state, Integral):
-        return f"int {int(random_state)}"
+        # Streams of one int and several keys are independent.
+        return " ".join(["int", *(str(int(word)) for word in (random_state, *key))])
     # What the stream will be seeded with.
     words = copy.deepcopy(random_state).randint(0, 2**32, size=8, dtype="uint32")
     return f"words {words.tolist()}"

@@ -12,7 +12,6 @@ from skdp.ledger import _records, _rules, _store, _text
 from skdp.ledger._account import LedgerParameter
 
 _USER_VARIABLE = "SKDP_LEDGER_USER"
-_LONGEST_NAME = 200
 _ELSEWHERE = "other"
 
 
@@ -99,7 +98,7 @@ class PrivacyLedger(LedgerParameter):
         allow_seeds=False,
     ):
         self._path = _store.absolute(path)
-        self._dataset = _check_name(dataset, "dataset")
+        self._dataset = _records.check_name(dataset, "dataset")
         self._part = ""
         wanted = {}
         for name, value in (("epsilon", epsilon), ("delta", delta)):
@@ -191,7 +190,7 @@ class PrivacyLedger(LedgerParameter):
         """
         if self._part:
             raise LedgerError("a part has no parts; take part() of the whole ledger.")
-        return _reopened(self._path, self._dataset, _check_name(name, "name"))
+        return _reopened(self._path, self._dataset, _records.check_name(name, "name"))
 
     def charge(self, report):
         """Charge a release that was made, or better: is about to be made, without skdp's fits.
@@ -331,6 +330,14 @@ class PrivacyLedger(LedgerParameter):
             charged = {"mu": cost.mu, "erasure": cost.erasure, "alone": alone, "time": _now()}
             _store.insert(file, "charge", {**entries, **charged})
 
+    def _take_seed(self, seed):
+        """Keep the seed, if it isn't None, of a call whose cost was charged before."""
+        if seed is None:
+            return
+        hashed = _records.hash_seed(seed, self._terms(), self._where())
+        with _store.transaction(self._path, write=True) as file:
+            _records.keep_seed(file, self._dataset, hashed, self._where())
+
     def _terms(self):
         with _store.transaction(self._path, write=False) as file:
             return _records.read_terms(file, self._dataset, self._path)
@@ -387,12 +394,6 @@ def _reopened(path, dataset, part):
     ledger = object.__new__(PrivacyLedger)
     ledger._path, ledger._dataset, ledger._part = path, dataset, part
     return ledger
-
-
-def _check_name(name, parameter):
-    if not isinstance(name, str) or not name.isprintable() or not 0 < len(name) <= _LONGEST_NAME:
-        raise ValueError(f"{parameter} must be a string of 1 to {_LONGEST_NAME} printable letters.")
-    return name
 
 
 def _now():

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import unicodedata
 
 from skdp.accountant import PrivacyReport
 from skdp.exceptions import LedgerError
@@ -11,6 +12,7 @@ _SUMS = """SELECT part, sum(mu * mu) AS square, sum(erasure) AS erasure, count(*
     max(coalesce(alone, 0.0)) AS alone FROM charge WHERE dataset = ? GROUP BY part"""
 # Some milliseconds for each guess at a seed.
 _HASH_ROUNDS = 20_000
+_LONGEST_NAME = 200
 
 
 def checked(report):
@@ -19,6 +21,22 @@ def checked(report):
         raise TypeError(f"report must be a PrivacyReport, got {type(report).__name__}.")
     # What was unpickled, or set behind a frozen object's back, was never checked.
     return dataclasses.replace(report)
+
+
+def check_name(name, parameter):
+    """Return the name of a dataset or a part in its one spelling, or raise a ValueError."""
+    if (
+        not isinstance(name, str)
+        or not name.isprintable()
+        or not 0 < len(name) <= _LONGEST_NAME
+        or name != name.strip()
+    ):
+        raise ValueError(
+            f"{parameter} must be a string of 1 to {_LONGEST_NAME} printable letters that neither "
+            "begins nor ends with a space."
+        )
+    # Keyboards write one letter in several ways, and two names were two parts.
+    return unicodedata.normalize("NFC", name)
 
 
 def read_terms(file, dataset, path):

@@ -17,6 +17,11 @@ ORIENTATION = (
     "what is spent is for orientation; the guarantee is the budget, spent or not, because whoever "
     "looks at results may stop at a moment that they like"
 )
+_ASSUMED_PUBLIC = (
+    "what the privacy_report_ of each fit assumes to be public (the file has what was known before "
+    "the fit, and not what it read, such as the set of classes)",
+    "that no record was shown to two calls of partial_fit of one stream, which is charged once",
+)
 _NOT_COVERED = (
     "fits that weren't charged to this ledger, and those charged to copies or restored backups",
     "methods that make the number of rows of a fit depend on the data, such as "
@@ -82,7 +87,7 @@ class Terms:
             clipping=None,
             accountant="pld",
             unit=self.unit,
-            assumed_public=("what the report of each fit in the ledger assumes to be public",),
+            assumed_public=_ASSUMED_PUBLIC,
             not_covered=_NOT_COVERED,
             reproducible=self.allow_seeds,
             notes=(

@@ -7,6 +7,7 @@ it would drop this process's locks.
 
 import contextlib
 import os
+import stat
 from pathlib import Path
 
 from skdp.exceptions import LedgerError
@@ -180,7 +181,9 @@ def _connection(path, mode):
         )
         # An open transaction is undone.
         with contextlib.closing(connection):
-            connection.execute("PRAGMA synchronous = FULL")
+            # In the write-ahead log it is FULL; where a file has none, the folder is synchronised,
+            # too, without which a power cut may bring a journal back that undoes the charge.
+            connection.execute("PRAGMA synchronous = EXTRA")
             yield connection
     except sqlite3.Error as error:
         raise LedgerError(f"{_quoted(path)} {_explain(error, path)}.") from error
@@ -221,6 +224,11 @@ def _identity(path):
         return None
     except OSError as error:
         raise LedgerError(f"{_quoted(path)} can't be reached: {error.strerror}.") from error
+    if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+        raise LedgerError(
+            f"{_quoted(path)} has several names (hard links): who opens it by different ones isn't "
+            "kept apart. Delete all but one."
+        )
     return found.st_dev, found.st_ino
 
 

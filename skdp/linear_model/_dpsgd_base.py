@@ -78,19 +78,19 @@ class _Stream:
     charged: tuple | None = None
 
     def not_charged(self, budget):
-        """Return the budget of another call, without an account if that was charged for it."""
+        """Return the budget of another call, which is paid if the last charge covers it."""
         if budget.account is None or self.charged is None:
             return budget
         ledger, epsilon = self.charged
         is_paid = budget.account.ledger == ledger and budget.epsilon <= epsilon
-        return replace(budget, account=None) if is_paid else budget
+        return replace(budget, account=budget.account._replace(is_paid=is_paid))
 
     def followed_by(self, weights, report, also_public, budget):
         """Return the state after another call, with the budget that it was made with."""
         n_calls = self.n_calls + 1
         mean = late_average(self.mean, weights, n_calls)
         charged = self.charged
-        if budget.account is not None:
+        if budget.account is not None and not budget.account.is_paid:
             charged = budget.account.ledger, budget.epsilon
         return _Stream(self.settings, weights, mean, n_calls, report, also_public, charged)
 

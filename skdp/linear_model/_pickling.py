@@ -1,4 +1,4 @@
-"""Copies of a fitted estimator that hold the seed of its noise, and with it the noise."""
+"""Copies of an estimator: those that hold the seed of its noise, and those that fit elsewhere."""
 
 import math
 import sys
@@ -6,6 +6,7 @@ import warnings
 
 from skdp.accountant import PrivacyReport
 from skdp.exceptions import PrivacyWarning
+from skdp.ledger._account import named_ledger
 
 # Modules that copy for their caller, and those of them whose copy doesn't outlive the computation:
 # it becomes a hash, or goes to another process of the machine and back.
@@ -14,7 +15,7 @@ _PASSING = ("joblib.hashing", "joblib.externals.loky.", "loky.", "multiprocessin
 
 
 class PicklingMixin:
-    """A warning when a fit made with a seed is pickled or copied with it."""
+    """A warning when a fit made with a seed is pickled, and the ledger that counts where it is."""
 
     def __getstate__(self):
         report = vars(self).get("privacy_report_")
@@ -25,7 +26,8 @@ class PicklingMixin:
             and self.random_state is not None
         ):
             _warn(type(self).__name__)
-        return super().__getstate__()
+        state = super().__getstate__()
+        return {**state, "ledger": named_ledger(state["ledger"])} if "ledger" in state else state
 
 
 def _warn(name):

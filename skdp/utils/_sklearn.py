@@ -167,13 +167,17 @@ def diagram_box(estimator, caption):
 
 
 def repeats_rows():
-    """Tell whether this is called by a fit in one of scikit-learn's bags with ``bootstrap=True``.
+    """Tell whether this is called by a fit on rows that one of scikit-learn's tools repeated.
 
-    Such a bag shows a record several times to one member, which can't see that.
+    Bags with ``bootstrap=True`` and AdaBoost's regressor, which draws rows by their errors, show a
+    record several times to one member, which can't see that.
     """
     frame = sys._getframe(1)
     while frame is not None:
-        if frame.f_globals.get("__name__") == "sklearn.ensemble._bagging":
+        name = frame.f_globals.get("__name__")
+        if name == "sklearn.ensemble._weight_boosting":
+            return True
+        if name == "sklearn.ensemble._bagging":
             bag = frame.f_locals.get("ensemble", frame.f_locals.get("self"))
             return bool(getattr(bag, "bootstrap", False))
         frame = frame.f_back

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 
 from skdp._plans import _base
 from skdp._plans._base import Budget, Plan
-from skdp.accountant import GaussianEvent, calibrate
+from skdp.accountant import GaussianEvent, _filter, calibrate
 from skdp.exceptions import BudgetExceededError, LedgerError, PrivacyWarning
 from skdp.ledger._account import COVERED, LEDGER_CONSTRAINT, Account, resolve_account
 from skdp.linear_model import DPLogisticRegression
@@ -62,6 +62,14 @@ def test_a_plan_charges_before_there_is_randomness(ledger, drawn):
     plan_for(resolve_account(ledger, "A", {})).start(None)
     assert drawn == ["charge", "stream"]
     assert [charge["mu"] for charge in charges_of(ledger)] == pytest.approx([report_of(0.3).mu])
+
+
+def test_what_a_design_costs_is_computed_once(ledger):
+    account = resolve_account(ledger, "A", {})
+    plan_for(account, epsilon=0.123).start(None)
+    before = _filter._gaussian_cost.cache_info().misses
+    plan_for(account, epsilon=0.123).start(None)
+    assert _filter._gaussian_cost.cache_info().misses == before
 
 
 def test_a_refused_plan_has_no_randomness(ledger, drawn):

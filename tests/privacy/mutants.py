@@ -60,6 +60,7 @@ ROW_SUMS = "tests/solvers/test_row_sums.py"
 LEDGER = "tests/ledger/test_ledger.py"
 ACCOUNT = "tests/ledger/test_account.py"
 RACES = "tests/ledger/test_races.py"
+ESCAPES = "tests/ledger/test_escapes.py"
 LEDGER_FAULTS = "tests/ledger/test_faults.py"
 SOLVER_WHITENED = "tests/solvers/test_whitened.py"
 COUNTS = "tests/test_discrete_laplace.py"
@@ -1376,10 +1377,10 @@ MUTANTS = (
     Mutant(
         "a ledger charged after there is randomness",
         "_plans/_base.py",
-        "            self.budget.account.charge(report, random_state)\n"
+        "            self.budget.account.charge(report, random_state, self.stream_key)\n"
         "        return make_stream(random_state, key=self.stream_key)\n",
         "            stream = make_stream(random_state, key=self.stream_key)\n"
-        "            self.budget.account.charge(report, random_state)\n"
+        "            self.budget.account.charge(report, random_state, self.stream_key)\n"
         "            return stream\n"
         "        return make_stream(random_state, key=self.stream_key)\n",
         (ACCOUNT,),
@@ -1387,8 +1388,43 @@ MUTANTS = (
     Mutant(
         "a plan that forgets its ledger",
         "_plans/_base.py",
-        "            self.budget.account.charge(report, random_state)\n",
+        "            self.budget.account.charge(report, random_state, self.stream_key)\n",
         "",
+        (ACCOUNT,),
+    ),
+    Mutant(
+        "a stream's later calls that tell a ledger of no seed",
+        "linear_model/_dpsgd_base.py",
+        "account=budget.account._replace(is_paid=is_paid)",
+        "account=None if is_paid else budget.account",
+        (ESCAPES,),
+    ),
+    Mutant(
+        "workers that don't know of their caller's ledger",
+        "linear_model/_pickling.py",
+        'return {**state, "ledger": named_ledger(state["ledger"])} if "ledger" in state else state',
+        "return state",
+        (ESCAPES,),
+    ),
+    Mutant(
+        "a ledger under two names, whose locks don't meet",
+        "ledger/_store.py",
+        "found.st_nlink > 1",
+        "False",
+        (ESCAPES,),
+    ),
+    Mutant(
+        "a ledger whose folder isn't synchronised",
+        "ledger/_store.py",
+        "PRAGMA synchronous = EXTRA",
+        "PRAGMA synchronous = FULL",
+        (LEDGER_FAULTS,),
+    ),
+    Mutant(
+        "all parameters in a ledger's file",
+        "ledger/_account.py",
+        "    return None\n\n\ndef _describe_seed",
+        "    return None if value is None else repr(value)\n\n\ndef _describe_seed",
         (ACCOUNT,),
     ),
     Mutant(

@@ -1,0 +1,157 @@
+"""Ways around a ledger that were tried, and are closed."""
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.ensemble import AdaBoostRegressor
+from sklearn.model_selection import KFold, cross_validate
+
+from skdp.exceptions import LedgerError
+from skdp.ledger import PrivacyLedger
+from skdp.ledger._account import resolve_account
+from skdp.linear_model import DPLogisticRegression, DPRidge, DPSGDClassifier
+from tests.ledger._fits import charges_of, make_ledger, report_of
+
+FIT = {"epsilon": 0.5, "delta": 1e-7, "classes": [0, 1]}
+STREAM = {"mechanism": "laplace", "epsilon": 0.5, "classes": [0, 1]}
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return make_ledger(tmp_path, epsilon=9.0, delta=1e-4)
+
+
+@pytest.fixture
+def seeded(tmp_path):
+    return make_ledger(tmp_path, epsilon=9.0, delta=1e-4, name="seeded.db", allow_seeds=True)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((240, 4)) / 3.0
+    return X, (X[:, 0] > 0).astype(int)
+
+
+def test_a_stream_takes_no_seed_after_its_charge(ledger, data):
+    model = DPSGDClassifier(ledger=ledger, **STREAM).partial_fit(*data)
+    before = model.coef_
+    with pytest.raises(LedgerError, match="no fits with a seed"):
+        model.set_params(random_state=7).partial_fit(*data)
+    assert model.coef_ is before
+    assert len(charges_of(ledger)) == 1
+
+
+def test_each_call_of_a_seeded_stream_has_noise_of_its_own(seeded, data):
+    model = DPSGDClassifier(ledger=seeded, random_state=7, **STREAM)
+    for _ in range(3):
+        model.partial_fit(*data)
+    with pytest.warns(UserWarning, match="seed"):
+        twin = copy.deepcopy(model)
+    model.partial_fit(*data)
+    for again in (twin, DPSGDClassifier(ledger=seeded, random_state=7, **STREAM)):
+        with pytest.raises(LedgerError, match="same noise"):
+            again.partial_fit(*data)
+    assert len(charges_of(seeded)) == 1
+
+
+@pytest.mark.parametrize("late", ["pickle", "loky"])
+def test_workers_that_were_there_before_the_variable(late, ledger, data, monkeypatch):
+    model = DPLogisticRegression(**FIT)
+    if late == "loky":
+        joblib.Parallel(n_jobs=2)(joblib.delayed(os.getpid)() for _ in range(2))
+        monkeypatch.setenv("SKDP_LEDGER", ledger.path)
+        cross_validate(model, *data, cv=KFold(2), n_jobs=2, error_score="raise")
+        assert len(charges_of(ledger)) == 2
+        return
+    monkeypatch.setenv("SKDP_LEDGER", ledger.path)
+    sent = pickle.dumps(model)
+    monkeypatch.delenv("SKDP_LEDGER")
+    pickle.loads(sent).fit(*data)
+    assert len(charges_of(ledger)) == 1
+    assert pickle.loads(pickle.dumps(model)).ledger is None
+
+
+def test_a_relative_path_is_the_senders(ledger, tmp_path, data, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    other = make_ledger(tmp_path / "elsewhere", epsilon=9.0, delta=1e-4)
+    monkeypatch.chdir(tmp_path)
+    sent = pickle.dumps(DPLogisticRegression(ledger=os.path.basename(ledger.path), **FIT))
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    pickle.loads(sent).fit(*data)
+    assert (len(charges_of(ledger)), len(charges_of(other))) == (1, 0)
+
+
+def test_the_variable_is_an_absolute_path(ledger, tmp_path, data, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SKDP_LEDGER", os.path.basename(ledger.path))
+    with pytest.raises(LedgerError, match="absolute"):
+        DPLogisticRegression(**FIT).fit(*data)
+    assert charges_of(ledger) == []
+
+
+def test_a_file_of_two_names_is_refused(ledger, tmp_path):
+    os.link(ledger.path, tmp_path / "second.db")
+    for name in (ledger.path, tmp_path / "second.db"):
+        with pytest.raises(LedgerError, match="several names"):
+            PrivacyLedger(name)
+    with pytest.raises(LedgerError, match="several names"):
+        ledger.charge(report_of(0.1))
+    os.unlink(tmp_path / "second.db")
+    assert charges_of(ledger) == []
+
+
+def test_one_name_of_a_part_is_one_part(ledger):
+    assert ledger.part("cafe\u0301") == ledger.part("caf\u00e9")
+    for name in ("north ", " north", "\u00a0north"):
+        with pytest.raises(ValueError, match=r"space|printable"):
+            ledger.part(name)
+
+
+def test_a_paid_account_still_refuses_a_bootstrap(ledger, monkeypatch):
+    account = resolve_account(ledger, "A", {})._replace(is_paid=True)
+    account.charge(report_of(), None)
+    monkeypatch.setattr("skdp.ledger._account.repeats_rows", lambda: True)
+    with pytest.raises(LedgerError, match="bootstrap"):
+        account.charge(report_of(), None)
+    assert charges_of(ledger) == []
+
+
+def test_boosting_repeats_rows(seeded, data):
+    model = DPRidge(epsilon=0.5, delta=1e-7, target_bounds=(0.0, 1.0), ledger=seeded)
+    with pytest.raises(LedgerError, match="repeats rows"):
+        AdaBoostRegressor(model, n_estimators=2).fit(*data)
+    assert charges_of(seeded) == []
+
+
+def test_no_label_is_in_the_file(ledger, data):
+    X, y = data
+    labels = np.where(y, "secretly ill", "secretly well")
+    for classes in (None, ["secretly ill", "secretly well"]):
+        model = DPLogisticRegression(epsilon=0.5, delta=1e-7, classes=classes, ledger=ledger)
+        model.fit(X, labels)
+    with open(ledger.path, "rb") as file:
+        assert b"secretly" not in file.read()
+
+
+def test_what_the_budget_assumes_is_said(ledger):
+    told = " ".join(ledger.report().assumed_public)
+    assert "set of classes" in told
+    assert "partial_fit" in told
+
+
+def test_sqlite_is_imported_by_those_who_keep_a_ledger():
+    program = (
+        "import sys, numpy as np; from skdp.linear_model import DPRidge; "
+        "DPRidge(target_bounds=(0, 1)).fit(np.eye(300, 3), np.zeros(300)); "
+        "sys.exit('sqlite3' in sys.modules or 'skdp.ledger._ledger' in sys.modules)"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    environment.pop("SKDP_LEDGER", None)
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)
