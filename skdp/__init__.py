@@ -2,7 +2,16 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from skdp import accountant, audit, inspection, ledger, linear_model, plotting, preprocessing
+from skdp import (
+    accountant,
+    audit,
+    inspection,
+    ledger,
+    linear_model,
+    metrics,
+    plotting,
+    preprocessing,
+)
 
 try:
     __version__ = version("skdp")
@@ -16,6 +25,7 @@ __all__ = [
     "inspection",
     "ledger",
     "linear_model",
+    "metrics",
     "plotting",
     "preprocessing",
 ]

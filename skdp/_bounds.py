@@ -274,6 +274,45 @@ def target_scale(target_bounds, *, center):
     return 0.0, max(abs(low), abs(high))
 
 
+@np.errstate(all="ignore")
+def clip_scores(scores, low, high):
+    """Map scores from a public range to [0, 1]; what lies beyond goes to the ends.
+
+    Parameters
+    ----------
+    scores : ndarray
+        Of records; what is no number becomes 0.
+    low, high : float
+        The public range.
+
+    Returns
+    -------
+    positions : ndarray of the same shape, float64
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    positions = (np.clip(scores, low, high) - low) / (high - low)
+    return np.where(np.isnan(positions), 0.0, positions)
+
+
+def count_cells(cells, n_cells):
+    """Return how many records are in each cell; null records are in none.
+
+    Parameters
+    ----------
+    cells : ndarray of shape (n,), int
+        The cell of each record, so that a record moves one count by one.
+    n_cells : int
+
+    Returns
+    -------
+    counts : ndarray of shape (n_cells,), int
+    """
+    if null := _null_rows.get():
+        null.consulted = True
+        cells = np.delete(cells, null.indices)
+    return np.bincount(cells, minlength=n_cells)
+
+
 def summation_slack(n_rows, n_columns, n_outputs, block_size):
     """Return a relative bound on what rounding adds to the sensitivity of a batch sum.
 

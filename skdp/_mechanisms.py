@@ -15,6 +15,9 @@ _EXACT_STEPS = 2.0**40
 _SMALLEST_BOUND = 1e-100
 # A word has 64 bits.
 _WORDS = 2.0**64
+# Of the discrete Laplace mechanism: parts of 1 that its scale is made of, and the largest scale,
+# for which whole numbers of 63 bits are enough.
+_SCALE_PARTS, _LARGEST_SCALE = 2**20, 1e10
 # NumPy takes longer to turn a number into an array than to add some.
 _ZERO = np.array(0.0)
 
@@ -213,6 +216,98 @@ class RandomizedResponse:
         shift = stream.words(value.size) // np.uint64(words) + np.uint64(1)
         shift[shift >= self.n_classes] = 0
         return (value + shift.astype(value.dtype)) % self.n_classes
+
+
+@dataclass(frozen=True)
+class DiscreteLaplaceMechanism:
+    """Whole noise on whole counts, k with a probability proportional to ``exp(-|k| / scale)``.
+
+    Every count has noise of its own, so that moving one count by one changes the probability of
+    what is released by a factor of at most ``exp(1 / scale)``. It is drawn from random whole
+    numbers, without a logarithm or a rounded probability [1]_, and so has this law exactly.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        Scale of the noise, rounded up to a multiple of 2**-20; 0 for no noise.
+
+    References
+    ----------
+    .. [1] Canonne, Kamath and Steinke (2020). The discrete Gaussian for differential privacy.
+       NeurIPS. Algorithms 1 and 2.
+    """
+
+    noise_multiplier: float
+
+    def __post_init__(self):
+        if not 0.0 <= self.noise_multiplier <= _LARGEST_SCALE:
+            raise ValueError(f"the scale of noise must be within 0 and {_LARGEST_SCALE:g}.")
+
+    @property
+    def contribution_bound(self):
+        """By how much a record moves one count."""
+        return 1.0
+
+    @property
+    def noise_std(self):
+        """Standard deviation of the noise on each count."""
+        if self.noise_multiplier == 0.0:
+            return 0.0
+        # Beyond this the hyperbolic sine overflows.
+        half_rate = min(0.5 * _SCALE_PARTS / self._parts, 700.0)
+        return 1.0 / (math.sqrt(2.0) * math.sinh(half_rate))
+
+    @property
+    def _parts(self):
+        return math.ceil(self.noise_multiplier * _SCALE_PARTS)
+
+    def release(self, counts, stream):
+        """Return whole `counts`, an array that is left as it is, plus noise, as an array."""
+        if self.noise_multiplier == 0.0:
+            return counts
+        noise = np.zeros(counts.size, dtype=np.int64)
+        pending = np.arange(counts.size)
+        while pending.size:
+            size = _geometric(self._parts, pending.size, stream) // _SCALE_PARTS
+            is_negative = stream.integers(2, pending.size) == 1
+            # Zero has one sign; what was rejected before it got a size is below 0.
+            done = (size > 0) | ((size == 0) & ~is_negative)
+            noise[pending[done]] = np.where(is_negative, -size, size)[done]
+            pending = pending[~done]
+        return counts + noise.reshape(counts.shape)
+
+
+def _geometric(parts, size, stream):
+    """Return k with probability proportional to ``exp(-k / parts)``, or where rejected a negative.
+
+    The remainder by `parts` is kept with probability ``exp(-remainder / parts)``, and the quotient
+    has the geometric law of ``exp(-1)``.
+    """
+    remainder = stream.integers(parts, size)
+    kept = _coins(remainder, parts, stream)
+    quotient = np.zeros(size, dtype=np.int64)
+    going = np.flatnonzero(kept)
+    while going.size:
+        going = going[_coins(np.ones(going.size, dtype=np.int64), 1, stream)]
+        quotient[going] += 1
+    return np.where(kept, remainder + parts * quotient, -_SCALE_PARTS)
+
+
+def _coins(numerators, denominator, stream):
+    """Return coins that are true with probability ``exp(-numerator / denominator)``, exactly.
+
+    The chance of k successes in a row, the j-th of probability x / j, is x^k / k!, so that the
+    first failure comes at an odd place with probability exp(-x).
+    """
+    is_odd = np.zeros(numerators.size, dtype=bool)
+    going = np.arange(numerators.size)
+    place = 0
+    while going.size:
+        place += 1
+        success = stream.integers(denominator * place, going.size) < numerators[going]
+        is_odd[going[~success]] = place % 2 == 1
+        going = going[success]
+    return is_odd
 
 
 def release_jointly(mechanism, first, second, noise):

@@ -76,6 +76,10 @@ class SeededStream(_Stream):
         """Return `size` words of 64 random bits."""
         return self._generator.integers(2**64, size=size, dtype=np.uint64)
 
+    def integers(self, end, size):
+        """Return `size` whole numbers below `end`, each as likely as the others."""
+        return self._generator.integers(end, size=size)
+
     def spawn(self, n_streams):
         """Return `n_streams` streams independent of this one and of each other."""
         return [SeededStream(child) for child in self._seed_sequence.spawn(n_streams)]
@@ -122,6 +126,17 @@ class SecureStream(_Stream):
     def uniform(self, size):
         """Return `size` uniforms in (0, 1]."""
         return self._dense_uniform(self.words(size))
+
+    def integers(self, end, size):
+        """Return `size` whole numbers below `end`, each as likely as the others.
+
+        They are the low bits of words, drawn again where they aren't below `end`.
+        """
+        bits = np.uint64((1 << (int(end) - 1).bit_length()) - 1)
+        drawn = self.words(size) & bits
+        while (again := np.flatnonzero(drawn >= np.uint64(end))).size:
+            drawn[again] = self.words(again.size) & bits
+        return drawn.astype(np.int64)
 
     def spawn(self, n_streams):
         """Return `n_streams` streams; all draw from the operating system."""

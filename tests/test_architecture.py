@@ -26,6 +26,7 @@ ROOMS = [
     {"_plans"},
     {"_solvers"},
     {"linear_model", "preprocessing"},
+    {"metrics", "calibration"},
     {"inspection", "audit", "plotting"},
     {"utils", ""},
 ]

@@ -131,3 +131,16 @@ def test_keys_give_streams_of_their_own():
     assert np.unique(draws).size == draws.size
     again = make_stream(7, key=(2, 3)).normal(5)
     np.testing.assert_array_equal(again, make_stream(7, key=(2, 3)).normal(5))
+
+
+@pytest.mark.parametrize("make", [lambda: SeededStream(np.random.SeedSequence(0)), SecureStream])
+@pytest.mark.parametrize("end", [1, 7, 8, 2**53 + 1])
+def test_whole_numbers_are_all_equally_likely(make, end):
+    drawn = make().integers(end, 40_000)
+    assert drawn.dtype == np.int64
+    assert 0 <= drawn.min() <= drawn.max() < end
+    if 1 < end < 10:
+        assert stats.chisquare(np.bincount(drawn, minlength=end)).pvalue > P_VALUE
+    elif end > 10:
+        assert stats.kstest(drawn / end, "uniform").pvalue > P_VALUE
+        assert stats.chisquare(np.bincount(drawn % 8, minlength=8)).pvalue > P_VALUE

@@ -148,9 +148,10 @@ class GaussianEvent:
 
 @dataclass(frozen=True)
 class LaplaceEvent:
-    """Spherical Laplace noise added to sums over disjoint batches, several times.
+    """Laplace noise added to sums over disjoint batches, several times.
 
-    The noise z has a density proportional to ``exp(-||z|| / scale)``, with the L2 norm.
+    The noise z has a density proportional to ``exp(-||z|| / scale)``, with the L2 norm: it is
+    spherical. On counts it is whole and every count has noise of its own, so that the norm is L1.
 
     Parameters
     ----------
@@ -164,6 +165,8 @@ class LaplaceEvent:
     largest_multiplier : float, default=None
         Where releases have different noise, the largest noise multiplier; `noise_multiplier` is
         the smallest, which the guarantee rests on. None means that all are equal.
+    counts : bool, default=False
+        Whether whole counts are released, the norm of the noise and of contributions being L1.
 
     Raises
     ------
@@ -189,9 +192,11 @@ class LaplaceEvent:
     n_steps: int = 1
     n_parts: int = 1
     largest_multiplier: float | None = None
+    counts: bool = False
 
     def __post_init__(self):
         _set_noise_and_counts(self)
+        object.__setattr__(self, "counts", check_flag(self.counts, "counts"))
         if self.largest_multiplier is not None:
             largest = check_real(self.largest_multiplier, "largest_multiplier")
             if largest < self.noise_multiplier:
@@ -203,7 +208,8 @@ class LaplaceEvent:
         if self.largest_multiplier is not None:
             noise += f" to {self.largest_multiplier:.5g}"
         disjoint = f"{self.n_parts} disjoint " if self.n_parts > 1 else ""
-        return f"{self.n_steps} x {disjoint}SphericalLaplace(scale {noise})"
+        kind = "DiscreteLaplace" if self.counts else "SphericalLaplace"
+        return f"{self.n_steps} x {disjoint}{kind}(scale {noise})"
 
     @property
     def is_pure(self):

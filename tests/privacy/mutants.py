@@ -58,6 +58,11 @@ CHECKS = "tests/linear_model/test_dpsgd.py"
 PLAN_WHITENED = "tests/plans/test_whitened.py"
 ROW_SUMS = "tests/solvers/test_row_sums.py"
 SOLVER_WHITENED = "tests/solvers/test_whitened.py"
+COUNTS = "tests/test_discrete_laplace.py"
+PLAN_HISTOGRAM = "tests/plans/test_histogram.py"
+SOLVER_HISTOGRAM = "tests/solvers/test_histogram.py"
+SCORES_REPLAYED = "tests/metrics/test_replay.py"
+SCORES = "tests/metrics/test_private_scores.py"
 
 
 class Mutant(NamedTuple):
@@ -71,6 +76,118 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    Mutant(
+        "half the noise on counts",
+        "_mechanisms.py",
+        "math.ceil(self.noise_multiplier * _SCALE_PARTS)",
+        "math.ceil(0.5 * self.noise_multiplier * _SCALE_PARTS)",
+        (COUNTS,),
+    ),
+    Mutant(
+        "a scale of counts' noise that is rounded down",
+        "_mechanisms.py",
+        "math.ceil(self.noise_multiplier * _SCALE_PARTS)",
+        "max(1, math.floor(self.noise_multiplier * _SCALE_PARTS))",
+        (COUNTS,),
+    ),
+    Mutant(
+        "zero twice as likely as it should be",
+        "_mechanisms.py",
+        "done = (size > 0) | ((size == 0) & ~is_negative)",
+        "done = size >= 0",
+        (COUNTS,),
+    ),
+    Mutant(
+        "remainders of noise that are all kept",
+        "_mechanisms.py",
+        "    kept = _coins(remainder, parts, stream)\n",
+        "    kept = np.ones(size, dtype=bool)\n",
+        (COUNTS,),
+    ),
+    Mutant(
+        "one noise for all counts",
+        "_mechanisms.py",
+        "return counts + noise.reshape(counts.shape)",
+        "return counts + np.full_like(noise, noise[0]).reshape(counts.shape)",
+        (COUNTS,),
+    ),
+    Mutant(
+        "words beyond the end are kept",
+        "_random.py",
+        "drawn >= np.uint64(end))).size:",
+        "drawn > np.uint64(end))).size:",
+        (RANDOM,),
+    ),
+    Mutant(
+        "two counts that move are accounted as one",
+        "_plans/_histogram.py",
+        "math.sqrt(2.0) if adjacency ==",
+        "1.0 if adjacency ==",
+        (PLAN_HISTOGRAM,),
+    ),
+    Mutant(
+        "pure noise of counts that is accounted by its distance alone",
+        "_plans/_histogram.py",
+        "DiscreteLaplaceMechanism(budget.calibrate_pure())",
+        "DiscreteLaplaceMechanism(1.0 / budget.epsilon)",
+        (PLAN_HISTOGRAM,),
+    ),
+    Mutant(
+        "scores with a fit's noise",
+        "_plans/_histogram.py",
+        "stream_key: ClassVar = (5,)",
+        "stream_key: ClassVar = ()",
+        (SCORES,),
+    ),
+    Mutant(
+        "a record in two cells",
+        "_bounds.py",
+        "return np.bincount(cells, minlength=n_cells)",
+        "return np.bincount(np.r_[cells, cells[:1]], minlength=n_cells)",
+        (SOLVER_HISTOGRAM, SCORES_REPLAYED),
+    ),
+    Mutant(
+        "coins that depend on where a record lies",
+        "_solvers/_histogram.py",
+        "np.ceil(position - coins.uniform(position.size))",
+        "np.ceil(position - np.sort(coins.uniform(position.size))[np.argsort(position)])",
+        (SOLVER_HISTOGRAM, SCORES_REPLAYED),
+    ),
+    Mutant(
+        "bins from the data's own range",
+        "metrics/_score.py",
+        "clip_scores(binary_scores(estimator, X), 0.0, 1.0)",
+        "clip_scores(found := binary_scores(estimator, X), found.min(), found.max())",
+        (SCORES_REPLAYED,),
+    ),
+    Mutant(
+        "shares of the true number of records",
+        "metrics/_release.py",
+        "return Released(counts, n_rows, plan.mechanism.noise_std, report)",
+        "return Released(counts + axes[0].position.mean(), n_rows, 1.0, report)",
+        (SCORES_REPLAYED,),
+    ),
+    Mutant(
+        "intervals without noise",
+        "metrics/_statistics.py",
+        "return sampling + self.noise_variance * ((gradient - gradient.mean()) ** 2).sum()",
+        "return sampling",
+        (SCORES,),
+    ),
+    Mutant(
+        "intervals without the sample",
+        "metrics/_statistics.py",
+        "return sampling + self.noise_variance",
+        "return self.noise_variance",
+        (SCORES,),
+    ),
+    Mutant(
+        "squares of rounded targets taken for those of targets",
+        "metrics/_statistics.py",
+        "(shares.values * target**2).sum() - 0.25 - mean**2",
+        "(shares.values * target**2).sum() - mean**2",
+        (SCORES,),
+    ),
     Mutant(
         "half the noise",
         "_mechanisms.py",

@@ -23,6 +23,7 @@ PUBLIC = [
     "skdp.exceptions",
     "skdp.inspection",
     "skdp.linear_model",
+    "skdp.metrics",
     "skdp.plotting",
     "skdp.preprocessing",
     "skdp.utils.discovery",

@@ -1,0 +1,338 @@
+"""One private score of a model."""
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from skdp._bounds import clip_scores
+from skdp._checks import check_bounds
+from skdp._solvers._histogram import Axis
+from skdp.accountant import PrivacyReport
+from skdp.metrics import _statistics as statistics
+from skdp.metrics._release import (
+    BINS,
+    CONSTRAINTS,
+    Request,
+    binary_scores,
+    grade,
+    predict,
+    probabilities,
+    read_labels,
+    read_targets,
+    two_classes,
+)
+from skdp.utils._sklearn import StrOptions, validate_params
+
+# Probabilities of the true class below it count as this much: the logarithm has no bound.
+LEAST_PROBABILITY = 1e-4
+_LARGEST_LOG_LOSS = float(-np.log(LEAST_PROBABILITY))
+# Nodes of targets: their squares are exact in the mean, however few there are.
+_MOST_TARGET_NODES = 8
+
+
+@dataclass(frozen=True, repr=False)
+class PrivateScore:
+    """A score of a model on private records, made private by noise.
+
+    Parameters
+    ----------
+    value : float
+        The score. ``float(score)`` gives it, too.
+    low, high : float
+        Interval for the score that the model has in the population that the records were drawn
+        from. It has room for the sample, for the noise and for the error of bins.
+    report : skdp.accountant.PrivacyReport
+        The guarantee of this release.
+    level : float, default=0.95
+        Share of such intervals that cover the population's value, nearly.
+    scoring : str, default="score"
+        Name of the score.
+
+    Raises
+    ------
+    TypeError
+        If `value`, `low` or `high` is no number.
+
+    See Also
+    --------
+    private_score : Make one.
+
+    Examples
+    --------
+    >>> from skdp.accountant import LaplaceEvent, PrivacyReport
+    >>> fields = {"adjacency": "zero_out", "clipping": 1.0, "accountant": "pld"}
+    >>> report = PrivacyReport(epsilon=0.5, delta=0.0, events=[LaplaceEvent(2.0)], **fields)
+    >>> from skdp.metrics import PrivateScore
+    >>> PrivateScore(0.912, 0.9, 0.923, report, scoring="accuracy")
+    accuracy 0.912 (95 % interval 0.900 to 0.923), (0.5, 0)-DP
+    """
+
+    value: float
+    low: float
+    high: float
+    report: PrivacyReport
+    level: float = 0.95
+    scoring: str = "score"
+
+    def __post_init__(self):
+        for name in ("value", "low", "high"):
+            if not isinstance(getattr(self, name), Real):
+                raise TypeError(f"{name} must be a number.")
+
+    def __float__(self):
+        return float(self.value)
+
+    def __repr__(self):
+        # As many digits as mean something.
+        width = self.high - self.low
+        digits = 3 if not 0.0 < width < 0.01 else 4
+        ends = f"{self.low:.{digits}f} to {self.high:.{digits}f}"
+        return (
+            f"{self.scoring} {self.value:.{digits}f} "
+            f"({100 * self.level:g} % interval {ends}), {self.report!r}"
+        )
+
+
+def _right(estimator, X, classes, codes):
+    """Return 1 where a record's class is predicted, else 0."""
+    predicted = predict(estimator, X)
+    return (predicted == classes[codes]).astype(np.float64)
+
+
+def _accuracy(estimator, X, y, options):
+    right = _right(estimator, X, *read_labels(estimator, X, y))
+    return statistics.Accuracy(), [Axis(right, 2, "down")]
+
+
+def _balanced_accuracy(estimator, X, y, options):
+    classes, codes = read_labels(estimator, X, y)
+    right = _right(estimator, X, classes, codes)
+    statistic = statistics.BalancedAccuracy((classes.size, 2))
+    return statistic, [Axis(codes, classes.size, "down"), Axis(right, 2, "down")]
+
+
+def roc_axes(estimator, X, y, bins, noise_std):
+    """Return the axes of a histogram of the score by class, for two classes."""
+    classes, codes = read_labels(estimator, X, y)
+    two_classes(classes, "a ROC curve")
+    if bins == "auto":
+        bins = statistics.auto_bins(codes.size, noise_std)
+    position = grade(clip_scores(binary_scores(estimator, X), 0.0, 1.0))
+    return [Axis(codes, 2, "down"), Axis(bins * position, bins, "down")]
+
+
+def _roc_auc(estimator, X, y, options):
+    axes = roc_axes(estimator, X, y, options["bins"], options["noise_std"])
+    return statistics.RocAuc((2, axes[1].size)), axes
+
+
+def _mean(losses, largest, options):
+    """Return the statistic of a mean loss, and the one axis that it needs."""
+    nodes = options["bins"]
+    if nodes == "auto":
+        nodes = statistics.auto_nodes(losses.size, options["noise_std"])
+    position = statistics.graded_positions(clip_scores(losses, 0.0, largest), nodes)
+    return statistics.NegativeMeanLoss((nodes,), largest), [Axis(position, nodes, "linear")]
+
+
+def _neg_log_loss(estimator, X, y, options):
+    classes, codes = read_labels(estimator, X, y)
+    of_classes = probabilities(estimator, X, classes.size)
+    # What is no number counts as the worst.
+    right = np.nan_to_num(of_classes[np.arange(codes.size), codes], nan=0.0)
+    losses = -np.log(np.clip(right, LEAST_PROBABILITY, 1.0))
+    return _mean(losses, _LARGEST_LOG_LOSS, options)
+
+
+def _neg_brier_score(estimator, X, y, options):
+    classes, codes = read_labels(estimator, X, y)
+    of_classes = probabilities(estimator, X, classes.size)
+    if classes.size == 2:
+        return _mean((of_classes[:, 1] - codes) ** 2, 1.0, options)
+    truth = codes[:, np.newaxis] == np.arange(classes.size)
+    return _mean(((of_classes - truth) ** 2).sum(axis=1), 2.0, options)
+
+
+def _residuals(estimator, X, y, options):
+    """Return targets and errors in units of the targets' range, and the range's width."""
+    if options["target_bounds"] is None:
+        raise ValueError("scores of a regression need public target_bounds=(low, high).")
+    low, high = check_bounds(options["target_bounds"], "target_bounds")
+    predicted = np.asarray(predict(estimator, X), dtype=np.float64)
+    target = clip_scores(read_targets(X, y), low, high)
+    # A prediction beyond the bounds, and what is no number, can be wrong by the whole range.
+    with np.errstate(all="ignore"):
+        error = np.abs((predicted - low) / (high - low) - target)
+    return target, clip_scores(np.nan_to_num(error, nan=1.0), 0.0, 1.0), high - low
+
+
+def _neg_mean_absolute_error(estimator, X, y, options):
+    _, error, width = _residuals(estimator, X, y, options)
+    return _mean(width * error, width, options)
+
+
+def _neg_mean_squared_error(estimator, X, y, options):
+    _, error, width = _residuals(estimator, X, y, options)
+    return _mean((width * error) ** 2, width**2, options)
+
+
+def _r2(estimator, X, y, options):
+    target, error, _ = _residuals(estimator, X, y, options)
+    nodes, noise_std = options["bins"], options["noise_std"]
+    of_targets = min(max(statistics.auto_nodes(error.size, noise_std), 4), _MOST_TARGET_NODES)
+    if nodes == "auto":
+        # A node of the errors has the noise of all nodes of the targets.
+        nodes = statistics.auto_nodes(error.size, noise_std * math.sqrt(of_targets))
+    # Quadratic weights reach a node and a half to both sides, so that this is all of the range.
+    reach = of_targets - 2.0
+    axes = [
+        Axis(statistics.graded_positions(error**2, nodes), nodes, "linear"),
+        Axis(0.5 + reach * target, of_targets, "quadratic"),
+    ]
+    return statistics.R2((nodes, of_targets), reach**2), axes
+
+
+_SCORES = {
+    "accuracy": _accuracy,
+    "balanced_accuracy": _balanced_accuracy,
+    "roc_auc": _roc_auc,
+    "neg_log_loss": _neg_log_loss,
+    "neg_brier_score": _neg_brier_score,
+    "r2": _r2,
+    "neg_mean_squared_error": _neg_mean_squared_error,
+    "neg_mean_absolute_error": _neg_mean_absolute_error,
+}
+
+
+@validate_params(
+    {
+        "scoring": [StrOptions(set(_SCORES))],
+        "bins": BINS,
+        "target_bounds": ["array-like", None],
+        **CONSTRAINTS,
+    },
+    prefer_skip_nested_validation=True,
+)
+def private_score(
+    estimator,
+    X,
+    y,
+    *,
+    scoring="accuracy",
+    epsilon,
+    delta=0.0,
+    adjacency="zero_out",
+    mechanism="auto",
+    bins="auto",
+    target_bounds=None,
+    level=0.95,
+    random_state=None,
+    ledger=None,
+):
+    r"""Score a model on private records.
+
+    **Guarantee.** The result is (`epsilon`, `delta`)-differentially private for one row of (X, y)
+    under `adjacency`, by one release of counts: a row moves one of them by one. The training of
+    the estimator is not covered. It must have seen other records, or what it cost has to be added
+    up with the report of the score, by :func:`skdp.accountant.compose`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted estimator, from skdp or not, that predicts each row by itself.
+    X : array-like of shape (n_samples, n_features)
+        Rows, as the estimator takes them.
+    y : array-like of shape (n_samples,)
+        Their labels, which must be among ``estimator.classes_``, or targets.
+    scoring : {"accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "neg_brier_score", \
+            "r2", "neg_mean_squared_error", "neg_mean_absolute_error"}, default="accuracy"
+        The score, by scikit-learn's names; larger is better. "roc_auc" is of two classes. For
+        "neg_log_loss" a probability of the true class below 1e-4 counts as 1e-4.
+    epsilon : float
+        Privacy loss, above 0. ``float("inf")`` adds no noise.
+    delta : float, default=0.0
+        Probability, in [0, 1), that the loss may exceed `epsilon`. With 0 the guarantee is pure,
+        and that is most often the most accurate, too.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs about twice the noise.
+    mechanism : {"auto", "laplace", "gaussian"}, default="auto"
+        Noise: discrete Laplace, Gaussian, which needs a delta, or whichever is quieter. That is
+        nearly always the former. Where many releases are charged to a :mod:`skdp.ledger`, Gaussian
+        noise of equal size costs less than half of what pure noise does.
+    bins : int or "auto", default="auto"
+        Bins of the score for "roc_auc", nodes of the loss for means of losses; "auto" follows from
+        public numbers.
+    target_bounds : tuple of two floats, default=None
+        Public range (low, high) of the targets of a regression, which needs it. Targets beyond it
+        are moved to its ends, and errors count as no more than its width.
+    level : float, default=0.95
+        Level of the interval.
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the score reproducible,
+        also for whoever learns it and subtracts the noise. The report says that there was one.
+    ledger : str, PathLike, PrivacyLedger or None, default=None
+        Where the release is charged; see :mod:`skdp.ledger`.
+
+    Returns
+    -------
+    score : PrivateScore
+        With the fields value, low, high and report.
+
+    Raises
+    ------
+    ValueError
+        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
+        an entry of the data.
+    TypeError
+        If X or y is of a kind that can't be read.
+    skdp.exceptions.LedgerError
+        If there is a ledger, and it doesn't take this release.
+
+    See Also
+    --------
+    private_roc_curve : The whole curve.
+    private_calibration_curve : Whether probabilities are true.
+    private_confusion_matrix : Which classes are taken for which.
+
+    Notes
+    -----
+    Discrete Laplace noise is whole, on whole counts [1]_, and exact to the last bit. Losses are
+    rounded at random to the nodes of a public range, in a way that keeps their mean, so that few
+    nodes are enough. doc/theory/scores.rst has proofs.
+
+    The interval is for the population that the records were drawn from, independently. It is
+    approximate: it rests on the normal distribution, and so on more than a few dozen records in
+    each class and on epsilon times their number being in the hundreds.
+
+    References
+    ----------
+    .. [1] Ghosh, Roughgarden and Sundararajan (2012). Universally utility-maximizing privacy
+       mechanisms. SIAM Journal on Computing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from skdp.linear_model import DPLogisticRegression
+    >>> from skdp.metrics import private_score
+    >>> X, y = make_classification(n_samples=4000, n_features=5, random_state=0)
+    >>> model = DPLogisticRegression(data_norm=3.0, classes=[0, 1], random_state=0)
+    >>> model.fit(X[:2000], y[:2000]).privacy_report_.epsilon
+    1.0
+    >>> score = private_score(model, X[2000:], y[2000:], epsilon=0.5, random_state=0)
+    >>> score.report
+    (0.5, 0)-DP while the seed stays secret
+    >>> bool(score.low < score.value < score.high), score.high - score.low < 0.05
+    (True, True)
+    """
+    design = {"scoring": scoring, "bins": bins, "level": level}
+    request = Request(
+        "private_score", epsilon, delta, adjacency, mechanism, random_state, ledger, design
+    )
+    options = {"bins": bins, "target_bounds": target_bounds, "noise_std": request.noise_std}
+    statistic, axes = _SCORES[scoring](estimator, X, y, options)
+    released = request.release(axes)
+    value, low, high = statistic.interval(released.shares, level)
+    return PrivateScore(value, low, high, released.report, level, scoring)
