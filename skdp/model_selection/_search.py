@@ -1,0 +1,674 @@
+"""Searches that choose a private model by private scores, within one budget."""
+
+import math
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin, is_classifier
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._plans._base import CLASSES_READ
+from skdp._plans._selection import SearchBudget, plan_selection, public_choices
+from skdp.exceptions import warn_user
+from skdp.linear_model._base import (
+    COMMON_CONSTRAINTS,
+    NO_TARGET_BOUNDS,
+    PrivateEstimator,
+    encode_labels,
+    is_private,
+)
+from skdp.metrics._score import ADDITIVE, SCORINGS
+from skdp.model_selection._candidates import last_step, make_candidates
+from skdp.model_selection._trials import Records, run_composed, run_repeated
+from skdp.utils._sklearn import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    _fit_context,
+    take_rows,
+    validate_data,
+)
+
+_DTYPES = [np.float64, np.float32]
+_RUN = {"repeat": run_repeated, "compose": run_composed}
+_CONSTRAINTS = {
+    **{
+        name: COMMON_CONSTRAINTS[name]
+        for name in ("epsilon", "delta", "adjacency", "ledger", "random_state")
+    },
+    "estimator": [HasMethods(["fit", "predict"])],
+    "scoring": [StrOptions(set(SCORINGS)), None],
+    "validation_size": [Interval(Real, 0, 1, closed="neither")],
+    "n_trials": [Interval(Real, 1, None, closed="left"), StrOptions({"auto"})],
+    "method": [StrOptions({"auto", "repeat", "compose"})],
+    "n_jobs": [Integral, None],
+}
+
+
+def _has(name):
+    """Return a check that the model, or the estimator before there is one, has a method."""
+
+    def check(search):
+        # Its error is the one to be seen.
+        getattr(getattr(search, "best_estimator_", search.estimator), name)
+        return True
+
+    return check
+
+
+class _BaseSearch(MetaEstimatorMixin, PrivateEstimator):
+    """What searches share; subclasses have `_settings`, the candidates."""
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y):
+        """Choose a model, and fit it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, dense. A data frame is handed on as one.
+        y : array-like of shape (n_samples,)
+            Labels or targets.
+
+        Returns
+        -------
+        self : object
+            The fitted search.
+
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter of the search or of a candidate, or the input is invalid, or if the fit
+            that was chosen failed, which is told as a release; no message quotes an entry of the
+            data.
+        TypeError
+            If a candidate is no estimator that a search can make private, or X is sparse.
+        """
+        # 1. scikit-learn's contract
+        classifies = is_classifier(self.estimator)
+        frame = X
+        X, y = validate_data(self, X, y, dtype=_DTYPES, y_numeric=not classifies)
+        n_validation = self._n_validation(y.size)
+
+        # 2. candidates from public parameters
+        candidates = make_candidates(
+            self.estimator,
+            self._settings(),
+            self.adjacency,
+            lambda: encode_labels(y, None)[0],
+        )
+        n_outputs = 1
+        if classifies:
+            self.classes_, targets = encode_labels(y, last_step(candidates.models[0]).classes)
+            n_outputs = targets.shape[1]
+
+        # 3. plan from public numbers
+        rows = frame if hasattr(frame, "columns") else X
+        scoring = self._scoring(classifies)
+        plan = plan_selection(
+            SearchBudget(self.epsilon, self.delta, self.adjacency, account=self._account()),
+            n_rows=y.size,
+            n_validation=n_validation,
+            n_candidates=len(candidates.settings),
+            method=self.method,
+            n_trials=self.n_trials,
+            fits=candidates.fits(take_rows(rows, [0]), y.size - n_validation, n_outputs),
+            is_additive=scoring in ADDITIVE,
+        )
+        stream = plan.start(self.random_state)
+
+        # 4. split, fit, score and choose
+        split, trials = stream.spawn(2)
+        scored = {"scoring": scoring, "target_bounds": self._target_bounds(classifies)}
+        records = Records.split(rows, y, n_validation, split, **scored)
+        best = _RUN[plan.method](plan, candidates.models, records, trials, self.n_jobs)
+
+        # 5. publish
+        assumed = candidates.assumed() + (CLASSES_READ,) * candidates.classes_were_read
+        report = plan.report(reproducible=stream.reproducible, also_public=assumed)
+        self._publish(plan, candidates, best, report)
+        return self
+
+    def _n_validation(self, n_rows):
+        """Return the number of rows to score on, both parts having one at least."""
+        if n_rows < 2:
+            raise ValueError(f"a search needs at least 2 records, got n_samples = {n_rows}.")
+        return min(math.ceil(self.validation_size * n_rows), n_rows - 1)
+
+    def _scoring(self, classifies):
+        if self.scoring is not None:
+            return self.scoring
+        return "accuracy" if classifies else "neg_mean_squared_error"
+
+    def _target_bounds(self, classifies):
+        """Return the range that targets are scored in, that of the estimator as it was given."""
+        if classifies:
+            return None
+        bounds = last_step(self.estimator).target_bounds
+        if bounds is None and is_private(self):
+            warn_user(NO_TARGET_BOUNDS)
+        return (-1.0, 1.0) if bounds is None else bounds
+
+    def _publish(self, plan, candidates, best, report):
+        model = last_step(best.model)
+        # A fit of a copy charges as any other. What this one cost is told by the search alone.
+        model.set_params(ledger=last_step(self.estimator).ledger)
+        model.privacy_report_ = report
+        self.best_estimator_ = best.model
+        self.best_index_ = best.candidate
+        self.best_params_ = dict(candidates.settings[best.candidate])
+        self.method_ = plan.method
+        self.privacy_report_ = report
+        if plan.method == "repeat":
+            self.best_score_ = best.score
+            self.n_trials_ = plan.law.mean
+
+    @available_if(_has("predict"))
+    def predict(self, X):
+        """Predict by the chosen model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predicted labels or targets.
+
+        Raises
+        ------
+        NotFittedError
+            If the search isn't fitted.
+        ValueError
+            If X doesn't fit the model; no message quotes an entry of the data.
+        """
+        return self._best().predict(X)
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X):
+        """Estimate class probabilities by the chosen model, if it has them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            One column a class, in the order of ``classes_``.
+
+        Raises
+        ------
+        AttributeError
+            If the model has no probabilities.
+        NotFittedError
+            If the search isn't fitted.
+        ValueError
+            If X doesn't fit the model; no message quotes an entry of the data.
+        """
+        return self._best().predict_proba(X)
+
+    @available_if(_has("predict_log_proba"))
+    def predict_log_proba(self, X):
+        """Estimate logarithms of class probabilities by the chosen model, if it has them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            One column a class, in the order of ``classes_``.
+
+        Raises
+        ------
+        AttributeError
+            If the model has no probabilities.
+        NotFittedError
+            If the search isn't fitted.
+        ValueError
+            If X doesn't fit the model; no message quotes an entry of the data.
+        """
+        return self._best().predict_log_proba(X)
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X):
+        """Compute decision values by the chosen model, if it has them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, a positive value means ``classes_[1]``.
+
+        Raises
+        ------
+        AttributeError
+            If the model has no decision values.
+        NotFittedError
+            If the search isn't fitted.
+        ValueError
+            If X doesn't fit the model; no message quotes an entry of the data.
+        """
+        return self._best().decision_function(X)
+
+    @available_if(_has("score"))
+    def score(self, X, y):
+        """Return the accuracy, or R2 of a regression. Computed without noise: not private.
+
+        `skdp.metrics.private_score` gives a private one, on records that the search hasn't seen.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,)
+            True labels or targets.
+
+        Returns
+        -------
+        score : float
+            Of the chosen model.
+
+        Raises
+        ------
+        NotFittedError
+            If the search isn't fitted.
+        ValueError
+            If X or y don't fit the model; no message quotes an entry of the data.
+        """
+        return self._best().score(X, y)
+
+    def _best(self):
+        check_is_fitted(self)
+        return self.best_estimator_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        tags.target_tags.required = True
+        kind = tags.classifier_tags or tags.regressor_tags
+        if kind is not None:
+            kind.poor_score = is_private(self)
+        return tags
+
+
+class DPGridSearch(_BaseSearch):
+    """Choose among all settings of a grid with one privacy budget.
+
+    Rows are parted once at random. Candidates are fitted privately on one part and scored privately
+    on the other, and only the best is published.
+
+    **Guarantee.** One call is (`epsilon`, `delta`)-differentially private for one row (its features
+    and its label) under `adjacency`: all that is published, the choice, the chosen model and its
+    score together, for any data, whatever the candidates are. What is assumed public and what is
+    not covered is listed in ``privacy_report_``: above all running time, which tells how many
+    models were fitted.
+
+    Parameters
+    ----------
+    estimator : estimator
+        An estimator of skdp that protects rows, or a pipeline that ends in one and whose other
+        steps learn nothing: :class:`~skdp.preprocessing.BoundsScaler`,
+        :class:`~skdp.preprocessing.NormClipper`, and ColumnTransformer of these with columns by
+        names or places. Its epsilon, delta, adjacency, ledger and random_state are set by the
+        search.
+
+    param_grid : dict or list of dict
+        Lists of values by the name of a parameter, as in scikit-learn's GridSearchCV. Steps of a
+        pipeline are parameters, too, so that candidates may be of different classes. The grid is
+        public: write it without looking at the rows.
+
+    epsilon : float, default=1.0
+        Privacy loss of the whole search, above 0. ``float("inf")`` runs the same code without noise
+        and bounds.
+
+    delta : float, default=1e-5
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
+
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs about twice the noise.
+
+    scoring : str, default=None
+        A score of :func:`skdp.metrics.private_score`. None means "accuracy", or of a regression
+        "neg_mean_squared_error". Targets are scored within the estimator's `target_bounds`.
+
+    validation_size : float, default=0.25
+        Share of the rows, in (0, 1), that models are scored on. Models are fitted on the others,
+        and the best one isn't fitted again.
+
+    n_trials : float or "auto", default="auto"
+        Mean of the number of trials for ``method="repeat"``, at least 1. It is public, the number
+        isn't. "auto" is two for each candidate, and 5 at least.
+
+    method : {"auto", "repeat", "compose"}, default="auto"
+        "repeat" fits and scores candidates drawn at random, a secret number of times, and publishes
+        the best trial alone. "compose" fits every candidate once, each with a share of the budget,
+        chooses by a noisy maximum, and has no score to publish; it needs a `scoring` that is a
+        mean over rows. "auto" is the one of less noise, by public numbers; the report has both.
+
+    n_jobs : int, default=None
+        Workers that share the trials, as in joblib. The result is the same to the last bit for
+        every value.
+
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the search reproducible,
+        also for whoever learns it and subtracts the noise. The report says that there was one.
+
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that the whole search is charged to, once, before any noise is drawn,
+        see :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        The chosen model, fitted on the rows that aren't for validation. Its epsilon and delta are
+        those of a trial, and its ``privacy_report_`` is the search's, which is what it cost.
+
+    best_params_ : dict
+        The setting of the chosen model.
+
+    best_index_ : int
+        Its place among the candidates.
+
+    best_score_ : float
+        Noisy score of the chosen trial, for ``method="repeat"`` only. It is the best of several,
+        and so a little too good.
+
+    method_ : {"repeat", "compose"}
+        The method used.
+
+    n_trials_ : float
+        Mean of the number of trials, for ``method="repeat"`` only. The number itself is nowhere.
+
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted; of classifiers.
+
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of the search.
+
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPRandomizedSearch : Settings drawn at random.
+    skdp.metrics.private_score : Score a model on other private records.
+    skdp.accountant.calibrate_selection : What a trial may cost.
+
+    Notes
+    -----
+    There is no ``cv_results_``: a table of trials would tell how many there were, and the proof
+    [1]_ [2]_ [3]_ needs that to be secret. For the same reason fits inside warn of nothing and
+    print nothing, and a fit that fails is a trial with the worst score. Running time can't be
+    hidden.
+
+    A record is in one part only, so that a trial costs the larger of fit and score, not the sum.
+    doc/theory/selection.rst has the proofs. The parts are made by chance alone; stratified ones
+    would read labels. Several rows of one person may be in both parts: one row is what is
+    protected.
+
+    References
+    ----------
+    .. [1] Liu and Talwar (2019). Private selection from private candidates. STOC.
+    .. [2] Papernot and Steinke (2022). Hyperparameter tuning with Renyi differential privacy. ICLR.
+    .. [3] Koskela, Redberg and Wang (2024). Privacy profiles for private selection. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from skdp.linear_model import DPLogisticRegression
+    >>> from skdp.model_selection import DPGridSearch
+    >>> X, y = make_classification(n_samples=4000, n_features=5, random_state=0)
+    >>> model = DPLogisticRegression(classes=[0, 1])
+    >>> search = DPGridSearch(model, {"data_norm": [0.1, 3.0, 100.0]}, epsilon=1.0)
+    >>> search.fit(X, y).privacy_report_
+    (1, 1e-05)-DP
+    >>> sorted(search.best_params_)
+    ['data_norm']
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        **_CONSTRAINTS,
+        "param_grid": [dict, list],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        param_grid,
+        *,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        scoring=None,
+        validation_size=0.25,
+        n_trials="auto",
+        method="auto",
+        n_jobs=None,
+        random_state=None,
+        ledger=None,
+    ):
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.scoring = scoring
+        self.validation_size = validation_size
+        self.n_trials = n_trials
+        self.method = method
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.ledger = ledger
+
+    def _settings(self):
+        return ParameterGrid(self.param_grid)
+
+
+class DPRandomizedSearch(_BaseSearch):
+    """Choose among settings that are drawn at random, with one privacy budget.
+
+    Settings are drawn without looking at a row, then it goes on as in :class:`DPGridSearch`.
+
+    **Guarantee.** One call is (`epsilon`, `delta`)-differentially private for one row (its features
+    and its label) under `adjacency`: all that is published, the choice, the chosen model and its
+    score together, for any data, whatever the candidates are. What is assumed public and what is
+    not covered is listed in ``privacy_report_``: above all running time, which tells how many
+    models were fitted.
+
+    Parameters
+    ----------
+    estimator : estimator
+        An estimator of skdp that protects rows, or a pipeline that ends in one and whose other
+        steps learn nothing: :class:`~skdp.preprocessing.BoundsScaler`,
+        :class:`~skdp.preprocessing.NormClipper`, and ColumnTransformer of these with columns by
+        names or places. Its epsilon, delta, adjacency, ledger and random_state are set by the
+        search.
+
+    param_distributions : dict or list of dict
+        Lists of values, or distributions with a method ``rvs``, by the name of a parameter, as in
+        scikit-learn's RandomizedSearchCV. They are public: write them without looking at the rows.
+
+    n_iter : int, default=10
+        Number of settings that are drawn.
+
+    epsilon : float, default=1.0
+        Privacy loss of the whole search, above 0. ``float("inf")`` runs the same code without noise
+        and bounds.
+
+    delta : float, default=1e-5
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
+
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs about twice the noise.
+
+    scoring : str, default=None
+        A score of :func:`skdp.metrics.private_score`. None means "accuracy", or of a regression
+        "neg_mean_squared_error". Targets are scored within the estimator's `target_bounds`.
+
+    validation_size : float, default=0.25
+        Share of the rows, in (0, 1), that models are scored on. Models are fitted on the others,
+        and the best one isn't fitted again.
+
+    n_trials : float or "auto", default="auto"
+        Mean of the number of trials for ``method="repeat"``, at least 1. It is public, the number
+        isn't. "auto" is two for each candidate, and 5 at least.
+
+    method : {"auto", "repeat", "compose"}, default="auto"
+        "repeat" fits and scores candidates drawn at random, a secret number of times, and publishes
+        the best trial alone. "compose" fits every candidate once, each with a share of the budget,
+        chooses by a noisy maximum, and has no score to publish; it needs a `scoring` that is a
+        mean over rows. "auto" is the one of less noise, by public numbers; the report has both.
+
+    n_jobs : int, default=None
+        Workers that share the trials, as in joblib. The result is the same to the last bit for
+        every value.
+
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the search reproducible,
+        also for whoever learns it and subtracts the noise. The report says that there was one.
+
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that the whole search is charged to, once, before any noise is drawn,
+        see :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        The chosen model, fitted on the rows that aren't for validation. Its epsilon and delta are
+        those of a trial, and its ``privacy_report_`` is the search's, which is what it cost.
+
+    best_params_ : dict
+        The setting of the chosen model.
+
+    best_index_ : int
+        Its place among the candidates.
+
+    best_score_ : float
+        Noisy score of the chosen trial, for ``method="repeat"`` only. It is the best of several,
+        and so a little too good.
+
+    method_ : {"repeat", "compose"}
+        The method used.
+
+    n_trials_ : float
+        Mean of the number of trials, for ``method="repeat"`` only. The number itself is nowhere.
+
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted; of classifiers.
+
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of the search.
+
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPGridSearch : All settings of a grid.
+    skdp.metrics.private_score : Score a model on other private records.
+    skdp.accountant.calibrate_selection : What a trial may cost.
+
+    Notes
+    -----
+    There is no ``cv_results_``: a table of trials would tell how many there were, and the proof
+    [1]_ [2]_ [3]_ needs that to be secret. For the same reason fits inside warn of nothing and
+    print nothing, and a fit that fails is a trial with the worst score. Running time can't be
+    hidden.
+
+    A record is in one part only, so that a trial costs the larger of fit and score, not the sum.
+    doc/theory/selection.rst has the proofs. The parts are made by chance alone; stratified ones
+    would read labels. Several rows of one person may be in both parts: one row is what is
+    protected.
+
+    References
+    ----------
+    .. [1] Liu and Talwar (2019). Private selection from private candidates. STOC.
+    .. [2] Papernot and Steinke (2022). Hyperparameter tuning with Renyi differential privacy. ICLR.
+    .. [3] Koskela, Redberg and Wang (2024). Privacy profiles for private selection. ICML.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import make_classification
+    >>> from skdp.linear_model import DPLogisticRegression
+    >>> from skdp.model_selection import DPRandomizedSearch
+    >>> X, y = make_classification(n_samples=4000, n_features=5, random_state=0)
+    >>> model = DPLogisticRegression(classes=[0, 1])
+    >>> settings = {"data_norm": loguniform(0.1, 100.0)}
+    >>> search = DPRandomizedSearch(model, settings, n_iter=4, epsilon=1.0)
+    >>> search.fit(X, y).privacy_report_
+    (1, 1e-05)-DP
+    >>> sorted(search.best_params_)
+    ['data_norm']
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        **_CONSTRAINTS,
+        "param_distributions": [dict, list],
+        "n_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        param_distributions,
+        *,
+        n_iter=10,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        scoring=None,
+        validation_size=0.25,
+        n_trials="auto",
+        method="auto",
+        n_jobs=None,
+        random_state=None,
+        ledger=None,
+    ):
+        self.estimator = estimator
+        self.param_distributions = param_distributions
+        self.n_iter = n_iter
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.scoring = scoring
+        self.validation_size = validation_size
+        self.n_trials = n_trials
+        self.method = method
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.ledger = ledger
+
+    def _settings(self):
+        drawn = public_choices(self.random_state)
+        return ParameterSampler(self.param_distributions, self.n_iter, random_state=drawn)
