@@ -19,9 +19,9 @@ from skdp.accountant import (
 )
 
 # The law of the number of trials: of laws that cost about the same, this one leaves few candidates
-# untried. Trials for each candidate, and the fewest of all. See benchmarks/selection.py.
-_ETA = 1.0
-_TRIALS_EACH, _FEWEST_TRIALS = 2, 5
+# untried. Trials for each candidate, and the fewest of all. See doc/selection.rst.
+_ETA = 2.0
+_TRIALS_EACH, _FEWEST_TRIALS = 3, 5
 # A row's score is a whole number of these parts of 1.
 SCORE_PARTS = 2**20
 # Of candidates, among the streams of a seed.

@@ -357,7 +357,7 @@ class DPGridSearch(_BaseSearch):
 
     n_trials : float or "auto", default="auto"
         Mean of the number of trials for ``method="repeat"``, at least 1. It is public, the number
-        isn't. "auto" is two for each candidate, and 5 at least.
+        isn't. "auto" is three for each candidate, and 5 at least.
 
     method : {"auto", "repeat", "compose"}, default="auto"
         "repeat" fits and scores candidates drawn at random, a secret number of times, and publishes
@@ -537,7 +537,7 @@ class DPRandomizedSearch(_BaseSearch):
 
     n_trials : float or "auto", default="auto"
         Mean of the number of trials for ``method="repeat"``, at least 1. It is public, the number
-        isn't. "auto" is two for each candidate, and 5 at least.
+        isn't. "auto" is three for each candidate, and 5 at least.
 
     method : {"auto", "repeat", "compose"}, default="auto"
         "repeat" fits and scores candidates drawn at random, a secret number of times, and publishes
