@@ -179,7 +179,7 @@ def test_the_releases_that_were_made_are_those_of_the_report(method):
         sum(one.n_steps / one.noise_multiplier**2 for one in events)
         for events in event.alternatives[:-1]
     ]
-    for fits in _fits(found):
+    for fits in _fits(found, found.mechanisms):
         assert sum(1.0 / one.noise_multiplier**2 for one in fits) == pytest.approx(spent[0])
     scores = {
         mechanism.noise_multiplier
@@ -187,17 +187,20 @@ def test_the_releases_that_were_made_are_those_of_the_report(method):
         if part == "score"
     }
     assert scores == {event.alternatives[-1][0].noise_multiplier}
+    # Each with noise of its own, whatever the candidate.
+    first = [np.ravel(fits[0])[0] for fits in _fits(found, found.released)]
+    assert len(set(first)) == len(first)
 
 
-def _fits(found):
-    """Mechanisms of what comes before each score: a fit, or for a composition all of them."""
+def _fits(found, items):
+    """What releases had before each score: of a fit, or for a composition of all of them."""
     group = []
-    for mechanism, part in zip(found.mechanisms, found.parts, strict=True):
+    for item, part in zip(items, found.parts, strict=True):
         if part == "score":
             yield group
             group = []
         else:
-            group.append(mechanism)
+            group.append(item)
 
 
 @pytest.mark.parametrize("n_bad", [1, 4])

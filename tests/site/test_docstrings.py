@@ -24,6 +24,7 @@ PUBLIC = [
     "skdp.inspection",
     "skdp.linear_model",
     "skdp.metrics",
+    "skdp.model_selection",
     "skdp.plotting",
     "skdp.preprocessing",
     "skdp.utils.discovery",
