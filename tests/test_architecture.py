@@ -176,7 +176,7 @@ def test_noise_begins_at_the_start_of_a_plan(module, path):
                 f"{module} takes {name} from _random"
             )
         assert name != "public_coins" or module == "skdp.linear_model._walr", module
-        assert name != "public_choices" or module == "skdp.model_selection._search", module
+        assert name != "public_choices" or module == "skdp.model_selection._randomized", module
         if imported == "skdp.accountant" and name == "PrivacyReport":
             assert module in REPORTERS or not module.startswith("skdp.linear"), f"{module} reports"
     if room_of(module)[0] in ("linear_model", "preprocessing"):

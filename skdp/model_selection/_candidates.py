@@ -61,6 +61,8 @@ class Candidates:
         sizes = [_n_columns(model, first_row) for model in self.models]
         for model in self.models:
             last_step(model)._validate_params()
+            # Refuses bounds of targets that are none.
+            last_step(model)._half_width()
 
         def events(epsilon, delta):
             return [

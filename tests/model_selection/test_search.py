@@ -224,6 +224,18 @@ def test_errors_of_parameters_come_before_any_noise(grid, tmp_path):
     assert ledger.spent == 0.0
 
 
+def test_errors_of_a_regression_come_before_any_noise(tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=1e-3)
+    options = {"estimator": DPRidge(target_bounds=(0, 1)), "ledger": ledger, "random_state": None}
+    X, _ = records()
+    grid = {"target_bounds": [(0, 1), (1, 0)]}
+    with pytest.raises(ValueError, match="target_bounds"):
+        search(param_grid=grid, **options).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="n_jobs"):
+        search(param_grid=ALPHAS, n_jobs=0, **options).fit(X, X[:, 0])
+    assert ledger.spent == 0.0
+
+
 def test_sums_are_needed_to_compose():
     with pytest.raises(ValueError, match="mean over rows"):
         search(method="compose", scoring="roc_auc").fit(*records())
