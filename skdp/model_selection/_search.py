@@ -158,8 +158,8 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
 
     def _publish(self, plan, candidates, best, report):
         model = last_step(best.model)
-        # A fit of a copy charges as any other. What this one cost is told by the search alone.
-        model.set_params(ledger=last_step(self.estimator).ledger)
+        # What this fit cost is told by the search alone; another fit of it charges as any other.
+        model.set_params(ledger=self.ledger)
         model.privacy_report_ = report
         self.best_estimator_ = best.model
         self.best_index_ = best.candidate

@@ -330,8 +330,8 @@ def test_a_ledger_is_charged_once_with_the_whole(method, from_environment, tmp_p
     assert charge["estimator"] == "DPGridSearch"
     report = PrivacyReport.from_json(charge["report"])
     assert report.events == fitted.privacy_report_.events
-    fitted.best_estimator_.set_params(ledger=ledger).fit(X, y)
     clone(fitted.best_estimator_).fit(X, y)
+    fitted.best_estimator_.fit(X, y)
     assert len(ledger.to_dict()["charges"]) == 3
 
 

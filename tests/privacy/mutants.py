@@ -1340,7 +1340,7 @@ MUTANTS = (
     Mutant(
         "a chosen model's copies are charged to nobody",
         "model_selection/_search.py",
-        "        model.set_params(ledger=last_step(self.estimator).ledger)\n",
+        "        model.set_params(ledger=self.ledger)\n",
         "",
         (SEARCH,),
     ),
