@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import chain, repeat
 from typing import ClassVar
 
 import numpy as np
@@ -275,6 +276,46 @@ class DiscreteLaplaceMechanism:
             noise[pending[done]] = np.where(is_negative, -size, size)[done]
             pending = pending[~done]
         return counts + noise.reshape(counts.shape)
+
+
+@dataclass(frozen=True)
+class NoisyMaximum:
+    """The place of the largest of several sums, each with exponential noise: permute and flip [1]_.
+
+    Candidates come in random order, and each is taken with probability ``exp(-gap / scale)``, its
+    gap being what it lacks to the largest sum. Sums are whole numbers and coins are exact. A record
+    adds something from 0 to `contribution_bound` to each sum.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        Scale of the noise over the bound; 0 for no noise.
+    contribution_bound : int
+
+    References
+    ----------
+    .. [1] McKenna and Sheldon (2020). Permute-and-flip: a new mechanism for differentially private
+       selection. NeurIPS. Algorithm 1.
+    """
+
+    noise_multiplier: float
+    contribution_bound: int
+
+    def release(self, sums, stream):
+        """Return the place of one of an array of whole sums."""
+        gaps = sums.max() - sums
+        if self.noise_multiplier == 0.0:
+            return int(gaps.argmin())
+        scale = math.ceil(self.noise_multiplier * self.contribution_bound)
+        order = np.argsort(stream.words(gaps.size))
+        return next(int(place) for place in order if _survives(int(gaps[place]), scale, stream))
+
+
+def _survives(gap, scale, stream):
+    """Return a coin that is true with probability ``exp(-gap / scale)``, exactly."""
+    wholes, rest = divmod(gap, scale)
+    coins = chain([(rest, scale)], repeat((1, 1), wholes))
+    return all(_coins(np.array([numerator]), below, stream)[0] for numerator, below in coins)
 
 
 def _geometric(parts, size, stream):

@@ -37,6 +37,10 @@ class _Stream:
         self._used = start + size
         return self._normals[start : self._used].reshape(shape)
 
+    def twister(self):
+        """Return a RandomState that this stream seeds, for choices that needn't be secret."""
+        return np.random.RandomState((self.words(8) >> np.uint64(32)).tolist())
+
     def normal_number(self):
         """Return one fresh standard normal as a float, the next that `normal` would give."""
         if self._used >= self._normals.size or self._pid != os.getpid():
@@ -79,6 +83,10 @@ class SeededStream(_Stream):
     def integers(self, end, size):
         """Return `size` whole numbers below `end`, each as likely as the others."""
         return self._generator.integers(end, size=size)
+
+    def as_random_state(self):
+        """Return what a fit is given as `random_state` to have this stream's randomness."""
+        return self.twister()
 
     def spawn(self, n_streams):
         """Return `n_streams` streams independent of this one and of each other."""
@@ -137,6 +145,10 @@ class SecureStream(_Stream):
         while (again := np.flatnonzero(drawn >= np.uint64(end))).size:
             drawn[again] = self.words(again.size) & bits
         return drawn.astype(np.int64)
+
+    def as_random_state(self):
+        """Return what a fit is given as `random_state` to draw from the operating system: None."""
+        return None
 
     def spawn(self, n_streams):
         """Return `n_streams` streams; all draw from the operating system."""

@@ -27,6 +27,7 @@ ROOMS = [
     {"_solvers"},
     {"linear_model", "preprocessing"},
     {"metrics", "calibration"},
+    {"model_selection"},
     {"inspection", "audit", "plotting"},
     {"utils", ""},
 ]
@@ -153,9 +154,14 @@ def test_generators_and_noise_have_one_room_each(module, path):
             assert not names & GENERATORS or room == "_random", f"{module} imports {names}"
 
 
-# Who may open a stream: plans at their start, WALR for batches of public rows, and audits, which
-# draw canaries and coins of their own.
-OPENERS = {"skdp._plans._base", "skdp._plans._walr", "skdp.audit._audit"}
+# Who may open a stream: plans at their start, WALR for batches of public rows, random searches for
+# their candidates, and audits, which draw canaries and coins of their own.
+OPENERS = {
+    "skdp._plans._base",
+    "skdp._plans._selection",
+    "skdp._plans._walr",
+    "skdp.audit._audit",
+}
 # Estimators' reports are their plans'; these are shown or looked at, not made.
 REPORTERS = {"skdp.linear_model._notebook", "skdp.linear_model._pickling"}
 
@@ -170,6 +176,7 @@ def test_noise_begins_at_the_start_of_a_plan(module, path):
                 f"{module} takes {name} from _random"
             )
         assert name != "public_coins" or module == "skdp.linear_model._walr", module
+        assert name != "public_choices" or module == "skdp.model_selection._randomized", module
         if imported == "skdp.accountant" and name == "PrivacyReport":
             assert module in REPORTERS or not module.startswith("skdp.linear"), f"{module} reports"
     if room_of(module)[0] in ("linear_model", "preprocessing", "metrics", "calibration"):

@@ -24,7 +24,7 @@ from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
 # Numbers whose squares and products stay far from the ends of double precision.
 POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
 
-_NO_TARGET_BOUNDS = (
+NO_TARGET_BOUNDS = (
     "target_bounds=None takes the targets to be within about [-1, 1], whatever they are, and where "
     "they aren't, predictions are far off. Give public bounds, target_bounds=(low, high)."
 )
@@ -105,7 +105,7 @@ class LinearRegressorMixin(NotebookMixin):
         if bounds is not None:
             bounds = check_bounds(bounds, "target_bounds")
         elif is_private(self):
-            warn_user(_NO_TARGET_BOUNDS)
+            warn_user(NO_TARGET_BOUNDS)
         targets, midpoint, half_width = clip_targets(
             as_targets(y), bounds, center=self.fit_intercept, clip=is_private(self)
         )

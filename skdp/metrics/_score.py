@@ -205,6 +205,10 @@ _SCORES = {
     "neg_mean_absolute_error": _neg_mean_absolute_error,
 }
 
+SCORINGS = frozenset(_SCORES)
+# Scores that are means over rows.
+ADDITIVE = frozenset(_SCORES) - {"balanced_accuracy", "roc_auc", "r2"}
+
 
 @validate_params(
     {
@@ -336,3 +340,18 @@ def private_score(
     released = request.count(axes)
     value, low, high = statistic.interval(released.shares, level)
     return PrivateScore(value, low, high, released.report, level, scoring)
+
+
+def row_scores(estimator, X, y, scoring, target_bounds):
+    """Return a score within 0 and 1 of each row, of whose mean a score is an increasing function.
+
+    Parameters
+    ----------
+    estimator, X, y, scoring, target_bounds
+        See `private_score`; one of `ADDITIVE`.
+    """
+    # Of two nodes, 0 and the largest loss.
+    options = {"bins": 2, "target_bounds": target_bounds, "noise_std": 0.0}
+    statistic, (axis,) = _SCORES[scoring](estimator, X, y, options)
+    is_loss = isinstance(statistic, statistics.NegativeMeanLoss)
+    return 1.0 - axis.position if is_loss else axis.position

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import _fit_context
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import _param_validation, validation
+from sklearn.utils import _param_validation, _safe_indexing, validation
 from sklearn.utils._param_validation import HasMethods, StrOptions, validate_params
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "diagram_box",
     "quietly",
     "repeats_rows",
+    "take_rows",
     "validate_arrays",
     "validate_data",
     "validate_params",
@@ -164,6 +165,11 @@ def diagram_box(estimator, caption):
         name_details=str(estimator),
         name_caption=caption,
     )
+
+
+def take_rows(array, rows):
+    """Return some rows of an array or a data frame, of its own kind."""
+    return _safe_indexing(array, rows)
 
 
 def repeats_rows():

@@ -44,6 +44,8 @@ PURE = "tests/accountant/test_pure.py"
 ERASURE = "tests/accountant/test_erasure.py"
 FILTER = "tests/accountant/test_filter.py"
 SELECTION = "tests/accountant/test_selection.py"
+SEARCH = "tests/model_selection/test_search.py"
+SECRETS = "tests/model_selection/test_secrets.py"
 BOUNDS = "tests/test_bounds.py"
 RANDOM = "tests/test_random.py"
 DUAL = "tests/solvers/test_dpscd.py"
@@ -1518,6 +1520,135 @@ MUTANTS = (
         '_LEFT_OUT = {"random_state", ',
         "_LEFT_OUT = {",
         (ACCOUNT,),
+    ),
+    Mutant(
+        "a search's model tells how many trials there were",
+        "model_selection/_trials.py",
+        "    return _checked(max((one for one in best if one is not None), "
+        "key=lambda one: one.rank))",
+        "    best = max((one for one in best if one is not None), key=lambda one: one.rank)\n"
+        "    last_step(best.model).n_trials_ = n_trials\n"
+        "    return best",
+        (SECRETS,),
+    ),
+    Mutant(
+        "a trial's score without noise",
+        "model_selection/_trials.py",
+        "        epsilon=plan.fit_epsilon,\n        delta=plan.fit_delta,\n        adjacency",
+        "        epsilon=math.inf,\n        delta=plan.fit_delta,\n        adjacency",
+        (SECRETS,),
+    ),
+    Mutant(
+        "a search's split that reads labels",
+        "model_selection/_trials.py",
+        "np.argsort(stream.uniform(y.size))",
+        "np.argsort(stream.uniform(y.size) + (y == y[0]))",
+        (SEARCH,),
+    ),
+    Mutant(
+        "a search's trials share their noise",
+        "model_selection/_trials.py",
+        "last.set_params(random_state=stream.as_random_state())",
+        "last.set_params(random_state=0)",
+        (SECRETS,),
+    ),
+    Mutant(
+        "a search's fits are charged",
+        "model_selection/_candidates.py",
+        "ledger=COVERED, random_state",
+        "ledger=None, random_state",
+        (SEARCH,),
+    ),
+    Mutant(
+        "a search's scores are charged",
+        "model_selection/_trials.py",
+        "        ledger=COVERED,\n    ).value",
+        "        ledger=None,\n    ).value",
+        (SEARCH,),
+    ),
+    Mutant(
+        "each trial of a search has the whole budget",
+        "_plans/_selection.py",
+        "promised = _calibrated(budget, n_trials, alternatives)",
+        "promised = budget.epsilon, budget.delta",
+        (SEARCH,),
+    ),
+    Mutant(
+        "each fit of a composed search has the whole budget",
+        "_plans/_selection.py",
+        "promised = _calibrated(budget, 1.0, lambda *spent: (joined(*spent), (choice,)))",
+        "promised = budget.epsilon, budget.delta",
+        (SEARCH,),
+    ),
+    Mutant(
+        "a search's fits are left out of its event",
+        "_plans/_selection.py",
+        "            *fits(epsilon, delta),\n",
+        "",
+        (SECRETS,),
+    ),
+    Mutant(
+        "a task for each trial",
+        "model_selection/_trials.py",
+        "parts = [items[first::n_workers] for first in range(n_workers)]",
+        "parts = [[item] for item in items]",
+        (SECRETS,),
+    ),
+    Mutant(
+        "trials warn",
+        "model_selection/_trials.py",
+        'warnings.catch_warnings(action="ignore")',
+        "warnings.catch_warnings()",
+        (SECRETS,),
+    ),
+    Mutant(
+        "pipelines of a search print",
+        "model_selection/_candidates.py",
+        '_SILENT = {"verbose": False, "memory": None}',
+        '_SILENT = {"memory": None}',
+        (SECRETS,),
+    ),
+    Mutant(
+        "a search publishes a seed",
+        "model_selection/_trials.py",
+        "    last.set_params(random_state=None)\n    return model",
+        "    return model",
+        (SEARCH,),
+    ),
+    Mutant(
+        "a fit that fails ends a search",
+        "model_selection/_trials.py",
+        "    except ValueError:\n        return None",
+        "    except ValueError:\n        raise",
+        (SECRETS,),
+    ),
+    Mutant(
+        "a chosen model's copies are charged to nobody",
+        "model_selection/_search.py",
+        "        model.set_params(ledger=self.ledger)\n",
+        "",
+        (SEARCH,),
+    ),
+    Mutant(
+        "steps that learn from the remainder of columns",
+        "model_selection/_candidates.py",
+        "    _check_stateless(step.remainder)",
+        "    del step",
+        (SEARCH,),
+    ),
+    Mutant(
+        "a noisy maximum with half of the noise",
+        "_mechanisms.py",
+        "math.ceil(self.noise_multiplier * self.contribution_bound)",
+        "math.ceil(0.5 * self.noise_multiplier * self.contribution_bound)",
+        (SECRETS,),
+    ),
+    Mutant(
+        "a row counts twice in a noisy maximum",
+        "model_selection/_trials.py",
+        "np.rint(SCORE_PARTS * rows)",
+        "np.rint(2 * SCORE_PARTS * rows)",
+        (SECRETS,),
     ),
 )
 

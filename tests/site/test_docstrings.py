@@ -26,6 +26,7 @@ PUBLIC = [
     "skdp.ledger",
     "skdp.linear_model",
     "skdp.metrics",
+    "skdp.model_selection",
     "skdp.plotting",
     "skdp.preprocessing",
     "skdp.utils.discovery",

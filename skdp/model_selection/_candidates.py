@@ -1,0 +1,168 @@
+"""Models that a search may choose from: what they must be, and what their fits would release."""
+
+import dataclasses
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+
+from skdp.ledger._account import COVERED
+from skdp.linear_model._base import RowPrivateEstimator
+from skdp.preprocessing import BoundsScaler, NormClipper
+
+SET_BY_SEARCH = ("epsilon", "delta", "adjacency", "ledger", "random_state")
+_STATELESS = (BoundsScaler, NormClipper)
+# What steps print or keep would tell how many fits there were.
+_SILENT = {"verbose": False, "memory": None}
+_NOT_STATELESS = (
+    "a search takes pipelines of which the steps before the last learn nothing from the rows: "
+    "BoundsScaler, NormClipper, 'passthrough', 'drop', and ColumnTransformer of these with columns "
+    "by names or places. {} isn't one of them: it would read private rows in every trial."
+)
+_NOT_OURS = (
+    "a search takes estimators of skdp that protect rows, or pipelines that end in one, got {}. "
+    "For label privacy, walr_path chooses from one release."
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidates:
+    """Settings of an estimator, and models that have them.
+
+    Parameters
+    ----------
+    settings : tuple of dict
+    models : tuple of estimator
+        Silent, and charged to nobody.
+    classes_were_read : bool
+    """
+
+    settings: tuple
+    models: tuple
+    classes_were_read: bool
+
+    def assumed(self):
+        """Return what fits assume besides what their plans do."""
+        said = (words for model in self.models for words in last_step(model)._assumed())
+        return tuple(dict.fromkeys(said))
+
+    def fits(self, first_row, n_rows, n_outputs):
+        """Return a function of epsilon and delta that gives the events of each candidate's fit.
+
+        Errors that follow from parameters are raised here, before there is any noise.
+
+        Parameters
+        ----------
+        first_row : array-like of shape (1, n_features)
+            How many columns steps make of it is looked at, and not its values.
+        n_rows, n_outputs : int
+        """
+        sizes = [_n_columns(model, first_row) for model in self.models]
+        for model in self.models:
+            last_step(model)._validate_params()
+            # Refuses bounds of targets that are none.
+            last_step(model)._half_width()
+
+        def events(epsilon, delta):
+            return [
+                clone(last_step(model))
+                .set_params(epsilon=epsilon, delta=delta)
+                ._plan(n_rows, n_columns, n_outputs)
+                .events
+                for model, n_columns in zip(self.models, sizes, strict=True)
+            ]
+
+        return events
+
+
+def make_candidates(estimator, settings, adjacency, classes):
+    """Return the candidates of a search.
+
+    Parameters
+    ----------
+    estimator : estimator or Pipeline
+    settings : iterable of dict
+    adjacency : str
+    classes : function
+        Gives the classes if nobody declared them.
+
+    Raises
+    ------
+    TypeError
+        If a candidate isn't an estimator that a search can make private.
+    ValueError
+        If there is none, if candidates declare different classes, or if one sets what the search
+        sets.
+    """
+    settings = tuple(settings)
+    if not settings:
+        raise ValueError("there must be at least one candidate.")
+    models = []
+    for setting in settings:
+        for name in setting:
+            if name.rpartition("__")[2] in SET_BY_SEARCH:
+                raise ValueError(f"{name!r} is set by the search and can't be searched for.")
+        model = clone(estimator).set_params(**{name: _copy(v) for name, v in setting.items()})
+        check_candidate(model)
+        silent = {
+            name: _SILENT[name.rpartition("__")[2]]
+            for name in model.get_params()
+            if name.rpartition("__")[2] in _SILENT
+        }
+        model.set_params(**silent)
+        last_step(model).set_params(adjacency=adjacency, ledger=COVERED, random_state=None)
+        models.append(model)
+    were_read = _declare_classes(models, classes)
+    return Candidates(settings, tuple(models), were_read)
+
+
+def last_step(model):
+    """Return the estimator of a pipeline, or a model itself."""
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+
+
+def check_candidate(model):
+    """Refuse what reads rows elsewhere than in a private fit."""
+    if isinstance(model, Pipeline):
+        for _, step in model.steps[:-1]:
+            _check_stateless(step)
+    last = last_step(model)
+    if not isinstance(last, RowPrivateEstimator):
+        raise TypeError(_NOT_OURS.format(type(last).__name__))
+
+
+def _copy(value):
+    return clone(value, safe=False)
+
+
+def _check_stateless(step):
+    if step is None or step in ("passthrough", "drop") or type(step) in _STATELESS:
+        return
+    if type(step) is not ColumnTransformer:
+        raise TypeError(_NOT_STATELESS.format(type(step).__name__))
+    for _, inner, columns in step.transformers:
+        _check_stateless(inner)
+        if callable(columns):
+            raise TypeError(_NOT_STATELESS.format("a function that chooses columns"))
+    _check_stateless(step.remainder)
+
+
+def _n_columns(model, first_row):
+    if isinstance(model, Pipeline) and len(model.steps) > 1:
+        first_row = clone(model[:-1]).fit_transform(first_row)
+    return first_row.shape[1]
+
+
+def _declare_classes(models, read):
+    """Hand all classifiers the same classes; return whether they had to be read."""
+    if not is_classifier(last_step(models[0])):
+        return False
+    declared = [last_step(model).classes for model in models]
+    known = {tuple(np.unique(classes)) for classes in declared if classes is not None}
+    if len(known) > 1:
+        raise ValueError("candidates must declare the same classes.")
+    classes = np.array(known.pop()) if known else read()
+    for model in models:
+        last_step(model).set_params(classes=classes)
+    return all(one is None for one in declared)

@@ -1,0 +1,190 @@
+"""Trials of a search: fits and scores of which the best is published and the others are forgotten.
+
+What runs here must be silent: a warning, a line of a log or a number of tasks for each trial would
+tell how many there were.
+"""
+
+import math
+import warnings
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import clone
+
+from skdp._plans._selection import SCORE_PARTS
+from skdp.ledger._account import COVERED
+from skdp.metrics import private_score
+from skdp.metrics._score import row_scores
+from skdp.model_selection._candidates import last_step
+from skdp.utils._sklearn import take_rows
+
+_FAILED = (
+    "the fit that was chosen failed: scale the features and targets to moderate size. What was "
+    "released is charged, and nothing is published."
+)
+
+
+class Records(NamedTuple):
+    """Rows and labels or targets of both parts, and how models are scored.
+
+    Attributes
+    ----------
+    X_train, y_train, X_validation, y_validation : array-like
+    scoring : str
+    target_bounds : tuple of two floats or None
+    """
+
+    X_train: object
+    y_train: np.ndarray
+    X_validation: object
+    y_validation: np.ndarray
+    scoring: str
+    target_bounds: tuple | None
+
+    @classmethod
+    def split(cls, X, y, n_validation, stream, **scored):
+        """Return records parted by chance alone: nothing is read, so that no row moves another."""
+        order = np.argsort(stream.uniform(y.size))
+        held_out, rest = np.sort(order[:n_validation]), np.sort(order[n_validation:])
+        parts = (take_rows(array, rows) for rows in (rest, held_out) for array in (X, y))
+        return cls(*parts, **scored)
+
+
+class Outcome(NamedTuple):
+    """What a trial gives: only the best is ever looked at.
+
+    Attributes
+    ----------
+    score : float
+        Noisy; minus infinity of a fit that failed, which is a release as any other.
+    place : int
+        Trials of equal scores are alike, and the first of them is the better.
+    candidate : int
+    model : estimator or None
+    """
+
+    score: float
+    place: int
+    candidate: int
+    model: object
+
+    @property
+    def rank(self):
+        """What the best has most of."""
+        return self.score, -self.place
+
+
+def run_repeated(plan, models, records, stream, n_jobs):
+    """Run a secret number of trials and return the best outcome."""
+    count, trials = stream.spawn(2)
+    n_trials = plan.law.sample(count)
+    streams = list(enumerate(trials.spawn(n_trials)))
+
+    def best_of(numbered):
+        found = (_trial(plan, models, records, *one) for one in numbered)
+        return max(found, key=lambda outcome: outcome.rank, default=None)
+
+    best = _in_parallel(best_of, streams, n_jobs)
+    return _checked(max((one for one in best if one is not None), key=lambda one: one.rank))
+
+
+def run_composed(plan, models, records, stream, n_jobs):
+    """Fit all candidates and return that of a noisy maximum; its score isn't published."""
+    choice, fits = stream.spawn(2)
+    numbered = list(enumerate(fits.spawn(len(models))))
+
+    def all_of(numbered):
+        return [
+            (place, *_fit_and_count(models[place], plan, records, one)) for place, one in numbered
+        ]
+
+    found = sorted(chain(*_in_parallel(all_of, numbered, n_jobs)), key=lambda one: one[0])
+    place = plan.mechanism.release(np.array([total for _, total, _ in found]), choice)
+    return _checked(Outcome(math.nan, 0, place, found[place][2]))
+
+
+def _in_parallel(function, items, n_jobs):
+    """Return what a function gives of each part of a list, in as many parts as there are workers.
+
+    However long the list is.
+    """
+    n_workers = effective_n_jobs(n_jobs)
+    parts = [items[first::n_workers] for first in range(n_workers)]
+    # Workers that are processes have filters of their own; those that are threads share these.
+    with _silence():
+        return Parallel(n_jobs=n_jobs, verbose=0)(
+            delayed(_silently)(function, part) for part in parts
+        )
+
+
+def _silently(function, *args):
+    with _silence():
+        return function(*args)
+
+
+def _silence():
+    return warnings.catch_warnings(action="ignore")
+
+
+def _trial(plan, models, records, place, stream):
+    draw, fit, score = stream.spawn(3)
+    candidate = int(draw.integers(len(models), 1)[0])
+    model = _fit(models[candidate], plan, records, fit)
+    if model is None:
+        return Outcome(-math.inf, place, candidate, None)
+    value = private_score(
+        model,
+        records.X_validation,
+        records.y_validation,
+        scoring=records.scoring,
+        epsilon=plan.fit_epsilon,
+        delta=plan.fit_delta,
+        adjacency=plan.budget.adjacency,
+        mechanism="gaussian",
+        target_bounds=records.target_bounds,
+        random_state=score.as_random_state(),
+        ledger=COVERED,
+    ).value
+    return Outcome(value, place, candidate, model)
+
+
+def _fit_and_count(model, plan, records, stream):
+    """Return the sum of rows' scores in whole parts, and the fitted model."""
+    model = _fit(model, plan, records, stream)
+    if model is None:
+        return 0, None
+    rows = row_scores(
+        model,
+        records.X_validation,
+        records.y_validation,
+        records.scoring,
+        records.target_bounds,
+    )
+    return int(np.rint(SCORE_PARTS * rows).astype(np.int64).sum()), model
+
+
+def _fit(model, plan, records, stream):
+    """Return a fitted copy, or None if that failed.
+
+    All that can be wrong with parameters and input was found before: what fails now follows from
+    releases, and is told as an outcome if this trial wins, and not at all if it doesn't.
+    """
+    model = clone(model)
+    last = last_step(model)
+    last.set_params(epsilon=plan.fit_epsilon, delta=plan.fit_delta)
+    last.set_params(random_state=stream.as_random_state())
+    try:
+        model.fit(records.X_train, records.y_train)
+    except ValueError:
+        return None
+    # What is published holds no seed.
+    last.set_params(random_state=None)
+    return model
+
+
+def _checked(outcome):
+    if outcome.model is None:
+        raise ValueError(_FAILED)
+    return outcome

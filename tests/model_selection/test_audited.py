@@ -1,0 +1,101 @@
+"""An attack on searches as they run: their claim must stand, and fall where trials have less noise.
+
+A record that is most likely scored on has one label or the other, and the attacker, who knows all
+other rows and how they were split, looks at the best score. Fits are stood in for by a model that
+says the same of every row, so that hundreds of searches take seconds; split, number of trials,
+scores and choice are the product's.
+"""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+
+from skdp._mechanisms import GaussianMechanism
+from skdp._plans._selection import SearchBudget, plan_selection
+from skdp.accountant import GaussianEvent
+from skdp.audit._statistics import epsilon_from_rates
+from skdp.linear_model import DPLogisticRegression
+from skdp.model_selection._trials import Records, run_repeated
+
+EPSILON, DELTA, ERROR = 3.0, 0.1, 1e-7
+N_SEARCHES, N_ROWS, N_VALIDATION = 800, 40, 38
+# Far below the bound with the noise that there is.
+FLOOR = 0.1
+
+
+class Constant(DPLogisticRegression):
+    """A model that always predicts the first class, without a look at a row."""
+
+    def fit(self, X, y):
+        self.classes_, self.n_features_in_ = self.classes, 1
+        self.coef_, self.intercept_ = np.zeros((1, 1)), np.full(1, -1.0)
+        return self
+
+
+def make_plan():
+    return plan_selection(
+        SearchBudget(EPSILON, DELTA, "replace_one"),
+        n_rows=N_ROWS,
+        n_validation=N_VALIDATION,
+        n_candidates=1,
+        method="repeat",
+        n_trials=2.0,
+        # Of fits that see no more than scores do.
+        fits=lambda epsilon, delta: [(GaussianEvent(100.0),)],
+        is_additive=True,
+    )
+
+
+def best_scores(plan, label):
+    """Return how many more than others are right, by the best scores of many searches.
+
+    The last record has the label.
+    """
+    X, y = np.zeros((N_ROWS, 1)), np.arange(N_ROWS) % 2
+    X[-1], y[-1] = 1.0, label
+    models, scored = (Constant(classes=np.array([0, 1])),), {"scoring": "accuracy"}
+    found = []
+    with config_context(skip_parameter_validation=True):
+        for seed in range(label * N_SEARCHES, (label + 1) * N_SEARCHES):
+            split, trials = plan.start(seed).spawn(2)
+            records = Records.split(X, y, N_VALIDATION, split, target_bounds=None, **scored)
+            best = run_repeated(plan, models, records, trials, None)
+            n_others = (records.y_validation[records.X_validation[:, 0] == 0.0] == 0).sum()
+            found.append(N_VALIDATION * best.score - n_others)
+    return np.array(found)
+
+
+def audit():
+    """Return the largest bound of some thresholds, each at a share of the error."""
+    plan = make_plan()
+    right, wrong = (best_scores(plan, label) for label in (0, 1))
+    thresholds = np.linspace(-1.5, 1.0, 11)
+    terms = {"positives": N_SEARCHES, "negatives": N_SEARCHES, "delta": DELTA}
+    return max(
+        float(
+            epsilon_from_rates(
+                true_positives=(wrong < threshold).sum(),
+                false_positives=(right < threshold).sum(),
+                error=ERROR / len(thresholds),
+                **terms,
+            )
+        )
+        for threshold in thresholds
+    )
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:delta is larger")
+
+
+def test_the_bound_is_above_a_number_and_below_the_claim():
+    """The claim is exceeded once in 10**7 seeds at most."""
+    assert FLOOR < audit() < EPSILON
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25])
+def test_scores_with_less_noise_are_convicted(share, monkeypatch):
+    scale = GaussianMechanism.noise_scale.func
+    monkeypatch.setattr(
+        GaussianMechanism, "noise_scale", property(lambda self: share * scale(self))
+    )
+    assert audit() > EPSILON

@@ -1,0 +1,353 @@
+"""Searches as estimators: what they take, refuse and publish."""
+
+import inspect
+import math
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import loguniform
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skdp._plans._base import CLASSES_READ
+from skdp.accountant import PrivacyReport, TruncatedNegativeBinomial
+from skdp.exceptions import BudgetExceededError
+from skdp.ledger import PrivacyLedger
+from skdp.linear_model import (
+    DPCDClassifier,
+    DPLogisticRegression,
+    DPRidge,
+    DPSGDClassifier,
+    WALRClassifier,
+)
+from skdp.model_selection import DPGridSearch, DPRandomizedSearch, _search
+from skdp.preprocessing import BoundsScaler, NormClipper
+from tests.model_selection._searches import GRID, published, records, search
+
+ALPHAS = {"alpha": [1e-4, 1e-2]}
+INSTANCES = [
+    DPGridSearch(DPLogisticRegression(), ALPHAS, method="repeat", n_trials=2),
+    DPGridSearch(DPRidge(), ALPHAS, method="compose"),
+    DPGridSearch(DPLogisticRegression(), ALPHAS, epsilon=math.inf),
+    DPGridSearch(make_pipeline(NormClipper(), DPRidge()), {"dpridge__alpha": [1e-4]}, epsilon=1e-3),
+    DPRandomizedSearch(
+        DPRidge(), {"alpha": [1e-4, 1e-3, 1e-2]}, n_iter=2, epsilon=math.inf, method="repeat"
+    ),
+]
+TWO = {"classes": [0, 1]}
+
+
+@parametrize_with_checks(INSTANCES)
+@pytest.mark.filterwarnings("ignore:target_bounds=None")
+@pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
+def test_check_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore:target_bounds=None")
+@pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
+@pytest.mark.parametrize("estimator", [INSTANCES[0], INSTANCES[1], INSTANCES[4]], ids=str)
+@pytest.mark.parametrize(
+    "check", ["check_param_validation", "check_dataframe_column_names_consistency"]
+)
+def test_checks_that_check_estimator_does_not_yield(estimator, check):
+    getattr(estimator_checks, check)(type(estimator).__name__, clone(estimator))
+
+
+def test_nothing_is_relaxed_without_noise():
+    for epsilon, poor in ((1.0, True), (math.inf, False), ("one", True)):
+        tags = get_tags(clone(INSTANCES[0]).set_params(epsilon=epsilon))
+        assert tags.estimator_type == "classifier"
+        assert tags.classifier_tags.poor_score is poor
+        assert not tags.non_deterministic
+
+
+def test_both_searches_have_the_same_parameters_in_the_same_order():
+    grid, drawn = (
+        list(inspect.signature(cls).parameters) for cls in (DPGridSearch, DPRandomizedSearch)
+    )
+    assert grid[2:] == drawn[3:]
+    assert drawn[:3] == ["estimator", "param_distributions", "n_iter"]
+
+
+MIXED = {
+    "estimator": make_pipeline(BoundsScaler((-3.0, 3.0)), DPLogisticRegression()),
+    "param_grid": [
+        {"dplogisticregression": [DPSGDClassifier(batch_size=50, max_iter=2)]},
+        {"dplogisticregression": [DPCDClassifier(max_iter=3)], "boundsscaler": ["passthrough"]},
+        {"dplogisticregression__data_norm": [0.5, 1.0]},
+        {"boundsscaler": [ColumnTransformer([("kept", "passthrough", [0, 2])])]},
+    ],
+}
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("method", ["repeat", "compose"])
+@pytest.mark.parametrize("grid", [{}, MIXED], ids=["alike", "mixed"])
+def test_the_budget_is_spent_once_and_nearly_all(grid, method, adjacency):
+    X, y = records()
+    fitted = search(method=method, adjacency=adjacency, **grid).fit(X, y)
+    report = fitted.privacy_report_
+    assert (report.epsilon, report.delta, report.adjacency) == (1.0, 1e-3, adjacency)
+    assert 0.97 < report.epsilon_at(1e-3) <= 1.0
+    assert report.n_steps == 1
+    best = fitted.best_estimator_
+    assert (best[-1] if grid else best).privacy_report_ is report
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss"])
+def test_scores_of_classifiers(scoring):
+    X, y = records()
+    fitted = search(scoring=scoring, method="repeat", epsilon=100.0, n_trials=8).fit(X, y)
+    assert fitted.score(X, y) > 0.8
+    assert fitted.best_score_ > (0.75 if scoring != "neg_log_loss" else -0.7)
+
+
+@pytest.mark.parametrize("scoring", [None, "r2", "neg_mean_absolute_error"])
+def test_scores_of_regressors(scoring):
+    X, _ = records()
+    model, grid = DPRidge(target_bounds=(0, 20)), {"data_norm": [0.01, 3.0]}
+    options = {"method": "repeat", "epsilon": 100.0, "n_trials": 8, "scoring": scoring}
+    fitted = search(estimator=model, param_grid=grid, **options).fit(X, 10.0 + X[:, 0])
+    assert fitted.best_params_ == {"data_norm": 3.0}
+    assert fitted.score(X, 10.0 + X[:, 0]) > 0.9
+
+
+def test_composition_chooses_the_best_where_there_is_no_noise():
+    X, y = records()
+    fitted = search(epsilon=math.inf).fit(X, y)
+    assert fitted.method_ == "compose"
+    assert math.isinf(fitted.privacy_report_.epsilon)
+    scores = [
+        DPLogisticRegression(epsilon=math.inf, alpha=alpha, data_norm=norm).fit(X, y).score(X, y)
+        for alpha in GRID["alpha"]
+        for norm in GRID["data_norm"]
+    ]
+    assert abs(fitted.score(X, y) - max(scores)) < 0.02
+
+
+def _split_of(X, y, **options):
+    """Return the rows held out, by their order in the first column."""
+    kept = []
+    with pytest.MonkeyPatch.context() as patch:
+        split = _search.Records.split
+
+        def watched(*args, **kwargs):
+            kept.append(split(*args, **kwargs))
+            return kept[-1]
+
+        patch.setattr(_search.Records, "split", watched)
+        search(**options).fit(X, y)
+    return kept[0].X_validation[:, 0]
+
+
+def test_the_split_reads_nothing():
+    """The same rows are held out whatever they and their labels are."""
+    X, y = records()
+    numbered = np.column_stack([np.arange(len(X)), X])
+    first = _split_of(numbered, y)
+    assert first.size == 100
+    for other in (np.roll(y, 1), (np.arange(len(y)) < 3).astype(int)):
+        assert np.array_equal(_split_of(numbered[:, :1] * np.ones(3), other), first)
+
+
+def test_a_class_may_be_missing_in_a_part():
+    X, y = records()
+    y[1:] = 0
+    y[0] = 1
+    fitted = search(n_trials=3).fit(X, y)
+    assert fitted.classes_.tolist() == [0, 1]
+    assert fitted.predict_proba(X).shape == (400, 2)
+
+
+def test_classes_are_read_once_or_declared():
+    X, y = records()
+    read = search(estimator=DPLogisticRegression(), n_trials=2).fit(X, y)
+    assert CLASSES_READ in read.privacy_report_.assumed_public
+    assert CLASSES_READ not in search(n_trials=2).fit(X, y).privacy_report_.assumed_public
+    with pytest.raises(ValueError, match="same classes"):
+        search(param_grid={"classes": [[0, 1], [0, 1, 2]]}).fit(X, y)
+    with pytest.raises(ValueError, match="not among the declared"):
+        search().fit(X, y + 1)
+
+
+REFUSED = {
+    "learns": make_pipeline(StandardScaler(), DPLogisticRegression()),
+    "a function": make_pipeline(FunctionTransformer(), DPLogisticRegression()),
+    "columns by a function": make_pipeline(
+        ColumnTransformer([("kept", "passthrough", lambda X: [0])]), DPLogisticRegression()
+    ),
+    "learns in a column": make_pipeline(
+        ColumnTransformer([("scaled", StandardScaler(), [0])]), DPLogisticRegression()
+    ),
+    "learns in the remainder": make_pipeline(
+        ColumnTransformer([("kept", "passthrough", [0])], remainder=StandardScaler()),
+        DPLogisticRegression(),
+    ),
+    "not ours": LogisticRegression(),
+    "labels only": WALRClassifier(),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_would_read_rows_without_noise_is_refused(name):
+    X, y = records()
+    with pytest.raises(TypeError, match="a search takes"):
+        DPGridSearch(REFUSED[name], {}).fit(X, y)
+    grid = {"dplogisticregression": ["passthrough"]}
+    with pytest.raises(TypeError, match="a search takes"):
+        DPGridSearch(make_pipeline(DPLogisticRegression()), grid).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta", "adjacency", "ledger", "random_state"])
+def test_what_the_search_sets_is_not_searched_for(name):
+    with pytest.raises(ValueError, match="set by the search"):
+        search(param_grid={name: [1]}).fit(*records())
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [{"alpha": [1e-4, -1.0]}, {"data_norm": [1.0, math.nan]}, {"classes": [[0]]}, {"alpha": []}],
+    ids=str,
+)
+def test_errors_of_parameters_come_before_any_noise(grid, tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=1e-3)
+    with pytest.raises(ValueError, match=r"alpha|data_norm|classes|empty|candidate"):
+        search(param_grid=grid, ledger=ledger, random_state=None).fit(*records())
+    assert ledger.spent == 0.0
+
+
+def test_errors_of_a_regression_come_before_any_noise(tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=1e-3)
+    options = {"estimator": DPRidge(target_bounds=(0, 1)), "ledger": ledger, "random_state": None}
+    X, _ = records()
+    grid = {"target_bounds": [(0, 1), (1, 0)]}
+    with pytest.raises(ValueError, match="target_bounds"):
+        search(param_grid=grid, **options).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="n_jobs"):
+        search(param_grid=ALPHAS, n_jobs=0, **options).fit(X, X[:, 0])
+    assert ledger.spent == 0.0
+
+
+def test_sums_are_needed_to_compose():
+    with pytest.raises(ValueError, match="mean over rows"):
+        search(method="compose", scoring="roc_auc").fit(*records())
+    few = {"param_grid": ALPHAS, "n_trials": 2}
+    assert search(**few).fit(*records()).method_ == "repeat"
+    assert search(param_grid=ALPHAS).fit(*records()).method_ == "compose"
+    assert search(param_grid=ALPHAS, scoring="roc_auc").fit(*records()).method_ == "repeat"
+
+
+def test_what_is_published_by_each_method():
+    X, y = records()
+    repeated, composed = (search(method=name).fit(X, y) for name in ("repeat", "compose"))
+    assert repeated.n_trials_ == pytest.approx(12)
+    assert 0.0 <= repeated.best_score_ <= 1.0
+    assert not hasattr(composed, "best_score_")
+    for fitted in (repeated, composed):
+        setting = list(search()._settings())[fitted.best_index_]
+        assert fitted.best_params_ == setting
+        assert fitted.best_estimator_.get_params().items() >= setting.items()
+        assert fitted.best_estimator_.random_state is None
+        assert np.array_equal(fitted.predict(X), fitted.best_estimator_.predict(X))
+        assert np.array_equal(fitted.decision_function(X) > 0, fitted.predict(X) == 1)
+        assert np.allclose(np.exp(fitted.predict_log_proba(X)), fitted.predict_proba(X))
+        costs = [note for note in fitted.privacy_report_.notes if "repeat" in note]
+        assert "compose" in costs[0]
+    hinge = search(estimator=DPSGDClassifier(loss="hinge", **TWO), param_grid=ALPHAS)
+    assert not hasattr(hinge, "predict_proba")
+
+
+def test_data_frames_and_columns_by_name():
+    X, y = records()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    columns = [ColumnTransformer([("kept", "passthrough", names)]) for names in (["a"], ["b", "c"])]
+    model = make_pipeline(columns[0], DPLogisticRegression(data_norm=3.0))
+    grid = {"columntransformer": columns}
+    fitted = search(estimator=model, param_grid=grid, epsilon=50.0).fit(frame, y)
+    assert fitted.best_params_["columntransformer"].transformers[0][2] == ["a"]
+    assert fitted.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert fitted.score(frame, y) > 0.8
+
+
+@pytest.mark.parametrize("method", ["repeat", "compose"])
+def test_every_number_of_workers_gives_the_same_bits(method):
+    X, y = records()
+    found = [published(search(method=method, n_jobs=n_jobs).fit(X, y)) for n_jobs in (None, 2, 3)]
+    for one in found:
+        del one["n_jobs"]
+    assert found[0] == found[1] == found[2]
+
+
+def test_seeds():
+    X, y = records()
+    for make_seed in (lambda: 3, lambda: np.random.RandomState(3)):
+        pair = [search(random_state=make_seed(), method="repeat").fit(X, y) for _ in range(2)]
+        assert pair[0].best_score_ == pair[1].best_score_
+        assert pair[0].privacy_report_.reproducible
+    unseeded = [search(random_state=None).fit(X, y) for _ in range(2)]
+    assert unseeded[0].best_estimator_.coef_[0, 0] != unseeded[1].best_estimator_.coef_[0, 0]
+    assert not unseeded[0].privacy_report_.reproducible
+
+
+def test_random_settings_follow_the_seed_and_no_global_state():
+    settings = {"alpha": loguniform(1e-6, 1e-1)}
+
+    def drawn(random_state):
+        model = DPLogisticRegression(**TWO)
+        found = DPRandomizedSearch(model, settings, n_iter=4, random_state=random_state)
+        np.random.seed(0)
+        return [setting["alpha"] for setting in found._settings()]
+
+    state = np.random.get_state()
+    assert drawn(1) == drawn(1) != drawn(2)
+    assert drawn(None) != drawn(None)
+    np.random.set_state(state)
+
+
+@pytest.mark.parametrize("method", ["repeat", "compose"])
+@pytest.mark.parametrize("from_environment", [False, True])
+def test_a_ledger_is_charged_once_with_the_whole(method, from_environment, tmp_path, monkeypatch):
+    path = tmp_path / "study"
+    ledger = PrivacyLedger(path, epsilon=8.0, delta=1e-2)
+    if from_environment:
+        monkeypatch.setenv("SKDP_LEDGER", os.fspath(path))
+    options = {"method": method, "random_state": None, "n_trials": 3}
+    if not from_environment:
+        # Workers that were there before don't see the environment.
+        options["n_jobs"] = 2
+        options["ledger"] = ledger
+    X, y = records()
+    fitted = search(**options).fit(X, y)
+    (charge,) = ledger.to_dict()["charges"]
+    assert charge["estimator"] == "DPGridSearch"
+    report = PrivacyReport.from_json(charge["report"])
+    assert report.events == fitted.privacy_report_.events
+    clone(fitted.best_estimator_).fit(X, y)
+    fitted.best_estimator_.fit(X, y)
+    assert len(ledger.to_dict()["charges"]) == 3
+
+
+def test_a_search_beyond_the_ledger_draws_nothing(tmp_path, monkeypatch):
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=0.5, delta=1e-3)
+
+    def refuse(*_):
+        raise AssertionError("drawn")
+
+    monkeypatch.setattr(TruncatedNegativeBinomial, "sample", refuse)
+    with pytest.raises(BudgetExceededError):
+        search(ledger=ledger, random_state=None).fit(*records())
+
+
+def test_too_few_records():
+    X, y = records(2)
+    search(n_trials=1, delta=0.1).fit(X, [0, 1])
+    with pytest.raises(ValueError, match=r"Found array with 1 sample|at least 2 records"):
+        search().fit(X[:1], y[:1])
