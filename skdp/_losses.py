@@ -77,6 +77,9 @@ class SmoothLoss(Loss, Protocol):
         standard deviation of its noise: what may be noise isn't followed.
         """
 
+    def largest_slope(self, m):
+        """Return the size of the derivative in `m` of the target for which it is largest."""
+
 
 @runtime_checkable
 class DualLoss(Loss, Protocol):
@@ -124,6 +127,10 @@ class SquaredError:
         """Return the best constant less `error`, and the curvature, which is 1 everywhere."""
         best = np.sign(slope) * np.minimum(error - np.abs(slope), 0.0)
         return best, np.ones_like(slope)
+
+    def largest_slope(self, m):
+        """Return infinity, as targets have no bound."""
+        return np.full_like(m, inf)
 
     def conjugate(self, y, a):
         """Return the conjugate at `-a`."""
@@ -208,6 +215,13 @@ class LogLoss(_UnitInterval):
         rarest = max(error, _RAREST) if error < 0.25 else 0.5
         share = np.clip(0.5 - slope, rarest, 1.0 - rarest)
         return np.log(share / (1.0 - share)), share * (1.0 - share)
+
+    def largest_slope(self, m):
+        """Return the size of the derivative in `m` of the label that is less likely."""
+        slope = np.tanh(_HALF * np.abs(m))
+        slope += _ONE
+        slope *= _HALF
+        return slope
 
     def conjugate(self, y, a):
         """Return the conjugate at `-a`: a negative entropy, infinite unless ``0 <= y a <= 1``."""

@@ -8,6 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from skdp._losses import LOSSES, DualLoss, Huber, Loss, Multinomial, SmoothLoss
 from skdp.inspection import duality_gap
+from skdp.linear_model import DPCDClassifier
 from skdp.utils.discovery import all_estimators
 from tests._objectives import DUAL, EACH, EVERY, dual_range, labels
 
@@ -194,6 +195,14 @@ def test_every_loss_keeps_its_contract(name):
         check_contract(EVERY[name], DualLoss)
 
 
+@pytest.mark.parametrize("m", [-700.0, -2.0, 0.0, 0.3, 40.0])
+def test_no_label_has_a_larger_slope(m):
+    loss, m = LOSSES["log_loss"], np.array([m])
+    sizes = [abs(loss.gradient(np.array([label]), m)[0]) for label in (-1.0, 1.0)]
+    assert loss.largest_slope(m)[0] == pytest.approx(max(sizes), rel=1e-15)
+    assert LOSSES["squared_error"].largest_slope(m)[0] == inf
+
+
 @pytest.mark.parametrize("name", ["squared_error", "log_loss"])
 def test_a_constant_minimises_the_mean_loss_and_follows_no_noise(name):
     loss = LOSSES[name]
@@ -254,4 +263,8 @@ def test_nobody_asks_for_more_than_the_contract_and_all_of_it_is_asked_for(asked
                 duality_gap(model, X, y)
                 assert asked <= members(DualLoss)
                 needed |= asked
+    asked.clear()
+    # Two classes and little noise.
+    DPCDClassifier(epsilon=100.0, random_state=0).fit(X, y > 0)
+    needed |= asked
     assert needed == members(DualLoss) | members(SmoothLoss)

@@ -16,6 +16,10 @@ from skdp.accountant import GaussianEvent
 _EXACT_PASSES, _FEWEST_PASSES, _MOST_PASSES, _PASSES = 100, 10, 50, 2.0
 _AUTO_STEP = 1.0
 _CLIP, _LARGEST_CLIP = 0.18, 3.0
+# Slopes are scaled where the noise of a pass is at most that. They have half the curvature then.
+_QUIET, _SCALED = 0.07, 0.5
+# Passes times the root of the noise of one below which bounded slopes have fewer than the fewest.
+_SETTLED, _ANY_PASSES = 5.0, 5
 _NOISE_SHARE = 0.15
 _SHRINKAGE = 1.0
 # Size of the means of features relative to their mean squares where both are bought.
@@ -79,6 +83,9 @@ class DPCDPlan(Plan):
         Factor of the steps ``step_size / M_j``.
     clipping_norm : float or "auto"
         Factor C of the thresholds ``C_j = sqrt(M_j / sum(M)) C``; infinite without noise.
+    scales : bool
+        Whether a row's slope is divided by how far the larger of its labels' is beyond the
+        threshold, rather than cut.
     shrinkage : float
         Strength of the penalty on the mean squares of the columns' parts of predictions.
     doubt : float
@@ -104,6 +111,7 @@ class DPCDPlan(Plan):
     tail: bool
     step_size: float
     clipping_norm: float | str
+    scales: bool
     shrinkage: float
     doubt: float
     noise_of_pass: float
@@ -119,7 +127,7 @@ class DPCDPlan(Plan):
 
     @property
     def _width(self):
-        return auto_width(self.noise_of_pass, self.n_passes, self.problem)
+        return auto_width(self.noise_of_pass, self.n_passes, self.problem, scales=self.scales)
 
     def public_clip(self, smoothness):
         """Return C, or None if it follows from mean squares that were bought."""
@@ -228,8 +236,9 @@ def plan_dpcd(
     private = budget.is_private
     rest = 1.0 / (1.0 - smoothness_budget)
     noise_of_pass = budget.calibrate() * math.sqrt(rest) * problem.n_columns / problem.n_rows
+    scales = clipping_norm == "auto" and _scales(noise_of_pass, problem)
     if max_iter == "auto":
-        n_passes = auto_passes(noise_of_pass)
+        n_passes = auto_passes(noise_of_pass, problem, scales=scales)
     else:
         n_passes = check_count(max_iter, "max_iter")
     tail = average_every == "auto" and private
@@ -270,7 +279,7 @@ def plan_dpcd(
     elif not private:
         shrinkage = 0.0
     else:
-        shrinkage = _SHRINKAGE * noise_of_pass / problem.margin
+        shrinkage = _SHRINKAGE * (_SCALED if scales else 1.0) * noise_of_pass / problem.margin
         # The largest of so many normal variables is seldom beyond.
         doubt = math.sqrt(2.0 * math.log(max(problem.n_features, 2)))
     return DPCDPlan(
@@ -283,6 +292,7 @@ def plan_dpcd(
         tail=tail,
         step_size=_AUTO_STEP if step_size == "auto" else float(step_size),
         clipping_norm=clipping_norm if private else math.inf,
+        scales=scales,
         shrinkage=shrinkage,
         doubt=doubt,
         noise_of_pass=noise_of_pass,
@@ -292,23 +302,34 @@ def plan_dpcd(
     )
 
 
-def auto_passes(noise_of_pass):
+def auto_passes(noise_of_pass, problem, *, scales):
     """Return the number of passes; see doc/theory/default_rules.rst."""
     if noise_of_pass == 0.0:
         return _EXACT_PASSES
-    return round(min(max(_PASSES / math.sqrt(noise_of_pass), _FEWEST_PASSES), _MOST_PASSES))
+    passes = _PASSES / (_SCALED if scales else 1.0)
+    fewest = _FEWEST_PASSES
+    if math.isfinite(problem.lipschitz):
+        fewest = min(max(_SETTLED / math.sqrt(noise_of_pass), _ANY_PASSES), fewest)
+    return round(min(max(passes / math.sqrt(noise_of_pass), fewest), _MOST_PASSES))
 
 
-def auto_width(noise_of_pass, n_passes, problem):
+def auto_width(noise_of_pass, n_passes, problem, *, scales):
     """Return the thresholds over the roots of the columns' mean squares."""
     if noise_of_pass == 0.0:
         return math.inf
     loudest = _NOISE_SHARE * problem.margin * problem.loss_smoothness
+    clip = _CLIP * (_SCALED if scales else 1.0)
     return min(
-        _CLIP / math.sqrt(noise_of_pass),
+        clip / math.sqrt(noise_of_pass),
         loudest / (noise_of_pass * math.sqrt(n_passes)),
         _LARGEST_CLIP,
     )
+
+
+def _scales(noise_of_pass, problem):
+    """Tell whether slopes are scaled rather than cut, which needs a bound on those of any label."""
+    bounded = math.isfinite(problem.lipschitz) and problem.n_outputs == 1
+    return bounded and 0.0 < noise_of_pass <= _QUIET
 
 
 def _buys_means(problem, budget):

@@ -55,7 +55,7 @@ def solve_dpcd(columns, targets, *, plan, loss, penalty, steps, coins, noise, bi
         w, the mean of the last period or its last iterate, or that of the last passes.
     """
     coordinates = plan.sampler.coordinates(coins)
-    descent = _Descent(columns, targets, plan.mechanism, loss, penalty, steps, noise)
+    descent = _Descent(columns, targets, plan, loss, penalty, steps, noise)
     with single_threaded_blas:
         if plan.tail:
             _descend_to_tail(descent, coordinates, plan, loss, bias / columns.unit[-1])
@@ -132,13 +132,14 @@ def _take_mean(descent, coordinates, doubts):
 class _Descent:
     """An iterate and its predictions, in the units' coordinates."""
 
-    def __init__(self, columns, targets, mechanism, loss, penalty, steps, noise):
+    def __init__(self, columns, targets, plan, loss, penalty, steps, noise):
         self.X, unit = columns
         self.n_rows, self.n_outputs = targets.shape
         self.n_columns = unit.size
-        self.mechanism, self._loss, self._noise = mechanism, loss, noise
-        self._bound = mechanism.contribution_bound
-        self.noise_of_slope = mechanism.noise_std / self.n_rows
+        self.mechanism, self._loss, self._noise = plan.mechanism, loss, noise
+        self._bound = self.mechanism.contribution_bound
+        self._scales = plan.scales
+        self.noise_of_slope = self.mechanism.noise_std / self.n_rows
         # NumPy is faster on one axis than on two of which one has length 1.
         shape = (self.n_rows,) if self.n_outputs == 1 else (self.n_outputs, self.n_rows)
         self._targets = np.ascontiguousarray(targets.T).reshape(shape)
@@ -162,6 +163,12 @@ class _Descent:
         """Release the sum of the records' slopes along a coordinate, for each output."""
         buffer = self._buffer
         np.multiply(self._loss.gradient(self._targets, self._predictions), self._x[j], out=buffer)
+        if self._scales:
+            # By what doesn't know the label: at the true odds they still add up to 0.
+            largest = self._loss.largest_slope(self._predictions)
+            largest *= np.abs(self._x[j])
+            largest /= self._bound
+            buffer /= np.maximum(largest, 1.0, out=largest)
         clip_entries(buffer, self._bound)
         return self.mechanism.release(np.add.reduce(buffer, axis=-1), self._noise).reshape(-1)
 

@@ -600,13 +600,15 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
 
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
-        "auto" is 10 to 50, the more the less noise there is, and 100 without privacy.
+        "auto" is 5 to 50, the more the less noise there is, and 100 without privacy.
 
     clipping_norm : float or "auto", default="auto"
         Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the
         j-th entry of the gradient, with M the smoothness. "auto" follows from M, the sizes and the
         privacy parameters: little noise, little clipping. It gives the intercept a bound of its
-        own, which leaves the slopes of a rare class as they are.
+        own, which leaves the slopes of a rare class as they are. Of two classes, and at little
+        noise, slopes are scaled by what doesn't know the label, rather than cut, so that rare words
+        aren't taken for rarer in a rare class.
 
     step_size : float or "auto", default="auto"
         Factor of the steps ``step_size / M_j``. "auto" is 1.

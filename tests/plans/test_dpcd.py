@@ -158,7 +158,14 @@ def test_thresholds_and_steps_are_the_papers():
     np.testing.assert_allclose(step / unit**2, 0.3 / smoothness)
 
 
-PUBLIC = [(1000, 5, 0.1), (1000, 5, 1.0), (30_000, 100, 1.0), (10**6, 20, 2.0), (100, 30, 0.1)]
+PUBLIC = [
+    (1000, 5, 0.1),
+    (1000, 5, 0.3),
+    (1000, 5, 1.0),
+    (30_000, 100, 1.0),
+    (10**6, 20, 2.0),
+    (100, 30, 0.1),
+]
 
 
 @pytest.mark.parametrize("margin", [1.2, 5.0])
@@ -179,10 +186,13 @@ def test_automatic_settings_are_those_of_the_page(n_rows, n_columns, epsilon, ma
     )
     nu = calibrate(epsilon, 1e-5) / math.sqrt(0.9) * n_columns / n_rows
     assert made.noise_of_pass == pytest.approx(nu)
-    n_passes = round(min(max(2.0 / math.sqrt(nu), 10), 50))
+    half = 0.5 if nu <= 0.07 else 1.0
+    assert made.scales == (half == 0.5)
+    fewest = min(max(5.0 / math.sqrt(nu), 5), 10)
+    n_passes = round(min(max(2.0 / half / math.sqrt(nu), fewest), 50))
     assert made.n_passes == n_passes
     assert made.sampler.n_steps == n_passes * n_columns + 9
-    width = min(0.18 / math.sqrt(nu), 0.15 * margin * 0.25 / (nu * math.sqrt(n_passes)), 3.0)
+    width = min(half * 0.18 / math.sqrt(nu), 0.15 * margin * 0.25 / (nu * math.sqrt(n_passes)), 3.0)
     squares = np.linspace(0.1, 1.0, n_columns)
     unit, steps = made.units(0.25 * squares)
     np.testing.assert_allclose(unit[:-1], width * np.sqrt(squares[:-1]))
@@ -190,10 +200,26 @@ def test_automatic_settings_are_those_of_the_page(n_rows, n_columns, epsilon, ma
     assert unit[-1] == pytest.approx(1.0)
     np.testing.assert_allclose(steps / unit**2, 1.0 / (0.25 * squares))
     assert made.clip(0.25 * squares) == pytest.approx(width * math.sqrt(squares.sum()))
-    expected = nu / margin * squares
+    expected = half * nu / margin * squares
     expected[-1] = 0.0
     np.testing.assert_allclose(made.shrinkages(0.25 * squares), expected)
     assert made.doubt == pytest.approx(math.sqrt(2.0 * math.log(n_columns - 1)))
+
+
+def test_slopes_are_scaled_where_two_labels_bound_them_and_noise_is_low():
+    options = {"lipschitz": 1.0, "loss_smoothness": 0.25, "margin": 5.0, "n_rows": 10**5}
+    assert plan(**options).scales
+    for change in (
+        {"n_rows": 100},
+        {"lipschitz": math.inf},
+        {"n_outputs": 3},
+        {"clipping_norm": 0.5},
+        {"epsilon": math.inf},
+    ):
+        assert not plan(**{**options, **change}).scales
+    # Passes of unbounded slopes.
+    for n_rows, expected in ((10, 10), (1000, 15), (10**6, 50)):
+        assert plan(n_rows=n_rows, max_iter="auto").n_passes == expected
 
 
 def test_what_is_given_is_kept():

@@ -68,6 +68,8 @@ GRADIENT = [
 ]
 COORDINATE = [
     DPCDClassifier(smoothness="bounds", accountant="rdp", **TWO),
+    # Little noise: its slopes are scaled.
+    DPCDClassifier(epsilon=50.0, **TWO),
     DPCDClassifier(penalty="l1", clipping_norm=0.3, **THREE),
     DPCDClassifier(penalty="elasticnet", adjacency="replace_one", fit_intercept=False, **TWO),
     DPCDClassifier(smoothness="private", data_norm=0.5, average_every=None, **TWO),

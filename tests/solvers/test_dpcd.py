@@ -90,6 +90,7 @@ def test_the_loop_is_the_algorithm(penalty, name, n_outputs, bound, average, rng
             period=period,
             average=average,
             tail=False,
+            scales=False,
             sampler=sampler,
             mechanism=mechanism,
         ),
@@ -130,6 +131,7 @@ def test_predictions_that_follow_updates_equal_those_computed_afresh(rng):
                 period=period,
                 average=False,
                 tail=False,
+                scales=False,
                 sampler=SingleCoordinateSampler(n_columns, n_steps),
                 mechanism=GivenNoise(1.0, np.random.default_rng(3).normal(size=(n_steps, 1))),
             ),
@@ -169,6 +171,7 @@ def test_the_tail_is_the_mean_of_what_the_operator_is_applied_to(rng):
     mechanism = GivenNoise(math.inf, noise, noise_std=0.3)
     plan = SimpleNamespace(
         tail=True,
+        scales=False,
         n_passes=n_passes,
         doubt=doubt,
         problem=SimpleNamespace(n_features=2),
@@ -248,3 +251,37 @@ def test_moments_are_in_units_of_the_bounds(buys_means, rng):
     if buys_means:
         spread = (np.array([means for _, means in seen]) - X.mean(axis=0) / reach).std()
         assert 0.7 < spread / (noisy.noise_std / 250) < 1.3
+
+
+def test_scaled_slopes_have_their_root_at_the_true_odds(rng):
+    """Where cut ones, of a class of one in ten, have it elsewhere."""
+    n_rows, n_steps = 1000, 2
+    y = np.where(np.arange(n_rows) < 100, 1.0, -1.0)[:, np.newaxis]
+    # The first column moves every prediction to the odds of the class; the second is a rare word.
+    X = np.asfortranarray(np.column_stack([np.ones(n_rows), 20.0 * (np.arange(n_rows) % 50 == 0)]))
+    released = {}
+    for scales in (False, True):
+        mechanism = GivenNoise(1.0, np.zeros((n_steps, 1)))
+        solve_dpcd(
+            BoundedColumns(X, np.ones(2)),
+            y,
+            loss=LOSSES["log_loss"],
+            penalty=make_penalty("l2", 0.0),
+            steps=np.array([math.log(9.0) / 0.4, 0.0]),
+            plan=SimpleNamespace(
+                period=n_steps,
+                average=False,
+                tail=False,
+                scales=scales,
+                sampler=SimpleNamespace(n_steps=n_steps, coordinates=lambda coins: iter((0, 1))),
+                mechanism=mechanism,
+            ),
+            coins=None,
+            noise=None,
+        )
+        released[scales] = [float(value) for value in mechanism.values]
+    # Slopes of at most a half aren't touched.
+    assert released[True][0] == released[False][0] == pytest.approx(400.0)
+    # Twenty records of the word, two of the class; no label makes more of one than 0.9 x 20.
+    assert released[True][1] == pytest.approx(0.0, abs=1e-9)
+    assert released[False][1] == pytest.approx(18.0 - 2.0)
