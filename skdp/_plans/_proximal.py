@@ -10,6 +10,8 @@ import math
 # and what it asks for in proportion to the noise.
 _PER_COLUMN = 1.0 / 30.0
 _PER_NOISY_COLUMN = 3.0
+# Of more columns, such as pixels, few directions hold most of the mean squares.
+_MOST_COLUMNS = 100
 # Columns as short as the intercept's, a third of R, would be this many.
 _INTERCEPT_AS = 9
 # Curvature of a batch, relative to the loss's, up to which dual variables move fast enough.
@@ -36,13 +38,14 @@ def proximal_strength(row_norm, n_columns, noise, noise_of_steps=None):
         The same for the steps that are run, where it differs.
     """
     steps = noise if noise_of_steps is None else noise_of_steps
-    asked = n_columns * (_PER_COLUMN + _PER_NOISY_COLUMN * noise)
+    asked = min(n_columns, _MOST_COLUMNS) * (_PER_COLUMN + _PER_NOISY_COLUMN * noise)
     return row_norm**2 * asked * steps
 
 
 def intercept_share(n_columns):
     """Return the intercept's strength as a share of the others', between 1/9 and 1."""
-    return min(1.0, max(_INTERCEPT_AS / n_columns, 1.0 / _INTERCEPT_AS))
+    alike = _INTERCEPT_AS / min(n_columns, _MOST_COLUMNS)
+    return min(1.0, max(alike, 1.0 / _INTERCEPT_AS))
 
 
 def strength_for_batch(row_norm, batch_share):

@@ -66,8 +66,8 @@ def test_with_bounds_or_without_privacy_there_is_neither(estimator, diabetes):
 def test_the_bounds_are_what_is_missing(estimator, diabetes):
     """Far targets are lost without bounds, and small ones need none."""
     X, y = diabetes
-    _, blind = noted(estimator(random_state=0).fit, X, y)
-    told = estimator(target_bounds=(25, 346), random_state=0).fit(X, y)
+    _, blind = noted(estimator(epsilon=2.0, random_state=0).fit, X, y)
+    told = estimator(epsilon=2.0, target_bounds=(25, 346), random_state=0).fit(X, y)
     assert blind.score(X, y) < -1.0
     assert told.score(X, y) > 0.2
     small = (y - 185.5) / 160.5

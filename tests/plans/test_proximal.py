@@ -3,7 +3,12 @@ import math
 import pytest
 
 from skdp._plans import _proximal
-from skdp._plans._proximal import dual_share, intercept_share, proximal_batch_size
+from skdp._plans._proximal import (
+    dual_share,
+    intercept_share,
+    proximal_batch_size,
+    proximal_strength,
+)
 from skdp.accountant import calibrate
 from tests.plans.test_dpscd import plan
 
@@ -31,7 +36,7 @@ def test_the_pull_is_the_larger_of_what_noise_and_batch_ask_for(n_rows, n_column
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
-@pytest.mark.parametrize(("n_rows", "n_columns"), [(8000, 66), (30_000, 108), (10**6, 50)])
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(8000, 66), (30_000, 98), (10**6, 50)])
 def test_the_batch_is_the_first_that_costs_little_or_asks_for_the_pull_of_its_noise(
     n_rows, n_columns, epsilon
 ):
@@ -83,5 +88,15 @@ def test_all_rows_are_a_batch_where_there_are_no_more():
 
 
 def test_a_batch_is_a_tenth_of_the_rows_at_most():
-    size = proximal_batch_size(2000, 500, max_iter=10, noise_of_pass=0.9, at_least=11)
-    assert size == 200
+    size = proximal_batch_size(400, 100, max_iter=10, noise_of_pass=0.9, at_least=5)
+    assert size == 40
+
+
+def test_columns_beyond_a_hundred_ask_for_no_more():
+    pulls = [proximal_strength(1.0, n_columns, 0.01) for n_columns in (50, 100, 784)]
+    assert pulls[1] == pulls[2] == pytest.approx(2.0 * pulls[0])
+    sizes = [
+        proximal_batch_size(10**5, d, max_iter=10, noise_of_pass=40.0, at_least=8)
+        for d in (100, 784)
+    ]
+    assert sizes[0] == sizes[1]
