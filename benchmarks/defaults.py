@@ -93,7 +93,7 @@ REFERENCES = {
     "hinge": _hinge,
     DPCDClassifier: _smooth,
     DPSCDRegressor: lambda alpha, n_rows: Ridge(alpha * n_rows, fit_intercept=False),
-    DPCDLasso: lambda alpha, n_rows: Lasso(alpha, fit_intercept=False),
+    DPCDLasso: lambda alpha, n_rows: Lasso(alpha, fit_intercept=False, max_iter=10**6),
 }
 
 
