@@ -141,7 +141,7 @@ def test_the_reference_is_what_the_default_minimises(method, problem, load_scrip
     script = load_script("defaults")
     contest = script.CONTESTS[method][problem]
     found = script.without_privacy(contest)
-    settings = contest.told | {"max_iter": 1000}
+    settings = contest.told | {"max_iter": 5000 if method == "dpcd" else 500}
     args = (contest.data, contest.estimator, contest.score)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
@@ -175,7 +175,7 @@ def test_grids_differ_from_the_default_in_their_own_parameters_only(method, load
 def test_batch_sizes_above_the_rows_are_one_setting(load_script):
     contest = load_script("defaults").CONTESTS["dpsgd"]["phishing"]
     batches = {json.loads(setting)["batch_size"] for setting in contest.settings(100)}
-    assert batches == {20, 50, 100}
+    assert batches == {50, 100}
 
 
 def test_calibration_runs(load_script, run, capsys, monkeypatch):
