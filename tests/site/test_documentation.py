@@ -143,6 +143,15 @@ def test_what_readme_says_of_the_cost_of_privacy_was_measured(results):
                 assert lost_by(row) <= 0.01, row
 
 
+@pytest.mark.parametrize("name", ["defaults", "defaults_dpsgd", "defaults_dpcd"])
+def test_no_default_is_further_from_the_best_than_pages_say(name, results):
+    _, rows = results.read_results(f"{name}.csv")
+    for row in rows:
+        assert max(float(row["gap"]), float(row["gap_further"])) <= 0.01, row
+        if row["log_loss"]:
+            assert float(row["log_loss"]) < float(row["base_rate_log_loss"]), row
+
+
 def lost_by(row):
     """Log loss above no privacy, or R2 below it."""
     reference = float(row["no_privacy"])
