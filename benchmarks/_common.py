@@ -36,6 +36,7 @@ A script is a function from small arguments to numbers, run over seeds, and a ta
 
 import argparse
 import os
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
@@ -133,7 +134,7 @@ def _argument(default):
 
 
 def _word(value):
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else shlex.quote(str(value))
 
 
 def run_jobs(function, tasks, options):

@@ -2,7 +2,7 @@
 
 The protocol is that of Damaskinos et al. (2021), appendix E. Its scaling is NOT private: modes,
 categories and largest values come from the training rows, so the guarantee covers the fit alone.
-Batch size and clipping norm are the same for every epsilon.
+Batch size and clipping norm are the same for every epsilon, and there is no centre.
 
     python benchmarks/adult_svm.py --data FOLDER
 """
@@ -29,6 +29,7 @@ SETTINGS = {
     "max_iter": 10,
     "batch_size": 50,
     "clipping_norm": 0.006,
+    "proximal": 0.0,
 }
 
 

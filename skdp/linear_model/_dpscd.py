@@ -168,8 +168,9 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     data_norm : float, default=1.0
         Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
         `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
-        predictions for long rows are far off. Take a third to a half of the longest possible
-        row, or about the length of a typical one; too wide costs far more than too narrow.
+        predictions for long rows are far off. Take about the length of a typical row:
+        ``sqrt(0.2 * a + b)`` for `a` numbers in [-1, 1] and `b` one-hot coded columns, counted
+        before coding. Ten times too wide can cost everything.
         `skdp.preprocessing.BoundsScaler` gives features public ranges.
 
     feature_bounds : pair (low, high), default=None
@@ -451,8 +452,9 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
     data_norm : float, default=1.0
         Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
         `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
-        probabilities of long rows are too sure. Take a third to a half of the longest possible
-        row, or about the length of a typical one; too wide costs far more than too narrow.
+        probabilities of long rows are too sure. Take about the length of a typical row:
+        ``sqrt(0.2 * a + b)`` for `a` numbers in [-1, 1] and `b` one-hot coded columns, counted
+        before coding. Ten times too wide can cost everything.
         `skdp.preprocessing.BoundsScaler` gives features public ranges.
 
     feature_bounds : pair (low, high), default=None

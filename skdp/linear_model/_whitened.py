@@ -124,8 +124,9 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
     data_norm : float, default=1.0
         Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
         `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
-        predictions for long rows are far off. Take a third to a half of the longest possible
-        row, or about the length of a typical one; too wide costs far more than too narrow.
+        predictions for long rows are far off. Take about the length of a typical row:
+        ``sqrt(0.2 * a + b)`` for `a` numbers in [-1, 1] and `b` one-hot coded columns, counted
+        before coding. Ten times too wide can cost everything.
         `skdp.preprocessing.BoundsScaler` gives features public ranges.
 
     target_bounds : pair of floats (low, high), default=None
@@ -369,8 +370,9 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
     data_norm : float, default=1.0
         Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
         `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
-        probabilities of long rows are too sure. Take a third to a half of the longest possible
-        row, or about the length of a typical one; too wide costs far more than too narrow.
+        probabilities of long rows are too sure. Take about the length of a typical row:
+        ``sqrt(0.2 * a + b)`` for `a` numbers in [-1, 1] and `b` one-hot coded columns, counted
+        before coding. Ten times too wide can cost everything.
         `skdp.preprocessing.BoundsScaler` gives features public ranges.
 
     max_iter : int or "auto", default="auto"

@@ -131,8 +131,8 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     norm_bound_ : float
         L2 norm that no row of the output exceeds: ``sqrt(n_features)`` times the larger absolute
-        end of `feature_range`. Few rows are as long: a third to a half of it suits an estimator's
-        `data_norm`, with :class:`NormClipper` of the same number in between.
+        end of `feature_range`. Few rows are as long: ``sqrt(0.2 * n_features)`` suits an
+        estimator's `data_norm`, with :class:`NormClipper` of the same number in between.
 
     n_features_in_ : int
         Number of features seen in `fit`.

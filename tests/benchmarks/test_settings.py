@@ -77,7 +77,8 @@ def test_defaults_runs_and_keeps_its_grid(
     fits.clear()
     table = run("defaults", options, file)
     n_defaults = n_epsilons * (1 + 2 + 3)
-    assert len(fits) == n_defaults + n_epsilons * (n_best * 2 + 3)
+    # And one without privacy.
+    assert len(fits) == 1 + n_defaults + n_epsilons * (n_best * 2 + 3)
     assert table["epsilon"].tolist() == epsilons
     for name, values in SMALL_GRIDS[method].items():
         assert set(table[f"best_{name}"]) <= {
@@ -88,12 +89,19 @@ def test_defaults_runs_and_keeps_its_grid(
     clear = table[table["gap"] != 0.01]
     assert (clear["passes"] == (clear["gap"] < 0.01)).all()
     assert (table["se_further"] > 0.0).all()
+    assert (table["default_se"] >= 0.0).all()
+    assert table["no_privacy"].between(0.5, 1.0).all()
+    assert table[["auc", "no_privacy_auc"]].stack().between(0.0, 1.0).all()
+    has_probabilities = problem != "adult_hinge"
+    log_losses = table[["log_loss", "no_privacy_log_loss"]]
+    assert (log_losses.notna() == has_probabilities).all(axis=None)
+    assert (table["base_rate_log_loss"] > 0.0).all()
 
     # Again: only the defaults are run, for they may have changed.
     fits.clear()
     text = (folder / f"{file}.csv").read_text()
     run("defaults", options)
-    assert len(fits) == n_defaults
+    assert len(fits) == 1 + n_defaults
     assert (folder / f"{file}.csv").read_text() == text
 
 
@@ -108,7 +116,7 @@ def test_the_grid_is_chosen_at_seeds_that_are_not_reported(small_contests, run, 
 
     def fit_and_score(data, estimator, score, settings, epsilon, seed):
         fits.append((seed, settings))
-        return 0.5 + 1e-3 * seed
+        return [0.5 + 1e-3 * seed, np.nan, 0.5]
 
     monkeypatch.setattr(small_contests, "fit_and_score", fit_and_score)
     run("defaults", "--problems adult_hinge --epsilons 1")
@@ -117,6 +125,36 @@ def test_the_grid_is_chosen_at_seeds_that_are_not_reported(small_contests, run, 
     held = {"loss", "fit_intercept", "max_iter", "average", "batch_size", "alpha", "clipping_norm"}
     grid = {seed: set(settings) for seed, settings in fits if settings != {"loss": "hinge"}}
     assert grid == dict.fromkeys([0, 1, 2, 11, 12, 13], held)
+
+
+@pytest.mark.parametrize(
+    ("method", "problem"),
+    [
+        ("dpscd", "california_housing"),
+        ("dpscd", "adult_log_loss"),
+        ("dpcd", "california_housing"),
+        ("dpcd", "phishing"),
+    ],
+)
+def test_the_reference_is_what_the_default_minimises(method, problem, load_script, data):
+    """An estimator of the same objective without noise scores the same."""
+    script = load_script("defaults")
+    contest = script.CONTESTS[method][problem]
+    found = script.without_privacy(contest)
+    settings = contest.told | {"max_iter": 5000 if method == "dpcd" else 500}
+    args = (contest.data, contest.estimator, contest.score)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        ours = script.fit_and_score(*args, settings, math.inf, 0)
+    expected = [found[f"no_privacy{name}"] for name in ("", "_log_loss", "_auc")]
+    np.testing.assert_allclose(ours, expected, rtol=0.005, atol=0.002)
+    is_regression = contest.score == "r2"
+    assert math.isnan(found["base_rate_log_loss"]) == is_regression
+    if problem == "adult_log_loss":
+        *_, y_train, _, y_test = script.load_prepared("adult")
+        share, is_rich = np.mean(y_train == ">50K"), y_test == ">50K"
+        losses = -np.log(np.where(is_rich, share, 1.0 - share))
+        assert found["base_rate_log_loss"] == pytest.approx(losses.mean())
 
 
 @pytest.mark.parametrize("method", ["dpscd", "dpsgd", "dpcd"])
@@ -137,7 +175,7 @@ def test_grids_differ_from_the_default_in_their_own_parameters_only(method, load
 def test_batch_sizes_above_the_rows_are_one_setting(load_script):
     contest = load_script("defaults").CONTESTS["dpsgd"]["phishing"]
     batches = {json.loads(setting)["batch_size"] for setting in contest.settings(100)}
-    assert batches == {20, 50, 100}
+    assert batches == {50, 100}
 
 
 def test_calibration_runs(load_script, run, capsys, monkeypatch):

@@ -83,6 +83,8 @@ def test_options(common, monkeypatch, capsys, tmp_path):
     assert (options.parts, options.dry, options.n_jobs, options.repeats) == (["y"], False, 2, None)
     assert common.os.environ["SKDP_DATA"] == "here"
     assert read("--repeats", "4").command.endswith(" --repeats 4")
+    several = common.read_options(script, "Doc.", [], methods={"base rate": 1, "ours": 2}).command
+    assert shlex.split(several)[-3:] == ["--methods", "base rate", "ours"]
     for wrong in (["--problems", "c"], ["--seeds", "6", "7"]):
         with pytest.raises(SystemExit):
             read(*wrong)

@@ -119,6 +119,47 @@ def test_readme_gives_the_numbers_that_were_measured(results):
     assert list(quoted.groups()) == [measured[epsilon] for epsilon in ("0.1", "1.0", "inf")]
 
 
+def test_what_readme_says_of_the_cost_of_privacy_was_measured(results):
+    text = " ".join((ROOT / "README.rst").read_text().split())
+    said = re.search(
+        r"On the (\d+) tables of 5,000 .*? at epsilon 1 are within (\S+) of the log loss or R2 .*?"
+        r"within (\S+) of its area .*? at epsilon 0.1 within (\S+) and (\S+)\. ",
+        text,
+    )
+    n_tables, *limits = map(float, said.groups())
+    _, rows = results.read_results("utility.csv")
+    rows = [row for row in rows if row["task"] != "multiclass" and int(row["n"]) >= 5000]
+    areas = {row["set"]: row["auc"] for row in rows if row["method"] == "no privacy"}
+    assert len(areas) == n_tables
+    for epsilon, *allowed in (("1.0", *limits[:2]), ("0.1", *limits[2:])):
+        ours = [r for r in rows if r["method"] == "whitened" and r["epsilon"] == epsilon]
+        assert len(ours) == n_tables
+        for row in ours:
+            assert lost_by(row) <= allowed[0], row
+            if row["task"] == "binary":
+                assert float(areas[row["set"]]) - float(row["auc"]) <= allowed[1], row
+            if int(row["n"]) * float(epsilon) >= 100 * int(row["d"]):
+                # What the overview of user guides says.
+                assert lost_by(row) <= 0.01, row
+
+
+@pytest.mark.parametrize("name", ["defaults", "defaults_dpsgd", "defaults_dpcd"])
+def test_no_default_is_further_from_the_best_than_pages_say(name, results):
+    _, rows = results.read_results(f"{name}.csv")
+    for row in rows:
+        assert max(float(row["gap"]), float(row["gap_further"])) <= 0.01, row
+        if row["log_loss"]:
+            assert float(row["log_loss"]) < float(row["base_rate_log_loss"]), row
+
+
+def lost_by(row):
+    """Log loss above no privacy, or R2 below it."""
+    reference = float(row["no_privacy"])
+    if row["task"] == "regression":
+        return reference - float(row["r2"])
+    return float(row["log_loss"]) - reference
+
+
 def test_tables_of_results_take_rows_and_columns_by_name(results):
     rows = [{"a": "1", "b": "x"}, {"a": "2", "b": "y"}, {"a": "3", "b": "y"}]
     assert results.select(rows, {"b": ["y"]}, ["a"]) == [["2"], ["3"]]
