@@ -216,7 +216,7 @@ class RandomizedResponse:
         # The first so many words lead to the next class, as many to the one after, ...
         shift = stream.words(value.size) // np.uint64(words) + np.uint64(1)
         shift[shift >= self.n_classes] = 0
-        return (value + shift.astype(value.dtype)) % self.n_classes
+        return (value.astype(np.int64) + shift.astype(np.int64)) % self.n_classes
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,9 @@ _QUIET, _SCALED = 0.07, 0.5
 # Passes times the root of the noise of one below which bounded slopes have fewer than the fewest.
 _SETTLED, _ANY_PASSES = 5.0, 5
 _NOISE_SHARE = 0.15
-_SHRINKAGE = 1.0
+# The second is a share of the loss's curvature: columns that agree hold more of the signal than the
+# first takes them to, and a stronger pull would drown it.
+_SHRINKAGE, _MOST_SHRINKAGE = 1.0, 0.08
 # Size of the means of features relative to their mean squares where both are bought.
 _WEIGHT_OF_MEANS = 0.5
 # Steps of the intercept alone: the first and the last ones.
@@ -280,6 +282,7 @@ def plan_dpcd(
         shrinkage = 0.0
     else:
         shrinkage = _SHRINKAGE * (_SCALED if scales else 1.0) * noise_of_pass / problem.margin
+        shrinkage = min(shrinkage, _MOST_SHRINKAGE * problem.loss_smoothness)
         # The largest of so many normal variables is seldom beyond.
         doubt = math.sqrt(2.0 * math.log(max(problem.n_features, 2)))
     return DPCDPlan(

@@ -196,7 +196,7 @@ def feature_moments(X, reach, plan, noise):
     ----------
     X : ndarray of shape (n, d), Fortran-contiguous
     reach : ndarray of shape (d,)
-        What no entry of a column exceeds in size: each record adds a vector of [0, 1]^d.
+        What no entry of a column exceeds in size.
     plan : DPCDPlan
     noise : stream of `skdp._random`
 

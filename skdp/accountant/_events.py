@@ -526,6 +526,8 @@ class RandomizedResponseEvent:
         if self.flip_probability == 0.0:
             return math.inf
         numerator, denominator = self.flip_probability.as_integer_ratio()
+        if self.flip_probability < 1e-300:
+            return math.inf
         one = math.log1p((denominator - self.n_classes * numerator) / numerator)
         return self.n_steps * one * _ROUNDING_OF_LOG
 

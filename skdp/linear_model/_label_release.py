@@ -76,7 +76,7 @@ def label_aggregate(
         Gaussian noise on the sums, calibrated in one of two ways, or sums of flipped labels. "auto"
         chooses by public rows. Holders whose aggregates are to be added must all name the same.
     noise_shape : {"auto", "adapted", "spherical"}, default="auto"
-        Whether the noise suits the rows or is the same for every column.
+        Whether Gaussian noise suits the rows or is the same for every column.
     data_norm : float, default=None
         Bound on the L2 norm of a row; None reads the largest from X. Holders whose aggregates are
         to be added must all give the same number.

@@ -95,7 +95,8 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
     noise_shape : {"auto", "adapted", "spherical"}, default="auto"
         "spherical" noise is the same for every column. "adapted" noise is small where the
         regression needs it to be, by an optimal design for the public rows; it takes time
-        proportional to the cube of the number of columns. "auto" adapts up to 500 columns.
+        proportional to the cube of the number of columns. "auto" adapts up to 500 columns. Flipped
+        labels have the shape that the rows give them.
 
     data_norm : float, default=None
         Bound on the L2 norm of a row; longer rows are scaled down to it, which lets noise be small

@@ -200,7 +200,7 @@ def test_automatic_settings_are_those_of_the_page(n_rows, n_columns, epsilon, ma
     assert unit[-1] == pytest.approx(1.0)
     np.testing.assert_allclose(steps / unit**2, 1.0 / (0.25 * squares))
     assert made.clip(0.25 * squares) == pytest.approx(width * math.sqrt(squares.sum()))
-    expected = half * nu / margin * squares
+    expected = min(half * nu / margin, 0.08 * 0.25) * squares
     expected[-1] = 0.0
     np.testing.assert_allclose(made.shrinkages(0.25 * squares), expected)
     assert made.doubt == pytest.approx(math.sqrt(2.0 * math.log(n_columns - 1)))
