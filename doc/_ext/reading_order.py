@@ -8,6 +8,8 @@ ORDER = (
     "clipping_and_scaling",
     "which_estimator",
     "grid_search_cost",
+    "private_search",
+    "study_of_a_week",
     "attacker",
     "lasso_selection",
     "label_blind",
