@@ -235,7 +235,7 @@ def private_score(
     random_state=None,
     ledger=None,
 ):
-    r"""Score a model on private records.
+    """Score a model on private records.
 
     **Guarantee.** The result is (`epsilon`, `delta`)-differentially private for one row of (X, y)
     under `adjacency`, by one release of counts: a row moves one of them by one. The training of
@@ -250,10 +250,11 @@ def private_score(
         Rows, as the estimator takes them.
     y : array-like of shape (n_samples,)
         Their labels, which must be among ``estimator.classes_``, or targets.
-    scoring : {"accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "neg_brier_score", \
-            "r2", "neg_mean_squared_error", "neg_mean_absolute_error"}, default="accuracy"
-        The score, by scikit-learn's names; larger is better. "roc_auc" is of two classes. For
-        "neg_log_loss" a probability of the true class below 1e-4 counts as 1e-4.
+    scoring : str, default="accuracy"
+        The score, by scikit-learn's names; larger is better: "accuracy", "balanced_accuracy",
+        "roc_auc" (of two classes), "neg_log_loss" (a probability of the true class below 1e-4
+        counts as 1e-4), "neg_brier_score", "r2", "neg_mean_squared_error" or
+        "neg_mean_absolute_error".
     epsilon : float
         Privacy loss, above 0. ``float("inf")`` adds no noise.
     delta : float, default=0.0
