@@ -204,6 +204,13 @@ MUTANTS = (
         (CALIBRATED,),
     ),
     Mutant(
+        "a classifier with the seed of its calibration",
+        "calibration/_calibrated.py",
+        "random_state=fit.as_random_state()",
+        "random_state=self.random_state",
+        (CALIBRATED,),
+    ),
+    Mutant(
         "calibration by exact counts",
         "calibration/_calibrated.py",
         "fit_sigmoid(*counts, middles, plan.mechanism.noise_std)",
