@@ -204,8 +204,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         slope, offset = fit_sigmoid(*counts, middles, plan.mechanism.noise_std)
 
         # 5. publish
-        # What is published holds no seed.
-        estimator.set_params(random_state=None)
+        # What is published holds no seed, and another fit of it charges as any other.
+        estimator.set_params(random_state=None, ledger=self.ledger)
         self.estimator_, self.classes_ = estimator, classes
         self.slope_, self.offset_ = slope, offset
         self.privacy_report_ = plan.joint_report(

@@ -1409,6 +1409,13 @@ MUTANTS = (
         (ESCAPES,),
     ),
     Mutant(
+        "a calibrated classifier that nobody charges ever after",
+        "calibration/_calibrated.py",
+        "set_params(random_state=None, ledger=self.ledger)",
+        "set_params(random_state=None)",
+        (ESCAPES,),
+    ),
+    Mutant(
         "workers that don't know of their caller's ledger",
         "linear_model/_pickling.py",
         'return {**state, "ledger": named_ledger(state["ledger"])} if "ledger" in state else state',
