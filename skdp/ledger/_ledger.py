@@ -382,6 +382,10 @@ class PrivacyLedger(LedgerParameter):
     def _key(self):
         return self._path, self._dataset, self._part
 
+    def _budget_name(self):
+        """Name what charges add up in: a file that was made anew in its place has another."""
+        return *self._key(), self._terms().salt
+
     def _where(self):
         shown = f"the ledger {self._path!r}"
         if self._dataset != "default":

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 
 import skdp
 from skdp.calibration import DPCalibratedClassifier
-from skdp.exceptions import LedgerError
+from skdp.exceptions import BudgetExceededError, LedgerError
 from skdp.ledger import PrivacyLedger
 from skdp.ledger._account import resolve_account
 from skdp.linear_model import DPLogisticRegression, DPRidge, DPSGDClassifier
@@ -67,6 +67,22 @@ def test_each_call_of_a_seeded_stream_has_noise_of_its_own(seeded, data):
         with pytest.raises(LedgerError, match="same noise"):
             again.partial_fit(*data)
     assert len(charges_of(seeded)) == 1
+
+
+def test_a_stream_pays_again_in_a_ledger_that_was_made_anew(ledger, tmp_path, data):
+    model = DPSGDClassifier(ledger=ledger, **STREAM).partial_fit(*data)
+    coef = model.coef_
+    os.unlink(ledger.path)
+    with pytest.raises(LedgerError, match="doesn't exist"):
+        model.partial_fit(*data)
+    make_ledger(tmp_path, epsilon=0.1, delta=1e-4)
+    with pytest.raises(BudgetExceededError):
+        model.partial_fit(*data)
+    assert model.coef_ is coef
+    os.unlink(ledger.path)
+    again = make_ledger(tmp_path, epsilon=9.0, delta=1e-4)
+    model.partial_fit(*data).partial_fit(*data)
+    assert len(charges_of(again)) == 1
 
 
 @pytest.mark.parametrize("late", ["pickle", "loky"])

@@ -1409,6 +1409,13 @@ MUTANTS = (
         (ESCAPES,),
     ),
     Mutant(
+        "a stream that paid whoever is at the path",
+        "ledger/_ledger.py",
+        "return *self._key(), self._terms().salt",
+        "return self._key()",
+        (ESCAPES,),
+    ),
+    Mutant(
         "a calibrated classifier that nobody charges ever after",
         "calibration/_calibrated.py",
         "set_params(random_state=None, ledger=self.ledger)",
