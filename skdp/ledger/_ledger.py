@@ -198,6 +198,9 @@ class PrivacyLedger(LedgerParameter):
         Charge first, and draw the noise after that: a crash in between loses budget only. Fits
         with ``ledger=`` do all of this themselves.
 
+        A report tells that there was a seed, and not which. So a ledger that allows seeds takes
+        such a report only if it is the first with a seed, and no seed after it.
+
         Parameters
         ----------
         report : skdp.accountant.PrivacyReport
@@ -213,8 +216,7 @@ class PrivacyLedger(LedgerParameter):
         TypeError
             If `report` is no report.
         """
-        # Of unknown seeds any two might be equal.
-        seed = "unknown" if _records.checked(report).reproducible else None
+        seed = _records.UNKNOWN_SEED if _records.checked(report).reproducible else None
         self._charge(report, estimator=_ELSEWHERE, parameters={}, seed=seed)
 
     def can_afford(self, report):

@@ -69,6 +69,21 @@ def test_each_call_of_a_seeded_stream_has_noise_of_its_own(seeded, data):
     assert len(charges_of(seeded)) == 1
 
 
+def test_a_seed_that_a_report_does_not_name_might_be_any(seeded, tmp_path, data):
+    elsewhere = DPLogisticRegression(random_state=7, **FIT).fit(*data).privacy_report_
+    seeded.charge(elsewhere)
+    for seed in (7, 8):
+        with pytest.raises(LedgerError, match="might be equal"):
+            DPLogisticRegression(random_state=seed, ledger=seeded, **FIT).fit(*data)
+    DPLogisticRegression(**FIT, ledger=seeded).fit(*data)
+    assert len(charges_of(seeded)) == 2
+    other = make_ledger(tmp_path, epsilon=9.0, delta=1e-4, name="other.db", allow_seeds=True)
+    DPLogisticRegression(random_state=7, ledger=other, **FIT).fit(*data)
+    with pytest.raises(LedgerError, match="might be equal"):
+        other.charge(elsewhere)
+    assert len(charges_of(other)) == 1
+
+
 def test_a_stream_pays_again_in_a_ledger_that_was_made_anew(ledger, tmp_path, data):
     model = DPSGDClassifier(ledger=ledger, **STREAM).partial_fit(*data)
     coef = model.coef_

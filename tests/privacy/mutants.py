@@ -1409,6 +1409,13 @@ MUTANTS = (
         (ESCAPES,),
     ),
     Mutant(
+        "an unknown seed that no other is equal to",
+        "ledger/_records.py",
+        "    if any(_store.select(file, kept, dataset, UNKNOWN_SEED)) or (\n",
+        "    if (\n",
+        (ESCAPES,),
+    ),
+    Mutant(
         "a stream that paid whoever is at the path",
         "ledger/_ledger.py",
         "return *self._key(), self._terms().salt",
