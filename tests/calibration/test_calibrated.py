@@ -303,6 +303,12 @@ def test_what_cannot_be_calibrated_is_refused(model, message):
         DPCalibratedClassifier(model, delta=1e-3).fit(X, y)
 
 
+def test_a_delta_that_pays_for_all_is_refused_by_name():
+    model = DPCalibratedClassifier(DPLogisticRegression(**TWO), epsilon=1e-3, delta=0.01)
+    with pytest.raises(ValueError, match="delta alone pays for the classifier"):
+        model.fit(*records(50))
+
+
 def test_the_whole_is_charged_once(tmp_path, monkeypatch):
     X, y = records(500)
     ledger = PrivacyLedger(tmp_path / "study.db", epsilon=3.0, delta=1e-5)
