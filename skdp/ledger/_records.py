@@ -1,6 +1,7 @@
 """Rows of the file as what they mean: terms, totals, charges and seeds."""
 
 import dataclasses
+import datetime
 import hashlib
 import unicodedata
 
@@ -15,6 +16,11 @@ _HASH_ROUNDS = 20_000
 _LONGEST_NAME = 200
 # In place of a hash: of a seed that a report tells of and doesn't name.
 UNKNOWN_SEED = "unknown"
+
+
+def now():
+    """Return the time of a charge as text."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def checked(report):

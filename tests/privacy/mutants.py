@@ -1531,7 +1531,7 @@ MUTANTS = (
     Mutant(
         "a ledger that takes a seed twice",
         "ledger/_records.py",
-        "    if any(_store.select(file, query, dataset, hashed)):\n",
+        "    if any(_store.select(file, kept, dataset, hashed)):\n",
         "    if False:\n",
         (LEDGER, ACCOUNT),
     ),
