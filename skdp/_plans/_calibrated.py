@@ -61,11 +61,24 @@ class CalibrationPlan(HistogramPlan):
 
 
 def classifier_epsilon(budget, share):
-    """Return the epsilon of a classifier that leaves a share of the squared Gaussian parameter."""
+    """Return the epsilon of a classifier that leaves a share of the squared Gaussian parameter.
+
+    Raises
+    ------
+    ValueError
+        If delta alone would pay for such a classifier, so that it has no epsilon.
+    """
     if not budget.is_private:
         return math.inf
     noise = budget.calibrate(pairwise=True) / math.sqrt(1.0 - share)
-    return get_epsilon(SPLIT_SLACK * noise, budget.delta)
+    epsilon = get_epsilon(SPLIT_SLACK * noise, budget.delta)
+    if epsilon == 0.0:
+        raise ValueError(
+            f"epsilon = {budget.epsilon:g} is so small beside delta = {budget.delta:g} that delta "
+            "alone pays for the classifier, which has to spend some epsilon: take a smaller delta, "
+            "a larger epsilon or a smaller calibration_share."
+        )
+    return epsilon
 
 
 def plan_calibration(budget, classifier, share, *, n_rows, n_cells):

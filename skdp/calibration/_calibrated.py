@@ -192,10 +192,10 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
             n_rows=X.shape[0],
             n_cells=2 * n_bins,
         )
-        coins, noise = plan.start(self.random_state).spawn(2)
+        coins, noise, fit = plan.start(self.random_state).spawn(3)
 
         # 4. solve
-        estimator.fit(X, y)
+        estimator.set_params(random_state=fit.as_random_state()).fit(X, y)
         values = np.asarray(estimator.decision_function(X), dtype=np.float64)
         position = clip_scores(expit(0.5 * values), 0.0, 1.0)
         axes = [Axis(targets[:, 0] > 0.0, 2, "down"), Axis(n_bins * position, n_bins, "down")]
@@ -204,6 +204,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         slope, offset = fit_sigmoid(*counts, middles, plan.mechanism.noise_std)
 
         # 5. publish
+        # What is published holds no seed, and another fit of it charges as any other.
+        estimator.set_params(random_state=None, ledger=self.ledger)
         self.estimator_, self.classes_ = estimator, classes
         self.slope_, self.offset_ = slope, offset
         self.privacy_report_ = plan.joint_report(
@@ -222,7 +224,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
             "epsilon": classifier_epsilon(budget, self.calibration_share),
             "delta": self.delta,
             "adjacency": self.adjacency,
-            "random_state": self.random_state,
+            # The ledger knows the seed of all; a plain fit with it must have noise of its own.
+            "random_state": None,
             # The counts and the classifier are charged together.
             "ledger": COVERED,
         }

@@ -1,7 +1,6 @@
 """The ledger: one budget for all fits on the same records."""
 
 import dataclasses
-import datetime
 import json
 import os
 
@@ -12,7 +11,6 @@ from skdp.ledger import _records, _rules, _store, _text
 from skdp.ledger._account import LedgerParameter
 
 _USER_VARIABLE = "SKDP_LEDGER_USER"
-_ELSEWHERE = "other"
 
 
 class PrivacyLedger(LedgerParameter):
@@ -39,7 +37,8 @@ class PrivacyLedger(LedgerParameter):
     adjacency : {"zero_out", "replace_one", "replace_label"}, default="zero_out"
         What all fits are counted by. In a ledger of "zero_out", fits of "replace_one" cost what
         their noise gives there, about half of their epsilon; in one of "replace_one", fits of
-        "zero_out" cost as for groups of two.
+        "zero_out" cost as for groups of two. If a file is opened without epsilon and delta, the
+        defaults of this, `unit` and `allow_seeds` stand for what it has, also if they are given.
     unit : str, default="one row"
         What all fits protect; "the label of one row" for "replace_label".
     dataset : str, default="default"
@@ -120,7 +119,7 @@ class PrivacyLedger(LedgerParameter):
 
     def _create(self, wanted):
         terms = _rules.make_terms(**wanted, salt=random_name())
-        entries = {**dataclasses.asdict(terms), "time": _now()}
+        entries = {**dataclasses.asdict(terms), "time": _records.now()}
         _store.create(self._path, self._dataset, entries)
 
     def _check_terms(self, wanted):
@@ -196,7 +195,8 @@ class PrivacyLedger(LedgerParameter):
         """Charge a release that was made, or better: is about to be made, without skdp's fits.
 
         Charge first, and draw the noise after that: a crash in between loses budget only. Fits
-        with ``ledger=`` do all of this themselves.
+        with ``ledger=`` do all of this themselves. A report tells that there was a seed and not
+        which: it is taken only before all others with a seed, and none is taken after it.
 
         Parameters
         ----------
@@ -213,9 +213,8 @@ class PrivacyLedger(LedgerParameter):
         TypeError
             If `report` is no report.
         """
-        # Of unknown seeds any two might be equal.
-        seed = "unknown" if _records.checked(report).reproducible else None
-        self._charge(report, estimator=_ELSEWHERE, parameters={}, seed=seed)
+        seed = _records.UNKNOWN_SEED if _records.checked(report).reproducible else None
+        self._charge(report, estimator="other", parameters={}, seed=seed)
 
     def can_afford(self, report):
         """Tell whether a fit would be taken now.
@@ -327,8 +326,8 @@ class PrivacyLedger(LedgerParameter):
             alone = _rules.admit(report, cost, totals, terms, self._where())
             if hashed is not None:
                 _records.keep_seed(file, self._dataset, hashed, self._where())
-            charged = {"mu": cost.mu, "erasure": cost.erasure, "alone": alone, "time": _now()}
-            _store.insert(file, "charge", {**entries, **charged})
+            charged = {"mu": cost.mu, "erasure": cost.erasure, "alone": alone}
+            _store.insert(file, "charge", {**entries, **charged, "time": _records.now()})
 
     def _take_seed(self, seed):
         """Keep the seed, if it isn't None, of a call whose cost was charged before."""
@@ -382,6 +381,10 @@ class PrivacyLedger(LedgerParameter):
     def _key(self):
         return self._path, self._dataset, self._part
 
+    def _budget_name(self):
+        """Name what charges add up in: a file that was made anew in its place has another."""
+        return *self._key(), self._terms().salt
+
     def _where(self):
         shown = f"the ledger {self._path!r}"
         if self._dataset != "default":
@@ -394,7 +397,3 @@ def _reopened(path, dataset, part):
     ledger = object.__new__(PrivacyLedger)
     ledger._path, ledger._dataset, ledger._part = path, dataset, part
     return ledger
-
-
-def _now():
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

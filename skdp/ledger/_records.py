@@ -1,6 +1,7 @@
 """Rows of the file as what they mean: terms, totals, charges and seeds."""
 
 import dataclasses
+import datetime
 import hashlib
 import unicodedata
 
@@ -13,6 +14,13 @@ _SUMS = """SELECT part, sum(mu * mu) AS square, sum(erasure) AS erasure, count(*
 # Some milliseconds for each guess at a seed.
 _HASH_ROUNDS = 20_000
 _LONGEST_NAME = 200
+# In place of a hash: of a seed that a report tells of and doesn't name.
+UNKNOWN_SEED = "unknown"
+
+
+def now():
+    """Return the time of a charge as text."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def checked(report):
@@ -81,14 +89,24 @@ def hash_seed(seed, terms, where):
             "noise, and together reveal what each hides. Fit with random_state=None, or make a "
             "ledger with allow_seeds=True."
         )
+    if seed == UNKNOWN_SEED:
+        return seed
     salt = bytes.fromhex(terms.salt)
     return hashlib.pbkdf2_hmac("sha256", seed.encode(), salt, _HASH_ROUNDS).hex()
 
 
 def keep_seed(file, dataset, hashed, where):
-    """Write the hash of a seed; a LedgerError if it is there."""
-    query = "SELECT 1 FROM seed WHERE dataset = ? AND hash = ?"
-    if any(_store.select(file, query, dataset, hashed)):
+    """Write the hash of a seed; a LedgerError if it, or one that might be it, is there."""
+    kept = "SELECT 1 FROM seed WHERE dataset = ? AND hash = ?"
+    any_kept = "SELECT 1 FROM seed WHERE dataset = ?"
+    if any(_store.select(file, kept, dataset, UNKNOWN_SEED)) or (
+        hashed == UNKNOWN_SEED and any(_store.select(file, any_kept, dataset))
+    ):
+        raise LedgerError(
+            f"two seeds might be equal in {where}, because a report of one that was charged by "
+            "charge() doesn't say what it is, and equal seeds have equal noise: take none."
+        )
+    if any(_store.select(file, kept, dataset, hashed)):
         raise LedgerError(
             f"a fit with this seed was charged to {where} before, and would have the same noise: "
             "take another seed, or better none."

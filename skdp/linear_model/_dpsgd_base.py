@@ -65,8 +65,8 @@ class _Stream:
     also_public : tuple of str
         What they assumed public.
     charged : tuple or None
-        The ledger that was charged last, and the epsilon. Records of later calls are others', so
-        that they cost no more there.
+        The name of the budget that was charged last, and the epsilon. Records of later calls are
+        others', so that they cost no more there.
     """
 
     settings: tuple
@@ -77,21 +77,26 @@ class _Stream:
     also_public: tuple = ()
     charged: tuple | None = None
 
-    def not_charged(self, budget):
-        """Return the budget of another call, which is paid if the last charge covers it."""
-        if budget.account is None or self.charged is None:
-            return budget
-        ledger, epsilon = self.charged
-        is_paid = budget.account.ledger == ledger and budget.epsilon <= epsilon
-        return replace(budget, account=budget.account._replace(is_paid=is_paid))
+    def pay(self, budget):
+        """Return the budget of another call, which is paid if the last charge covers it.
 
-    def followed_by(self, weights, report, also_public, budget):
-        """Return the state after another call, with the budget that it was made with."""
+        And the charge that covers this call. The ledger is looked at before it is charged: one
+        that is exchanged in between is charged once more.
+        """
+        if budget.account is None:
+            return budget, self.charged
+        name = budget.account.ledger._budget_name()
+        is_paid = False
+        if self.charged is not None:
+            charged_name, epsilon = self.charged
+            is_paid = charged_name == name and budget.epsilon <= epsilon
+        charged = self.charged if is_paid else (name, budget.epsilon)
+        return replace(budget, account=budget.account._replace(is_paid=is_paid)), charged
+
+    def followed_by(self, weights, report, also_public, charged):
+        """Return the state after another call, with the charge that covers it."""
         n_calls = self.n_calls + 1
         mean = late_average(self.mean, weights, n_calls)
-        charged = self.charged
-        if budget.account is not None and not budget.account.is_paid:
-            charged = budget.account.ledger, budget.epsilon
         return _Stream(self.settings, weights, mean, n_calls, report, also_public, charged)
 
 
@@ -195,7 +200,7 @@ class BaseDPSGD(RowPrivateEstimator):
                 "targets must stay the same from one call of partial_fit to the next; fit, or a "
                 "clone, starts afresh."
             )
-        budget = before.not_charged(self._budget())
+        budget, charged = before.pay(self._budget())
         plan = plan_dpsgd_stream(
             self._problem(*rows.X.shape, n_outputs, self._length_of_longest(rows)),
             budget,
@@ -210,7 +215,7 @@ class BaseDPSGD(RowPrivateEstimator):
         seeded = stream.reproducible or (before.n_calls > 0 and before.report.reproducible)
         also_public = tuple(dict.fromkeys((*before.also_public, APART, *also_public)))
         report = plan.report(reproducible=seeded, also_public=also_public)
-        self._stream = before.followed_by(weights, report, also_public, budget)
+        self._stream = before.followed_by(weights, report, also_public, charged)
         self._set_report(plan, self._stream.n_calls, report)
         return self._stream.mean if self.average else weights
 

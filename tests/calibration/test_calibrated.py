@@ -1,5 +1,7 @@
 """A classifier and its calibration in one budget."""
 
+import copy
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -241,6 +243,42 @@ def test_a_seed_gives_counts_other_noise_than_the_classifier():
     assert fits[0].privacy_report_.reproducible
 
 
+def used(generator):
+    """Return a copy from which a stream was seeded."""
+    generator = copy.deepcopy(generator)
+    generator.randint(0, 2**32, size=8, dtype=np.uint32)
+    return generator
+
+
+@pytest.mark.parametrize(
+    ("seed", "again"), [(5, 5), (np.random.RandomState(5), used(np.random.RandomState(5)))]
+)
+def test_a_plain_fit_that_a_ledger_takes_after_a_calibrated_one_has_other_noise(
+    tmp_path, seed, again
+):
+    X, y = records(500)
+    ledger = PrivacyLedger(tmp_path / "study.db", epsilon=9.0, delta=1e-4, allow_seeds=True)
+    given = DPLogisticRegression(**TWO)
+    runs = [
+        run(DPCalibratedClassifier(given, random_state=seed, ledger=ledger), X, y),
+        run(clone(given).set_params(random_state=again, ledger=ledger), X, y),
+    ]
+    noises = [(seen.released[0] - seen.values[0]).ravel() for seen in runs]
+    ratios = np.divide(*noises)
+    assert ratios.size > 3
+    # Equal noise has one ratio, that of its scales.
+    assert np.ptp(ratios) > 1e-6 * np.abs(ratios).max()
+
+
+@pytest.mark.parametrize("random_state", [0, np.random.RandomState(0)])
+def test_the_published_classifier_holds_no_seed(random_state):
+    model = DPCalibratedClassifier(DPLogisticRegression(**TWO), random_state=random_state)
+    model.fit(*records(500))
+    assert model.estimator_.random_state is None
+    assert model.estimator_.privacy_report_.reproducible
+    assert model.privacy_report_.reproducible
+
+
 def test_the_classifier_given_stays_as_it_is_and_may_come_after_others():
     X, y = records(500)
     given = DPLogisticRegression(epsilon=0.123, **TWO)
@@ -263,6 +301,12 @@ def test_what_cannot_be_calibrated_is_refused(model, message):
     X, y = records(50)
     with pytest.raises(ValueError, match=message):
         DPCalibratedClassifier(model, delta=1e-3).fit(X, y)
+
+
+def test_a_delta_that_pays_for_all_is_refused_by_name():
+    model = DPCalibratedClassifier(DPLogisticRegression(**TWO), epsilon=1e-3, delta=0.01)
+    with pytest.raises(ValueError, match="delta alone pays for the classifier"):
+        model.fit(*records(50))
 
 
 def test_the_whole_is_charged_once(tmp_path, monkeypatch):

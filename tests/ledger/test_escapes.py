@@ -3,19 +3,27 @@
 import copy
 import os
 import pickle
+import pkgutil
 import subprocess
 import sys
+from importlib import import_module
+from inspect import signature
 
 import joblib
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import AdaBoostRegressor
 from sklearn.model_selection import KFold, cross_validate
+from sklearn.pipeline import make_pipeline
 
-from skdp.exceptions import LedgerError
+import skdp
+from skdp.calibration import DPCalibratedClassifier
+from skdp.exceptions import BudgetExceededError, LedgerError
 from skdp.ledger import PrivacyLedger
 from skdp.ledger._account import resolve_account
 from skdp.linear_model import DPLogisticRegression, DPRidge, DPSGDClassifier
+from skdp.preprocessing import NormClipper
 from tests.ledger._fits import charges_of, make_ledger, report_of
 
 FIT = {"epsilon": 0.5, "delta": 1e-7, "classes": [0, 1]}
@@ -59,6 +67,37 @@ def test_each_call_of_a_seeded_stream_has_noise_of_its_own(seeded, data):
         with pytest.raises(LedgerError, match="same noise"):
             again.partial_fit(*data)
     assert len(charges_of(seeded)) == 1
+
+
+def test_a_seed_that_a_report_does_not_name_might_be_any(seeded, tmp_path, data):
+    elsewhere = DPLogisticRegression(random_state=7, **FIT).fit(*data).privacy_report_
+    seeded.charge(elsewhere)
+    for seed in (7, 8):
+        with pytest.raises(LedgerError, match="might be equal"):
+            DPLogisticRegression(random_state=seed, ledger=seeded, **FIT).fit(*data)
+    DPLogisticRegression(**FIT, ledger=seeded).fit(*data)
+    assert len(charges_of(seeded)) == 2
+    other = make_ledger(tmp_path, epsilon=9.0, delta=1e-4, name="other.db", allow_seeds=True)
+    DPLogisticRegression(random_state=7, ledger=other, **FIT).fit(*data)
+    with pytest.raises(LedgerError, match="might be equal"):
+        other.charge(elsewhere)
+    assert len(charges_of(other)) == 1
+
+
+def test_a_stream_pays_again_in_a_ledger_that_was_made_anew(ledger, tmp_path, data):
+    model = DPSGDClassifier(ledger=ledger, **STREAM).partial_fit(*data)
+    coef = model.coef_
+    os.unlink(ledger.path)
+    with pytest.raises(LedgerError, match="doesn't exist"):
+        model.partial_fit(*data)
+    make_ledger(tmp_path, epsilon=0.1, delta=1e-4)
+    with pytest.raises(BudgetExceededError):
+        model.partial_fit(*data)
+    assert model.coef_ is coef
+    os.unlink(ledger.path)
+    again = make_ledger(tmp_path, epsilon=9.0, delta=1e-4)
+    model.partial_fit(*data).partial_fit(*data)
+    assert len(charges_of(again)) == 1
 
 
 @pytest.mark.parametrize("late", ["pickle", "loky"])
@@ -112,6 +151,53 @@ def test_one_name_of_a_part_is_one_part(ledger):
     for name in ("north ", " north", "\u00a0north"):
         with pytest.raises(ValueError, match=r"space|printable"):
             ledger.part(name)
+
+
+PACKAGES = [
+    import_module(found.name)
+    for found in pkgutil.iter_modules(skdp.__path__, "skdp.")
+    if found.ispkg
+]
+BUNDLING = [
+    member
+    for package in PACKAGES
+    for member in vars(package).values()
+    if isinstance(member, type) and {"estimator", "ledger"} <= {*signature(member).parameters}
+]
+
+
+def bundle(cls):
+    """Return one with a pipeline in it, if it takes that."""
+    inner = DPLogisticRegression(classes=[0, 1])
+    if cls is DPCalibratedClassifier:
+        return cls(inner, epsilon=0.5, delta=1e-7)
+    settings = {"dplogisticregression__alpha": np.geomspace(1e-3, 1e-2, 10).tolist()}
+    return cls(make_pipeline(NormClipper(), inner), settings, delta=1e-7)
+
+
+def estimators_in(value):
+    """Give all estimators in an attribute, those in their parameters and attributes included."""
+    if isinstance(value, BaseEstimator):
+        yield value
+        inside = [*value.get_params().values(), *vars(value).values()]
+    else:
+        inside = value if isinstance(value, (list, tuple)) else []
+    for one in inside:
+        yield from estimators_in(one)
+
+
+@pytest.mark.parametrize("cls", BUNDLING)
+def test_what_a_bundle_publishes_charges_when_it_is_fitted_again(cls, ledger, data, monkeypatch):
+    assert len(BUNDLING) >= 3
+    model = bundle(cls).fit(*data)
+    found = [one for one in estimators_in(model) if "ledger" in one.get_params()]
+    assert len(found) >= 3
+    assert all(one.ledger is None for one in found)
+    monkeypatch.setenv("SKDP_LEDGER", ledger.path)
+    published = getattr(model, "estimator_", None) or model.best_estimator_
+    for copied in (published, clone(published), pickle.loads(pickle.dumps(published))):
+        copied.fit(*data)
+    assert len(charges_of(ledger)) == 3
 
 
 def test_a_paid_account_still_refuses_a_bootstrap(ledger, monkeypatch):

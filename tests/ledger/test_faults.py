@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from skdp.exceptions import BudgetExceededError, LedgerError
-from skdp.ledger import PrivacyLedger, _ledger, _store
+from skdp.ledger import PrivacyLedger, _records, _store
 from tests.ledger._fits import charges_of, forks, in_fork, make_ledger, processes, report_of
 
 SMALL = report_of(0.01)
@@ -257,7 +257,7 @@ def test_a_path_may_hold_what_means_something_in_addresses(tmp_path):
 
 
 def test_a_clock_that_goes_back_changes_no_order(ledger, monkeypatch):
-    monkeypatch.setattr(_ledger, "_now", lambda: "1999-12-31T23:59:59+00:00")
+    monkeypatch.setattr(_records, "now", lambda: "1999-12-31T23:59:59+00:00")
     ledger._charge(SMALL, estimator="late", parameters={}, seed=None)
     assert [charge["estimator"] for charge in charges_of(ledger)] == ["other", "late"]
     assert "like the last (late)" in str(ledger)

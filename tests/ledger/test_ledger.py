@@ -313,6 +313,14 @@ def test_a_ledger_is_opened_with_its_own_budget_or_none(tmp_path):
     assert not (tmp_path / "none.db").exists()
 
 
+def test_a_default_stands_for_what_the_file_has_unless_a_budget_is_stated(tmp_path):
+    ledger = make_ledger(tmp_path, adjacency="replace_one", allow_seeds=True)
+    opened = PrivacyLedger(ledger.path, adjacency="zero_out", allow_seeds=False)
+    assert opened.to_dict()["adjacency"] == "replace_one"
+    with pytest.raises(LedgerError, match="adjacency='replace_one'"):
+        make_ledger(tmp_path)
+
+
 @pytest.mark.parametrize(
     "changes",
     [

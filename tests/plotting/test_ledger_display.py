@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from skdp.ledger import _ledger
+from skdp.ledger import _records
 from skdp.plotting import LedgerDisplay
 from tests.ledger._fits import charges_of, make_ledger, report_of
 
@@ -22,7 +22,7 @@ def closed_figures():
 def ledger(tmp_path, monkeypatch):
     ledger = make_ledger(tmp_path, dataset="survey")
     for day, estimator in zip(DAYS, "ABAC", strict=True):
-        monkeypatch.setattr(_ledger, "_now", lambda day=day: f"{day}T12:00:00+00:00")
+        monkeypatch.setattr(_records, "now", lambda day=day: f"{day}T12:00:00+00:00")
         ledger._charge(report_of(0.2), estimator=estimator, parameters={}, seed=None)
     return ledger
 

@@ -204,6 +204,13 @@ MUTANTS = (
         (CALIBRATED,),
     ),
     Mutant(
+        "a classifier with the seed of its calibration",
+        "calibration/_calibrated.py",
+        "random_state=fit.as_random_state()",
+        "random_state=self.random_state",
+        (CALIBRATED,),
+    ),
+    Mutant(
         "calibration by exact counts",
         "calibration/_calibrated.py",
         "fit_sigmoid(*counts, middles, plan.mechanism.noise_std)",
@@ -1402,6 +1409,27 @@ MUTANTS = (
         (ESCAPES,),
     ),
     Mutant(
+        "an unknown seed that no other is equal to",
+        "ledger/_records.py",
+        "    if any(_store.select(file, kept, dataset, UNKNOWN_SEED)) or (\n",
+        "    if (\n",
+        (ESCAPES,),
+    ),
+    Mutant(
+        "a stream that paid whoever is at the path",
+        "ledger/_ledger.py",
+        "return *self._key(), self._terms().salt",
+        "return self._key()",
+        (ESCAPES,),
+    ),
+    Mutant(
+        "a calibrated classifier that nobody charges ever after",
+        "calibration/_calibrated.py",
+        "set_params(random_state=None, ledger=self.ledger)",
+        "set_params(random_state=None)",
+        (ESCAPES,),
+    ),
+    Mutant(
         "workers that don't know of their caller's ledger",
         "linear_model/_pickling.py",
         'return {**state, "ledger": named_ledger(state["ledger"])} if "ledger" in state else state',
@@ -1503,7 +1531,7 @@ MUTANTS = (
     Mutant(
         "a ledger that takes a seed twice",
         "ledger/_records.py",
-        "    if any(_store.select(file, query, dataset, hashed)):\n",
+        "    if any(_store.select(file, kept, dataset, hashed)):\n",
         "    if False:\n",
         (LEDGER, ACCOUNT),
     ),
