@@ -1,5 +1,6 @@
 """Private selection against exact laws of small mechanisms, and what is made of its bound."""
 
+import dataclasses
 import itertools
 import json
 import math
@@ -12,10 +13,12 @@ from dp_accounting.rdp import rdp_privacy_accountant
 
 from skdp._random import SecureStream, make_stream
 from skdp.accountant import (
+    ErasureEvent,
     GaussianEvent,
     LaplaceEvent,
     NoisyMaxEvent,
     PrivacyReport,
+    RandomizedResponseEvent,
     SelectionEvent,
     TruncatedNegativeBinomial,
     calibrate,
@@ -449,6 +452,9 @@ def test_reports_of_a_search_that_were_tampered_with():
         ((("x",), 0.0, 0.5), TypeError),
         (((GaussianEvent(1.0),), 0.0, 0.5), TypeError),
         ((((SelectionEvent(((GaussianEvent(1.0),),), 0.0, 0.5),),), 0.0, 0.5), TypeError),
+        ((((ErasureEvent(0.5),),), 0.0, 1.0), TypeError),
+        ((((GaussianEvent(1.0), ErasureEvent(1.0)),), 0.0, 0.5), TypeError),
+        ((((RandomizedResponseEvent(0.0),),), 0.0, 0.5), TypeError),
         ((((GaussianEvent(1.0),),), -1.0, 0.5), ValueError),
         ((((GaussianEvent(1.0),),), 0.0, 1.5), ValueError),
         ((((GaussianEvent(1.0),),), 0.0, 0.5, 0), ValueError),
@@ -457,6 +463,15 @@ def test_reports_of_a_search_that_were_tampered_with():
 def test_events_refuse_what_they_cannot_account_for(arguments, kind):
     with pytest.raises(kind):
         SelectionEvent(*arguments)
+
+
+@pytest.mark.parametrize("inside", [ErasureEvent(1.0), RandomizedResponseEvent(0.0)])
+def test_no_text_puts_into_a_trial_what_would_cost_nothing_there(inside):
+    whole = json.loads(report(search((GaussianEvent(4.0),)), epsilon=math.inf).to_json())
+    fields = {"type": type(inside).__name__, **dataclasses.asdict(inside)}
+    whole["events"][0]["alternatives"].append([fields])
+    with pytest.raises(ValueError, match="must be one of"):
+        PrivacyReport.from_dict(whole)
 
 
 @pytest.mark.parametrize("eta", [-0.5, 0.0, 1.0])
