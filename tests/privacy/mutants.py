@@ -1066,9 +1066,23 @@ MUTANTS = (
     Mutant(
         "filter: a pair's distance for a record that goes and one that comes",
         "accountant/_filter.py",
-        "e.scaled_to_group(2) if e.pairwise else e for e in events",
-        "e for e in events",
+        "events = there_and_back(events)",
+        "events = tuple(events)",
         (FILTER,),
+    ),
+    Mutant(
+        "filter: a pair's distance inside a search for a record that goes and one that comes",
+        "accountant/_selection_event.py",
+        "replace(event, alternatives=tuple(map(there_and_back, event.alternatives)))",
+        "(event.scaled_to_group(2) if event.pairwise else event)",
+        (FILTER,),
+    ),
+    Mutant(
+        "private selection: erasures that cost nothing",
+        "accountant/_selection_event.py",
+        "INSIDE = (GaussianEvent, LaplaceEvent, NoisyMaxEvent)",
+        "from skdp.accountant._events import EVENTS\n\nINSIDE = (NoisyMaxEvent, *EVENTS)",
+        (SELECTION,),
     ),
     Mutant(
         "filter: an erasure beside the whole delta",
