@@ -309,14 +309,13 @@ def test_the_law_of_the_number_of_trials(eta, rate):
 
 
 class Words:
-    """A stream whose uniforms have a given sum of 256 bits."""
+    """A stream whose words are the 256 bits of a given number."""
 
     def __init__(self, value):
-        bits = int(value * 2**256)
-        self.words = [(bits >> (32 * place)) % 2**32 for place in range(8)]
+        self.bits = int(value * 2**256)
 
-    def uniform(self, size):
-        return (np.array(self.words[:size]) + 0.5) / 2.0**32
+    def words(self, size):
+        return np.array([(self.bits >> (64 * place)) % 2**64 for place in range(size)], np.uint64)
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 2), Fraction(1, 64)])
@@ -325,8 +324,9 @@ def test_a_number_of_trials_is_drawn_by_inversion(rate):
     law = TruncatedNegativeBinomial(1.0, float(rate))
     for k in (1, 2, 3, 50):
         end = 1 - (1 - rate) ** k
-        assert law.sample(Words(end - Fraction(1, 2**200))) == k
-        assert law.sample(Words(end + Fraction(1, 2**200))) == k + 1
+        for bits in (60, 200):
+            assert law.sample(Words(end - Fraction(1, 2**bits))) == k
+            assert law.sample(Words(end + Fraction(1, 2**bits))) == k + 1
 
 
 @pytest.mark.parametrize("eta", [-0.5, 0.0, 1.0])
