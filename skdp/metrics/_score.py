@@ -133,15 +133,16 @@ def _mean(losses, largest, options):
     nodes = options["bins"]
     if nodes == "auto":
         nodes = statistics.auto_nodes(losses.size, options["noise_std"])
-    position = statistics.graded_positions(clip_scores(losses, 0.0, largest), nodes)
+    # What is no number counts as the worst.
+    losses = clip_scores(np.nan_to_num(losses, nan=largest), 0.0, largest)
+    position = statistics.graded_positions(losses, nodes)
     return statistics.NegativeMeanLoss((nodes,), largest), [Axis(position, nodes, "linear")]
 
 
 def _neg_log_loss(estimator, X, y, options):
     classes, codes = read_labels(estimator, X, y)
     of_classes = probabilities(estimator, X, classes.size)
-    # What is no number counts as the worst.
-    right = np.nan_to_num(of_classes[np.arange(codes.size), codes], nan=0.0)
+    right = of_classes[np.arange(codes.size), codes]
     losses = -np.log(np.clip(right, LEAST_PROBABILITY, 1.0))
     return _mean(losses, _LARGEST_LOG_LOSS, options)
 
