@@ -143,7 +143,7 @@ MUTANTS = (
     Mutant(
         "scores with a fit's noise",
         "_plans/_histogram.py",
-        "stream_key: ClassVar = (5,)",
+        "stream_key: ClassVar = (HISTOGRAM_KEY,)",
         "stream_key: ClassVar = ()",
         (SCORES,),
     ),
@@ -199,7 +199,7 @@ MUTANTS = (
     Mutant(
         "counts with a classifier's noise",
         "_plans/_calibrated.py",
-        "stream_key: ClassVar = (6,)",
+        "stream_key: ClassVar = (CALIBRATION_KEY,)",
         "stream_key: ClassVar = ()",
         (CALIBRATED,),
     ),
