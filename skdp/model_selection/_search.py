@@ -20,7 +20,7 @@ from skdp.linear_model._base import (
     encode_labels,
     is_private,
 )
-from skdp.metrics._score import ADDITIVE, SCORINGS
+from skdp.metrics._score import ADDITIVE, SCORINGS, check_scoring
 from skdp.model_selection._candidates import last_step, make_candidates
 from skdp.model_selection._trials import Records, run_composed, run_repeated
 from skdp.utils._sklearn import (
@@ -112,6 +112,8 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         # 3. plan from public numbers
         rows = frame if hasattr(frame, "columns") else X
         scoring = self._scoring(classifies)
+        for model in candidates.models:
+            check_scoring(model, scoring, self.classes_ if classifies else None)
         scored = {"scoring": scoring, "target_bounds": self._target_bounds(classifies)}
         plan = plan_selection(
             SearchBudget(self.epsilon, self.delta, self.adjacency, account=self._account()),

@@ -1637,6 +1637,13 @@ MUTANTS = (
         (SECRETS,),
     ),
     Mutant(
+        "a score that only the first candidate has",
+        "model_selection/_search.py",
+        "for model in candidates.models:\n            check_scoring",
+        "for model in candidates.models[:1]:\n            check_scoring",
+        (SEARCH,),
+    ),
+    Mutant(
         "a chosen model's copies are charged to nobody",
         "model_selection/_search.py",
         "        model.set_params(ledger=self.ledger)\n",
