@@ -38,7 +38,8 @@ class SearchBudget(Budget):
         *Budget.assumed_public[1:],
     )
     not_covered: ClassVar = (
-        "running time and memory use, which tell how many trials there were",
+        "running time, memory use and the state of the process, which tell how many trials there "
+        "were",
         *Budget.not_covered[1:2],
         "other scores on private records: they carry no noise",
         *Budget.not_covered[3:],

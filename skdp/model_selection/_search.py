@@ -22,7 +22,7 @@ from skdp.linear_model._base import (
 )
 from skdp.metrics._score import ADDITIVE, SCORINGS, check_scoring
 from skdp.model_selection._candidates import last_step, make_candidates
-from skdp.model_selection._trials import Records, run_composed, run_repeated
+from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated
 from skdp.utils._sklearn import (
     HasMethods,
     Interval,
@@ -130,7 +130,8 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         # 4. split, fit, score and choose
         split, trials = stream.spawn(2)
         records = Records.split(rows, y, n_validation, split, **scored)
-        best = _RUN[plan.method](plan, candidates.models, records, trials, self.n_jobs)
+        run = _RUN[plan.method]
+        best = check_outcome(run(plan, candidates.models, records, trials, self.n_jobs))
 
         # 5. publish
         assumed = candidates.assumed() + (CLASSES_READ,) * candidates.classes_were_read

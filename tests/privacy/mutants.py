@@ -1538,11 +1538,18 @@ MUTANTS = (
     Mutant(
         "a search's model tells how many trials there were",
         "model_selection/_trials.py",
-        "    return _checked(max((one for one in best if one is not None), "
-        "key=lambda one: one.rank))",
+        "    return max((one for one in best if one is not None), key=lambda one: one.rank)",
         "    best = max((one for one in best if one is not None), key=lambda one: one.rank)\n"
         "    last_step(best.model).n_trials_ = n_trials\n"
         "    return best",
+        (SECRETS,),
+    ),
+    Mutant(
+        "an error of a search tells how many trials there were",
+        "model_selection/_trials.py",
+        "    return max((one for one in best if one is not None), key=lambda one: one.rank)",
+        "    return check_outcome(\n        max((one for one in best if one is not None), "
+        "key=lambda one: one.rank)\n    )",
         (SECRETS,),
     ),
     Mutant(
