@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from skdp._plans._base import SPLIT_SLACK
 from skdp._plans._histogram import HistogramPlan, gaussian_counts
+from skdp._plans._keys import CALIBRATION_KEY
 from skdp.accountant import GaussianEvent, PrivacyReport, get_epsilon
 
 # What is spent is at least this part of what may be, and by which factor noise is changed until
@@ -28,7 +29,7 @@ class CalibrationPlan(HistogramPlan):
 
     classifier: PrivacyReport
 
-    stream_key: ClassVar = (6,)
+    stream_key: ClassVar = (CALIBRATION_KEY,)
 
     @property
     def events(self):

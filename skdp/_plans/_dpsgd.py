@@ -15,13 +15,12 @@ from skdp._plans._dpsgd_disjoint import (
     sort_by_budget,
 )
 from skdp._plans._dpsgd_rules import auto_poisson_size, auto_slope
+from skdp._plans._keys import CALL_KEY
 from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp.accountant import GaussianEvent, LaplaceEvent
 
 # Slope that gradients of smooth losses are clipped at in streams, whose length nobody knows.
 _STREAM_SLOPE = 0.3
-# The first word of the random streams of `partial_fit`; the second is the number of the call.
-_CALLS = 2
 
 _SEVERAL_PASSES = (
     "each pass is private on its own and the epsilons of the {} passes add up (basic composition)"
@@ -275,7 +274,7 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
         budget=replace(budget, epsilon=epsilon, delta=0.0),
         notes=(_STREAM.format(epsilon),),
         same_clip=before is None or before.clipping == clip,
-        stream_key=(_CALLS, n_calls),
+        stream_key=(CALL_KEY, n_calls),
     )
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from skdp._mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
 from skdp._plans._base import Budget, Plan
+from skdp._plans._keys import HISTOGRAM_KEY
 from skdp.accountant import GaussianEvent, LaplaceEvent
 
 
@@ -47,7 +48,7 @@ class HistogramPlan(Plan):
     n_cells: int
 
     # Scores of the records that a fit of the same seed had must not have its noise.
-    stream_key: ClassVar = (5,)
+    stream_key: ClassVar = (HISTOGRAM_KEY,)
 
     @property
     def events(self):

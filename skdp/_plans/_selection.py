@@ -9,6 +9,7 @@ from skdp._checks import check_real
 from skdp._mechanisms import NoisyMaximum
 from skdp._plans._base import Budget, Plan
 from skdp._plans._histogram import ScoreBudget, plan_histogram
+from skdp._plans._keys import CANDIDATES_KEY, SEARCH_KEY
 from skdp._random import make_stream
 from skdp.accountant import (
     NoisyMaxEvent,
@@ -24,8 +25,6 @@ _ETA = 2.0
 _TRIALS_EACH, _FEWEST_TRIALS = 3, 5
 # A row's score is a whole number of these parts of 1.
 SCORE_PARTS = 2**20
-# Of candidates, among the streams of a seed.
-_CANDIDATES = 6
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,8 @@ class SearchBudget(Budget):
         *Budget.assumed_public[1:],
     )
     not_covered: ClassVar = (
-        "running time and memory use, which tell how many trials there were",
+        "running time, memory use and the state of the process, which tell how many trials there "
+        "were",
         *Budget.not_covered[1:2],
         "other scores on private records: they carry no noise",
         *Budget.not_covered[3:],
@@ -72,7 +72,7 @@ class SelectionPlan(Plan):
     event: SelectionEvent
     noise: dict
 
-    stream_key: ClassVar = (7,)
+    stream_key: ClassVar = (SEARCH_KEY,)
 
     @property
     def events(self):
@@ -162,7 +162,7 @@ def plan_selection(
 
 def public_choices(random_state):
     """Return a RandomState for the candidates that a random search tries."""
-    return make_stream(random_state, key=(_CANDIDATES,)).twister()
+    return make_stream(random_state, key=(CANDIDATES_KEY,)).twister()
 
 
 def _repeated(budget, n_trials, fits, *, n_validation, **public):

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from skdp._mechanisms import GaussianMechanism, RandomizedResponse
 from skdp._plans._base import ASSUMED_PUBLIC, NOT_COVERED, Budget, Plan
+from skdp._plans._keys import BATCHES_KEY
 from skdp._random import make_stream
 from skdp.accountant import (
     GaussianEvent,
@@ -18,8 +19,6 @@ CLASSES_DECLARED = "the set of classes"
 FEATURES_READ = "the largest row norm, which was read from X (set data_norm to declare a bound)"
 # Below this, labels that are flipped tell next to nothing, and all but none of them stays.
 _SMALLEST_RESPONSE = 1e-6
-# Of random streams that no release draws from.
-_BATCHES = 3
 
 
 @dataclass(frozen=True)
@@ -210,4 +209,4 @@ def plan_walr(budget, *, compare, n_rows, n_columns, n_classes, rounding_slack):
 
 def public_coins(random_state):
     """Return a stream for what reads public rows and releases only, apart from all noise."""
-    return make_stream(random_state, key=(_BATCHES,))
+    return make_stream(random_state, key=(BATCHES_KEY,))

@@ -4,14 +4,13 @@ import decimal
 import math
 from dataclasses import dataclass
 
-import numpy as np
 from scipy.optimize import brentq
 
 from skdp._checks import check_real
 
 _LARGEST_ETA, _SMALLEST_ETA, _SMALLEST_RATE = 100.0, 1e-12, 1e-12
-# Digits of the law that is drawn from, and words of 32 bits of the uniform that draws.
-_DIGITS, _WORDS = 80, 8
+# Digits of the law that is drawn from, and words of 64 bits of the uniform that draws.
+_DIGITS, _WORDS = 80, 4
 # Of sums of a few logarithms and exponentials.
 _ROUNDING = 1e-13
 
@@ -125,22 +124,22 @@ class TruncatedNegativeBinomial:
         Parameters
         ----------
         stream : SeededStream or SecureStream
-            What the randomness comes from; a few uniforms are drawn.
+            What the randomness comes from; four words are drawn.
 
         Returns
         -------
         n_trials : int
             At least 1.
         """
-        words = np.floor(stream.uniform(_WORDS) * 2.0**32).astype(np.uint64).tolist()
-        bits = sum((word % 2**32) << (32 * place) for place, word in enumerate(words))
+        words = stream.words(_WORDS).tolist()
+        bits = sum(word << (64 * place) for place, word in enumerate(words))
         with decimal.localcontext(prec=_DIGITS):
             eta, rate = decimal.Decimal(self.eta), decimal.Decimal(self.stopping_rate)
             if rate == 1:
                 return 1
             log_range = (rate**-eta - 1) / eta if eta else -rate.ln()
             chance = (1 - rate) / log_range
-            left = decimal.Decimal(bits) / 2 ** (32 * _WORDS) - chance
+            left = decimal.Decimal(bits) / 2 ** (64 * _WORDS) - chance
             n_trials = 1
             while left >= 0:
                 chance *= (1 - rate) * (n_trials + eta) / (n_trials + 1)

@@ -5,13 +5,13 @@ import math
 
 from skdp._checks import check_real
 from skdp.accountant._events import EVENTS
-from skdp.accountant._selection_event import NoisyMaxEvent, SelectionEvent
+from skdp.accountant._selection_event import INSIDE, NoisyMaxEvent, SelectionEvent
 
 _COMPARED = ("sampling", "sampling_rate", "n_steps", "n_releases", "noise_multiplier", "mu")
 # Wording may change from one version to the next, and isn't compared.
 _DERIVED = ("event", *_COMPARED)
 _KINDS = {kind.__name__: kind for kind in (*EVENTS, NoisyMaxEvent, SelectionEvent)}
-_SIMPLE_KINDS = {name: kind for name, kind in _KINDS.items() if kind is not SelectionEvent}
+_KINDS_INSIDE = {kind.__name__: kind for kind in INSIDE}
 _LONGEST_NAME = 40
 # By how much versions and machines may differ in what is derived.
 _ROUNDING = 1e-9
@@ -118,7 +118,7 @@ def _event(entries, kinds):
 def _alternatives(value, name):
     if not isinstance(value, list):
         raise ValueError(f"entry {name!r} must be a list of lists of events.")
-    return tuple(_events(item, name, _SIMPLE_KINDS) for item in value)
+    return tuple(_events(item, name, _KINDS_INSIDE) for item in value)
 
 
 _READERS = {

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 from skdp._checks import check_count, check_real
-from skdp.accountant._events import checked_events, pure_factor
+from skdp.accountant._events import GaussianEvent, LaplaceEvent, checked_events, pure_factor
 from skdp.accountant._repetition import TruncatedNegativeBinomial
 
 
@@ -123,6 +123,10 @@ class NoisyMaxEvent:
         return replace(self, noise_multiplier=self.noise_multiplier / group_size)
 
 
+# Of trials. Erasures aren't among them, as what repetition makes of these isn't added up.
+INSIDE = (GaussianEvent, LaplaceEvent, NoisyMaxEvent)
+
+
 @dataclass(frozen=True)
 class SelectionEvent:
     """The best of a secret number of trials, chosen by a score that is part of each.
@@ -178,8 +182,9 @@ class SelectionEvent:
         if not alternatives or not all(alternatives):
             raise ValueError("alternatives must hold at least one event each, and one of them.")
         for events in alternatives:
-            if any(type(event) is SelectionEvent for event in events):
-                raise TypeError("alternatives must not hold selections.")
+            if not all(type(event) in INSIDE for event in events):
+                *names, last = (kind.__name__ for kind in INSIDE)
+                raise TypeError(f"alternatives must hold {', '.join(names)} or {last} themselves.")
         alternatives = tuple(dict.fromkeys(checked_releases(events) for events in alternatives))
         object.__setattr__(self, "alternatives", alternatives)
         law = TruncatedNegativeBinomial(self.eta, self.stopping_rate)
@@ -235,7 +240,7 @@ class SelectionEvent:
 
     @property
     def erasure(self):
-        """Probability that the event reveals everything: none beyond its own noise."""
+        """Probability that the event reveals everything: trials have no erasures."""
         return 0.0
 
     @property
@@ -293,5 +298,19 @@ def checked_releases(events):
         replace(event)
         if type(event) in (NoisyMaxEvent, SelectionEvent)
         else checked_events((event,))[0]
+        for event in events
+    )
+
+
+def there_and_back(events):
+    """Return events, in which a record was nulled, for one that goes and one that comes.
+
+    Only distances between neighbours' values count twice, as others do so by themselves. The one
+    that comes is in the place of the one that goes, and so in the same part of a trial.
+    """
+    return tuple(
+        replace(event, alternatives=tuple(map(there_and_back, event.alternatives)))
+        if type(event) is SelectionEvent
+        else (event.scaled_to_group(2) if event.pairwise else event)
         for event in events
     )

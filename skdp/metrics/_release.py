@@ -161,9 +161,14 @@ def binary_scores(estimator, X):
 
 def probabilities(estimator, X, n_classes):
     """Return the probability of each class."""
+    needs_probabilities(estimator)
+    return predict(estimator, X, "predict_proba", width=n_classes)
+
+
+def needs_probabilities(estimator):
+    """Refuse an estimator without probabilities."""
     if not hasattr(estimator, "predict_proba"):
         raise ValueError("this needs an estimator with predict_proba.")
-    return predict(estimator, X, "predict_proba", width=n_classes)
 
 
 def two_classes(classes, what):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
 
 from skdp._bounds import clip_scores
 from skdp._checks import check_bounds
@@ -17,8 +18,10 @@ from skdp.metrics._release import (
     Request,
     binary_scores,
     grade,
+    needs_probabilities,
     predict,
     probabilities,
+    ranks_by_probability,
     read_labels,
     read_targets,
     two_classes,
@@ -133,15 +136,16 @@ def _mean(losses, largest, options):
     nodes = options["bins"]
     if nodes == "auto":
         nodes = statistics.auto_nodes(losses.size, options["noise_std"])
-    position = statistics.graded_positions(clip_scores(losses, 0.0, largest), nodes)
+    # What is no number counts as the worst.
+    losses = clip_scores(np.nan_to_num(losses, nan=largest), 0.0, largest)
+    position = statistics.graded_positions(losses, nodes)
     return statistics.NegativeMeanLoss((nodes,), largest), [Axis(position, nodes, "linear")]
 
 
 def _neg_log_loss(estimator, X, y, options):
     classes, codes = read_labels(estimator, X, y)
     of_classes = probabilities(estimator, X, classes.size)
-    # What is no number counts as the worst.
-    right = np.nan_to_num(of_classes[np.arange(codes.size), codes], nan=0.0)
+    right = of_classes[np.arange(codes.size), codes]
     losses = -np.log(np.clip(right, LEAST_PROBABILITY, 1.0))
     return _mean(losses, _LARGEST_LOG_LOSS, options)
 
@@ -208,6 +212,7 @@ _SCORES = {
 SCORINGS = frozenset(_SCORES)
 # Scores that are means over rows.
 ADDITIVE = frozenset(_SCORES) - {"balanced_accuracy", "roc_auc", "r2"}
+_OF_REGRESSORS = frozenset({"r2", "neg_mean_squared_error", "neg_mean_absolute_error"})
 
 
 @validate_params(
@@ -341,6 +346,27 @@ def private_score(
     released = request.count(axes)
     value, low, high = statistic.interval(released.shares, level)
     return PrivateScore(value, low, high, released.report, level, scoring)
+
+
+def check_scoring(estimator, scoring, classes):
+    """Refuse a score that an estimator will not have, by its parameters alone.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It needn't be fitted.
+    scoring : str
+    classes : ndarray or None
+        Of a classifier.
+    """
+    kind = "regressor" if scoring in _OF_REGRESSORS else "classifier"
+    if not {"regressor": is_regressor, "classifier": is_classifier}[kind](estimator):
+        raise ValueError(f"scoring={scoring!r} is of a {kind}.")
+    if scoring in ("neg_log_loss", "neg_brier_score"):
+        needs_probabilities(estimator)
+    if scoring == "roc_auc":
+        two_classes(classes, "a ROC curve")
+        ranks_by_probability(estimator)
 
 
 def row_scores(estimator, X, y, scoring, target_bounds):

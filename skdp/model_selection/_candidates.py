@@ -92,8 +92,8 @@ def make_candidates(estimator, settings, adjacency, classes):
     TypeError
         If a candidate isn't an estimator that a search can make private.
     ValueError
-        If there is none, if candidates declare different classes, or if one sets what the search
-        sets.
+        If there is none, if some are classifiers and others regressors, if they declare different
+        classes, or if one sets what the search sets.
     """
     settings = tuple(settings)
     if not settings:
@@ -113,6 +113,8 @@ def make_candidates(estimator, settings, adjacency, classes):
         model.set_params(**silent)
         last_step(model).set_params(adjacency=adjacency, ledger=COVERED, random_state=None)
         models.append(model)
+    if len({is_classifier(model) for model in (estimator, *models)}) > 1:
+        raise ValueError("candidates must all be classifiers or regressors, as the estimator is.")
     were_read = _declare_classes(models, classes)
     return Candidates(settings, tuple(models), were_read)
 

@@ -20,9 +20,9 @@ from skdp.linear_model._base import (
     encode_labels,
     is_private,
 )
-from skdp.metrics._score import ADDITIVE, SCORINGS
+from skdp.metrics._score import ADDITIVE, SCORINGS, check_scoring
 from skdp.model_selection._candidates import last_step, make_candidates
-from skdp.model_selection._trials import Records, run_composed, run_repeated
+from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated
 from skdp.utils._sklearn import (
     HasMethods,
     Interval,
@@ -112,6 +112,8 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         # 3. plan from public numbers
         rows = frame if hasattr(frame, "columns") else X
         scoring = self._scoring(classifies)
+        for model in candidates.models:
+            check_scoring(model, scoring, self.classes_ if classifies else None)
         scored = {"scoring": scoring, "target_bounds": self._target_bounds(classifies)}
         plan = plan_selection(
             SearchBudget(self.epsilon, self.delta, self.adjacency, account=self._account()),
@@ -128,7 +130,8 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         # 4. split, fit, score and choose
         split, trials = stream.spawn(2)
         records = Records.split(rows, y, n_validation, split, **scored)
-        best = _RUN[plan.method](plan, candidates.models, records, trials, self.n_jobs)
+        run = _RUN[plan.method]
+        best = check_outcome(run(plan, candidates.models, records, trials, self.n_jobs))
 
         # 5. publish
         assumed = candidates.assumed() + (CLASSES_READ,) * candidates.classes_were_read

@@ -87,7 +87,7 @@ def run_repeated(plan, models, records, stream, n_jobs):
         return max(found, key=lambda outcome: outcome.rank, default=None)
 
     best = _in_parallel(best_of, streams, n_jobs)
-    return _checked(max((one for one in best if one is not None), key=lambda one: one.rank))
+    return max((one for one in best if one is not None), key=lambda one: one.rank)
 
 
 def run_composed(plan, models, records, stream, n_jobs):
@@ -102,7 +102,7 @@ def run_composed(plan, models, records, stream, n_jobs):
 
     found = sorted(chain(*_in_parallel(all_of, numbered, n_jobs)), key=lambda one: one[0])
     place = plan.mechanism.release(np.array([total for _, total, _ in found]), choice)
-    return _checked(Outcome(math.nan, 0, place, found[place][2]))
+    return Outcome(math.nan, 0, place, found[place][2])
 
 
 def _in_parallel(function, items, n_jobs):
@@ -184,7 +184,12 @@ def _fit(model, plan, records, stream):
     return model
 
 
-def _checked(outcome):
+def check_outcome(outcome):
+    """Return an outcome, or tell that its fit failed.
+
+    A traceback holds the variables of the calls that it goes through. So this isn't called where
+    the number of trials is one of them.
+    """
     if outcome.model is None:
         raise ValueError(_FAILED)
     return outcome

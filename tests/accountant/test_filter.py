@@ -12,6 +12,7 @@ from skdp.accountant import (
     ErasureEvent,
     GaussianEvent,
     LaplaceEvent,
+    NoisyMaxEvent,
     PrivacyReport,
     SelectionEvent,
     TruncatedNegativeBinomial,
@@ -330,6 +331,27 @@ def test_reports_of_another_adjacency():
     ):
         with pytest.raises(ValueError, match="label"):
             cost_of_report(report, adjacency, erasure=1e-8)
+
+
+def test_a_search_of_another_adjacency_doubles_what_is_pairwise_inside():
+    fits, pairs = (GaussianEvent(6.0, 0.1, 20),), (GaussianEvent(8.0, pairwise=True),)
+    pure = (NoisyMaxEvent(20.0), LaplaceEvent(40.0))
+    law = TruncatedNegativeBinomial.of_mean(5.0, 1.0)
+
+    def costs(alternatives, stated):
+        search = SelectionEvent(alternatives, law.eta, law.stopping_rate)
+        return cost_of_report(make_report((search,), stated), "replace_one", erasure=1e-8)
+
+    twice = (GaussianEvent(4.0, pairwise=True),)
+    for others in ((fits,), (pure,), (fits, pure), ()):
+        found = costs((*others, pairs), "zero_out")
+        assert found == costs((*others, twice), "replace_one")
+    assert found.mu > costs((pairs,), "replace_one").mu
+    # Others double by themselves.
+    for kind in (GaussianEvent, LaplaceEvent, NoisyMaxEvent):
+        search = SelectionEvent(((kind(20.0),),), law.eta, law.stopping_rate)
+        there = cost_of_report(make_report((search,), "zero_out"), "zero_out", erasure=1e-8)
+        assert costs(((kind(40.0),),), "zero_out").mu == pytest.approx(there.mu, rel=1e-6)
 
 
 def test_what_loss_distributions_cannot_compute():

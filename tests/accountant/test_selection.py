@@ -1,5 +1,6 @@
 """Private selection against exact laws of small mechanisms, and what is made of its bound."""
 
+import dataclasses
 import itertools
 import json
 import math
@@ -12,10 +13,12 @@ from dp_accounting.rdp import rdp_privacy_accountant
 
 from skdp._random import SecureStream, make_stream
 from skdp.accountant import (
+    ErasureEvent,
     GaussianEvent,
     LaplaceEvent,
     NoisyMaxEvent,
     PrivacyReport,
+    RandomizedResponseEvent,
     SelectionEvent,
     TruncatedNegativeBinomial,
     calibrate,
@@ -306,14 +309,13 @@ def test_the_law_of_the_number_of_trials(eta, rate):
 
 
 class Words:
-    """A stream whose uniforms have a given sum of 256 bits."""
+    """A stream whose words are the 256 bits of a given number."""
 
     def __init__(self, value):
-        bits = int(value * 2**256)
-        self.words = [(bits >> (32 * place)) % 2**32 for place in range(8)]
+        self.bits = int(value * 2**256)
 
-    def uniform(self, size):
-        return (np.array(self.words[:size]) + 0.5) / 2.0**32
+    def words(self, size):
+        return np.array([(self.bits >> (64 * place)) % 2**64 for place in range(size)], np.uint64)
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 2), Fraction(1, 64)])
@@ -322,8 +324,9 @@ def test_a_number_of_trials_is_drawn_by_inversion(rate):
     law = TruncatedNegativeBinomial(1.0, float(rate))
     for k in (1, 2, 3, 50):
         end = 1 - (1 - rate) ** k
-        assert law.sample(Words(end - Fraction(1, 2**200))) == k
-        assert law.sample(Words(end + Fraction(1, 2**200))) == k + 1
+        for bits in (60, 200):
+            assert law.sample(Words(end - Fraction(1, 2**bits))) == k
+            assert law.sample(Words(end + Fraction(1, 2**bits))) == k + 1
 
 
 @pytest.mark.parametrize("eta", [-0.5, 0.0, 1.0])
@@ -449,6 +452,9 @@ def test_reports_of_a_search_that_were_tampered_with():
         ((("x",), 0.0, 0.5), TypeError),
         (((GaussianEvent(1.0),), 0.0, 0.5), TypeError),
         ((((SelectionEvent(((GaussianEvent(1.0),),), 0.0, 0.5),),), 0.0, 0.5), TypeError),
+        ((((ErasureEvent(0.5),),), 0.0, 1.0), TypeError),
+        ((((GaussianEvent(1.0), ErasureEvent(1.0)),), 0.0, 0.5), TypeError),
+        ((((RandomizedResponseEvent(0.0),),), 0.0, 0.5), TypeError),
         ((((GaussianEvent(1.0),),), -1.0, 0.5), ValueError),
         ((((GaussianEvent(1.0),),), 0.0, 1.5), ValueError),
         ((((GaussianEvent(1.0),),), 0.0, 0.5, 0), ValueError),
@@ -457,6 +463,15 @@ def test_reports_of_a_search_that_were_tampered_with():
 def test_events_refuse_what_they_cannot_account_for(arguments, kind):
     with pytest.raises(kind):
         SelectionEvent(*arguments)
+
+
+@pytest.mark.parametrize("inside", [ErasureEvent(1.0), RandomizedResponseEvent(0.0)])
+def test_no_text_puts_into_a_trial_what_would_cost_nothing_there(inside):
+    whole = json.loads(report(search((GaussianEvent(4.0),)), epsilon=math.inf).to_json())
+    fields = {"type": type(inside).__name__, **dataclasses.asdict(inside)}
+    whole["events"][0]["alternatives"].append([fields])
+    with pytest.raises(ValueError, match="must be one of"):
+        PrivacyReport.from_dict(whole)
 
 
 @pytest.mark.parametrize("eta", [-0.5, 0.0, 1.0])

@@ -22,6 +22,7 @@ from skdp.metrics import (
     private_roc_curve,
     private_score,
 )
+from skdp.metrics._score import row_scores
 from tests.metrics._models import (
     CLASSIFICATION,
     REGRESSION,
@@ -285,6 +286,25 @@ def test_a_roc_curve_of_several_classes_is_refused():
 def test_no_records_are_refused():
     with pytest.raises(ValueError, match="at least one record"):
         private_score(Knows(), np.empty((0, 1)), [], epsilon=1.0)
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "neg_brier_score"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_probability_that_is_no_number_counts_as_the_worst(scoring, classes):
+    rows = np.zeros((4, classes))
+    rows[:, 0] = 1.0
+    rows[1] = np.nan
+    truth = np.zeros(4, dtype=int)
+    truth[2] = 1
+
+    class Broken:
+        classes_ = np.arange(classes)
+
+        def predict_proba(self, X):
+            return X
+
+    found = row_scores(Broken(), rows, truth, scoring, None)
+    assert found.tolist() == [1.0, 0.0, 0.0, 1.0]
 
 
 def test_a_failing_estimator_tells_no_entry():

@@ -98,6 +98,7 @@ def test_the_budget_is_spent_once_and_nearly_all(grid, method, adjacency):
     assert (report.epsilon, report.delta, report.adjacency) == (1.0, 1e-3, adjacency)
     assert 0.97 < report.epsilon_at(1e-3) <= 1.0
     assert report.n_steps == 1
+    assert "the state of the process, which tell how many trials" in " ".join(report.not_covered)
     best = fitted.best_estimator_
     assert (best[-1] if grid else best).privacy_report_ is report
 
@@ -222,6 +223,62 @@ def test_errors_of_parameters_come_before_any_noise(grid, tmp_path):
     with pytest.raises(ValueError, match=r"alpha|data_norm|classes|empty|candidate"):
         search(param_grid=grid, ledger=ledger, random_state=None).fit(*records())
     assert ledger.spent == 0.0
+
+
+HINGE = DPSGDClassifier(loss="hinge", batch_size=50, max_iter=2)
+UNFIT = {
+    "a classifier by r2": (DPLogisticRegression(), "r2", "regressor", ALPHAS, 2),
+    "a regressor by accuracy": (DPRidge(target_bounds=(0, 1)), "accuracy", "classif", ALPHAS, 0),
+    "three classes by a curve": (DPLogisticRegression(), "roc_auc", "two classes", ALPHAS, 3),
+    "hinge by squares": (HINGE, "neg_brier_score", "predict_proba", ALPHAS, 2),
+    "hinge by logarithms": (HINGE, "neg_log_loss", "predict_proba", ALPHAS, 2),
+    "hinge in a pipeline": (
+        make_pipeline(NormClipper(), HINGE),
+        "neg_log_loss",
+        "predict_proba",
+        {"dpsgdclassifier__alpha": [1e-4]},
+        2,
+    ),
+    "hinge among others": (
+        HINGE,
+        "neg_log_loss",
+        "predict_proba",
+        {"loss": ["log_loss", "hinge"]},
+        2,
+    ),
+    "a regressor among classifiers": (
+        make_pipeline(NormClipper(), DPLogisticRegression()),
+        "accuracy",
+        "classif",
+        {"dplogisticregression": [DPLogisticRegression(), DPRidge(target_bounds=(0, 1))]},
+        2,
+    ),
+    "a classifier among regressors": (
+        make_pipeline(NormClipper(), DPRidge(target_bounds=(0, 1))),
+        None,
+        "regressors",
+        {"dpridge": [DPRidge(target_bounds=(0, 1)), DPLogisticRegression()]},
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("method", ["repeat", "auto"])
+@pytest.mark.parametrize("name", UNFIT)
+def test_scores_that_a_candidate_cannot_have_are_refused_before_any_noise(name, method, tmp_path):
+    model, scoring, message, grid, n_classes = UNFIT[name]
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=8.0, delta=1e-2)
+    X, _ = records()
+    y = np.arange(len(X)) % n_classes if n_classes else X[:, 0]
+    options = {"method": method, "scoring": scoring, "ledger": ledger, "random_state": None}
+    with pytest.raises(ValueError, match=message):
+        search(estimator=model, param_grid=grid, **options).fit(X, y)
+    assert ledger.to_dict()["charges"] == []
+
+
+def test_a_hinge_is_scored_by_a_curve():
+    fitted = search(estimator=HINGE, param_grid=ALPHAS, scoring="roc_auc", n_trials=2)
+    assert 0.0 <= fitted.fit(*records()).best_score_ <= 1.0
 
 
 def test_errors_of_a_regression_come_before_any_noise(tmp_path):

@@ -4,6 +4,7 @@ import io
 import logging
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
+from traceback import walk_tb
 
 import numpy as np
 import pytest
@@ -225,6 +226,13 @@ def test_a_fit_that_fails_is_a_trial_that_loses(method, n_bad, monkeypatch, tmp_
         with pytest.raises(ValueError, match="the fit that was chosen failed") as caught:
             searched.fit(X, y)
         assert caught.value.__cause__ is caught.value.__context__ is None
+        # No variable of the trials is within reach of who sees the error.
+        assert not {"n_trials", "streams"} & {
+            name
+            for frame, _ in walk_tb(caught.value.__traceback__)
+            for name in frame.f_locals
+            if frame.f_code.co_filename == _trials.__file__
+        }
     assert len(ledger.to_dict()["charges"]) == 1
 
 

@@ -143,7 +143,7 @@ MUTANTS = (
     Mutant(
         "scores with a fit's noise",
         "_plans/_histogram.py",
-        "stream_key: ClassVar = (5,)",
+        "stream_key: ClassVar = (HISTOGRAM_KEY,)",
         "stream_key: ClassVar = ()",
         (SCORES,),
     ),
@@ -199,7 +199,7 @@ MUTANTS = (
     Mutant(
         "counts with a classifier's noise",
         "_plans/_calibrated.py",
-        "stream_key: ClassVar = (6,)",
+        "stream_key: ClassVar = (CALIBRATION_KEY,)",
         "stream_key: ClassVar = ()",
         (CALIBRATED,),
     ),
@@ -1073,9 +1073,23 @@ MUTANTS = (
     Mutant(
         "filter: a pair's distance for a record that goes and one that comes",
         "accountant/_filter.py",
-        "e.scaled_to_group(2) if e.pairwise else e for e in events",
-        "e for e in events",
+        "events = there_and_back(events)",
+        "events = tuple(events)",
         (FILTER,),
+    ),
+    Mutant(
+        "filter: a pair's distance inside a search for a record that goes and one that comes",
+        "accountant/_selection_event.py",
+        "replace(event, alternatives=tuple(map(there_and_back, event.alternatives)))",
+        "(event.scaled_to_group(2) if event.pairwise else event)",
+        (FILTER,),
+    ),
+    Mutant(
+        "private selection: erasures that cost nothing",
+        "accountant/_selection_event.py",
+        "INSIDE = (GaussianEvent, LaplaceEvent, NoisyMaxEvent)",
+        "from skdp.accountant._events import EVENTS\n\nINSIDE = (NoisyMaxEvent, *EVENTS)",
+        (SELECTION,),
     ),
     Mutant(
         "filter: an erasure beside the whole delta",
@@ -1552,11 +1566,18 @@ MUTANTS = (
     Mutant(
         "a search's model tells how many trials there were",
         "model_selection/_trials.py",
-        "    return _checked(max((one for one in best if one is not None), "
-        "key=lambda one: one.rank))",
+        "    return max((one for one in best if one is not None), key=lambda one: one.rank)",
         "    best = max((one for one in best if one is not None), key=lambda one: one.rank)\n"
         "    last_step(best.model).n_trials_ = n_trials\n"
         "    return best",
+        (SECRETS,),
+    ),
+    Mutant(
+        "an error of a search tells how many trials there were",
+        "model_selection/_trials.py",
+        "    return max((one for one in best if one is not None), key=lambda one: one.rank)",
+        "    return check_outcome(\n        max((one for one in best if one is not None), "
+        "key=lambda one: one.rank)\n    )",
         (SECRETS,),
     ),
     Mutant(
@@ -1649,6 +1670,13 @@ MUTANTS = (
         "    except ValueError:\n        return None",
         "    except ValueError:\n        raise",
         (SECRETS,),
+    ),
+    Mutant(
+        "a score that only the first candidate has",
+        "model_selection/_search.py",
+        "for model in candidates.models:\n            check_scoring",
+        "for model in candidates.models[:1]:\n            check_scoring",
+        (SEARCH,),
     ),
     Mutant(
         "a chosen model's copies are charged to nobody",

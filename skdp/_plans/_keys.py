@@ -1,0 +1,11 @@
+"""First words of the keys of random streams: each use that a seed has is a stream of its own."""
+
+# Of calls of `partial_fit`, whose number is the second word.
+CALL_KEY = 2
+# Of batches, which no release draws from.
+BATCHES_KEY = 3
+HISTOGRAM_KEY = 5
+CALIBRATION_KEY = 6
+SEARCH_KEY = 7
+# Of the candidates of a random search.
+CANDIDATES_KEY = 8
