@@ -19,6 +19,7 @@ from skdp.linear_model._base import (
     COMMON_CONSTRAINTS,
     PrivateEstimator,
     RowPrivateEstimator,
+    as_probabilities,
     encode_labels,
     is_private,
 )
@@ -276,8 +277,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        scores = self.decision_function(X)
-        return np.column_stack([expit(-scores), expit(scores)])
+        return as_probabilities(self.decision_function(X))
 
     def predict(self, X):
         """Predict class labels.

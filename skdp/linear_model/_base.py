@@ -321,7 +321,7 @@ class ProbabilityMixin:
         ValueError
             If X doesn't fit the estimator; no message quotes an entry of the data.
         """
-        return _probabilities(self.decision_function(X))
+        return as_probabilities(self.decision_function(X))
 
     @available_if(_estimates_probabilities)
     def predict_log_proba(self, X):
@@ -350,7 +350,7 @@ class ProbabilityMixin:
             return np.log(self.predict_proba(X))
 
 
-def _probabilities(scores):
+def as_probabilities(scores):
     """Turn decision values into probabilities: a sigmoid, or for several classes a softmax."""
     with np.errstate(all="ignore"):
         if scores.ndim == 1:
