@@ -25,6 +25,7 @@ ROOMS = [
     {"_mechanisms", "ledger"},
     {"_plans"},
     {"_solvers"},
+    {"_estimator"},
     {"linear_model", "preprocessing"},
     {"metrics", "calibration"},
     {"model_selection"},
@@ -163,7 +164,7 @@ OPENERS = {
     "skdp.audit._audit",
 }
 # Estimators' reports are their plans'; these are shown or looked at, not made.
-REPORTERS = {"skdp.linear_model._notebook", "skdp.linear_model._pickling"}
+REPORTERS = {"skdp.linear_model._notebook", "skdp._estimator"}
 
 
 @pytest.mark.parametrize(("module", "path"), trees())

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import clip_scores
+from skdp._estimator import PrivateEstimator, is_private
 from skdp._plans._base import Budget
 from skdp._plans._calibrated import classifier_epsilon, plan_calibration
 from skdp._solvers._histogram import Axis, release_histogram
@@ -17,11 +18,9 @@ from skdp.calibration._sigmoid import fit_sigmoid
 from skdp.ledger._account import COVERED
 from skdp.linear_model._base import (
     COMMON_CONSTRAINTS,
-    PrivateEstimator,
     RowPrivateEstimator,
     as_probabilities,
     encode_labels,
-    is_private,
 )
 from skdp.utils._sklearn import HasMethods, Interval, _fit_context, quietly, validate_data
 

@@ -6,14 +6,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import clip_rows, clip_targets
 from skdp._checks import check_bounds
+from skdp._estimator import is_private
 from skdp._losses import LOSSES
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
-from skdp.linear_model._base import (
-    as_targets,
-    encode_labels,
-    is_private,
-    public_feature_bounds,
-)
+from skdp.linear_model._base import as_targets, encode_labels, public_feature_bounds
 from skdp.utils._sklearn import validate_data
 
 _BLOCK_ROWS = 4096

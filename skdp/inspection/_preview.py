@@ -3,7 +3,7 @@
 from sklearn.base import is_classifier
 
 from skdp._checks import check_count
-from skdp.linear_model._base import RowPrivateEstimator
+from skdp._estimator import RecordPrivateEstimator
 
 
 def preview(estimator, n_samples, n_features, n_outputs=1):
@@ -42,7 +42,7 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
     >>> report, report.epsilon_at(1e-7) < 0.7
     ((0.5, 1e-05)-DP, True)
     """
-    if not isinstance(estimator, RowPrivateEstimator):
+    if not isinstance(estimator, RecordPrivateEstimator):
         raise TypeError(
             "preview is of estimators of skdp that protect rows (of a pipeline, give its last "
             f"step), got {type(estimator).__name__}."
@@ -56,4 +56,6 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
         n_classes = 0 if estimator.classes is None else len(set(estimator.classes))
         if n_classes > 2:
             n_outputs = n_classes
+    if hasattr(estimator, "transform"):
+        return estimator._preview(n_rows, n_columns)
     return estimator._preview(n_rows, n_columns, n_outputs)

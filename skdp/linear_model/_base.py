@@ -1,24 +1,21 @@
 """What linear models share: predictions, labels, and the check of what is published."""
 
-import math
 from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import clip_rows, clip_targets, target_scale
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
-from skdp._plans._base import CLASSES_READ, Budget
+from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
+from skdp._plans._base import CLASSES_READ
 from skdp.exceptions import warn_user
-from skdp.ledger._account import LEDGER_CONSTRAINT, resolve_account
 from skdp.linear_model._notebook import NotebookMixin
-from skdp.linear_model._pickling import PicklingMixin
 from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
 
 # Numbers whose squares and products stay far from the ends of double precision.
@@ -37,12 +34,8 @@ _UNIT_TARGETS = (
 COMMON_CONSTRAINTS = {
     "alpha": [POSITIVE],
     "fit_intercept": ["boolean"],
-    "epsilon": [Interval(Real, 0, None, closed="right")],
-    "delta": [Interval(Real, 0, 1, closed="left")],
-    "adjacency": [StrOptions({"zero_out", "replace_one"})],
     "accountant": [StrOptions({"pld", "rdp"})],
-    "ledger": LEDGER_CONSTRAINT,
-    "random_state": ["random_state"],
+    **BUDGET_CONSTRAINTS,
 }
 
 
@@ -54,31 +47,11 @@ class TargetUnits(NamedTuple):
     one_target: bool
 
 
-class PrivateEstimator(PicklingMixin, BaseEstimator):
-    """What every private estimator is."""
-
-    def _account(self):
-        """Return where a fit is charged, or None."""
-        parameters = self.get_params(deep=False)
-        return resolve_account(self.ledger, type(self).__name__, parameters)
-
-
-class RowPrivateEstimator(PrivateEstimator):
-    """What the parameters of estimators that protect rows say in the same way everywhere.
-
-    Subclasses have `_plan`, which makes the plan of a fit from the numbers of rows, features and
-    outputs, and `_assumed`, what the report assumes besides what the plan does.
-    """
-
-    def _budget(self):
-        promised = self.epsilon, self.delta, self.adjacency
-        return Budget(*promised, self.accountant, account=self._account())
+class RowPrivateEstimator(RecordPrivateEstimator):
+    """What the parameters of linear models that protect rows say in the same way everywhere."""
 
     def _preview(self, n_rows, n_features, n_outputs=1):
-        """Return the report that a fit of so many rows would have."""
-        plan = self._plan(n_rows, n_features, n_outputs)
-        reproducible = self.random_state is not None
-        return plan.report(reproducible=reproducible, also_public=self._assumed())
+        return super()._preview(n_rows, n_features, n_outputs)
 
     def _n_columns(self, n_features):
         """Return the number of columns of certified rows."""
@@ -439,14 +412,6 @@ def public_feature_bounds(estimator, n_features):
         reach = 1.0 if norm is None else check_positive(norm, "data_norm")
         bounds = (-reach, reach)
     return check_feature_bounds(bounds, n_features)
-
-
-def is_private(estimator):
-    """Tell whether an estimator's epsilon is finite, whatever was set as its epsilon."""
-    try:
-        return not math.isinf(estimator.epsilon)
-    except (TypeError, OverflowError):
-        return True
 
 
 def check_finite(weights):

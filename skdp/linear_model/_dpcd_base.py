@@ -14,6 +14,7 @@ from skdp._bounds import (
     summation_slack,
 )
 from skdp._checks import check_positive, read_numbers, read_pair
+from skdp._estimator import is_private
 from skdp._penalties import make_penalty
 from skdp._plans._dpcd import DPCDProblem, plan_dpcd
 from skdp._solvers._dpcd import SUM_BLOCK, feature_moments, solve_dpcd
@@ -21,7 +22,6 @@ from skdp.linear_model._base import (
     COMMON_CONSTRAINTS,
     POSITIVE,
     RowPrivateEstimator,
-    is_private,
     public_feature_bounds,
 )
 from skdp.utils._sklearn import Interval, StrOptions

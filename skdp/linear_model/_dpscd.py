@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._bounds import augmented_norm, bound_columns, summation_slack
 from skdp._checks import check_count
+from skdp._estimator import is_private
 from skdp._losses import LOSSES
 from skdp._plans._dpscd import (
     DPSCDProblem,
@@ -25,7 +26,6 @@ from skdp.linear_model._base import (
     ProbabilityMixin,
     RowPrivateEstimator,
     encode_labels,
-    is_private,
     public_feature_bounds,
 )
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data

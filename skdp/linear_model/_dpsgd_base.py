@@ -7,6 +7,7 @@ import numpy as np
 
 from skdp._bounds import augmented_norm, summation_slack
 from skdp._checks import check_sample_epsilon
+from skdp._estimator import is_private
 from skdp._penalties import make_penalty
 from skdp._plans._dpsgd import (
     DPSGDProblem,
@@ -18,13 +19,7 @@ from skdp._plans._dpsgd_rules import StepSizes
 from skdp._solvers._average import late_average
 from skdp._solvers._dpsgd import solve_dpsgd
 from skdp._solvers._parallel import BLOCK_ROWS
-from skdp.linear_model._base import (
-    COMMON_CONSTRAINTS,
-    POSITIVE,
-    RowPrivateEstimator,
-    check_finite,
-    is_private,
-)
+from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE, RowPrivateEstimator, check_finite
 from skdp.utils._sklearn import Interval, StrOptions
 
 # Squares of larger ones could overflow.

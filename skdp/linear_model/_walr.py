@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from skdp._checks import check_count, read_numbers
+from skdp._estimator import PrivateEstimator
 from skdp._plans._base import resolve_batch_size
 from skdp._plans._walr import public_coins
 from skdp._solvers._parallel import single_threaded_blas
@@ -20,13 +21,7 @@ from skdp._solvers._walr import (
 )
 from skdp._solvers._walr_alpha import expected_losses
 from skdp.exceptions import PrivacyWarning, warn_user
-from skdp.linear_model._base import (
-    POSITIVE,
-    LinearClassifierMixin,
-    PrivateEstimator,
-    ProbabilityMixin,
-    check_finite,
-)
+from skdp.linear_model._base import POSITIVE, LinearClassifierMixin, ProbabilityMixin, check_finite
 from skdp.linear_model._label_release import CONSTRAINTS, Options, prepared_rows, release_labels
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_arrays, validate_data
 

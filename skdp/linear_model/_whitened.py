@@ -41,8 +41,6 @@ class _BaseWhitened(RowPrivateEstimator):
 
     # Of those that don't let it be chosen.
     momentum = "auto"
-    # Batches are full: the sum of all releases is a closed form.
-    accountant = "pld"
 
     def _plan(self, n_rows, n_features, n_outputs):
         if self.n_jobs == 0:

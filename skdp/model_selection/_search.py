@@ -10,16 +10,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_bounds
+from skdp._estimator import PrivateEstimator, is_private
 from skdp._plans._base import CLASSES_READ
 from skdp._plans._selection import SearchBudget, plan_selection
 from skdp.exceptions import warn_user
-from skdp.linear_model._base import (
-    COMMON_CONSTRAINTS,
-    NO_TARGET_BOUNDS,
-    PrivateEstimator,
-    encode_labels,
-    is_private,
-)
+from skdp.linear_model._base import COMMON_CONSTRAINTS, NO_TARGET_BOUNDS, encode_labels
 from skdp.metrics._score import ADDITIVE, SCORINGS, check_scoring
 from skdp.model_selection._candidates import last_step, make_candidates
 from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated

@@ -1445,7 +1445,7 @@ MUTANTS = (
     ),
     Mutant(
         "workers that don't know of their caller's ledger",
-        "linear_model/_pickling.py",
+        "_estimator.py",
         'return {**state, "ledger": named_ledger(state["ledger"])} if "ledger" in state else state',
         "return state",
         (ESCAPES,),

@@ -1,0 +1,104 @@
+"""What every private estimator is: a guarantee, where it is charged, and what copies of it hold."""
+
+import math
+import sys
+import warnings
+from numbers import Real
+
+from sklearn.base import BaseEstimator
+
+from skdp._plans._base import Budget
+from skdp.accountant import PrivacyReport
+from skdp.exceptions import PrivacyWarning
+from skdp.ledger._account import LEDGER_CONSTRAINT, named_ledger, resolve_account
+from skdp.utils._sklearn import Interval, StrOptions
+
+# Modules that copy for their caller, and those of them whose copy doesn't outlive the computation:
+# it becomes a hash, or goes to another process of the machine and back.
+_COPYING = {"copy", "copyreg", "pickle", "joblib", "loky", "cloudpickle", "multiprocessing"}
+_PASSING = ("joblib.hashing", "joblib.externals.loky.", "loky.", "multiprocessing.")
+
+# Of the parameters that every private estimator has.
+BUDGET_CONSTRAINTS = {
+    "epsilon": [Interval(Real, 0, None, closed="right")],
+    "delta": [Interval(Real, 0, 1, closed="left")],
+    "adjacency": [StrOptions({"zero_out", "replace_one"})],
+    "ledger": LEDGER_CONSTRAINT,
+    "random_state": ["random_state"],
+}
+
+
+class PrivateEstimator(BaseEstimator):
+    """What every private estimator is.
+
+    A copy that holds the seed of its noise is warned of, and one that fits elsewhere is charged to
+    the same ledger.
+    """
+
+    def _account(self):
+        """Return where a fit is charged, or None."""
+        parameters = self.get_params(deep=False)
+        return resolve_account(self.ledger, type(self).__name__, parameters)
+
+    def __getstate__(self):
+        report = vars(self).get("privacy_report_")
+        if (
+            isinstance(report, PrivacyReport)
+            and report.reproducible
+            and math.isfinite(report.epsilon)
+            and self.random_state is not None
+        ):
+            _warn(type(self).__name__)
+        state = super().__getstate__()
+        return {**state, "ledger": named_ledger(state["ledger"])} if "ledger" in state else state
+
+
+class RecordPrivateEstimator(PrivateEstimator):
+    """What the parameters of those that protect records say in the same way everywhere.
+
+    Subclasses have `_plan`, which makes the plan of a fit from sizes: the numbers of rows and
+    features, and of what learns to predict that of outputs.
+    """
+
+    # Where it can't be chosen all batches are full: the sum of all releases is a closed form.
+    accountant = "pld"
+
+    def _budget(self):
+        promised = self.epsilon, self.delta, self.adjacency
+        return Budget(*promised, self.accountant, account=self._account())
+
+    def _assumed(self):
+        """Return what the report assumes public besides what the plan does."""
+        return ()
+
+    def _preview(self, *sizes):
+        """Return the report that a fit of such sizes would have."""
+        reproducible = self.random_state is not None
+        return self._plan(*sizes).report(reproducible=reproducible, also_public=self._assumed())
+
+
+def is_private(estimator):
+    """Tell whether an estimator's epsilon is finite, whatever was set as its epsilon."""
+    try:
+        return not math.isinf(estimator.epsilon)
+    except (TypeError, OverflowError):
+        return True
+
+
+def _warn(name):
+    """Warn at the line that asked for a copy, however deep in it an estimator lies."""
+    # A warning's first level is this function, its second `__getstate__`.
+    level, frame = 3, sys._getframe(2)
+    while frame.f_back is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith(_PASSING):
+            return
+        if module.partition(".")[0] not in _COPYING:
+            break
+        level, frame = level + 1, frame.f_back
+    warnings.warn(
+        f"This {name} was fitted with a seed, and the copy holds it as random_state: whoever has "
+        "the copy can remove the noise. Publish a fit that was made with random_state=None.",
+        PrivacyWarning,
+        stacklevel=level,
+    )
