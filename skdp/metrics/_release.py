@@ -98,24 +98,26 @@ def read_labels(estimator, X, y):
     classes = getattr(estimator, "classes_", None)
     if not isinstance(classes, np.ndarray) or classes.ndim != 1:
         raise ValueError("estimator must be a fitted classifier, with classes_.")
-    y = _read_column(X, y)
+    y = _read(X, y)
     classes, targets = encode_labels(y, classes)
     codes = targets.argmax(axis=1) if classes.size > 2 else (targets[:, 0] > 0.0)
     return classes, codes.astype(np.int64)
 
 
 def read_targets(X, y):
-    """Return targets of a regression as float64."""
-    y = quietly(np.asarray, _read_column(X, y), dtype=np.float64)
+    """Return targets of a regression as float64, of shape (n,), or (n, k) if they are several."""
+    y = quietly(np.asarray, _read(X, y, is_table=True), dtype=np.float64)
     if not np.isfinite(y).all():
         raise ValueError("Input y contains NaN or infinity.")
     return y
 
 
-def _read_column(X, y):
+def _read(X, y, is_table=False):
     refuse_foreign(X, "X")
     refuse_foreign(y, "y")
-    y = quietly(column_or_1d, y)
+    y = quietly(np.asarray, y)
+    if not (is_table and y.ndim == 2 and y.shape[1] > 1):
+        y = quietly(column_or_1d, y)
     quietly(check_consistent_length, X, y)
     if not y.size:
         raise ValueError("X and y must hold at least one record.")
@@ -131,9 +133,11 @@ def predict(estimator, X, method="predict", width=None):
     X : array-like
     method : str
     width : int, default=None
-        Number of columns that there must be; None for a single number a row.
+        Number of columns that there must be; None for a single number a row, in a column or not.
     """
     found = np.asarray(quietly(getattr(estimator, method), X))
+    if width is None and found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
     expected = 1 if width is None else 2
     if found.ndim != expected or (width is not None and found.shape[1] != width):
         raise ValueError(f"{method} of the estimator gives an array of another shape than needed.")

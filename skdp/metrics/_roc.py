@@ -17,7 +17,8 @@ from skdp.metrics._release import (
     ranks_by_probability,
     ungrade,
 )
-from skdp.metrics._score import PrivateScore, roc_axes
+from skdp.metrics._score import PrivateScore
+from skdp.metrics._scorings import roc_axes
 from skdp.utils._sklearn import validate_params
 
 

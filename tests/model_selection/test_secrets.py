@@ -18,7 +18,7 @@ from skdp.accountant import TruncatedNegativeBinomial
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPRidge
-from skdp.metrics._score import ADDITIVE, row_scores
+from skdp.metrics._scorings import ROW_SPREAD, row_scores
 from skdp.model_selection import _trials
 from skdp.preprocessing import NormClipper
 from tests.model_selection._searches import GRID, published, records, search
@@ -236,7 +236,7 @@ def test_a_fit_that_fails_is_a_trial_that_loses(method, n_bad, monkeypatch, tmp_
     assert len(ledger.to_dict()["charges"]) == 1
 
 
-@pytest.mark.parametrize("scoring", sorted(ADDITIVE))
+@pytest.mark.parametrize("scoring", sorted(ROW_SPREAD))
 def test_a_rows_score_is_within_0_and_1(scoring, rng):
     X, y = records()
     model, bounds = DPLogisticRegression(epsilon=np.inf).fit(X, y), None
