@@ -152,7 +152,16 @@ class ComposePlan(SelectionPlan):
 
 
 def plan_selection(
-    budget, *, n_rows, n_validation, n_candidates, method, n_trials, fits, row_spread
+    budget,
+    *,
+    n_rows,
+    n_validation,
+    n_candidates,
+    method,
+    n_trials,
+    fits,
+    row_spread,
+    n_releases=1,
 ):
     """Plan a search.
 
@@ -168,6 +177,8 @@ def plan_selection(
     row_spread : float or None
         If the score is a mean over rows, as composition needs it, about what standard deviation
         their scores have, which are within 0 and 1.
+    n_releases : int, default=1
+        Number of histograms that a score needs.
 
     Notes
     -----
@@ -192,7 +203,7 @@ def plan_selection(
     public = {"n_rows": n_rows, "n_validation": n_validation, "n_candidates": n_candidates}
     if method == "repeat":
         repetitions = TruncatedNegativeBinomial.of_mean(n_trials, law.eta)
-        return _repeated(budget, repetitions, fits, noise=noise, **public)
+        return _repeated(budget, repetitions, fits, n_releases, noise=noise, **public)
     choice = NoisyMaxEvent(_choice_noise(budget, n_validation, n_candidates, row_spread))
     return _composed(budget, choice, fits, noise=noise, **public)
 
@@ -202,13 +213,13 @@ def public_choices(random_state):
     return make_stream(random_state, key=(CANDIDATES_KEY,)).twister()
 
 
-def _repeated(budget, law, fits, *, n_validation, **public):
+def _repeated(budget, law, fits, n_releases, *, n_validation, **public):
     def alternatives(epsilon, delta):
         noise = "gaussian" if delta > 0.0 else "laplace"
         score = ScoreBudget(epsilon, delta, budget.adjacency, mechanism=noise)
         return (
             *fits(epsilon, delta),
-            plan_histogram(score, n_rows=n_validation, n_cells=1).events,
+            plan_histogram(score, n_rows=n_validation, n_cells=1, n_steps=n_releases).events,
         )
 
     promised = _calibrated(budget, law, alternatives)

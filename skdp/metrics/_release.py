@@ -64,6 +64,7 @@ class Request(NamedTuple):
     random_state: object
     ledger: object
     design: dict
+    n_releases: int = 1
 
     @property
     def budget(self):
@@ -74,23 +75,41 @@ class Request(NamedTuple):
     @property
     def noise_std(self):
         """Standard deviation of each count's noise."""
-        return count_noise(ScoreBudget(**self._spent))
+        return count_noise(ScoreBudget(**self._spent), self.n_releases)
 
     @property
     def _spent(self):
         names = ("epsilon", "delta", "adjacency", "mechanism")
         return {name: getattr(self, name) for name in names}
 
-    def count(self, axes):
-        """Return noisy counts of records on axes of a public grid, which has any of them once."""
-        n_rows = axes[0].position.size
-        n_cells = math.prod(axis.size for axis in axes)
-        plan = plan_histogram(self.budget, n_rows=n_rows, n_cells=n_cells)
+    def count(self, *grids):
+        """Return noisy counts of records on each of as many public grids as were asked for.
+
+        Parameters
+        ----------
+        *grids : list of Axis
+            All of the same sizes; each has any of the records once.
+
+        Returns
+        -------
+        released : list of Released
+            Each with the report of all.
+        """
+        n_rows = grids[0][0].position.size
+        plan = plan_histogram(
+            self.budget,
+            n_rows=n_rows,
+            n_cells=math.prod(axis.size for axis in grids[0]),
+            n_steps=self.n_releases,
+        )
         stream = plan.start(self.random_state)
         coins, noise = stream.spawn(2)
-        counts = release_histogram(axes, mechanism=plan.mechanism, coins=coins, noise=noise)
         report = plan.report(reproducible=stream.reproducible)
-        return Released(counts, n_rows, plan.mechanism.noise_std, report)
+        streams = {"mechanism": plan.mechanism, "coins": coins, "noise": noise}
+        return [
+            Released(release_histogram(axes, **streams), n_rows, plan.mechanism.noise_std, report)
+            for _, axes in zip(range(plan.n_steps), grids, strict=True)
+        ]
 
 
 def read_labels(estimator, X, y):

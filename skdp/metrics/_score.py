@@ -5,7 +5,7 @@ from numbers import Real
 
 from skdp.accountant import PrivacyReport
 from skdp.metrics._release import BINS, CONSTRAINTS, Request
-from skdp.metrics._scorings import SCORES, check_kind
+from skdp.metrics._scorings import SCORES, check_kind, n_releases
 from skdp.utils._sklearn import StrOptions, validate_params
 
 
@@ -100,9 +100,10 @@ def private_score(
     """Score a model on private records.
 
     **Guarantee.** The result is (`epsilon`, `delta`)-differentially private for one row of (X, y)
-    under `adjacency`, by one release of counts: a row moves one of them by one. The training of
-    the estimator is not covered. It must have seen other records, or what it cost has to be added
-    up with the report of the score, by :func:`skdp.accountant.compose`.
+    under `adjacency`, by one release of counts: a row moves one of them by one. (For "roc_auc_ovr"
+    there are as many releases as classes.) The training of the estimator is not covered. It must
+    have seen other records, or what it cost has to be added up with the report of the score, by
+    :func:`skdp.accountant.compose`.
 
     Parameters
     ----------
@@ -111,11 +112,12 @@ def private_score(
     X : array-like of shape (n_samples, n_features)
         Rows, as the estimator takes them.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        Their labels, which must be among ``estimator.classes_``, or targets. Of several
-        targets errors are means over them.
+        Their labels, which must be among ``estimator.classes_``, or targets. Of several targets
+        errors are means over them.
     scoring : str, default="accuracy"
         The score, by scikit-learn's names; larger is better: "accuracy", "balanced_accuracy",
-        "roc_auc" (of two classes), "neg_log_loss" (a probability of the true class below 1e-4
+        "roc_auc" (of two classes), "roc_auc_ovr" (the mean of each class against the others, whose
+        noise grows with their number), "neg_log_loss" (a probability of the true class below 1e-4
         counts as 1e-4), "neg_brier_score", "r2" (of one target), "neg_mean_squared_error" or
         "neg_mean_absolute_error".
     epsilon : float
@@ -198,10 +200,18 @@ def private_score(
     check_kind(estimator, scoring)
     design = {"scoring": scoring, "bins": bins, "level": level}
     request = Request(
-        "private_score", epsilon, delta, adjacency, mechanism, random_state, ledger, design
+        "private_score",
+        epsilon,
+        delta,
+        adjacency,
+        mechanism,
+        random_state,
+        ledger,
+        design,
+        n_releases(scoring, getattr(estimator, "classes_", None)),
     )
     options = {"bins": bins, "target_bounds": target_bounds, "noise_std": request.noise_std}
-    statistic, axes = SCORES[scoring](estimator, X, y, options)
-    released = request.count(axes)
-    value, low, high = statistic.interval(released.shares, level)
-    return PrivateScore(value, low, high, released.report, level, scoring)
+    statistic, *grids = SCORES[scoring](estimator, X, y, options)
+    released = request.count(*grids)
+    value, low, high = statistic.interval(*(one.shares for one in released), level=level)
+    return PrivateScore(value, low, high, released[0].report, level, scoring)

@@ -61,6 +61,33 @@ def _roc_auc(estimator, X, y, options):
     return statistics.RocAuc((2, axes[1].size)), axes
 
 
+def _roc_auc_ovr(estimator, X, y, options):
+    classes, codes = read_labels(estimator, X, y)
+    if classes.size == 2:
+        return _roc_auc(estimator, X, y, options)
+    bins = options["bins"]
+    if bins == "auto":
+        bins = statistics.auto_bins(codes.size, options["noise_std"])
+    position = grade(clip_scores(probabilities(estimator, X, classes.size), 0.0, 1.0))
+    grids = (
+        [Axis(codes == code, 2, "down"), Axis(bins * position[:, code], bins, "down")]
+        for code in range(classes.size)
+    )
+    return statistics.OneVsRestAuc((2, bins)), *grids
+
+
+def n_releases(scoring, classes):
+    """Return how many histograms a score needs.
+
+    Parameters
+    ----------
+    scoring : str
+    classes : ndarray or None
+        Of a classifier.
+    """
+    return classes.size if scoring == "roc_auc_ovr" and np.size(classes) > 2 else 1
+
+
 def _mean(losses, largest, options):
     """Return the statistic of a mean loss, and the one axis that it needs."""
     nodes = options["bins"]
@@ -147,6 +174,7 @@ SCORES = {
     "accuracy": _accuracy,
     "balanced_accuracy": _balanced_accuracy,
     "roc_auc": _roc_auc,
+    "roc_auc_ovr": _roc_auc_ovr,
     "neg_log_loss": _neg_log_loss,
     "neg_brier_score": _neg_brier_score,
     "r2": _r2,
@@ -190,10 +218,11 @@ def check_scoring(estimator, scoring, classes, n_targets):
     kind = "regressor" if scoring in _OF_REGRESSORS else "classifier"
     if not {"regressor": is_regressor, "classifier": is_classifier}[kind](estimator):
         raise ValueError(f"scoring={scoring!r} is of a {kind}.")
-    if scoring in ("neg_log_loss", "neg_brier_score"):
+    if scoring in ("neg_log_loss", "neg_brier_score") or n_releases(scoring, classes) > 1:
         needs_probabilities(estimator)
     if scoring == "roc_auc":
         two_classes(classes, "a ROC curve")
+    if scoring in ("roc_auc", "roc_auc_ovr"):
         ranks_by_probability(estimator)
     if scoring == "r2":
         _one_target(n_targets)

@@ -21,7 +21,7 @@ from skdp.linear_model._base import (
     encode_labels,
     is_private,
 )
-from skdp.metrics._scorings import ROW_SPREAD, SCORINGS, check_scoring
+from skdp.metrics._scorings import ROW_SPREAD, SCORINGS, check_scoring, n_releases
 from skdp.model_selection._candidates import last_step, make_candidates
 from skdp.model_selection._metadata import refuse_metadata
 from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated
@@ -134,6 +134,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
             n_trials=self.n_trials,
             fits=candidates.fits(take_rows(rows, [0]), n_rows - n_validation, n_outputs),
             row_spread=ROW_SPREAD.get(scoring),
+            n_releases=n_releases(scoring, self.classes_ if classifies else None),
         )
         stream = plan.start(self.random_state)
 

@@ -71,6 +71,7 @@ COUNTS = "tests/test_discrete_laplace.py"
 PLAN_HISTOGRAM = "tests/plans/test_histogram.py"
 SOLVER_HISTOGRAM = "tests/solvers/test_histogram.py"
 SCORES_REPLAYED = "tests/metrics/test_replay.py"
+ONE_VS_REST = "tests/metrics/test_one_vs_rest.py"
 SCORES = "tests/metrics/test_private_scores.py"
 CALIBRATED = "tests/calibration/test_calibrated.py"
 
@@ -138,8 +139,8 @@ MUTANTS = (
     Mutant(
         "pure noise of counts that is accounted by its distance alone",
         "_plans/_histogram.py",
-        "DiscreteLaplaceMechanism(budget.calibrate_pure())",
-        "DiscreteLaplaceMechanism(1.0 / budget.epsilon)",
+        "DiscreteLaplaceMechanism(budget.calibrate_pure(n_steps))",
+        "DiscreteLaplaceMechanism(n_steps / budget.epsilon)",
         (PLAN_HISTOGRAM,),
     ),
     Mutant(
@@ -173,8 +174,8 @@ MUTANTS = (
     Mutant(
         "shares of the true number of records",
         "metrics/_release.py",
-        "return Released(counts, n_rows, plan.mechanism.noise_std, report)",
-        "return Released(counts + axes[0].position.mean(), n_rows, 1.0, report)",
+        "Released(release_histogram(axes, **streams), n_rows,",
+        "Released(release_histogram(axes, **streams) + axes[0].position.mean(), n_rows,",
         (SCORES_REPLAYED,),
     ),
     Mutant(
@@ -230,15 +231,15 @@ MUTANTS = (
     Mutant(
         "intervals without noise",
         "metrics/_statistics.py",
-        "return sampling + self.noise_variance * ((gradient - gradient.mean()) ** 2).sum()",
-        "return sampling",
+        "return self.noise_variance * ((gradient - gradient.mean()) ** 2).sum()",
+        "return 0.0",
         (SCORES,),
     ),
     Mutant(
         "intervals without the sample",
         "metrics/_statistics.py",
-        "return sampling + self.noise_variance",
-        "return self.noise_variance",
+        "return self.of_sample(gradient) + self.of_noise(gradient)",
+        "return self.of_noise(gradient)",
         (SCORES,),
     ),
     Mutant(
@@ -1728,6 +1729,20 @@ MUTANTS = (
         "return _mean(width * error.mean(axis=1), width, options)",
         "return _mean(width * error.sum(axis=1), width, options)",
         (SCORES,),
+    ),
+    Mutant(
+        "counts of several classes have the budget each",
+        "_plans/_histogram.py",
+        "DiscreteLaplaceMechanism(budget.calibrate_pure(n_steps))",
+        "DiscreteLaplaceMechanism(budget.calibrate_pure())",
+        (ONE_VS_REST,),
+    ),
+    Mutant(
+        "counts of several classes are charged as one",
+        "metrics/_scorings.py",
+        'return classes.size if scoring == "roc_auc_ovr" and np.size(classes) > 2 else 1',
+        "return 1",
+        (ONE_VS_REST,),
     ),
     Mutant(
         "a score of the wrong kind",
