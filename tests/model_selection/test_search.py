@@ -351,6 +351,7 @@ def test_what_is_published_by_each_method():
 def test_a_composed_choice_costs_no_more_than_it_must(tmp_path):
     """Of many rows it has less than all of epsilon, and a ledger charges no more than for fits."""
     X, y = records(20_000)
+    charged = []
     for n_rows, least, most in ((20_000, 0.05, 0.3), (200, 0.9, 1.0)):
         ledger = PrivacyLedger(tmp_path / f"study of {n_rows}", epsilon=8.0, delta=1e-2)
         searched = search(method="compose", delta=1e-5, ledger=ledger, random_state=None)
@@ -358,8 +359,10 @@ def test_a_composed_choice_costs_no_more_than_it_must(tmp_path):
         (event,) = fitted.privacy_report_.events
         (choice,) = event.alternatives[1]
         assert least < choice.epsilon("zero_out") <= most
+        charged.append(ledger.to_dict()["charges"][0]["mu"])
         said = " ".join(fitted.privacy_report_.notes)
         assert f"the choice had epsilon={choice.epsilon('zero_out'):.4g}" in said
+    assert charged[0] < 0.3 < 1.0 < charged[1]
     whole = search(method="compose", delta=1e-5, scoring="neg_log_loss").fit(X[:400], y[:400])
     assert whole.privacy_report_.events[0].alternatives[1][0].epsilon("zero_out") > 0.999
 

@@ -171,10 +171,15 @@ def test_given_the_releases_a_record_moves_each_by_its_bound_and_nothing_else(me
     assert moved_parts == {"fit", "score"}
 
 
+TWO_TARGETS = {"estimator": DPRidge(target_bounds=(-3, 3)), "param_grid": {"alpha": [1e-4, 1e-2]}}
+
+
+@pytest.mark.parametrize("options", [{}, TWO_TARGETS], ids=["labels", "two targets"])
 @pytest.mark.parametrize("method", ["repeat", "compose"])
-def test_the_releases_that_were_made_are_those_of_the_report(method):
+def test_the_releases_that_were_made_are_those_of_the_report(method, options):
     X, y = records(60)
-    found = Watched(search(method=method, delta=0.01), X, y, n_trials=5)
+    y = X[:, :2] if options else y
+    found = Watched(search(method=method, delta=0.01, **options), X, y, n_trials=5)
     event = found.search.privacy_report_.events[0]
     spent = [
         sum(one.n_steps / one.noise_multiplier**2 for one in events)
