@@ -1,4 +1,4 @@
-"""Plan of a histogram: one release of counts, of which a record moves one."""
+"""Plan of histograms: releases of counts, of which a record moves one each."""
 
 import math
 from dataclasses import dataclass
@@ -41,19 +41,22 @@ class HistogramPlan(Plan):
         See `Plan`.
     mechanism : DiscreteLaplaceMechanism or GaussianMechanism
     n_cells : int
-        Number of counts.
+        Number of counts of a release.
+    n_steps : int, default=1
+        Number of releases.
     """
 
     mechanism: DiscreteLaplaceMechanism | GaussianMechanism
     n_cells: int
+    n_steps: int = 1
 
     # Scores of the records that a fit of the same seed had must not have its noise.
     stream_key: ClassVar = (HISTOGRAM_KEY,)
 
     @property
     def events(self):
-        """The one release."""
-        return (_event(self.mechanism, self.budget.adjacency),)
+        """The releases, which are alike."""
+        return (_event(self.mechanism, self.budget.adjacency, self.n_steps),)
 
     @property
     def clipping(self):
@@ -61,13 +64,15 @@ class HistogramPlan(Plan):
         return self.mechanism.contribution_bound
 
 
-def plan_histogram(budget, *, n_rows, n_cells):
-    """Plan a release of counts, each record being in one cell.
+def plan_histogram(budget, *, n_rows, n_cells, n_steps=1):
+    """Plan releases of counts, each record being in one cell of each.
 
     Parameters
     ----------
     budget : Budget
     n_rows, n_cells : int
+    n_steps : int, default=1
+        Number of releases, which spend the budget together.
 
     Notes
     -----
@@ -78,14 +83,15 @@ def plan_histogram(budget, *, n_rows, n_cells):
     return HistogramPlan(
         budget=budget,
         n_rows=n_rows,
-        mechanism=_choose_mechanism(budget, n_rows, n_cells),
+        mechanism=_choose_mechanism(budget, n_rows, n_cells, n_steps),
         n_cells=n_cells,
+        n_steps=n_steps,
     )
 
 
-def count_noise(budget):
+def count_noise(budget, n_steps=1):
     """Return the standard deviation that each count's noise will have, whatever the cells are."""
-    return _choose_mechanism(budget, 1, 1).noise_std
+    return _choose_mechanism(budget, 1, 1, n_steps).noise_std
 
 
 def gaussian_counts(noise_multiplier, adjacency, *, n_rows, n_cells):
@@ -98,7 +104,7 @@ def gaussian_counts(noise_multiplier, adjacency, *, n_rows, n_cells):
     )
 
 
-def _choose_mechanism(budget, n_rows, n_cells):
+def _choose_mechanism(budget, n_rows, n_cells, n_steps):
     """Return the noise that was asked for, or that of the smaller variance.
 
     That is the discrete Laplace mechanism's unless delta is so large that nobody should take it:
@@ -106,15 +112,15 @@ def _choose_mechanism(budget, n_rows, n_cells):
     """
     made = []
     if budget.mechanism != "gaussian" or not budget.is_private:
-        made.append(DiscreteLaplaceMechanism(budget.calibrate_pure()))
+        made.append(DiscreteLaplaceMechanism(budget.calibrate_pure(n_steps)))
     if budget.mechanism == "gaussian" or (budget.mechanism == "auto" and budget.delta > 0.0):
-        noise = budget.calibrate(pairwise=True)
+        noise = budget.calibrate(pairwise=True, n_steps=n_steps)
         made.append(gaussian_counts(noise, budget.adjacency, n_rows=n_rows, n_cells=n_cells))
     return min(made, key=lambda mechanism: mechanism.noise_std)
 
 
-def _event(mechanism, adjacency):
+def _event(mechanism, adjacency, n_steps):
     noise = mechanism.noise_multiplier
     if isinstance(mechanism, DiscreteLaplaceMechanism):
-        return LaplaceEvent(noise, counts=True)
-    return GaussianEvent(noise, pairwise=adjacency == "replace_one")
+        return LaplaceEvent(noise, n_steps, counts=True)
+    return GaussianEvent(noise, n_steps=n_steps, pairwise=adjacency == "replace_one")

@@ -3,11 +3,14 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
 
 from skdp._checks import check_real
 from skdp._mechanisms import NoisyMaximum
-from skdp._plans._base import Budget, Plan
+from skdp._plans._base import SPLIT_SLACK, Budget, Plan
 from skdp._plans._histogram import ScoreBudget, plan_histogram
 from skdp._plans._keys import CANDIDATES_KEY, SEARCH_KEY
 from skdp._random import make_stream
@@ -19,10 +22,20 @@ from skdp.accountant import (
     selection_noise,
 )
 
-# The law of the number of trials: of laws that cost about the same, this one leaves few candidates
-# untried. Trials for each candidate, and the fewest of all. See doc/selection.rst.
-_ETA = 2.0
-_TRIALS_EACH, _FEWEST_TRIALS = 3, 5
+
+class _Law(NamedTuple):
+    """Shape of the number of trials, and how many there are for each candidate by default."""
+
+    eta: float
+    trials_each: int
+
+
+# Of laws that cost about the same, the first leaves few candidates untried. With pure trials more
+# of them cost nothing, and eta does. See doc/theory/selection.rst.
+_LAW, _PURE_LAW = _Law(2.0, 3), _Law(1.0, 6)
+_FEWEST_TRIALS = 5
+# The noise of a choice may cost this part of the standard error that a score has by its sample.
+_CHOICE_LOSS = 0.25
 # A row's score is a whole number of these parts of 1.
 SCORE_PARTS = 2**20
 
@@ -96,6 +109,11 @@ class RepeatPlan(SelectionPlan):
     method: ClassVar = "repeat"
 
     @property
+    def score_noise(self):
+        """Noise of a trial's score: what is more private than fits wouldn't make a trial so."""
+        return "gaussian" if self.fit_delta > 0.0 else "laplace"
+
+    @property
     def law(self):
         """Law of the number of trials."""
         return self.event.repetitions
@@ -103,18 +121,47 @@ class RepeatPlan(SelectionPlan):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ComposePlan(SelectionPlan):
-    """Plan of fits of all candidates, and a noisy maximum of their scores."""
+    """Plan of fits of all candidates, and a noisy maximum of their scores.
+
+    Parameters
+    ----------
+    choice : NoisyMaxEvent
+    """
+
+    choice: NoisyMaxEvent
 
     method: ClassVar = "compose"
 
     @cached_property
     def mechanism(self):
         """The choice."""
-        return NoisyMaximum(_choice_noise(self.budget), SCORE_PARTS)
+        return NoisyMaximum(self.choice.noise_multiplier, SCORE_PARTS)
+
+    @property
+    def notes(self):
+        """What the choice had, too."""
+        if not self.budget.is_private:
+            return super().notes
+        epsilon = self.choice.epsilon(self.budget.adjacency)
+        lost = self.choice.noise_multiplier * _excess_of_largest(self.n_candidates)
+        said = (
+            f"the choice had epsilon={epsilon:.4g}, and is expected to lose "
+            f"{lost / self.n_validation:.2g} of a score within 0 and 1 at most"
+        )
+        return (*super().notes, said)
 
 
 def plan_selection(
-    budget, *, n_rows, n_validation, n_candidates, method, n_trials, fits, is_additive
+    budget,
+    *,
+    n_rows,
+    n_validation,
+    n_candidates,
+    method,
+    n_trials,
+    fits,
+    row_spread,
+    n_releases=1,
 ):
     """Plan a search.
 
@@ -127,37 +174,38 @@ def plan_selection(
         Mean of the number of trials.
     fits : callable
         Given an epsilon and a delta, the events of each candidate's fit with them.
-    is_additive : bool
-        Whether the score is a mean over rows, as composition needs it.
+    row_spread : float or None
+        If the score is a mean over rows, as composition needs it, about what standard deviation
+        their scores have, which are within 0 and 1.
+    n_releases : int, default=1
+        Number of histograms that a score needs.
 
     Notes
     -----
     A record is in one part only: it is seen by fits or by scores. Scores have the epsilon and delta
-    of fits, and Gaussian noise, as whatever is more private wouldn't make the larger of both less.
+    of fits, as whatever is more private wouldn't make the larger of both less.
     """
+    law = _LAW if budget.delta > 0.0 else _PURE_LAW
     if n_trials == "auto":
-        n_trials = max(_FEWEST_TRIALS, _TRIALS_EACH * n_candidates)
+        n_trials = max(_FEWEST_TRIALS, law.trials_each * n_candidates)
     n_trials = check_real(n_trials, "n_trials")
+    is_additive = row_spread is not None
     if not is_additive and method == "compose":
         raise ValueError("method='compose' needs a scoring that is a mean over rows.")
     noise = {}
     if budget.is_private:
         noise = selection_noise(
-            budget.epsilon, budget.delta, n_candidates=n_candidates, mean=n_trials, eta=_ETA
+            budget.epsilon, budget.delta, n_candidates=n_candidates, mean=n_trials, eta=law.eta
         )
     if method == "auto":
         cheaper = min(noise, key=noise.get) if noise else "compose"
         method = cheaper if is_additive else "repeat"
-    kind = {"repeat": _repeated, "compose": _composed}[method]
-    return kind(
-        budget,
-        n_trials,
-        fits,
-        n_rows=n_rows,
-        n_validation=n_validation,
-        n_candidates=n_candidates,
-        noise=noise,
-    )
+    public = {"n_rows": n_rows, "n_validation": n_validation, "n_candidates": n_candidates}
+    if method == "repeat":
+        repetitions = TruncatedNegativeBinomial.of_mean(n_trials, law.eta)
+        return _repeated(budget, repetitions, fits, n_releases, noise=noise, **public)
+    choice = NoisyMaxEvent(_choice_noise(budget, n_validation, n_candidates, row_spread))
+    return _composed(budget, choice, fits, noise=noise, **public)
 
 
 def public_choices(random_state):
@@ -165,16 +213,16 @@ def public_choices(random_state):
     return make_stream(random_state, key=(CANDIDATES_KEY,)).twister()
 
 
-def _repeated(budget, n_trials, fits, *, n_validation, **public):
+def _repeated(budget, law, fits, n_releases, *, n_validation, **public):
     def alternatives(epsilon, delta):
-        score = ScoreBudget(epsilon, delta, budget.adjacency, mechanism="gaussian")
+        noise = "gaussian" if delta > 0.0 else "laplace"
+        score = ScoreBudget(epsilon, delta, budget.adjacency, mechanism=noise)
         return (
             *fits(epsilon, delta),
-            plan_histogram(score, n_rows=n_validation, n_cells=1).events,
+            plan_histogram(score, n_rows=n_validation, n_cells=1, n_steps=n_releases).events,
         )
 
-    law = TruncatedNegativeBinomial.of_mean(n_trials, _ETA)
-    promised = _calibrated(budget, n_trials, alternatives)
+    promised = _calibrated(budget, law, alternatives)
     return RepeatPlan(
         budget=budget,
         n_validation=n_validation,
@@ -185,37 +233,59 @@ def _repeated(budget, n_trials, fits, *, n_validation, **public):
     )
 
 
-def _composed(budget, n_trials, fits, **public):
-    choice = NoisyMaxEvent(_choice_noise(budget))
-
+def _composed(budget, choice, fits, **public):
     def joined(epsilon, delta):
         return [event for events in fits(epsilon, delta) for event in events]
 
-    promised = _calibrated(budget, 1.0, lambda *spent: (joined(*spent), (choice,)))
+    once = TruncatedNegativeBinomial(0.0, 1.0)
+    promised = _calibrated(budget, once, lambda *spent: (joined(*spent), (choice,)))
     return ComposePlan(
         budget=budget,
         fit_epsilon=promised[0],
         fit_delta=promised[1],
         event=SelectionEvent.composed(joined(*promised), choice),
+        choice=choice,
         **public,
     )
 
 
-def _calibrated(budget, mean, alternatives):
+def _calibrated(budget, law, alternatives):
     """Return the epsilon and delta of fits, the largest that the whole has room for."""
     if not budget.is_private:
         return math.inf, budget.delta
     return calibrate_selection(
         budget.epsilon,
         budget.delta,
-        mean=mean,
-        eta=_ETA,
+        mean=law.mean,
+        eta=law.eta,
         trial_events=alternatives,
         adjacency=budget.adjacency,
         accountant=budget.accountant,
     )
 
 
-def _choice_noise(budget):
-    """Return the noise multiplier of a choice that spends the whole epsilon."""
-    return budget.calibrate_pure()
+def _choice_noise(budget, n_validation, n_candidates, row_spread):
+    """Return the noise multiplier of a choice whose noise costs little beside the sample's.
+
+    It spends the whole epsilon at most, and at least what a ledger takes for the fits anyway.
+    """
+    if not budget.is_private:
+        return 0.0
+    loudest = budget.calibrate_pure(epsilons=_as_pure(budget))
+    allowed = _CHOICE_LOSS * row_spread * math.sqrt(n_validation)
+    excess = _excess_of_largest(n_candidates)
+    wanted = min(allowed / excess, loudest) if excess else loudest
+    return max(float(wanted), SPLIT_SLACK * budget.calibrate_pure())
+
+
+def _as_pure(budget):
+    """Return a pure epsilon that costs a ledger what a Gaussian release of the budget does."""
+    if budget.delta == 0.0:
+        return budget.epsilon
+    reach = 0.5 / budget.calibrate(pairwise=True)
+    return min(float(np.log(ndtr(reach) / ndtr(-reach))), budget.epsilon)
+
+
+def _excess_of_largest(n_candidates):
+    """Return by how much the largest of several exponential numbers exceeds one, in the mean."""
+    return math.fsum(1.0 / k for k in range(2, n_candidates + 1))

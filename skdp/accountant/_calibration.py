@@ -98,7 +98,8 @@ def calibrate(
         return 0.0
     if arguments[0] == 0:
         raise ValueError(
-            "delta must be positive: Gaussian noise gives no pure (delta = 0) guarantee."
+            "delta must be positive: Gaussian noise gives no pure (delta = 0) guarantee. What "
+            "has mechanism='laplace' can do without delta."
         )
     return _calibrate(epsilon, *arguments)
 

@@ -503,7 +503,10 @@ class PrivacyReport:
             method = _ACCOUNTANTS[self.accountant]
             if self.accountant != "basic" and any(event.is_pure for event in self.events):
                 method = f"an upper bound: pure releases beside others, of which {method}"
-            if any(type(event) is SelectionEvent for event in self.events):
+            selections = [event for event in self.events if type(event) is SelectionEvent]
+            if selections:
+                if all(event.is_pure for one in selections for event in one.inside):
+                    method = "sums of epsilons"
                 method = f"an upper bound: private selection, of whose trials {method}"
             if self.accountant_version != _NO_VERSION:
                 method = f"{method}; {self.accountant_version}"

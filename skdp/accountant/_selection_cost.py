@@ -6,7 +6,7 @@ import math
 from scipy.optimize import brentq
 
 from skdp._checks import check_count, check_real
-from skdp.accountant._events import GaussianEvent
+from skdp.accountant._events import GaussianEvent, LaplaceEvent
 from skdp.accountant._profile import ADJACENCIES, epsilon_of
 from skdp.accountant._repetition import TruncatedNegativeBinomial, any_of_inverse
 from skdp.accountant._search import gaussian_mu
@@ -38,7 +38,7 @@ def calibrate_selection(
     epsilon : float
         Target, from 1e-6 to 1e4.
     delta : float
-        Target, in (0, 1).
+        Target, in [0, 1); 0 for pure releases, which `trial_events` must then give.
     mean : float
         Expected number of trials, at least 1. It is public, the number isn't.
     eta : float, default=-0.5
@@ -79,14 +79,16 @@ def calibrate_selection(
         raise ValueError(
             f"epsilon must be from {_SMALLEST_EPSILON:g} to {_LARGEST_EPSILON:g}, got {epsilon!r}."
         )
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must be in (0, 1), got {delta!r}.")
+    if not 0 <= delta < 1:
+        raise ValueError(f"delta must be in [0, 1), got {delta!r}.")
     if not isinstance(adjacency, str) or adjacency not in ADJACENCIES:
         raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {adjacency!r}.")
     if not isinstance(accountant, str) or accountant not in ("pld", "rdp"):
         raise ValueError(f"accountant must be 'pld' or 'rdp', got {accountant!r}.")
     law = TruncatedNegativeBinomial.of_mean(mean, eta)
     if trial_events is None:
+        if delta == 0:
+            raise ValueError("delta = 0 needs trial_events: Gaussian releases are never pure.")
         return _calibrate_gaussian(epsilon, delta, law)
     return _calibrate_selection(
         epsilon, delta, law, trial_events, adjacency, accountant, _TOLERANCE
@@ -99,7 +101,8 @@ def selection_noise(epsilon, delta, *, n_candidates, mean, eta=-0.5):
     Parameters
     ----------
     epsilon, delta : float
-        Target of the whole, see :func:`calibrate_selection`.
+        Target of the whole, see :func:`calibrate_selection`. With a delta of 0 trials are of
+        Laplace noise, or pure in another way.
     n_candidates : int
         Number of candidates, all of which are fitted in a composition.
     mean : float
@@ -126,11 +129,18 @@ def selection_noise(epsilon, delta, *, n_candidates, mean, eta=-0.5):
     {'repeat': 1.52, 'compose': 3.46}
     """
     n_candidates = check_count(n_candidates, "n_candidates")
+    if delta == 0:
+        trial = calibrate_selection(epsilon, 0.0, mean=mean, eta=eta, trial_events=_pure_trial)
+        return {"repeat": float(epsilon) / trial[0], "compose": float(n_candidates)}
     trial = calibrate_selection(epsilon, delta, mean=mean, eta=eta)
     return {
         "repeat": gaussian_mu(float(epsilon), float(delta)) / gaussian_mu(*trial),
         "compose": math.sqrt(n_candidates),
     }
+
+
+def _pure_trial(epsilon, delta):
+    return ((LaplaceEvent(1.0 / epsilon),),)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -246,22 +246,22 @@ class SelectionEvent:
     @property
     def pairwise(self):
         """Whether all multipliers are relative to distances between neighbours' values."""
-        return all(event.pairwise for event in self._inside)
+        return all(event.pairwise for event in self.inside)
 
     @property
     def noise_multiplier(self):
         """Smallest noise multiplier inside."""
-        return min(event.noise_multiplier for event in self._inside)
+        return min(event.noise_multiplier for event in self.inside)
 
     @property
     def sampling_rate(self):
         """Smallest probability inside that a record takes part in a step."""
-        return min(event.sampling_rate for event in self._inside)
+        return min(event.sampling_rate for event in self.inside)
 
     @property
     def sampling(self):
         """How batches are drawn: as all trials do it, or "mixed"."""
-        found = {event.sampling for event in self._inside}
+        found = {event.sampling for event in self.inside}
         return found.pop() if len(found) == 1 else "mixed"
 
     @property
@@ -270,7 +270,8 @@ class SelectionEvent:
         return self.n_steps
 
     @property
-    def _inside(self):
+    def inside(self):
+        """Events of all alternatives, one after the other."""
         return [event for events in self.alternatives for event in events]
 
     def scaled_to_group(self, group_size):
@@ -288,7 +289,7 @@ class SelectionEvent:
         event : SelectionEvent
             With one alternative, in which everything is.
         """
-        together = tuple(event.scaled_to_group(group_size) for event in self._inside)
+        together = tuple(event.scaled_to_group(group_size) for event in self.inside)
         return replace(self, alternatives=(together,) if group_size > 1 else self.alternatives)
 
 

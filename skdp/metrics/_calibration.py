@@ -161,7 +161,8 @@ def private_calibration_curve(
     classes, codes = read_labels(estimator, X, y)
     two_classes(classes, "a calibration curve")
     predicted = clip_scores(probabilities(estimator, X, 2)[:, 1], 0.0, 1.0)
-    released = request.count([Axis(codes, 2, "down"), Axis(n_bins * predicted, n_bins, "down")])
+    axes = [Axis(codes, 2, "down"), Axis(n_bins * predicted, n_bins, "down")]
+    (released,) = request.count(axes)
     negative, positive = released.counts.astype(np.float64)
     totals, noise = negative + positive, released.noise_std
     seen = totals > max(_SEEN * np.sqrt(2.0) * noise, 0.5)

@@ -142,5 +142,5 @@ def private_confusion_matrix(
     classes, codes = read_labels(estimator, X, y)
     _, predicted = read_labels(estimator, X, predict(estimator, X))
     size = classes.size
-    released = request.count([Axis(codes, size, "down"), Axis(predicted, size, "down")])
+    (released,) = request.count([Axis(codes, size, "down"), Axis(predicted, size, "down")])
     return PrivateConfusionMatrix(released.counts, classes, released.noise_std, released.report)

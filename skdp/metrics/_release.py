@@ -64,6 +64,7 @@ class Request(NamedTuple):
     random_state: object
     ledger: object
     design: dict
+    n_releases: int = 1
 
     @property
     def budget(self):
@@ -74,23 +75,41 @@ class Request(NamedTuple):
     @property
     def noise_std(self):
         """Standard deviation of each count's noise."""
-        return count_noise(ScoreBudget(**self._spent))
+        return count_noise(ScoreBudget(**self._spent), self.n_releases)
 
     @property
     def _spent(self):
         names = ("epsilon", "delta", "adjacency", "mechanism")
         return {name: getattr(self, name) for name in names}
 
-    def count(self, axes):
-        """Return noisy counts of records on axes of a public grid, which has any of them once."""
-        n_rows = axes[0].position.size
-        n_cells = math.prod(axis.size for axis in axes)
-        plan = plan_histogram(self.budget, n_rows=n_rows, n_cells=n_cells)
+    def count(self, *grids):
+        """Return noisy counts of records on each of as many public grids as were asked for.
+
+        Parameters
+        ----------
+        *grids : list of Axis
+            All of the same sizes; each has any of the records once.
+
+        Returns
+        -------
+        released : list of Released
+            Each with the report of all.
+        """
+        n_rows = grids[0][0].position.size
+        plan = plan_histogram(
+            self.budget,
+            n_rows=n_rows,
+            n_cells=math.prod(axis.size for axis in grids[0]),
+            n_steps=self.n_releases,
+        )
         stream = plan.start(self.random_state)
         coins, noise = stream.spawn(2)
-        counts = release_histogram(axes, mechanism=plan.mechanism, coins=coins, noise=noise)
         report = plan.report(reproducible=stream.reproducible)
-        return Released(counts, n_rows, plan.mechanism.noise_std, report)
+        streams = {"mechanism": plan.mechanism, "coins": coins, "noise": noise}
+        return [
+            Released(release_histogram(axes, **streams), n_rows, plan.mechanism.noise_std, report)
+            for _, axes in zip(range(plan.n_steps), grids, strict=True)
+        ]
 
 
 def read_labels(estimator, X, y):
@@ -98,24 +117,26 @@ def read_labels(estimator, X, y):
     classes = getattr(estimator, "classes_", None)
     if not isinstance(classes, np.ndarray) or classes.ndim != 1:
         raise ValueError("estimator must be a fitted classifier, with classes_.")
-    y = _read_column(X, y)
+    y = _read(X, y)
     classes, targets = encode_labels(y, classes)
     codes = targets.argmax(axis=1) if classes.size > 2 else (targets[:, 0] > 0.0)
     return classes, codes.astype(np.int64)
 
 
 def read_targets(X, y):
-    """Return targets of a regression as float64."""
-    y = quietly(np.asarray, _read_column(X, y), dtype=np.float64)
+    """Return targets of a regression as float64, of shape (n,), or (n, k) if they are several."""
+    y = quietly(np.asarray, _read(X, y, is_table=True), dtype=np.float64)
     if not np.isfinite(y).all():
         raise ValueError("Input y contains NaN or infinity.")
     return y
 
 
-def _read_column(X, y):
+def _read(X, y, is_table=False):
     refuse_foreign(X, "X")
     refuse_foreign(y, "y")
-    y = quietly(column_or_1d, y)
+    y = quietly(np.asarray, y)
+    if not (is_table and y.ndim == 2 and y.shape[1] > 1):
+        y = quietly(column_or_1d, y)
     quietly(check_consistent_length, X, y)
     if not y.size:
         raise ValueError("X and y must hold at least one record.")
@@ -131,9 +152,11 @@ def predict(estimator, X, method="predict", width=None):
     X : array-like
     method : str
     width : int, default=None
-        Number of columns that there must be; None for a single number a row.
+        Number of columns that there must be; None for a single number a row, in a column or not.
     """
     found = np.asarray(quietly(getattr(estimator, method), X))
+    if width is None and found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
     expected = 1 if width is None else 2
     if found.ndim != expected or (width is not None and found.shape[1] != width):
         raise ValueError(f"{method} of the estimator gives an array of another shape than needed.")

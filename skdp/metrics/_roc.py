@@ -17,7 +17,8 @@ from skdp.metrics._release import (
     ranks_by_probability,
     ungrade,
 )
-from skdp.metrics._score import PrivateScore, roc_axes
+from skdp.metrics._score import PrivateScore
+from skdp.metrics._scorings import roc_axes
 from skdp.utils._sklearn import validate_params
 
 
@@ -156,7 +157,7 @@ def private_roc_curve(
         "private_roc_curve", epsilon, delta, adjacency, mechanism, random_state, ledger, design
     )
     axes = roc_axes(estimator, X, y, bins, request.noise_std)
-    released = request.count(axes)
+    (released,) = request.count(axes)
     shares, n_bins = released.shares, axes[1].size
     area = statistics.RocAuc((2, n_bins)).interval(shares, level)
     fpr, tpr = (_rising(share) for share in shares.values)

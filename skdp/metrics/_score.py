@@ -1,38 +1,12 @@
 """One private score of a model."""
 
-import math
 from dataclasses import dataclass
 from numbers import Real
 
-import numpy as np
-from sklearn.base import is_classifier, is_regressor
-
-from skdp._bounds import clip_scores
-from skdp._checks import check_bounds
-from skdp._solvers._histogram import Axis
 from skdp.accountant import PrivacyReport
-from skdp.metrics import _statistics as statistics
-from skdp.metrics._release import (
-    BINS,
-    CONSTRAINTS,
-    Request,
-    binary_scores,
-    grade,
-    needs_probabilities,
-    predict,
-    probabilities,
-    ranks_by_probability,
-    read_labels,
-    read_targets,
-    two_classes,
-)
+from skdp.metrics._release import BINS, CONSTRAINTS, Request
+from skdp.metrics._scorings import SCORES, check_kind, n_releases
 from skdp.utils._sklearn import StrOptions, validate_params
-
-# Probabilities of the true class below it count as this much: the logarithm has no bound.
-LEAST_PROBABILITY = 1e-4
-_LARGEST_LOG_LOSS = float(-np.log(LEAST_PROBABILITY))
-# Nodes of targets: their squares are exact in the mean, however few there are.
-_MOST_TARGET_NODES = 8
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,126 +72,9 @@ class PrivateScore:
         )
 
 
-def _right(estimator, X, classes, codes):
-    """Return 1 where a record's class is predicted, else 0."""
-    predicted = predict(estimator, X)
-    return (predicted == classes[codes]).astype(np.float64)
-
-
-def _accuracy(estimator, X, y, options):
-    right = _right(estimator, X, *read_labels(estimator, X, y))
-    return statistics.Accuracy(), [Axis(right, 2, "down")]
-
-
-def _balanced_accuracy(estimator, X, y, options):
-    classes, codes = read_labels(estimator, X, y)
-    right = _right(estimator, X, classes, codes)
-    statistic = statistics.BalancedAccuracy((classes.size, 2))
-    return statistic, [Axis(codes, classes.size, "down"), Axis(right, 2, "down")]
-
-
-def roc_axes(estimator, X, y, bins, noise_std):
-    """Return the axes of a histogram of the score by class, for two classes."""
-    classes, codes = read_labels(estimator, X, y)
-    two_classes(classes, "a ROC curve")
-    if bins == "auto":
-        bins = statistics.auto_bins(codes.size, noise_std)
-    position = grade(clip_scores(binary_scores(estimator, X), 0.0, 1.0))
-    return [Axis(codes, 2, "down"), Axis(bins * position, bins, "down")]
-
-
-def _roc_auc(estimator, X, y, options):
-    axes = roc_axes(estimator, X, y, options["bins"], options["noise_std"])
-    return statistics.RocAuc((2, axes[1].size)), axes
-
-
-def _mean(losses, largest, options):
-    """Return the statistic of a mean loss, and the one axis that it needs."""
-    nodes = options["bins"]
-    if nodes == "auto":
-        nodes = statistics.auto_nodes(losses.size, options["noise_std"])
-    # What is no number counts as the worst.
-    losses = clip_scores(np.nan_to_num(losses, nan=largest), 0.0, largest)
-    position = statistics.graded_positions(losses, nodes)
-    return statistics.NegativeMeanLoss((nodes,), largest), [Axis(position, nodes, "linear")]
-
-
-def _neg_log_loss(estimator, X, y, options):
-    classes, codes = read_labels(estimator, X, y)
-    of_classes = probabilities(estimator, X, classes.size)
-    right = of_classes[np.arange(codes.size), codes]
-    losses = -np.log(np.clip(right, LEAST_PROBABILITY, 1.0))
-    return _mean(losses, _LARGEST_LOG_LOSS, options)
-
-
-def _neg_brier_score(estimator, X, y, options):
-    classes, codes = read_labels(estimator, X, y)
-    of_classes = probabilities(estimator, X, classes.size)
-    if classes.size == 2:
-        return _mean((of_classes[:, 1] - codes) ** 2, 1.0, options)
-    truth = codes[:, np.newaxis] == np.arange(classes.size)
-    return _mean(((of_classes - truth) ** 2).sum(axis=1), 2.0, options)
-
-
-def _residuals(estimator, X, y, options):
-    """Return targets and errors in units of the targets' range, and the range's width."""
-    if options["target_bounds"] is None:
-        raise ValueError("scores of a regression need public target_bounds=(low, high).")
-    low, high = check_bounds(options["target_bounds"], "target_bounds")
-    predicted = np.asarray(predict(estimator, X), dtype=np.float64)
-    target = clip_scores(read_targets(X, y), low, high)
-    # A prediction beyond the bounds, and what is no number, can be wrong by the whole range.
-    with np.errstate(all="ignore"):
-        error = np.abs((predicted - low) / (high - low) - target)
-    return target, clip_scores(np.nan_to_num(error, nan=1.0), 0.0, 1.0), high - low
-
-
-def _neg_mean_absolute_error(estimator, X, y, options):
-    _, error, width = _residuals(estimator, X, y, options)
-    return _mean(width * error, width, options)
-
-
-def _neg_mean_squared_error(estimator, X, y, options):
-    _, error, width = _residuals(estimator, X, y, options)
-    return _mean((width * error) ** 2, width**2, options)
-
-
-def _r2(estimator, X, y, options):
-    target, error, _ = _residuals(estimator, X, y, options)
-    nodes, noise_std = options["bins"], options["noise_std"]
-    of_targets = min(max(statistics.auto_nodes(error.size, noise_std), 4), _MOST_TARGET_NODES)
-    if nodes == "auto":
-        # A node of the errors has the noise of all nodes of the targets.
-        nodes = statistics.auto_nodes(error.size, noise_std * math.sqrt(of_targets))
-    # Quadratic weights reach a node and a half to both sides, so that this is all of the range.
-    reach = of_targets - 2.0
-    axes = [
-        Axis(statistics.graded_positions(error**2, nodes), nodes, "linear"),
-        Axis(0.5 + reach * target, of_targets, "quadratic"),
-    ]
-    return statistics.R2((nodes, of_targets), reach**2), axes
-
-
-_SCORES = {
-    "accuracy": _accuracy,
-    "balanced_accuracy": _balanced_accuracy,
-    "roc_auc": _roc_auc,
-    "neg_log_loss": _neg_log_loss,
-    "neg_brier_score": _neg_brier_score,
-    "r2": _r2,
-    "neg_mean_squared_error": _neg_mean_squared_error,
-    "neg_mean_absolute_error": _neg_mean_absolute_error,
-}
-
-SCORINGS = frozenset(_SCORES)
-# Scores that are means over rows.
-ADDITIVE = frozenset(_SCORES) - {"balanced_accuracy", "roc_auc", "r2"}
-_OF_REGRESSORS = frozenset({"r2", "neg_mean_squared_error", "neg_mean_absolute_error"})
-
-
 @validate_params(
     {
-        "scoring": [StrOptions(set(_SCORES))],
+        "scoring": [StrOptions(set(SCORES))],
         "bins": BINS,
         "target_bounds": ["array-like", None],
         **CONSTRAINTS,
@@ -243,9 +100,10 @@ def private_score(
     """Score a model on private records.
 
     **Guarantee.** The result is (`epsilon`, `delta`)-differentially private for one row of (X, y)
-    under `adjacency`, by one release of counts: a row moves one of them by one. The training of
-    the estimator is not covered. It must have seen other records, or what it cost has to be added
-    up with the report of the score, by :func:`skdp.accountant.compose`.
+    under `adjacency`, by one release of counts: a row moves one of them by one. (For "roc_auc_ovr"
+    there are as many releases as classes.) The training of the estimator is not covered. It must
+    have seen other records, or what it cost has to be added up with the report of the score, by
+    :func:`skdp.accountant.compose`.
 
     Parameters
     ----------
@@ -253,12 +111,14 @@ def private_score(
         A fitted estimator, from skdp or not, that predicts each row by itself.
     X : array-like of shape (n_samples, n_features)
         Rows, as the estimator takes them.
-    y : array-like of shape (n_samples,)
-        Their labels, which must be among ``estimator.classes_``, or targets.
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        Their labels, which must be among ``estimator.classes_``, or targets. Of several targets
+        errors are means over them.
     scoring : str, default="accuracy"
         The score, by scikit-learn's names; larger is better: "accuracy", "balanced_accuracy",
-        "roc_auc" (of two classes), "neg_log_loss" (a probability of the true class below 1e-4
-        counts as 1e-4), "neg_brier_score", "r2", "neg_mean_squared_error" or
+        "roc_auc" (of two classes), "roc_auc_ovr" (the mean of each class against the others, whose
+        noise grows with their number), "neg_log_loss" (a probability of the true class below 1e-4
+        counts as 1e-4), "neg_brier_score", "r2" (of one target), "neg_mean_squared_error" or
         "neg_mean_absolute_error".
     epsilon : float
         Privacy loss, above 0. ``float("inf")`` adds no noise.
@@ -337,48 +197,21 @@ def private_score(
     >>> bool(score.low < score.value < score.high), score.high - score.low < 0.05
     (True, True)
     """
+    check_kind(estimator, scoring)
     design = {"scoring": scoring, "bins": bins, "level": level}
     request = Request(
-        "private_score", epsilon, delta, adjacency, mechanism, random_state, ledger, design
+        "private_score",
+        epsilon,
+        delta,
+        adjacency,
+        mechanism,
+        random_state,
+        ledger,
+        design,
+        n_releases(scoring, getattr(estimator, "classes_", None)),
     )
     options = {"bins": bins, "target_bounds": target_bounds, "noise_std": request.noise_std}
-    statistic, axes = _SCORES[scoring](estimator, X, y, options)
-    released = request.count(axes)
-    value, low, high = statistic.interval(released.shares, level)
-    return PrivateScore(value, low, high, released.report, level, scoring)
-
-
-def check_scoring(estimator, scoring, classes):
-    """Refuse a score that an estimator will not have, by its parameters alone.
-
-    Parameters
-    ----------
-    estimator : estimator
-        It needn't be fitted.
-    scoring : str
-    classes : ndarray or None
-        Of a classifier.
-    """
-    kind = "regressor" if scoring in _OF_REGRESSORS else "classifier"
-    if not {"regressor": is_regressor, "classifier": is_classifier}[kind](estimator):
-        raise ValueError(f"scoring={scoring!r} is of a {kind}.")
-    if scoring in ("neg_log_loss", "neg_brier_score"):
-        needs_probabilities(estimator)
-    if scoring == "roc_auc":
-        two_classes(classes, "a ROC curve")
-        ranks_by_probability(estimator)
-
-
-def row_scores(estimator, X, y, scoring, target_bounds):
-    """Return a score within 0 and 1 of each row, of whose mean a score is an increasing function.
-
-    Parameters
-    ----------
-    estimator, X, y, scoring, target_bounds
-        See `private_score`; one of `ADDITIVE`.
-    """
-    # Of two nodes, 0 and the largest loss.
-    options = {"bins": 2, "target_bounds": target_bounds, "noise_std": 0.0}
-    statistic, (axis,) = _SCORES[scoring](estimator, X, y, options)
-    is_loss = isinstance(statistic, statistics.NegativeMeanLoss)
-    return 1.0 - axis.position if is_loss else axis.position
+    statistic, *grids = SCORES[scoring](estimator, X, y, options)
+    released = request.count(*grids)
+    value, low, high = statistic.interval(*(one.shares for one in released), level=level)
+    return PrivateScore(value, low, high, released[0].report, level, scoring)

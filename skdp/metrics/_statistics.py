@@ -40,9 +40,16 @@ class Shares(NamedTuple):
 
     def variance(self, gradient):
         """Return the variance of a sum of shares times `gradient`, of sample and noise."""
+        return self.of_sample(gradient) + self.of_noise(gradient)
+
+    def of_sample(self, gradient):
+        """Return the part of the variance that the sample has."""
         mean = (self.values * gradient).sum()
-        sampling = max((self.values * gradient**2).sum() - mean**2, 0.0) / self.n_rows
-        return sampling + self.noise_variance * ((gradient - gradient.mean()) ** 2).sum()
+        return max((self.values * gradient**2).sum() - mean**2, 0.0) / self.n_rows
+
+    def of_noise(self, gradient):
+        """Return the part of the variance that the noise has."""
+        return self.noise_variance * ((gradient - gradient.mean()) ** 2).sum()
 
 
 class Estimate(NamedTuple):
@@ -122,6 +129,11 @@ class RocAuc:
 
     def interval(self, shares, level):
         """Return value, low and high."""
+        value, of_sample, of_noise, binning = self.parts(shares)
+        return Estimate(value, 0.0, 1.0, of_sample + of_noise + binning**2).interval(level)
+
+    def parts(self, shares):
+        """Return the area, variances of its sample and noise, and a size of the bins' error."""
         negative, positive = shares.values
         n_negative, n_positive = at_least_one(shares.values.sum(axis=1), shares)
         ahead, slope = _pair_weights(self.shape[1])
@@ -135,8 +147,27 @@ class RocAuc:
         )
         pairs = (shares.noise_variance / (n_positive * n_negative) * np.linalg.norm(weights)) ** 2
         binning = positive @ slope @ negative / (n_positive * n_negative)
-        variance = shares.variance(gradient) + pairs + (0.4 * binning) ** 2
-        return Estimate(value, 0.0, 1.0, variance).interval(level)
+        of_noise = shares.of_noise(gradient) + pairs
+        return value, shares.of_sample(gradient), of_noise, abs(0.4 * binning)
+
+
+@dataclass(frozen=True)
+class OneVsRestAuc:
+    """The mean of the areas of each class against the others, from a histogram for each.
+
+    The areas have one sample, and how they vary together isn't known: their standard deviations
+    add up, which is the most that they can. Noise is independent.
+    """
+
+    shape: tuple
+
+    def interval(self, *shares, level):
+        """Return value, low and high."""
+        parts = np.array([RocAuc(self.shape).parts(one) for one in shares])
+        value, of_sample, of_noise, binning = parts.T
+        variance = np.sqrt(of_sample).mean() ** 2 + binning.mean() ** 2
+        variance += of_noise.mean() / len(shares)
+        return Estimate(value.mean(), 0.0, 1.0, variance).interval(level)
 
 
 def _pair_weights(n_bins):

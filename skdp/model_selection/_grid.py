@@ -36,8 +36,8 @@ class DPGridSearch(BaseSearch):
         and bounds.
 
     delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
+        Probability, in [0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less. With 0 candidates must be pure, as ``DPSGDClassifier(mechanism="laplace")`` is.
 
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
         What the guarantee compares: data sets in which one record is a null record that contributes
@@ -53,7 +53,7 @@ class DPGridSearch(BaseSearch):
 
     n_trials : float or "auto", default="auto"
         Mean of the number of trials for ``method="repeat"``, at least 1. It is public, the number
-        isn't. "auto" is three for each candidate, and 5 at least.
+        isn't. "auto" is three for each candidate, or six without delta, and 5 at least.
 
     method : {"auto", "repeat", "compose"}, default="auto"
         "repeat" fits and scores candidates drawn at random, a secret number of times, and publishes

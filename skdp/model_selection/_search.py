@@ -6,6 +6,7 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,8 +16,9 @@ from skdp._plans._base import CLASSES_READ
 from skdp._plans._selection import SearchBudget, plan_selection
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import COMMON_CONSTRAINTS, NO_TARGET_BOUNDS, encode_labels
-from skdp.metrics._score import ADDITIVE, SCORINGS, check_scoring
+from skdp.metrics._scorings import ROW_SPREAD, SCORINGS, check_scoring, n_releases
 from skdp.model_selection._candidates import last_step, make_candidates
+from skdp.model_selection._metadata import refuse_metadata
 from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated
 from skdp.utils._sklearn import (
     HasMethods,
@@ -58,15 +60,20 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     """What searches share; subclasses have `_settings`, the candidates."""
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y):
+    def fit(self, X, y=None, **params):
         """Choose a model, and fit it.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows, dense. A data frame is handed on as one.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Labels or targets.
+        **params
+            Arguments of the candidates' fits, by metadata routing or without. Every one is
+            refused, before there is noise: `groups`, because a score on the rows of a person has
+            no bound that is worth it; `sample_epsilon`, because a search spends the whole epsilon
+            on each record; and others, because they may change what a fit releases.
 
         Returns
         -------
@@ -85,12 +92,15 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
             If a candidate is no estimator that a search can make private, or X is sparse.
         """
         # 1. scikit-learn's contract
+        refuse_metadata(self, params)
         classifies = is_classifier(self.estimator)
         frame = X
-        X, y = validate_data(self, X, y, dtype=_DTYPES, y_numeric=not classifies)
+        several = get_tags(self).target_tags.multi_output
+        checks = {"y_numeric": not classifies, "multi_output": several}
+        X, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
         if self.n_jobs == 0:
             raise ValueError("The 'n_jobs' parameter must not be 0.")
-        n_validation = self._n_validation(y.size)
+        n_rows, n_validation = len(y), self._n_validation(len(y))
 
         # 2. candidates from public parameters
         candidates = make_candidates(
@@ -99,7 +109,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
             self.adjacency,
             lambda: encode_labels(y, None)[0],
         )
-        n_outputs = 1
+        n_outputs = 1 if y.ndim == 1 else y.shape[1]
         if classifies:
             self.classes_, targets = encode_labels(y, last_step(candidates.models[0]).classes)
             n_outputs = targets.shape[1]
@@ -108,17 +118,18 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         rows = frame if hasattr(frame, "columns") else X
         scoring = self._scoring(classifies)
         for model in candidates.models:
-            check_scoring(model, scoring, self.classes_ if classifies else None)
+            check_scoring(model, scoring, self.classes_ if classifies else None, n_outputs)
         scored = {"scoring": scoring, "target_bounds": self._target_bounds(classifies)}
         plan = plan_selection(
             SearchBudget(self.epsilon, self.delta, self.adjacency, account=self._account()),
-            n_rows=y.size,
+            n_rows=n_rows,
             n_validation=n_validation,
             n_candidates=len(candidates.settings),
             method=self.method,
             n_trials=self.n_trials,
-            fits=candidates.fits(take_rows(rows, [0]), y.size - n_validation, n_outputs),
-            is_additive=scoring in ADDITIVE,
+            fits=candidates.fits(take_rows(rows, [0]), n_rows - n_validation, n_outputs),
+            row_spread=ROW_SPREAD.get(scoring),
+            n_releases=n_releases(scoring, self.classes_ if classifies else None),
         )
         stream = plan.start(self.random_state)
 
@@ -297,12 +308,30 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         check_is_fitted(self)
         return self.best_estimator_
 
+    def get_metadata_routing(self):
+        """Say how arguments of `fit` are routed: to the estimator's.
+
+        Returns
+        -------
+        router : sklearn.utils.metadata_routing.MetadataRouter
+            As scikit-learn's searches have it. What is routed is refused, see `fit`.
+
+        Raises
+        ------
+        TypeError
+            If the estimator has no metadata routing.
+        """
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=type(self).__name__)
+        return router.add(estimator=self.estimator, method_mapping=mapping)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
         tags.target_tags.required = True
+        tags.target_tags.multi_output = inner.target_tags.multi_output
         kind = tags.classifier_tags or tags.regressor_tags
         if kind is not None:
             kind.poor_score = is_private(self)

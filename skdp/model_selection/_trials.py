@@ -16,7 +16,7 @@ from sklearn.base import clone
 from skdp._plans._selection import SCORE_PARTS
 from skdp.ledger._account import COVERED
 from skdp.metrics import private_score
-from skdp.metrics._score import row_scores
+from skdp.metrics._scorings import row_scores
 from skdp.model_selection._candidates import last_step
 from skdp.utils._sklearn import take_rows
 
@@ -46,7 +46,7 @@ class Records(NamedTuple):
     @classmethod
     def split(cls, X, y, n_validation, stream, **scored):
         """Return records parted by chance alone: nothing is read, so that no row moves another."""
-        order = np.argsort(stream.uniform(y.size))
+        order = np.argsort(stream.uniform(len(y)))
         held_out, rest = np.sort(order[:n_validation]), np.sort(order[n_validation:])
         parts = (take_rows(array, rows) for rows in (rest, held_out) for array in (X, y))
         return cls(*parts, **scored)
@@ -142,7 +142,7 @@ def _trial(plan, models, records, place, stream):
         epsilon=plan.fit_epsilon,
         delta=plan.fit_delta,
         adjacency=plan.budget.adjacency,
-        mechanism="gaussian",
+        mechanism=plan.score_noise,
         target_bounds=records.target_bounds,
         random_state=score.as_random_state(),
         ledger=COVERED,

@@ -22,7 +22,7 @@ from skdp.metrics import (
     private_roc_curve,
     private_score,
 )
-from skdp.metrics._score import row_scores
+from skdp.metrics._scorings import row_scores
 from tests.metrics._models import (
     CLASSIFICATION,
     REGRESSION,
@@ -87,6 +87,28 @@ def test_several_classes(scoring, rng):
     brier = private_score(Three(), X, y, scoring="neg_brier_score", epsilon=INF)
     squares = ((X - np.eye(3)[codes]) ** 2).sum(axis=1).mean()
     assert float(brier) == pytest.approx(-squares, abs=2e-3)
+
+
+@pytest.mark.parametrize("scoring", REGRESSION[1:])
+def test_several_targets_have_the_mean_of_their_errors(scoring, rng):
+    F = rng.uniform(-0.5, 1.5, (5000, 3))
+    Y = F + np.array([0.1, 0.3, 0.0]) * rng.standard_normal(F.shape)
+
+    class Several(Says):
+        def predict(self, X):
+            return X
+
+    options = {"scoring": scoring, "target_bounds": (-2, 3)}
+    found = private_score(Several(), F, Y, epsilon=INF, **options)
+    known = exact.get_scorer(scoring)._score_func(Y, F)
+    assert float(found) == pytest.approx(-known, rel=2e-3)
+    with pytest.raises(ValueError, match=r"r2.*one target"):
+        private_score(Several(), F, Y, epsilon=1.0, **options | {"scoring": "r2"})
+    with pytest.raises(ValueError, match="another shape"):
+        private_score(Several(), F, Y[:, :2], epsilon=1.0, **options)
+    column = private_score(Several(), F[:, :1], Y[:, :1], epsilon=INF, random_state=0, **options)
+    alone = private_score(Says(), F[:, :1], Y[:, 0], epsilon=INF, random_state=0, **options)
+    assert column == alone
 
 
 class Three_(LogisticRegression):
@@ -243,6 +265,20 @@ def test_estimators_of_all_kinds_are_taken(rng):
     assert private_score(ridge, X, y, epsilon=1.0, **named).high <= 1.0
 
 
+def test_a_score_of_the_wrong_kind_is_not_charged(rng, tmp_path):
+    X, y = binary_records(rng, 500)
+    ledger = PrivacyLedger(tmp_path / "study.db", epsilon=3.0, delta=1e-5)
+    classifier = DPLogisticRegression(classes=[0, 1], epsilon=INF).fit(X, y)
+    regressor = Ridge().fit(X, y)
+    for model, scorings in ((classifier, REGRESSION), (regressor, CLASSIFICATION)):
+        for scoring in scorings:
+            with pytest.raises(ValueError, match=f"'{scoring}' is of a"):
+                private_score(
+                    model, X, y, scoring=scoring, epsilon=1.0, target_bounds=(0, 1), ledger=ledger
+                )
+    assert ledger.spent == 0.0
+
+
 SECRET = 8125.375
 
 
@@ -253,7 +289,8 @@ SECRET = 8125.375
         (Knows(), ["secret", "no"], {}, "not among the declared classes"),
         (Knows(), [0, 1, 1], {}, "inconsistent numbers of samples"),
         (Knows(), [[0, 1], [1, 1]], {}, "1d array"),
-        (Says(), [0, 1], {}, "fitted classifier"),
+        (Says(), [0, 1], {}, "'accuracy' is of a fitted classifier"),
+        (Knows(), [0, 1], {"scoring": "r2", "target_bounds": (0, 1)}, "'r2' is of a regressor"),
         (Says(), [0, SECRET], {"scoring": "r2"}, "target_bounds"),
         (Says(), [0, np.nan], {"scoring": "r2", "target_bounds": (0, 1)}, "NaN"),
         (Says(), [0, "8125.375x"], {"scoring": "r2", "target_bounds": (0, 1)}, "withheld"),

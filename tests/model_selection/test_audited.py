@@ -42,7 +42,7 @@ def make_plan():
         n_trials=2.0,
         # Of fits that see no more than scores do.
         fits=lambda epsilon, delta: [(GaussianEvent(100.0),)],
-        is_additive=True,
+        row_spread=0.5,
     )
 
 

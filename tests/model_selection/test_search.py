@@ -16,7 +16,10 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from skdp._mechanisms import NoisyMaximum
 from skdp._plans._base import CLASSES_READ
+from skdp._plans._selection import SCORE_PARTS, _excess_of_largest
+from skdp._random import make_stream
 from skdp.accountant import PrivacyReport, TruncatedNegativeBinomial
 from skdp.exceptions import BudgetExceededError
 from skdp.ledger import PrivacyLedger
@@ -119,6 +122,20 @@ def test_scores_of_regressors(scoring):
     fitted = search(estimator=model, param_grid=grid, **options).fit(X, 10.0 + X[:, 0])
     assert fitted.best_params_ == {"data_norm": 3.0}
     assert fitted.score(X, 10.0 + X[:, 0]) > 0.9
+
+
+@pytest.mark.parametrize("n_targets", [1, 2])
+@pytest.mark.parametrize("method", ["repeat", "compose"])
+@pytest.mark.parametrize("scoring", [None, "neg_mean_absolute_error"])
+def test_several_targets(scoring, method, n_targets):
+    X, _ = records(1000)
+    Y = np.column_stack([X[:, 0], X[:, 1] - X[:, 2]])[:, :n_targets]
+    model, grid = DPRidge(target_bounds=(-5, 5)), {"data_norm": [0.01, 3.0]}
+    options = {"method": method, "epsilon": 100.0, "n_trials": 8, "scoring": scoring}
+    fitted = search(estimator=model, param_grid=grid, **options).fit(X, Y)
+    assert fitted.best_params_ == {"data_norm": 3.0}
+    assert fitted.predict(X).shape == Y.shape
+    assert fitted.score(X, Y) > 0.8
 
 
 def test_composition_chooses_the_best_where_there_is_no_noise():
@@ -276,6 +293,15 @@ def test_scores_that_a_candidate_cannot_have_are_refused_before_any_noise(name, 
     assert ledger.to_dict()["charges"] == []
 
 
+def test_r2_of_several_targets_is_refused_before_any_noise(tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=8.0, delta=1e-2)
+    X, _ = records()
+    options = {"estimator": DPRidge(target_bounds=(-3, 3)), "param_grid": ALPHAS}
+    with pytest.raises(ValueError, match=r"of one target.*neg_mean_squared_error"):
+        search(scoring="r2", ledger=ledger, random_state=None, **options).fit(X, X)
+    assert ledger.to_dict()["charges"] == []
+
+
 def test_a_hinge_is_scored_by_a_curve():
     fitted = search(estimator=HINGE, param_grid=ALPHAS, scoring="roc_auc", n_trials=2)
     assert 0.0 <= fitted.fit(*records()).best_score_ <= 1.0
@@ -320,6 +346,36 @@ def test_what_is_published_by_each_method():
         assert "compose" in costs[0]
     hinge = search(estimator=DPSGDClassifier(loss="hinge", **TWO), param_grid=ALPHAS)
     assert not hasattr(hinge, "predict_proba")
+
+
+def test_a_composed_choice_costs_no_more_than_it_must(tmp_path):
+    """Of many rows it has less than all of epsilon, and a ledger charges no more than for fits."""
+    X, y = records(20_000)
+    charged = []
+    for n_rows, least, most in ((20_000, 0.05, 0.3), (200, 0.9, 1.0)):
+        ledger = PrivacyLedger(tmp_path / f"study of {n_rows}", epsilon=8.0, delta=1e-2)
+        searched = search(method="compose", delta=1e-5, ledger=ledger, random_state=None)
+        fitted = searched.fit(X[:n_rows], y[:n_rows])
+        (event,) = fitted.privacy_report_.events
+        (choice,) = event.alternatives[1]
+        assert least < choice.epsilon("zero_out") <= most
+        charged.append(ledger.to_dict()["charges"][0]["mu"])
+        said = " ".join(fitted.privacy_report_.notes)
+        assert f"the choice had epsilon={choice.epsilon('zero_out'):.4g}" in said
+    assert charged[0] < 0.3 < 1.0 < charged[1]
+    whole = search(method="compose", delta=1e-5, scoring="neg_log_loss").fit(X[:400], y[:400])
+    assert whole.privacy_report_.events[0].alternatives[1][0].epsilon("zero_out") > 0.999
+
+
+def test_a_choice_loses_at_most_what_a_report_says():
+    """The mean gap of 3,000 choices; the bound is that of exponential noise, which they equal."""
+    stream, n_candidates, scale = make_stream(0), 6, 5.0
+    mechanism = NoisyMaximum(scale, SCORE_PARTS)
+    bound = scale * _excess_of_largest(n_candidates)
+    for gap in (1, 4, 10):
+        sums = SCORE_PARTS * np.array([100] + [100 - gap] * (n_candidates - 1))
+        lost = [gap * (mechanism.release(sums, stream) != 0) for _ in range(3000)]
+        assert np.mean(lost) < bound
 
 
 def test_data_frames_and_columns_by_name():

@@ -18,7 +18,7 @@ from skdp.accountant import TruncatedNegativeBinomial
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPRidge
-from skdp.metrics._score import ADDITIVE, row_scores
+from skdp.metrics._scorings import ROW_SPREAD, row_scores
 from skdp.model_selection import _trials
 from skdp.preprocessing import NormClipper
 from tests.model_selection._searches import GRID, published, records, search
@@ -171,10 +171,15 @@ def test_given_the_releases_a_record_moves_each_by_its_bound_and_nothing_else(me
     assert moved_parts == {"fit", "score"}
 
 
+TWO_TARGETS = {"estimator": DPRidge(target_bounds=(-3, 3)), "param_grid": {"alpha": [1e-4, 1e-2]}}
+
+
+@pytest.mark.parametrize("options", [{}, TWO_TARGETS], ids=["labels", "two targets"])
 @pytest.mark.parametrize("method", ["repeat", "compose"])
-def test_the_releases_that_were_made_are_those_of_the_report(method):
+def test_the_releases_that_were_made_are_those_of_the_report(method, options):
     X, y = records(60)
-    found = Watched(search(method=method, delta=0.01), X, y, n_trials=5)
+    y = X[:, :2] if options else y
+    found = Watched(search(method=method, delta=0.01, **options), X, y, n_trials=5)
     event = found.search.privacy_report_.events[0]
     spent = [
         sum(one.n_steps / one.noise_multiplier**2 for one in events)
@@ -236,7 +241,7 @@ def test_a_fit_that_fails_is_a_trial_that_loses(method, n_bad, monkeypatch, tmp_
     assert len(ledger.to_dict()["charges"]) == 1
 
 
-@pytest.mark.parametrize("scoring", sorted(ADDITIVE))
+@pytest.mark.parametrize("scoring", sorted(ROW_SPREAD))
 def test_a_rows_score_is_within_0_and_1(scoring, rng):
     X, y = records()
     model, bounds = DPLogisticRegression(epsilon=np.inf).fit(X, y), None

@@ -45,6 +45,23 @@ def test_gaussian_noise_is_taken_where_it_is_quieter(adjacency):
     assert made.report(reproducible=False).epsilon_at(0.3) == pytest.approx(0.5, rel=1e-6)
 
 
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_several_releases_spend_the_budget_together(mechanism, adjacency):
+    budget = ScoreBudget(0.5, 1e-3, adjacency, mechanism=mechanism)
+    one, three = (
+        plan_histogram(budget, n_rows=500, n_cells=10, n_steps=n_steps) for n_steps in (1, 3)
+    )
+    growth = 3.0 if mechanism == "laplace" else math.sqrt(3.0)
+    assert three.mechanism.noise_std == pytest.approx(growth * one.mechanism.noise_std, rel=0.01)
+    (event,) = three.events
+    assert event.n_steps == 3
+    report = three.report(reproducible=False)
+    delta = 0.0 if mechanism == "laplace" else 1e-3
+    assert report.epsilon_at(delta) == pytest.approx(0.5, rel=1e-6)
+    assert count_noise(budget, 3) == pytest.approx(three.mechanism.noise_std, rel=1e-4)
+
+
 def test_noise_that_is_asked_for_is_taken():
     assert isinstance(plan(delta=0.3, mechanism="laplace").mechanism, DiscreteLaplaceMechanism)
     assert isinstance(plan(delta=1e-5, mechanism="gaussian").mechanism, GaussianMechanism)

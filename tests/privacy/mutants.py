@@ -45,6 +45,8 @@ ERASURE = "tests/accountant/test_erasure.py"
 FILTER = "tests/accountant/test_filter.py"
 SELECTION = "tests/accountant/test_selection.py"
 SEARCH = "tests/model_selection/test_search.py"
+METADATA = "tests/model_selection/test_metadata.py"
+PURE_SEARCH = "tests/model_selection/test_pure.py"
 SECRETS = "tests/model_selection/test_secrets.py"
 BOUNDS = "tests/test_bounds.py"
 RANDOM = "tests/test_random.py"
@@ -69,6 +71,7 @@ COUNTS = "tests/test_discrete_laplace.py"
 PLAN_HISTOGRAM = "tests/plans/test_histogram.py"
 SOLVER_HISTOGRAM = "tests/solvers/test_histogram.py"
 SCORES_REPLAYED = "tests/metrics/test_replay.py"
+ONE_VS_REST = "tests/metrics/test_one_vs_rest.py"
 SCORES = "tests/metrics/test_private_scores.py"
 CALIBRATED = "tests/calibration/test_calibrated.py"
 
@@ -136,8 +139,8 @@ MUTANTS = (
     Mutant(
         "pure noise of counts that is accounted by its distance alone",
         "_plans/_histogram.py",
-        "DiscreteLaplaceMechanism(budget.calibrate_pure())",
-        "DiscreteLaplaceMechanism(1.0 / budget.epsilon)",
+        "DiscreteLaplaceMechanism(budget.calibrate_pure(n_steps))",
+        "DiscreteLaplaceMechanism(n_steps / budget.epsilon)",
         (PLAN_HISTOGRAM,),
     ),
     Mutant(
@@ -163,7 +166,7 @@ MUTANTS = (
     ),
     Mutant(
         "bins from the data's own range",
-        "metrics/_score.py",
+        "metrics/_scorings.py",
         "clip_scores(binary_scores(estimator, X), 0.0, 1.0)",
         "clip_scores(found := binary_scores(estimator, X), found.min(), found.max())",
         (SCORES_REPLAYED,),
@@ -171,8 +174,8 @@ MUTANTS = (
     Mutant(
         "shares of the true number of records",
         "metrics/_release.py",
-        "return Released(counts, n_rows, plan.mechanism.noise_std, report)",
-        "return Released(counts + axes[0].position.mean(), n_rows, 1.0, report)",
+        "Released(release_histogram(axes, **streams), n_rows,",
+        "Released(release_histogram(axes, **streams) + axes[0].position.mean(), n_rows,",
         (SCORES_REPLAYED,),
     ),
     Mutant(
@@ -228,15 +231,15 @@ MUTANTS = (
     Mutant(
         "intervals without noise",
         "metrics/_statistics.py",
-        "return sampling + self.noise_variance * ((gradient - gradient.mean()) ** 2).sum()",
-        "return sampling",
+        "return self.noise_variance * ((gradient - gradient.mean()) ** 2).sum()",
+        "return 0.0",
         (SCORES,),
     ),
     Mutant(
         "intervals without the sample",
         "metrics/_statistics.py",
-        "return sampling + self.noise_variance",
-        "return self.noise_variance",
+        "return self.of_sample(gradient) + self.of_noise(gradient)",
+        "return self.of_noise(gradient)",
         (SCORES,),
     ),
     Mutant(
@@ -1590,8 +1593,8 @@ MUTANTS = (
     Mutant(
         "a search's split that reads labels",
         "model_selection/_trials.py",
-        "np.argsort(stream.uniform(y.size))",
-        "np.argsort(stream.uniform(y.size) + (y == y[0]))",
+        "np.argsort(stream.uniform(len(y)))",
+        "np.argsort(stream.uniform(len(y)) + (y == y[0]))",
         (SEARCH,),
     ),
     Mutant(
@@ -1618,14 +1621,14 @@ MUTANTS = (
     Mutant(
         "each trial of a search has the whole budget",
         "_plans/_selection.py",
-        "promised = _calibrated(budget, n_trials, alternatives)",
+        "promised = _calibrated(budget, law, alternatives)",
         "promised = budget.epsilon, budget.delta",
         (SEARCH,),
     ),
     Mutant(
         "each fit of a composed search has the whole budget",
         "_plans/_selection.py",
-        "promised = _calibrated(budget, 1.0, lambda *spent: (joined(*spent), (choice,)))",
+        "promised = _calibrated(budget, once, lambda *spent: (joined(*spent), (choice,)))",
         "promised = budget.epsilon, budget.delta",
         (SEARCH,),
     ),
@@ -1698,6 +1701,55 @@ MUTANTS = (
         "math.ceil(self.noise_multiplier * self.contribution_bound)",
         "math.ceil(0.5 * self.noise_multiplier * self.contribution_bound)",
         (SECRETS,),
+    ),
+    Mutant(
+        "a search hands on what its plan doesn't know",
+        "model_selection/_search.py",
+        "        refuse_metadata(self, params)\n",
+        "",
+        (METADATA,),
+    ),
+    Mutant(
+        "a choice with half of the noise that is accounted",
+        "_plans/_selection.py",
+        "NoisyMaximum(self.choice.noise_multiplier, SCORE_PARTS)",
+        "NoisyMaximum(0.5 * self.choice.noise_multiplier, SCORE_PARTS)",
+        (SECRETS,),
+    ),
+    Mutant(
+        "a pure trial's law costs what it doesn't",
+        "accountant/_selection.py",
+        "return (inner + self.shift) * (1 + _ROUNDING)",
+        "return inner * (1 + _ROUNDING)",
+        (PURE_SEARCH, SELECTION),
+    ),
+    Mutant(
+        "errors of several targets add up",
+        "metrics/_scorings.py",
+        "return _mean(width * error.mean(axis=1), width, options)",
+        "return _mean(width * error.sum(axis=1), width, options)",
+        (SCORES,),
+    ),
+    Mutant(
+        "counts of several classes have the budget each",
+        "_plans/_histogram.py",
+        "DiscreteLaplaceMechanism(budget.calibrate_pure(n_steps))",
+        "DiscreteLaplaceMechanism(budget.calibrate_pure())",
+        (ONE_VS_REST,),
+    ),
+    Mutant(
+        "counts of several classes are charged as one",
+        "metrics/_scorings.py",
+        'return classes.size if scoring == "roc_auc_ovr" and np.size(classes) > 2 else 1',
+        "return 1",
+        (ONE_VS_REST,),
+    ),
+    Mutant(
+        "a score of the wrong kind",
+        "metrics/_score.py",
+        "    check_kind(estimator, scoring)\n",
+        "",
+        (SCORES,),
     ),
     Mutant(
         "a row counts twice in a noisy maximum",

@@ -1,0 +1,243 @@
+"""What each score needs of a record, and where a record lies on a public grid."""
+
+import math
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from skdp._bounds import clip_scores
+from skdp._checks import check_bounds
+from skdp._solvers._histogram import Axis
+from skdp.metrics import _statistics as statistics
+from skdp.metrics._release import (
+    binary_scores,
+    grade,
+    needs_probabilities,
+    predict,
+    probabilities,
+    ranks_by_probability,
+    read_labels,
+    read_targets,
+    two_classes,
+)
+
+# Probabilities of the true class below it count as this much: the logarithm has no bound.
+LEAST_PROBABILITY = 1e-4
+_LARGEST_LOG_LOSS = float(-np.log(LEAST_PROBABILITY))
+# Nodes of targets: their squares are exact in the mean, however few there are.
+_MOST_TARGET_NODES = 8
+
+
+def _right(estimator, X, classes, codes):
+    """Return 1 where a record's class is predicted, else 0."""
+    predicted = predict(estimator, X)
+    return (predicted == classes[codes]).astype(np.float64)
+
+
+def _accuracy(estimator, X, y, options):
+    right = _right(estimator, X, *read_labels(estimator, X, y))
+    return statistics.Accuracy(), [Axis(right, 2, "down")]
+
+
+def _balanced_accuracy(estimator, X, y, options):
+    classes, codes = read_labels(estimator, X, y)
+    right = _right(estimator, X, classes, codes)
+    statistic = statistics.BalancedAccuracy((classes.size, 2))
+    return statistic, [Axis(codes, classes.size, "down"), Axis(right, 2, "down")]
+
+
+def roc_axes(estimator, X, y, bins, noise_std):
+    """Return the axes of a histogram of the score by class, for two classes."""
+    classes, codes = read_labels(estimator, X, y)
+    two_classes(classes, "a ROC curve")
+    if bins == "auto":
+        bins = statistics.auto_bins(codes.size, noise_std)
+    position = grade(clip_scores(binary_scores(estimator, X), 0.0, 1.0))
+    return [Axis(codes, 2, "down"), Axis(bins * position, bins, "down")]
+
+
+def _roc_auc(estimator, X, y, options):
+    axes = roc_axes(estimator, X, y, options["bins"], options["noise_std"])
+    return statistics.RocAuc((2, axes[1].size)), axes
+
+
+def _roc_auc_ovr(estimator, X, y, options):
+    classes, codes = read_labels(estimator, X, y)
+    if classes.size == 2:
+        return _roc_auc(estimator, X, y, options)
+    bins = options["bins"]
+    if bins == "auto":
+        bins = statistics.auto_bins(codes.size, options["noise_std"])
+    position = grade(clip_scores(probabilities(estimator, X, classes.size), 0.0, 1.0))
+    grids = (
+        [Axis(codes == code, 2, "down"), Axis(bins * position[:, code], bins, "down")]
+        for code in range(classes.size)
+    )
+    return statistics.OneVsRestAuc((2, bins)), *grids
+
+
+def n_releases(scoring, classes):
+    """Return how many histograms a score needs.
+
+    Parameters
+    ----------
+    scoring : str
+    classes : ndarray or None
+        Of a classifier.
+    """
+    return classes.size if scoring == "roc_auc_ovr" and np.size(classes) > 2 else 1
+
+
+def _mean(losses, largest, options):
+    """Return the statistic of a mean loss, and the one axis that it needs."""
+    nodes = options["bins"]
+    if nodes == "auto":
+        nodes = statistics.auto_nodes(losses.size, options["noise_std"])
+    # What is no number counts as the worst.
+    losses = clip_scores(np.nan_to_num(losses, nan=largest), 0.0, largest)
+    position = statistics.graded_positions(losses, nodes)
+    return statistics.NegativeMeanLoss((nodes,), largest), [Axis(position, nodes, "linear")]
+
+
+def _neg_log_loss(estimator, X, y, options):
+    classes, codes = read_labels(estimator, X, y)
+    of_classes = probabilities(estimator, X, classes.size)
+    right = of_classes[np.arange(codes.size), codes]
+    losses = -np.log(np.clip(right, LEAST_PROBABILITY, 1.0))
+    return _mean(losses, _LARGEST_LOG_LOSS, options)
+
+
+def _neg_brier_score(estimator, X, y, options):
+    classes, codes = read_labels(estimator, X, y)
+    of_classes = probabilities(estimator, X, classes.size)
+    if classes.size == 2:
+        return _mean((of_classes[:, 1] - codes) ** 2, 1.0, options)
+    truth = codes[:, np.newaxis] == np.arange(classes.size)
+    return _mean(((of_classes - truth) ** 2).sum(axis=1), 2.0, options)
+
+
+def _residuals(estimator, X, y, options):
+    """Return targets and errors in units of the targets' range, and the range's width.
+
+    They are of shape (n_samples, n_targets).
+    """
+    if options["target_bounds"] is None:
+        raise ValueError("scores of a regression need public target_bounds=(low, high).")
+    low, high = check_bounds(options["target_bounds"], "target_bounds")
+    target = read_targets(X, y)
+    predicted = predict(estimator, X, width=target.shape[1] if target.ndim == 2 else None)
+    predicted = np.asarray(predicted, dtype=np.float64).reshape(len(target), -1)
+    target = clip_scores(target.reshape(len(target), -1), low, high)
+    # A prediction beyond the bounds, and what is no number, can be wrong by the whole range.
+    with np.errstate(all="ignore"):
+        error = np.abs((predicted - low) / (high - low) - target)
+    return target, clip_scores(np.nan_to_num(error, nan=1.0), 0.0, 1.0), high - low
+
+
+def _neg_mean_absolute_error(estimator, X, y, options):
+    _, error, width = _residuals(estimator, X, y, options)
+    return _mean(width * error.mean(axis=1), width, options)
+
+
+def _neg_mean_squared_error(estimator, X, y, options):
+    _, error, width = _residuals(estimator, X, y, options)
+    return _mean(((width * error) ** 2).mean(axis=1), width**2, options)
+
+
+def _one_target(n_targets):
+    if n_targets > 1:
+        raise ValueError(
+            "scoring='r2' is of one target, as each would need counts of its own: score the "
+            "targets one by one, or all by 'neg_mean_squared_error'."
+        )
+
+
+def _r2(estimator, X, y, options):
+    target, error, _ = _residuals(estimator, X, y, options)
+    _one_target(target.shape[1])
+    target, error = target[:, 0], error[:, 0]
+    nodes, noise_std = options["bins"], options["noise_std"]
+    of_targets = min(max(statistics.auto_nodes(error.size, noise_std), 4), _MOST_TARGET_NODES)
+    if nodes == "auto":
+        # A node of the errors has the noise of all nodes of the targets.
+        nodes = statistics.auto_nodes(error.size, noise_std * math.sqrt(of_targets))
+    # Quadratic weights reach a node and a half to both sides, so that this is all of the range.
+    reach = of_targets - 2.0
+    axes = [
+        Axis(statistics.graded_positions(error**2, nodes), nodes, "linear"),
+        Axis(0.5 + reach * target, of_targets, "quadratic"),
+    ]
+    return statistics.R2((nodes, of_targets), reach**2), axes
+
+
+SCORES = {
+    "accuracy": _accuracy,
+    "balanced_accuracy": _balanced_accuracy,
+    "roc_auc": _roc_auc,
+    "roc_auc_ovr": _roc_auc_ovr,
+    "neg_log_loss": _neg_log_loss,
+    "neg_brier_score": _neg_brier_score,
+    "r2": _r2,
+    "neg_mean_squared_error": _neg_mean_squared_error,
+    "neg_mean_absolute_error": _neg_mean_absolute_error,
+}
+
+SCORINGS = frozenset(SCORES)
+# Scores that are means over rows, and about what standard deviation those of rows have as a part of
+# their range: losses are mostly near its end.
+ROW_SPREAD = {
+    "accuracy": 0.5,
+    "neg_log_loss": 0.05,
+    "neg_brier_score": 0.1,
+    "neg_mean_squared_error": 0.05,
+    "neg_mean_absolute_error": 0.1,
+}
+_OF_REGRESSORS = frozenset({"r2", "neg_mean_squared_error", "neg_mean_absolute_error"})
+
+
+def check_kind(estimator, scoring):
+    """Refuse the scores of classifiers for what has no classes, and those of regressors else."""
+    if hasattr(estimator, "classes_") is (scoring in _OF_REGRESSORS):
+        kind = "regressor" if scoring in _OF_REGRESSORS else "fitted classifier, with classes_"
+        raise ValueError(f"scoring={scoring!r} is of a {kind}, which the estimator is not.")
+
+
+def check_scoring(estimator, scoring, classes, n_targets):
+    """Refuse a score that an estimator will not have, by its parameters alone.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It needn't be fitted.
+    scoring : str
+    classes : ndarray or None
+        Of a classifier.
+    n_targets : int
+        Of a regressor.
+    """
+    kind = "regressor" if scoring in _OF_REGRESSORS else "classifier"
+    if not {"regressor": is_regressor, "classifier": is_classifier}[kind](estimator):
+        raise ValueError(f"scoring={scoring!r} is of a {kind}.")
+    if scoring in ("neg_log_loss", "neg_brier_score") or n_releases(scoring, classes) > 1:
+        needs_probabilities(estimator)
+    if scoring == "roc_auc":
+        two_classes(classes, "a ROC curve")
+    if scoring in ("roc_auc", "roc_auc_ovr"):
+        ranks_by_probability(estimator)
+    if scoring == "r2":
+        _one_target(n_targets)
+
+
+def row_scores(estimator, X, y, scoring, target_bounds):
+    """Return a score within 0 and 1 of each row, of whose mean a score is an increasing function.
+
+    Parameters
+    ----------
+    estimator, X, y, scoring, target_bounds
+        See `private_score`; one of `ROW_SPREAD`.
+    """
+    # Of two nodes, 0 and the largest loss.
+    options = {"bins": 2, "target_bounds": target_bounds, "noise_std": 0.0}
+    statistic, (axis,) = SCORES[scoring](estimator, X, y, options)
+    is_loss = isinstance(statistic, statistics.NegativeMeanLoss)
+    return 1.0 - axis.position if is_loss else axis.position
