@@ -33,14 +33,9 @@ def find_quantiles(X, *, plan, quantiles, noise):
     if not plan.budget.is_private:
         return _finite(*_exact_quantiles(X, quantiles))
     hidden = min(plan.hidden_share, _MOST_HIDDEN)
-    low, high = np.clip(quantiles, hidden, 1.0 - hidden)
-    found = []
-    for edges, shares in zip(plan.edges, _release_shares(X, plan, noise), strict=True):
-        # The last threshold below the first share, and the first above the second.
-        first = np.searchsorted(shares, low, side="right")
-        last = np.searchsorted(shares, high, side="left") + 1
-        found.append(edges[[first, max(last, first + 1)]])
-    return np.transpose(found)
+    within = np.clip(quantiles, hidden, 1.0 - hidden)
+    released = zip(_release_shares(X, plan, noise), plan.edges, strict=True)
+    return np.transpose([np.interp(within, shares, edges) for shares, edges in released])
 
 
 def scale_columns(X, *, plan, noise):
@@ -74,13 +69,14 @@ def scale_columns(X, *, plan, noise):
 
 
 def _release_shares(X, plan, noise):
-    """Return the share of records below each threshold, rising, of shape (n_columns, k)."""
+    """Return by column the share of records below each threshold, rising from 0 to 1."""
     weights = root_weights()
     with single_threaded_blas:
         roots = [_root_sums(*column) for column in zip(X.T, plan.edges, strict=True)]
         released = plan.mechanisms["distribution"].release(np.array(roots), noise)
         sums = [np.convolve(root, weights)[:N_THRESHOLDS] for root in released]
-    return [isotonic_regression(column / plan.n_rows).x for column in sums]
+    rising = [isotonic_regression(column / plan.n_rows).x for column in sums]
+    return [np.concatenate([[0.0], np.clip(shares, 0.0, 1.0), [1.0]]) for shares in rising]
 
 
 def _root_sums(x, edges):
