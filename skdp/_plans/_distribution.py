@@ -17,10 +17,10 @@ from skdp.accountant import GaussianEvent
 N_THRESHOLDS = 1023
 # A logarithmic grid halves what is left of a range so many times.
 _OCTAVES = 40
-# Standard deviations of noise below which a share of records can't be told from none.
-_SEEN = 2.0
+# Standard deviations of its noise up to which a share of records is taken for none.
+_SEEN = 1.0
 # Share of a scaler's budget that finds where records are; the rest buys means and squares.
-_LOCATION_SHARE = 0.5
+_LOCATION_SHARE = 0.7
 # Share of records that may lie beyond each end of where they are found to be.
 _TAIL = 0.01
 # Contributions to means are whole numbers of steps so long, whose sums are exact in any order.
