@@ -19,6 +19,8 @@ N_THRESHOLDS = 1023
 _OCTAVES = 40
 # Standard deviations of its noise up to which a share of records is taken for none.
 _SEEN = 1.0
+# However much that is, the middle half of the records is looked for.
+_MOST_HIDDEN = 0.25
 # Share of a scaler's budget that finds where records are; the rest buys means and squares.
 _LOCATION_SHARE = 0.7
 # Share of records that may lie beyond each end of where they are found to be.
@@ -62,9 +64,9 @@ class DistributionPlan(TransformerPlan):
 
     @cached_property
     def hidden_share(self):
-        """Share of the records that noise may hide."""
+        """Share of the records that noise may hide, of those below or above any threshold."""
         spread = self.mechanisms["distribution"].noise_std * _root_norm() / self.n_rows
-        return _SEEN * spread
+        return min(_SEEN * spread, _MOST_HIDDEN)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

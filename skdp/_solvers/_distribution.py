@@ -9,8 +9,6 @@ from skdp._solvers._parallel import single_threaded_blas
 
 # No scale is smaller: what is divided by it stays a number.
 _SMALLEST_SCALE = 1e-100
-# However much noise hides, the middle half of the records is looked for.
-_MOST_HIDDEN = 0.25
 _EPSILON = 2.0**-52
 
 
@@ -32,8 +30,7 @@ def find_quantiles(X, *, plan, quantiles, noise):
     """
     if not plan.budget.is_private:
         return _finite(*_exact_quantiles(X, quantiles))
-    hidden = min(plan.hidden_share, _MOST_HIDDEN)
-    within = np.clip(quantiles, hidden, 1.0 - hidden)
+    within = np.clip(quantiles, plan.hidden_share, 1.0 - plan.hidden_share)
     released = zip(_release_shares(X, plan, noise), plan.edges, strict=True)
     return np.transpose([np.interp(within, shares, edges) for shares, edges in released])
 

@@ -114,6 +114,8 @@ def test_what_noise_hides_is_its_standard_deviation(rng):
     assert plan.hidden_share == pytest.approx(spread, rel=0.1)
     assert plan.tail == plan.hidden_share
     assert plan_scaler(plan.budget, n_rows=10**6, edges=EDGES).tail == 0.01
+    # However large it is, the middle half of the records is looked for.
+    assert plan_scaler(plan.budget, n_rows=10, edges=EDGES).tail == 0.25
 
 
 @pytest.mark.parametrize("make", [linear_edges, logarithmic_edges])

@@ -137,7 +137,7 @@ def test_noise_without_records_is_seldom_taken_for_a_tail():
     ]
     reach = np.abs(found)
     assert np.mean(reach < 1.5) > 0.85
-    assert np.mean((0.8 < reach) & (reach < 1.1)) > 0.7
+    assert np.mean((reach > 0.8) & (reach < 1.1)) > 0.7
 
 
 def test_a_column_of_one_value_has_a_scale(rng):
@@ -161,6 +161,7 @@ def test_few_rows_and_ranges_without_width_give_numbers(n_rows):
         centre, scale = scale_columns(X, plan=plan, noise=make_stream(0))
         assert np.isfinite(centre).all()
         assert ((scale >= 1e-100) & np.isfinite(scale)).all()
+        assert scale[1] > 1e80
 
 
 def test_what_overflows_without_privacy_is_refused():
