@@ -29,7 +29,8 @@ def find_quantiles(X, *, plan, quantiles, noise):
     low, high : ndarray of shape (n_columns,)
     """
     if not plan.budget.is_private:
-        return _finite(*_exact_quantiles(X, quantiles))
+        exact = _exact_quantiles(X, quantiles)
+        return _finite(plan.mechanisms["distribution"].release(exact, noise))
     within = np.clip(quantiles, plan.hidden_share, 1.0 - plan.hidden_share)
     released = zip(_release_shares(X, plan, noise), plan.edges, strict=True)
     return np.transpose([np.interp(within, shares, edges) for shares, edges in released])
@@ -52,7 +53,8 @@ def scale_columns(X, *, plan, noise):
     centre, scale : ndarray of shape (n_columns,)
     """
     if not plan.budget.is_private:
-        return _finite(*_exact_scales(X))
+        exact = zip(plan.mechanisms.values(), _exact_scales(X), strict=True)
+        return _finite([mechanism.release(numbers, noise) for mechanism, numbers in exact])
     low, high = find_quantiles(X, plan=plan, quantiles=(plan.tail, 1.0 - plan.tail), noise=noise)
     middle = 0.5 * low + 0.5 * high
     half = np.maximum(0.5 * high - 0.5 * low, _SMALLEST_SCALE)
@@ -105,7 +107,7 @@ def _exact_scales(X):
     return mean, np.where(variance <= rounding, 1.0, np.sqrt(variance))
 
 
-def _finite(*found):
+def _finite(found):
     """Return what was found without privacy, so that it may be looked at, unless it overflowed."""
     if not np.isfinite(found).all():
         raise ValueError("The fit overflowed: scale the features to moderate size.")
