@@ -28,6 +28,8 @@ _TAIL = 0.01
 # Contributions to means are whole numbers of steps so long, whose sums are exact in any order.
 CONTRIBUTION_STEP = 2.0**-26
 _UNIT_ROUNDOFF = 2.0**-53
+# More than distances of columns are off by.
+_ROUNDING = 1e-11
 
 
 @lru_cache(maxsize=1)
@@ -46,6 +48,20 @@ def root_weights():
 @lru_cache(maxsize=1)
 def _root_norm():
     return float(np.linalg.norm(root_weights()))
+
+
+@lru_cache(maxsize=1)
+def _root_distance():
+    """Return how far two columns of the root are apart at most, of which the first is one.
+
+    Others, moved up, are the first entries of such a pair.
+    """
+    weights = root_weights()
+    products = np.correlate(weights, weights, mode="full")[N_THRESHOLDS - 1 :]
+    squares = np.cumsum(weights**2)
+    # A column that is j entries further down is cut off after so many.
+    apart = math.sqrt((squares[-1] + squares[::-1] - 2.0 * products).max())
+    return apart * (1.0 + _ROUNDING)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -176,14 +192,15 @@ def plan_scaler(budget, *, n_rows, edges):
 def _distribution(budget, share, n_rows, n_columns):
     """Return the mechanism and event of distribution functions for a share of a budget.
 
-    A record adds to each column one column of the matrix of `root_weights`, of which the first is
-    the longest. Their entries aren't negative, so two of them are at most sqrt(2) times as far
-    apart as the first is long: that is the distance under "replace_one", and a bound of a pair.
+    A record adds to each column's counts, mapped by the root, one column of that or nothing. The
+    first is the longest. Under "replace_one" the distance of two counts, and that is a bound of a
+    pair.
     """
     pairwise = budget.adjacency == "replace_one"
+    distance = _root_distance() if pairwise else _root_norm()
     noise = SPLIT_SLACK * budget.calibrate(pairwise=True) / math.sqrt(share)
     mechanism = GaussianMechanism(
-        contribution_bound=math.sqrt(n_columns * (2.0 if pairwise else 1.0)) * _root_norm(),
+        contribution_bound=math.sqrt(n_columns) * distance,
         noise_multiplier=noise,
         size=n_columns * N_THRESHOLDS,
         n_records=n_rows,

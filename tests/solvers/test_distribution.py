@@ -121,7 +121,8 @@ def test_no_record_moves_a_release_further_than_it_may(X, adjacency):
         bound = factors[name] * mechanism.contribution_bound
         apart = max(np.linalg.norm(one[place] - other[place]) for one, other in pairs)
         assert apart <= bound * (1.0 + mechanism.rounding_slack)
-        tight = 0.7 if name == "distribution" and adjacency == "replace_one" else 0.999
+        # The pair that is furthest apart isn't among these.
+        tight = 0.9 if name == "distribution" and adjacency == "replace_one" else 0.999
         assert apart > tight * bound
 
 
