@@ -10,6 +10,8 @@ from skdp._solvers._parallel import single_threaded_blas
 # No scale is smaller: what is divided by it stays a number.
 _SMALLEST_SCALE = 1e-100
 _EPSILON = 2.0**-52
+# Rows that are worked on at once, in the processor's caches.
+_BLOCK = 2**14
 
 
 def find_quantiles(X, *, plan, quantiles, noise):
@@ -80,17 +82,20 @@ def _release_shares(X, plan, noise):
 
 def _root_sums(x, edges):
     """Return what the root of a running sum makes of counts between thresholds."""
-    cells = np.searchsorted(edges[1:-1], present_records(x), side="right")
-    counts = np.bincount(cells, minlength=N_THRESHOLDS + 1)[:N_THRESHOLDS]
-    return np.convolve(counts, root_weights())[:N_THRESHOLDS]
+    # Sorting first is several times faster than to look for the cell of each.
+    below = np.searchsorted(np.sort(present_records(x)), edges[1:-1])
+    return np.convolve(np.diff(below, prepend=0), root_weights())[:N_THRESHOLDS]
 
 
 def _sum_moments(x, middle, half):
     """Return what (t, 1 - t**2) add up to in steps, t being x by its place in a range."""
-    t = (np.clip(present_records(x), middle - half, middle + half) - middle) / half
-    np.clip(t, -1.0, 1.0, out=t)
-    parts = np.rint(np.stack([t, 1.0 - t**2]) / CONTRIBUTION_STEP)
-    return parts.astype(np.int64).sum(axis=1)
+    x, sums = present_records(x), np.zeros(2, dtype=np.int64)
+    for start in range(0, x.size, _BLOCK):
+        block = np.clip(x[start : start + _BLOCK], middle - half, middle + half)
+        t = np.clip((block - middle) / half, -1.0, 1.0)
+        parts = np.rint(np.stack([t, 1.0 - t**2]) / CONTRIBUTION_STEP)
+        sums += parts.astype(np.int64).sum(axis=1)
+    return sums
 
 
 @np.errstate(all="ignore")

@@ -1754,23 +1754,23 @@ MUTANTS = (
     Mutant(
         "moments of records that weren't clipped",
         "_solvers/_distribution.py",
-        "    t = (np.clip(present_records(x), middle - half, middle + half) - middle) / half\n"
-        "    np.clip(t, -1.0, 1.0, out=t)\n",
-        "    t = (present_records(x) - middle) / half\n",
+        "        block = np.clip(x[start : start + _BLOCK], middle - half, middle + half)\n"
+        "        t = np.clip((block - middle) / half, -1.0, 1.0)\n",
+        "        t = (x[start : start + _BLOCK] - middle) / half\n",
         (SOLVER_DISTRIBUTION,),
     ),
     Mutant(
-        "moments that aren't whole",
+        "moments that are cut off to be whole",
         "_solvers/_distribution.py",
         "np.rint(np.stack([t, 1.0 - t**2]) / CONTRIBUTION_STEP)",
-        "(1e9 * np.stack([t, 1.0 - t**2]) / CONTRIBUTION_STEP).astype(np.float32)",
+        "np.stack([t, 1.0 - t**2]) / CONTRIBUTION_STEP",
         (SOLVER_DISTRIBUTION,),
     ),
     Mutant(
         "null records that have a cell",
         "_solvers/_distribution.py",
-        'np.searchsorted(edges[1:-1], present_records(x), side="right")',
-        'np.searchsorted(edges[1:-1], x, side="right")',
+        "np.searchsorted(np.sort(present_records(x)), edges[1:-1])",
+        "np.searchsorted(np.sort(x), edges[1:-1])",
         (SOLVER_DISTRIBUTION,),
     ),
     Mutant(

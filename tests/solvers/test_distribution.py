@@ -12,6 +12,7 @@ from skdp._plans._distribution import (
     plan_scaler,
 )
 from skdp._random import make_stream
+from skdp._solvers import _distribution
 from skdp._solvers._distribution import find_quantiles, scale_columns
 from tests.statistical._transcripts import recorded_releases
 
@@ -29,6 +30,12 @@ def scaler_plan(n_rows, epsilon=TINY_NOISE, edges=EDGES, **options):
 def quantile_plan(n_rows, epsilon=TINY_NOISE, edges=EDGES):
     budget = Budget(epsilon, 1e-5, "zero_out", "pld")
     return plan_quantiles(budget, n_rows=n_rows, edges=edges, kind=QuantilePlan)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """So that there are some."""
+    monkeypatch.setattr(_distribution, "_BLOCK", 700)
 
 
 @pytest.fixture
@@ -84,6 +91,14 @@ def test_neither_order_nor_layout_changes_a_sum(X, epsilon, dtype, rng):
     for other in (X[rng.permutation(len(X))], np.asfortranarray(X), X[::-1]):
         for one, two in zip(base, values(scale_columns, plan, other), strict=True):
             np.testing.assert_array_equal(one, two)
+
+
+def test_moments_are_rounded_to_the_nearest_step(X):
+    """Cut off, each would be half a step short in the mean."""
+    x = X[:, 0]
+    steps = _distribution._sum_moments(x, 0.1, 0.5) * 2.0**-26
+    t = np.clip((x - 0.1) / 0.5, -1.0, 1.0)
+    assert np.abs(steps - [t.sum(), (1.0 - t**2).sum()]).max() < 0.1 * x.size * 2.0**-26
 
 
 def test_null_records_are_as_if_they_weren_t_there(X):
