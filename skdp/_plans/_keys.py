@@ -9,3 +9,5 @@ CALIBRATION_KEY = 6
 SEARCH_KEY = 7
 # Of the candidates of a random search.
 CANDIDATES_KEY = 8
+IMPUTER_KEY = 23
+ENCODER_KEY = 24

@@ -1,5 +1,6 @@
-"""Transformers whose bounds are public, so that they cost no privacy."""
+"""Transformers of public bounds, which cost no privacy, and private ones that learn."""
 
 from skdp.preprocessing._bounded import BoundsScaler, NormClipper
+from skdp.preprocessing._imputer import DPSimpleImputer
 
-__all__ = ["BoundsScaler", "NormClipper"]
+__all__ = ["BoundsScaler", "DPSimpleImputer", "NormClipper"]
