@@ -1,6 +1,7 @@
-"""Transformers of public bounds, which cost no privacy, and private ones that learn."""
+"""Transformers that learn privately, and those whose bounds are public and cost nothing."""
 
 from skdp.preprocessing._bounded import BoundsScaler, NormClipper
+from skdp.preprocessing._encoder import DPOneHotEncoder
 from skdp.preprocessing._imputer import DPSimpleImputer
 
-__all__ = ["BoundsScaler", "DPSimpleImputer", "NormClipper"]
+__all__ = ["BoundsScaler", "DPOneHotEncoder", "DPSimpleImputer", "NormClipper"]

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import without_null_records
+from skdp._bounds import present_records
 from skdp._checks import check_feature_bounds
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._plans._imputer import plan_imputer
@@ -26,6 +26,11 @@ class DPSimpleImputer(PrivateTransformer):
     The counterpart of scikit-learn's SimpleImputer for records that are to be protected. How many
     values are missing, and where, is protected like the values.
 
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    under `adjacency`, for any data, whatever the other parameters. What is assumed public and what
+    is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
+    private as these rows: give it to a private estimator, whose guarantee adds to this one.
+
     Parameters
     ----------
     missing_values : int, float, str, np.nan or None, default=np.nan
@@ -33,7 +38,7 @@ class DPSimpleImputer(PrivateTransformer):
 
     strategy : {"mean", "median", "most_frequent", "constant"}, default="mean"
         What fills the gaps of a column. "mean" and "median" are of numbers, the other two of
-        numbers or strings. "constant" learns nothing and costs nothing.
+        numbers or strings. "constant" learns nothing, costs nothing and has None for a report.
 
     fill_value : str or number, default=None
         What "constant" fills with, and "most_frequent" where no category is common enough to be
@@ -50,13 +55,15 @@ class DPSimpleImputer(PrivateTransformer):
         that no record shows, see :class:`DPOneHotEncoder`. Listed values need less noise.
 
     epsilon : float, default=1.0
-        Privacy budget of `fit`; ``inf`` asks for no privacy.
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
 
     delta : float, default=1e-5
-        Probability that the guarantee may fail, well below 1 / n_samples.
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
 
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What is protected: that a record took part, or which record it was.
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs about twice the noise.
 
     feature_bounds : pair (low, high), default=(-1.0, 1.0)
         For "mean" and "median": public range of the features, two numbers for all features or two
@@ -71,7 +78,9 @@ class DPSimpleImputer(PrivateTransformer):
 
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise; the report says that there was one.
+        for whoever learns it and subtracts the noise, and fits with an equal seed share their
+        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
+        don't add up. The report says that there was one.
 
     Attributes
     ----------
@@ -81,15 +90,15 @@ class DPSimpleImputer(PrivateTransformer):
     indicator_features_ : ndarray of shape (n_indicators,)
         Numbers of the features that have a column of indicators.
 
-    feature_bounds_ : pair of ndarray of shape (n_outputs,)
+    feature_bounds_ : tuple of two ndarrays of shape (n_outputs,)
         Range of each column of the output, of any rows; infinite where nothing is clipped:
         for "most_frequent" and "constant", and for ``epsilon=inf``.
 
     norm_bound_ : float
         L2 norm that no row of the output exceeds, up to rounding; infinite where a range is.
 
-    privacy_report_ : skdp.accountant.PrivacyReport or None
-        The guarantee of this fit; None for "constant", which learns nothing.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
 
     n_features_in_ : int
         Number of features seen in `fit`.
@@ -200,7 +209,7 @@ class DPSimpleImputer(PrivateTransformer):
 
         # 2. bound the data
         low, high = check_feature_bounds(self.feature_bounds, X.shape[1])
-        records = without_null_records(X)
+        records = present_records(X)
         gaps = find_gaps(records, self.missing_values)
 
         # 3. plan from public numbers
