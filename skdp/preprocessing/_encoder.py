@@ -1,7 +1,7 @@
 """Columns for categories, which are found privately where nobody lists them."""
 
 import math
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from scipy import sparse
@@ -21,6 +21,7 @@ from skdp.preprocessing._columns import (
 )
 from skdp.utils._sklearn import (
     Interval,
+    RealNotInt,
     StrOptions,
     _fit_context,
     read_feature_names,
@@ -96,6 +97,10 @@ class DPOneHotEncoder(PrivateTransformer):
         The categories of each feature, sorted, missing values last; maybe none. Their type follows
         from them alone: float64 for numbers, booleans included, and object for strings.
 
+    category_counts_ : list of ndarray
+        How many records have each category, with noise; empty for features whose categories were
+        listed.
+
     feature_bounds_ : tuple of two ndarrays of shape (n_outputs,)
         Range of each column of the output: 0 and 1.
 
@@ -148,7 +153,7 @@ class DPOneHotEncoder(PrivateTransformer):
         "handle_unknown": [StrOptions({_INFREQUENT, "ignore"})],
         "min_frequency": [
             Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="neither"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
             None,
         ],
         "max_categories": [Interval(Integral, 1, None, closed="left"), None],
@@ -219,6 +224,7 @@ class DPOneHotEncoder(PrivateTransformer):
         stream = plan.start(self.random_state)
 
         # 4. release
+        counts = [np.empty(0) for _ in categories]
         searched = [j for j, listed in enumerate(categories) if listed is None]
         if searched:
             found = release_counts(
@@ -229,10 +235,11 @@ class DPOneHotEncoder(PrivateTransformer):
                 noise=stream,
             )
             for j, released in zip(searched, found, strict=True):
-                categories[j] = keep_largest(*released, plan.most)
+                categories[j], counts[j] = keep_largest(*released, plan.most)
 
         # 5. publish
         self.categories_ = [as_array(listed) for listed in categories]
+        self.category_counts_ = counts
         self.privacy_report_ = plan.report(reproducible=self.random_state is not None)
         n_outputs = sum(self._widths())
         self.feature_bounds_ = np.zeros(n_outputs), np.ones(n_outputs)

@@ -345,8 +345,8 @@ class DPSimpleImputer(PrivateTransformer):
             noise=stream,
         )
         for j, (categories, counts) in enumerate(found):
-            if categories:
-                (self.statistics_[j],) = keep_largest(categories, counts, 1)
+            for category in keep_largest(categories, counts, 1)[0]:
+                self.statistics_[j] = category
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -42,6 +42,12 @@ def test_common_categories_are_found_and_rare_ones_share_a_column(frame, epsilon
             *("flag_0", "flag_1", "flag_infrequent"),
         ]
     assert (encoded.sum(axis=1) == 3).all()
+    for column, known, counts in zip(
+        frame, encoder.categories_, encoder.category_counts_, strict=True
+    ):
+        for category, count in zip(known, counts, strict=True):
+            is_there = frame[column].isna() if category != category else frame[column] == category
+            assert abs(count - is_there.sum()) <= (0 if epsilon == INF else 50)
     if epsilon == 1.0:
         assert encoded["word_infrequent"].sum() == 1
         assert encoded["number_infrequent"].sum() == 1
@@ -92,6 +98,7 @@ def test_one_list_among_searched_columns(frame):
     two, three = encoder._plan(6000, 3), DPOneHotEncoder()._plan(6000, 3)
     assert two.threshold < three.threshold
     assert encoder.categories_[1].tolist() == [1.0, 2.5]
+    assert [counts.size for counts in encoder.category_counts_] == [4, 0, 2]
     assert encoder.privacy_report_.epsilon <= 1.0
 
 

@@ -140,8 +140,8 @@ MUTANTS = (
     Mutant(
         "categories of single records are published",
         "_solvers/_preprocessing_counts.py",
-        "np.flatnonzero(counts > threshold)",
-        "np.flatnonzero(counts > 0)",
+        "np.flatnonzero(part > threshold)",
+        "np.flatnonzero(part > 0)",
         (FILLS,),
     ),
     Mutant(
@@ -315,8 +315,8 @@ MUTANTS = (
     Mutant(
         "a record in two cells",
         "_bounds.py",
-        "return np.bincount(cells, minlength=n_cells)",
-        "return np.bincount(np.r_[cells, cells[:1]], minlength=n_cells)",
+        "return np.bincount(present_records(cells), minlength=n_cells)",
+        "return np.bincount(np.r_[present_records(cells), cells[:1]], minlength=n_cells)",
         (SOLVER_HISTOGRAM, SCORES_REPLAYED),
     ),
     Mutant(
