@@ -21,10 +21,16 @@ _DTYPES = [np.float64, np.float32]
 
 
 class DPSimpleImputer(PrivateTransformer):
-    """Fill missing values with a private mean, median or most frequent value of their column.
+    r"""Fill missing values with a private mean, median or most frequent value of their column.
 
     The counterpart of scikit-learn's SimpleImputer for records that are to be protected. How many
-    values are missing, and where, is protected like the values.
+    values are missing, and where, is protected like the values. Of n rows and the entries u of a
+    column, mapped from its range to [-1, 1], the mean is about
+
+    .. math:: \frac{\sum u + z}{n - (\text{number of gaps} + z')}, \qquad
+              z, z' \sim N(0, \sigma^2) ,
+
+    and it is taken back to the range.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     under `adjacency`, for any data, whatever the other parameters. What is assumed public and what

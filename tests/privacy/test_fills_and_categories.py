@@ -107,7 +107,7 @@ def test_given_the_releases_all_data_look_the_same(name):
     X = np.round(rng.uniform(-1.5, 1.5, (60, 2)), 1)
     unrelated = np.where(rng.random((60, 2)) < 0.7, NAN, 100.0 * X[::-1] ** 3)
     fitted, _, released, _ = record(OF_NUMBERS[name], X)
-    for other in (unrelated, np.full_like(X, NAN), np.zeros_like(X)):
+    for other in (unrelated, np.full_like(X, NAN), np.zeros_like(X), np.ones_like(X)):
         again, values, _, _ = record(OF_NUMBERS[name], other, script=released)
         assert len(values) == len(released)
         assert published(fitted) == published(again)
