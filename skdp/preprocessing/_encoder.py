@@ -123,10 +123,10 @@ class DPOneHotEncoder(PrivateTransformer):
     Notes
     -----
     A record has one category in each of c features, so that the noise on each count has a standard
-    deviation of ``sqrt(c)`` times that of one, and the threshold is about six of them. In the
-    default setting that is some 65 records for one feature at ``epsilon=1``, and ten times as many
-    at 0.1. What is released costs a Gaussian release and an erasure, a release that shows
-    everything with a small probability [1]_; doc/theory/categories.rst has the proof.
+    deviation of ``sqrt(c)`` times that of one, and the threshold is about six of them: of the order
+    of ``20 * sqrt(c) / epsilon`` records. What is released costs a Gaussian release and an erasure,
+    a release that shows everything with a small probability [1]_; doc/theory/categories.rst has the
+    proof.
 
     Categories that a data frame declares aren't read: somebody made them from the records. Values
     that `transform` doesn't know are never an error.

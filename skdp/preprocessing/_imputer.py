@@ -13,7 +13,13 @@ from skdp._plans._imputer import plan_imputer
 from skdp._solvers._preprocessing_counts import keep_largest, release_counts
 from skdp._solvers._preprocessing_fills import release_means, release_medians
 from skdp.preprocessing._base import PrivateTransformer
-from skdp.preprocessing._columns import check_categories, dtype_to_read, find_gaps, read_categories
+from skdp.preprocessing._columns import (
+    as_array,
+    check_categories,
+    dtype_to_read,
+    find_gaps,
+    read_categories,
+)
 from skdp.utils._sklearn import StrOptions, _fit_context, read_feature_names, validate_data
 
 _OF_NUMBERS = ("mean", "median")
@@ -352,7 +358,7 @@ class DPSimpleImputer(PrivateTransformer):
         )
         for j, (categories, counts) in enumerate(found):
             for category in keep_largest(categories, counts, 1)[0]:
-                self.statistics_[j] = category
+                (self.statistics_[j],) = as_array([category])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

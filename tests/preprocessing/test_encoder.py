@@ -1,12 +1,16 @@
 """Which categories an encoder publishes, how it encodes, and what it refuses."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.preprocessing import OneHotEncoder
 
-from skdp.preprocessing import DPOneHotEncoder
+from skdp.exceptions import BudgetExceededError
+from skdp.ledger import PrivacyLedger
+from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
 
 INF = float("inf")
 
@@ -151,6 +155,24 @@ def test_types_of_the_input_leave_no_trace():
     assert all(known.tolist() == [1.0] and known.dtype == float for known in found)
 
 
+def test_what_comes_first_of_equal_entries_leaves_no_trace():
+    """Of two zeros, of numbers of several types, and of equal strings that are two objects."""
+    word, copy = "some words", "".join(["some ", "words"])
+    assert word is not copy
+    firsts = [[0.0, word, word], [-0.0, word, copy], [False, copy, word]]
+    data = [np.array([first] + [[0, word, word]] * 900, dtype=object) for first in firsts]
+    published = {
+        pickle.dumps(
+            [
+                DPOneHotEncoder(random_state=0).fit(X).categories_,
+                DPSimpleImputer(strategy="most_frequent", random_state=0).fit(X).statistics_,
+            ]
+        )
+        for X in data
+    }
+    assert len(published) == 1
+
+
 @pytest.mark.parametrize("entry", [3, (), ["list"], b"secret", {}, 1j])
 def test_other_entries_are_refused_without_a_value(entry):
     X = np.array([["secret"]] * 3, dtype=object)
@@ -165,6 +187,18 @@ def test_a_number_too_large_is_refused_without_it():
     with pytest.raises(ValueError, match="too large") as caught:
         DPOneHotEncoder().fit(np.array([[10**400], [1]], dtype=object))
     assert "000" not in str(caught.value)
+
+
+def test_twenty_discoveries_of_its_delta_fit_into_a_ledger(tmp_path):
+    ledger = PrivacyLedger(tmp_path / "one.db", epsilon=1.0, delta=1e-5)
+    encoder = DPOneHotEncoder(epsilon=0.05, delta=1e-5, ledger=ledger)
+    X = np.zeros((100, 1))
+    for _ in range(20):
+        encoder.fit(X)
+    with pytest.raises(BudgetExceededError):
+        encoder.fit(X)
+    DPOneHotEncoder(categories=[[0.0]], ledger=ledger).fit(X)
+    assert len(ledger.to_frame()) == 20
 
 
 def test_there_is_no_list_of_infrequent_categories(frame):

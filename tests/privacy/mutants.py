@@ -280,8 +280,22 @@ MUTANTS = (
     Mutant(
         "the longest string shows",
         "preprocessing/_columns.py",
-        "dtype=np.float64 if is_number else object",
-        "dtype=np.float64 if is_number else str",
+        "np.array(shared, dtype=object)",
+        "np.array(shared, dtype=str)",
+        (ENCODER,),
+    ),
+    Mutant(
+        "which of two zeros came first",
+        "preprocessing/_columns.py",
+        "return float(value) + 0.0",
+        "return float(value)",
+        (ENCODER,),
+    ),
+    Mutant(
+        "which of two equal strings came first",
+        "preprocessing/_columns.py",
+        "sys.intern(value) if isinstance(value, str)",
+        "value if isinstance(value, str)",
         (ENCODER,),
     ),
     Mutant(
@@ -315,8 +329,8 @@ MUTANTS = (
     Mutant(
         "a record in two cells",
         "_bounds.py",
-        "return np.bincount(present_records(cells), minlength=n_cells)",
-        "return np.bincount(np.r_[present_records(cells), cells[:1]], minlength=n_cells)",
+        "return np.bincount(cells, minlength=n_cells)",
+        "return np.bincount(np.r_[cells, cells[:1]], minlength=n_cells)",
         (SOLVER_HISTOGRAM, SCORES_REPLAYED),
     ),
     Mutant(
