@@ -30,8 +30,10 @@ OPTIONS = {
     "DPCDLasso": [{"positive": True}],
     "DPQuantileClipper": [{"scale": "log"}],
     "DPLogisticRegression": [{"moment_budget": 0.0}],
+    "DPOneHotEncoder": [{"sparse_output": True}, {"handle_unknown": "ignore"}],
     "DPRidge": [{"moment_budget": 0.0}],
     "DPSCD": [{"noisy_dual": True}, {"solver": "sequential", "max_iter": 2}, {"solver": "primal"}],
+    "DPSimpleImputer": [{"strategy": s} for s in ("median", "most_frequent", "constant")],
     "DPSGD": [LAPLACE, {"penalty": "l1"}, {"penalty": "elasticnet", **LAPLACE}],
     "WALR": [{"solver": "hybrid"}, {"solver": "gd", "noise_shape": "spherical"}],
 }
@@ -129,6 +131,8 @@ def test_tags_survive_absurd_parameters(estimator, epsilon):
 def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
     order = [
         *("quantile", "quantiles", "scale", "clip", "norm_bounds"),
+        *("missing_values", "strategy", "fill_value", "add_indicator", "categories"),
+        *("handle_unknown", "min_frequency", "max_categories", "sparse_output"),
         *("loss", "penalty", "alpha", "l1_ratio", "huber_threshold", "positive", "coef_bounds"),
         *("fit_intercept", "classes"),
         *("epsilon", "delta", "adjacency", "accountant", "mechanism", "noise_shape", "noisy_dual"),

@@ -9,16 +9,18 @@ from sklearn import get_config
 from sklearn.base import _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _param_validation, _safe_indexing, validation
-from sklearn.utils._param_validation import HasMethods, StrOptions, validate_params
+from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions, validate_params
 
 __all__ = [
     "HasMethods",
     "Interval",
+    "RealNotInt",
     "StrOptions",
     "_fit_context",
     "assert_docstring_consistency",
     "diagram_box",
     "quietly",
+    "read_feature_names",
     "repeats_rows",
     "take_rows",
     "validate_arrays",
@@ -170,6 +172,11 @@ def diagram_box(estimator, caption):
 def take_rows(array, rows):
     """Return some rows of an array or a data frame, of its own kind."""
     return _safe_indexing(array, rows)
+
+
+def read_feature_names(estimator, input_features):
+    """Return the names of a fitted estimator's input, checked against those it is given if any."""
+    return validation._check_feature_names_in(estimator, input_features)
 
 
 def repeats_rows():

@@ -10,7 +10,9 @@ from skdp.linear_model import (
 from skdp.preprocessing import (
     BoundsScaler,
     DPNormClipper,
+    DPOneHotEncoder,
     DPQuantileClipper,
+    DPSimpleImputer,
     DPStandardScaler,
     NormClipper,
 )
@@ -18,7 +20,13 @@ from skdp.utils.discovery import all_estimators
 
 CLASSIFIERS = [DPCDClassifier, DPSCDClassifier]
 REGRESSORS = [DPCDElasticNet, DPCDLasso, DPSCDRegressor]
-PRIVATE_TRANSFORMERS = [DPNormClipper, DPQuantileClipper, DPStandardScaler]
+PRIVATE_TRANSFORMERS = [
+    DPNormClipper,
+    DPOneHotEncoder,
+    DPQuantileClipper,
+    DPSimpleImputer,
+    DPStandardScaler,
+]
 TRANSFORMERS = [BoundsScaler, NormClipper, *PRIVATE_TRANSFORMERS]
 
 
