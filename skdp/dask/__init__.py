@@ -1,0 +1,8 @@
+"""Private whitening where the rows are: on clusters, and on data larger than memory.
+
+Needs the extra ``dask``: ``pip install "skdp[dask]"``.
+"""
+
+from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge
+
+__all__ = ["DaskDPLogisticRegression", "DaskDPRidge"]

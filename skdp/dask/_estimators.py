@@ -1,0 +1,466 @@
+"""Private whitening on Dask collections."""
+
+import inspect
+import re
+from contextlib import contextmanager
+
+import dask.array
+import numpy as np
+from dask.base import is_dask_collection
+from distributed import Client, default_client
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._bounds import clip_targets
+from skdp._checks import check_bounds
+from skdp._estimator import is_private
+from skdp._solvers._parallel import single_threaded_blas
+from skdp._solvers._whitened import RULES, solve_whitened
+from skdp.dask._sums import ClusterSums, LocalSums
+from skdp.dask._table import read_table
+from skdp.exceptions import warn_user
+from skdp.ledger._account import COVERED
+from skdp.linear_model import DPLogisticRegression, DPRidge
+from skdp.linear_model._base import (
+    NO_TARGET_BOUNDS,
+    TargetUnits,
+    as_targets,
+    check_finite,
+    encode_labels,
+)
+from skdp.utils._sklearn import _fit_context
+
+_OWN = ("client", "compute_chunk_sizes", "verbose")
+_CONSTRAINTS = {
+    "client": [Client, None],
+    "compute_chunk_sizes": ["boolean"],
+    "verbose": ["verbose"],
+}
+_CLASSES = (
+    "declare the class set, classes=[...]: to read it from y would take a pass of its own, and "
+    "tell whether a rare class occurs."
+)
+_NOT_COVERED = (
+    "workers, scheduler and network, which see records and exact sums and are inside the boundary "
+    "of trust"
+)
+_PARTITIONS = "the partitions of the collections, and that how they were cut doesn't follow records"
+_PARAMETERS = """
+    client : distributed.Client, default=None
+        Whose workers compute the sums. None takes the current client, and without any reads one
+        partition after another in this process, so that memory doesn't grow with the rows.
+
+    compute_chunk_sizes : bool, default=False
+        Whether to count the rows of partitions whose number isn't known, such as a data frame's.
+
+    verbose : int, default=0
+        Above 0, a bar counts passes over the rows, by tqdm.
+"""
+
+
+class _DaskWhitened:
+    """Fits of private whitening whose sums over rows are made where the rows are."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y):
+        """Fit the model privately.
+
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
+            Training rows, in partitions. They are read at every pass: persist what fits into the
+            memory of the workers.
+        y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
+            Labels or targets, in partitions of as many rows as those of X.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        RuntimeError
+            If a task fails on the workers; what it says isn't repeated.
+        TypeError
+            If X or y is no Dask collection.
+        ValueError
+            If a parameter or the input is invalid; no message quotes an entry of the data.
+        """
+        # 1. scikit-learn's contract
+        table = read_table(X, y, compute_chunk_sizes=self.compute_chunk_sizes)
+        self._set_columns(table)
+        n_outputs = self._n_outputs_of(table)
+
+        # 2. bound the data, where it is
+        with self._passes(table) as sums:
+            sums.read()
+
+            # 3. plan from public numbers
+            plan = self._plan(table.n_rows, table.n_features, n_outputs)
+            stream = plan.start(self.random_state)
+
+            # 4. solve
+            rules = RULES[self._loss(n_outputs).name]
+            weights, steps = solve_whitened(sums, plan=plan, rules=rules, stream=stream)
+        check_finite(weights)
+
+        # 5. publish
+        report = plan.report(
+            n_steps=steps.n_steps,
+            reproducible=stream.reproducible,
+            also_public=(*self._assumed(), _PARTITIONS),
+            not_covered=(*plan.budget.not_covered, _NOT_COVERED),
+        )
+        self._publish(weights, plan.problem.bias, table)
+        self._set_report(steps, report)
+        return self
+
+    @contextmanager
+    def _passes(self, table):
+        """Give the sums over a table's rows, and show passes where that is asked for."""
+        client = self.client or _current_client()
+        with _bar(self.verbose) as on_pass, single_threaded_blas:
+            if client is None:
+                yield LocalSums(table, self._reader(), on_pass)
+            else:
+                yield ClusterSums(table, self._reader(), on_pass, client)
+
+    def _reader(self):
+        """Return what workers get to know of this: neither a seed nor a ledger."""
+        return type(self)(**{**self._shared(), "random_state": None, "ledger": COVERED})
+
+    def _shared(self):
+        """Return the parameters of the class that this one has in memory."""
+        return {n: v for n, v in self.get_params(deep=False).items() if n not in _OWN}
+
+    def _set_columns(self, table):
+        self.n_features_in_ = table.n_features
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if table.names is not None and all(isinstance(name, str) for name in table.names):
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+
+    def to_local(self):
+        """Return the estimator of `skdp.linear_model`, fitted if this one is.
+
+        Returns
+        -------
+        estimator : DPLogisticRegression or DPRidge
+            With the same parameters, and the attributes of this one.
+
+        Raises
+        ------
+        TypeError
+            If a subclass has other parameters.
+        """
+        local = self._local(**self._shared())
+        fitted = {n: v for n, v in vars(self).items() if n.endswith("_") and n[0] != "_"}
+        vars(local).update(fitted)
+        return local
+
+    def predict(self, X):
+        """Predict for rows in memory or in partitions. Rows are not clipped.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        y : ndarray or dask.array.Array of shape (n_samples,) or (n_samples, n_outputs)
+            Predictions; of a Dask collection a lazy array.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
+        """
+        return self._mapped("predict", X)
+
+    def _mapped(self, method, X):
+        check_is_fitted(self)
+        function = getattr(self.to_local(), method)
+        if not is_dask_collection(X):
+            return function(X)
+        return map_rows(function, X, self.n_features_in_)
+
+    def __sklearn_clone__(self):
+        # Clients can't be copied.
+        return type(self)(**{**self._local(**self._shared()).get_params(deep=False), **self._own()})
+
+    def _own(self):
+        return {name: getattr(self, name) for name in _OWN}
+
+    def __getstate__(self):
+        return {**super().__getstate__(), "client": None}
+
+
+def map_rows(function, X, n_features):
+    """Return what a function of rows makes of each partition, as a lazy array."""
+    names = getattr(X, "columns", None)
+    if names is None:
+        if len(X.chunks[1]) > 1:
+            X = X.rechunk({1: -1})
+        made = _of_one_row(function, np.zeros((1, n_features)))
+        shape = {"drop_axis": 1} if made.ndim == 1 else {"chunks": (X.chunks[0], made.shape[1:])}
+        return X.map_blocks(function, dtype=made.dtype, meta=made[:0], **shape)
+    parts = X.to_delayed()
+    made = _of_one_row(function, X._meta_nonempty.iloc[:1].astype(float))
+    arrays = [
+        dask.array.from_delayed(
+            dask.delayed(function)(part), (np.nan, *made.shape[1:]), dtype=made.dtype
+        )
+        for part in parts
+    ]
+    return dask.array.concatenate(arrays, allow_unknown_chunksizes=True)
+
+
+def _of_one_row(function, row):
+    return np.asarray(function(row))
+
+
+def _current_client():
+    try:
+        return default_client()
+    except ValueError:
+        return None
+
+
+@contextmanager
+def _bar(verbose):
+    """Give a function to call after each pass, which shows a bar where that is asked for."""
+    if not verbose:
+        yield lambda: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(desc="passes over the rows", unit=" pass") as bar:
+        yield bar.update
+
+
+def _told_as(local):
+    """Give a class the text of another with the parameters that it adds."""
+
+    def tell(cls):
+        text = inspect.getdoc(local)
+        text = re.sub(r"^.*\n", cls.__doc__.strip().splitlines()[0] + "\n", text, count=1)
+        own = inspect.cleandoc("x\n" + _PARAMETERS).removeprefix("x").strip()
+        text = text.replace("\nAttributes\n----------\n", f"\n{own}\n\nAttributes\n----------\n", 1)
+        text = re.sub(r"\nExamples\n--------\n.*", "", text, flags=re.DOTALL)
+        cls.__doc__ = text + inspect.cleandoc(cls.__doc__).partition("\n")[2]
+        return cls
+
+    return tell
+
+
+@_told_as(DPRidge)
+class DaskDPRidge(_DaskWhitened, DPRidge):
+    """Ridge regression by private whitening, on Dask collections.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from skdp.dask import DaskDPRidge
+    >>> X = da.random.default_rng(0).uniform(-1, 1, (10_000, 3), chunks=(2_500, 3))
+    >>> model = DaskDPRidge(epsilon=1.0, data_norm=2.0, target_bounds=(-3, 3))
+    >>> model.fit(X, X.sum(axis=1)).privacy_report_
+    (1, 1e-05)-DP
+    """
+
+    _local = DPRidge
+    _checks_of_targets = {"multi_output": True, "y_numeric": True}  # noqa: RUF012
+    _parameter_constraints = {**DPRidge._parameter_constraints, **_CONSTRAINTS}  # noqa: RUF012
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        fit_intercept=True,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        moment_budget="auto",
+        data_norm=1.0,
+        target_bounds=None,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        average=True,
+        n_jobs=None,
+        client=None,
+        compute_chunk_sizes=False,
+        verbose=0,
+        ledger=None,
+        random_state=None,
+    ):
+        super().__init__(
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            epsilon=epsilon,
+            delta=delta,
+            adjacency=adjacency,
+            moment_budget=moment_budget,
+            data_norm=data_norm,
+            target_bounds=target_bounds,
+            max_iter=max_iter,
+            clipping_norm=clipping_norm,
+            step_size=step_size,
+            average=average,
+            n_jobs=n_jobs,
+            ledger=ledger,
+            random_state=random_state,
+        )
+        self.client = client
+        self.compute_chunk_sizes = compute_chunk_sizes
+        self.verbose = verbose
+
+    def _n_outputs_of(self, table):
+        if self.target_bounds is None and is_private(self):
+            warn_user(NO_TARGET_BOUNDS)
+        return table.n_targets or 1
+
+    def _as_targets(self, y):
+        return self._in_units(as_targets(y))[0]
+
+    def _in_units(self, y):
+        bounds = self.target_bounds
+        if bounds is not None:
+            bounds = check_bounds(bounds, "target_bounds")
+        return clip_targets(y, bounds, center=self.fit_intercept, clip=is_private(self))
+
+    def _publish(self, weights, bias, table):
+        _, midpoint, half_width = self._in_units(np.zeros((1, 1)))
+        self._set_weights(weights, bias, TargetUnits(midpoint, half_width, table.n_targets is None))
+
+
+@_told_as(DPLogisticRegression)
+class DaskDPLogisticRegression(_DaskWhitened, DPLogisticRegression):
+    """Logistic regression by private whitening, on Dask collections.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from skdp.dask import DaskDPLogisticRegression
+    >>> X = da.random.default_rng(0).uniform(-1, 1, (10_000, 3), chunks=(2_500, 3))
+    >>> model = DaskDPLogisticRegression(epsilon=1.0, data_norm=2.0, classes=[False, True])
+    >>> model.fit(X, X.sum(axis=1) > 0).privacy_report_
+    (1, 1e-05)-DP
+    """
+
+    _local = DPLogisticRegression
+    _checks_of_targets = {}  # noqa: RUF012
+    _parameter_constraints = {  # noqa: RUF012
+        **DPLogisticRegression._parameter_constraints,
+        **_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        fit_intercept=True,
+        classes=None,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        moment_budget="auto",
+        data_norm=1.0,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        momentum="auto",
+        average=True,
+        n_jobs=None,
+        client=None,
+        compute_chunk_sizes=False,
+        verbose=0,
+        ledger=None,
+        random_state=None,
+    ):
+        super().__init__(
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            classes=classes,
+            epsilon=epsilon,
+            delta=delta,
+            adjacency=adjacency,
+            moment_budget=moment_budget,
+            data_norm=data_norm,
+            max_iter=max_iter,
+            clipping_norm=clipping_norm,
+            step_size=step_size,
+            momentum=momentum,
+            average=average,
+            n_jobs=n_jobs,
+            ledger=ledger,
+            random_state=random_state,
+        )
+        self.client = client
+        self.compute_chunk_sizes = compute_chunk_sizes
+        self.verbose = verbose
+
+    def _n_outputs_of(self, table):
+        if self.classes is None:
+            raise ValueError(_CLASSES)
+        # Labels of one record have as many columns as those of all.
+        return self._as_targets(np.asarray(self.classes)[:1]).shape[1]
+
+    def _as_targets(self, y):
+        return encode_labels(y, self.classes)[1]
+
+    def _publish(self, weights, bias, table):
+        classes, _ = encode_labels(np.asarray(self.classes)[:1], self.classes)
+        self._set_weights(weights, bias, classes)
+
+    def _set_report(self, steps, report):
+        super()._set_report(steps, report)
+        self.momentum_ = steps.momentum
+
+    def decision_function(self, X):
+        """Compute decision values of rows in memory or in partitions. Rows are not clipped.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        scores : ndarray or dask.array.Array of shape (n_samples,) or (n_samples, n_classes)
+            As in the estimator of `skdp.linear_model`; of a Dask collection a lazy array.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
+        """
+        return self._mapped("decision_function", X)
+
+    def predict_proba(self, X):
+        """Estimate class probabilities of rows in memory or in partitions.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        probabilities : ndarray or dask.array.Array of shape (n_samples, n_classes)
+            One column a class, in the order of ``classes_``.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        ValueError
+            If X doesn't fit the estimator; no message quotes an entry of the data.
+        """
+        return self._mapped("predict_proba", X)
