@@ -4,5 +4,6 @@ Needs the extra ``dask``: ``pip install "skdp[dask]"``.
 """
 
 from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge
+from skdp.dask._labels import label_aggregate
 
-__all__ = ["DaskDPLogisticRegression", "DaskDPRidge"]
+__all__ = ["DaskDPLogisticRegression", "DaskDPRidge", "label_aggregate"]

@@ -2,28 +2,24 @@
 
 import inspect
 import re
-from contextlib import contextmanager
+from dataclasses import dataclass
 
 import dask.array
 import numpy as np
 from dask.base import is_dask_collection
-from distributed import Client, default_client
+from distributed import Client
+from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import clip_targets
-from skdp._checks import check_bounds
 from skdp._estimator import is_private
-from skdp._solvers._parallel import single_threaded_blas
 from skdp._solvers._whitened import RULES, solve_whitened
-from skdp.dask._sums import ClusterSums, LocalSums
+from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.exceptions import warn_user
 from skdp.ledger._account import COVERED
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.linear_model._base import (
     NO_TARGET_BOUNDS,
-    TargetUnits,
-    as_targets,
     check_finite,
     encode_labels,
 )
@@ -55,6 +51,33 @@ _PARAMETERS = """
     verbose : int, default=0
         Above 0, a bar counts passes over the rows, by tqdm.
 """
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """What workers get to know of an estimator; see `skdp.dask._parts.Reader`."""
+
+    estimator: DPLogisticRegression | DPRidge
+    n_jobs: int | None
+
+    @property
+    def name(self):
+        return type(self.estimator).__name__
+
+    @property
+    def checks_of_targets(self):
+        return {"multi_output": True, "y_numeric": True} if is_regressor(self.estimator) else {}
+
+    def certified_rows(self, X):
+        return self.estimator._certified_rows(X)
+
+    def targets(self, y):
+        if is_regressor(self.estimator):
+            return self.estimator._in_units(y)[0]
+        return encode_labels(y, self.estimator.classes)[1]
+
+    def loss(self, n_outputs):
+        return self.estimator._loss(n_outputs)
 
 
 class _DaskWhitened:
@@ -94,9 +117,8 @@ class _DaskWhitened:
         n_outputs = self._n_outputs_of(table)
 
         # 2. bound the data, where it is
-        with self._passes(table) as sums:
-            sums.read()
-
+        how = {"client": self.client, "verbose": self.verbose}
+        with passes(table, _Reader(self._reading(), self.n_jobs), **how) as sums:
             # 3. plan from public numbers
             plan = self._plan(table.n_rows, table.n_features, n_outputs)
             stream = plan.start(self.random_state)
@@ -117,19 +139,9 @@ class _DaskWhitened:
         self._set_report(steps, report)
         return self
 
-    @contextmanager
-    def _passes(self, table):
-        """Give the sums over a table's rows, and show passes where that is asked for."""
-        client = self.client or _current_client()
-        with _bar(self.verbose) as on_pass, single_threaded_blas:
-            if client is None:
-                yield LocalSums(table, self._reader(), on_pass)
-            else:
-                yield ClusterSums(table, self._reader(), on_pass, client)
-
-    def _reader(self):
+    def _reading(self):
         """Return what workers get to know of this: neither a seed nor a ledger."""
-        return type(self)(**{**self._shared(), "random_state": None, "ledger": COVERED})
+        return self._local(**{**self._shared(), "random_state": None, "ledger": COVERED})
 
     def _shared(self):
         """Return the parameters of the class that this one has in memory."""
@@ -139,8 +151,8 @@ class _DaskWhitened:
         self.n_features_in_ = table.n_features
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if table.names is not None and all(isinstance(name, str) for name in table.names):
-            self.feature_names_in_ = np.array(table.names, dtype=object)
+        if table.feature_names is not None:
+            self.feature_names_in_ = np.array(table.feature_names, dtype=object)
 
     def to_local(self):
         """Return the estimator of `skdp.linear_model`, fitted if this one is.
@@ -156,9 +168,11 @@ class _DaskWhitened:
             If a subclass has other parameters.
         """
         local = self._local(**self._shared())
-        fitted = {n: v for n, v in vars(self).items() if n.endswith("_") and n[0] != "_"}
-        vars(local).update(fitted)
+        vars(local).update(self._fitted())
         return local
+
+    def _fitted(self):
+        return {n: v for n, v in vars(self).items() if n.endswith("_") and n[0] != "_"}
 
     def predict(self, X):
         """Predict for rows in memory or in partitions. Rows are not clipped.
@@ -184,10 +198,12 @@ class _DaskWhitened:
 
     def _mapped(self, method, X):
         check_is_fitted(self)
-        function = getattr(self.to_local(), method)
         if not is_dask_collection(X):
-            return function(X)
-        return map_rows(function, X, self.n_features_in_)
+            return getattr(self.to_local(), method)(X)
+        # Workers need neither a seed nor a ledger to predict.
+        local = self._reading()
+        vars(local).update(self._fitted())
+        return map_rows(getattr(local, method), X, self.n_features_in_)
 
     def __sklearn_clone__(self):
         # Clients can't be copied.
@@ -224,25 +240,6 @@ def _of_one_row(function, row):
     return np.asarray(function(row))
 
 
-def _current_client():
-    try:
-        return default_client()
-    except ValueError:
-        return None
-
-
-@contextmanager
-def _bar(verbose):
-    """Give a function to call after each pass, which shows a bar where that is asked for."""
-    if not verbose:
-        yield lambda: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(desc="passes over the rows", unit=" pass") as bar:
-        yield bar.update
-
-
 def _told_as(local):
     """Give a class the text of another with the parameters that it adds."""
 
@@ -273,7 +270,6 @@ class DaskDPRidge(_DaskWhitened, DPRidge):
     """
 
     _local = DPRidge
-    _checks_of_targets = {"multi_output": True, "y_numeric": True}  # noqa: RUF012
     _parameter_constraints = {**DPRidge._parameter_constraints, **_CONSTRAINTS}  # noqa: RUF012
 
     def __init__(
@@ -324,18 +320,9 @@ class DaskDPRidge(_DaskWhitened, DPRidge):
             warn_user(NO_TARGET_BOUNDS)
         return table.n_targets or 1
 
-    def _as_targets(self, y):
-        return self._in_units(as_targets(y))[0]
-
-    def _in_units(self, y):
-        bounds = self.target_bounds
-        if bounds is not None:
-            bounds = check_bounds(bounds, "target_bounds")
-        return clip_targets(y, bounds, center=self.fit_intercept, clip=is_private(self))
-
     def _publish(self, weights, bias, table):
-        _, midpoint, half_width = self._in_units(np.zeros((1, 1)))
-        self._set_weights(weights, bias, TargetUnits(midpoint, half_width, table.n_targets is None))
+        of_nothing = np.zeros(1) if table.n_targets is None else np.zeros((1, 1))
+        self._set_weights(weights, bias, self._in_units(of_nothing)[1])
 
 
 @_told_as(DPLogisticRegression)
@@ -353,7 +340,6 @@ class DaskDPLogisticRegression(_DaskWhitened, DPLogisticRegression):
     """
 
     _local = DPLogisticRegression
-    _checks_of_targets = {}  # noqa: RUF012
     _parameter_constraints = {  # noqa: RUF012
         **DPLogisticRegression._parameter_constraints,
         **_CONSTRAINTS,
@@ -408,14 +394,13 @@ class DaskDPLogisticRegression(_DaskWhitened, DPLogisticRegression):
         if self.classes is None:
             raise ValueError(_CLASSES)
         # Labels of one record have as many columns as those of all.
-        return self._as_targets(np.asarray(self.classes)[:1]).shape[1]
+        return self._encoded_class()[1].shape[1]
 
-    def _as_targets(self, y):
-        return encode_labels(y, self.classes)[1]
+    def _encoded_class(self):
+        return encode_labels(np.asarray(self.classes)[:1], self.classes)
 
     def _publish(self, weights, bias, table):
-        classes, _ = encode_labels(np.asarray(self.classes)[:1], self.classes)
-        self._set_weights(weights, bias, classes)
+        self._set_weights(weights, bias, self._encoded_class()[0])
 
     def _set_report(self, steps, report):
         super()._set_report(steps, report)

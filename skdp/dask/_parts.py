@@ -1,11 +1,13 @@
 """Rows that lie in parts: what is kept of each part, and sums over it."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from skdp._bounds import BoundedRows
+from skdp._solvers._parallel import single_threaded_blas
 from skdp._solvers._row_sums import RowSums
+from skdp._solvers._walr import PublicRows
 from skdp.utils._sklearn import validate_arrays
 
 # How many rows of a part are compared with what they were.
@@ -19,6 +21,32 @@ CHANGED = (
     "something that doesn't change."
 )
 FLOATS = [np.float64, np.float32]
+
+
+class Reader(Protocol):
+    """What workers get to know of whoever asks: no seed, ledger or client.
+
+    Attributes
+    ----------
+    name : str
+        Of whom messages are to speak.
+    checks_of_targets : dict
+        Arguments of `sklearn.utils.check_X_y`.
+    n_jobs : int or None
+    """
+
+    name: str
+    checks_of_targets: dict
+    n_jobs: int | None
+
+    def certified_rows(self, X):
+        """Return `BoundedRows`."""
+
+    def targets(self, y):
+        """Return targets of shape (m, k)."""
+
+    def loss(self, n_outputs):
+        """Return the loss, if there is to be one."""
 
 
 class Refusal(NamedTuple):
@@ -53,22 +81,19 @@ def read_part(reader, size, X, y):
 
     Parameters
     ----------
-    reader : estimator
-        One of those in `skdp.dask`, without a ledger, a seed or a client.
+    reader : Reader
     size : int
         Number of rows that there should be.
     X, y : array-like
     """
     try:
-        X, y, _ = validate_arrays(
-            type(reader).__name__, X, y, dtype=FLOATS, **reader._checks_of_targets
-        )
+        X, y, _ = validate_arrays(reader.name, X, y, dtype=FLOATS, **reader.checks_of_targets)
         if len(X) != size:
             return Refusal(_OTHER_SIZE)
-        targets = reader._as_targets(y)
+        targets = reader.targets(y)
     except (TypeError, ValueError) as error:
         return Refusal(str(error))
-    rows = reader._certified_rows(X)
+    rows = reader.certified_rows(X)
     return Kept(targets, rows.scale, rows.bias, rows.norm)
 
 
@@ -91,18 +116,36 @@ def part_slopes(reader, n_threads, X, kept, A, bound, w, mechanism):
         return sums.slopes(w, mechanism)
 
 
+def part_by_label(reader, n_threads, X, kept, mechanism):
+    """Return the sum of the rows of each class, of two classes of the second only."""
+    public = PublicRows(_rows(reader, X, kept))
+    with single_threaded_blas, np.errstate(all="ignore"):
+        return mechanism.rounded(public.sums((kept.targets > 0.0).astype(np.float64)))
+
+
+def part_of_rows(reader, n_threads, X, kept):
+    """Return the sum of the rows of a part."""
+    with single_threaded_blas, np.errstate(all="ignore"):
+        return PublicRows(_rows(reader, X, kept)).total
+
+
 def _sums(reader, n_threads, X, kept):
+    loss = reader.loss(kept.targets.shape[1])
+    return RowSums(_rows(reader, X, kept), kept.targets, loss, n_threads)
+
+
+def _rows(reader, X, kept):
+    """Return the rows of a part with what bounds them, if they are those that it was made for."""
     X = _as_floats(X)
     if len(X) != len(kept.norm):
         raise ValueError(CHANGED)
     some = slice(None, None, -(-len(X) // _COMPARED))
-    seen, ones = reader._certified_rows(X[some]), np.ones(len(X[some]))
+    seen, ones = reader.certified_rows(X[some]), np.ones(len(X[some]))
     scale = ones if kept.scale is None else kept.scale[some]
     pairs = [(seen.norm, kept.norm[some]), (ones if seen.scale is None else seen.scale, scale)]
     if not all(np.allclose(*pair, rtol=_ALIKE, atol=0.0) for pair in pairs):
         raise ValueError(CHANGED)
-    rows = BoundedRows(X, kept.scale, kept.bias, kept.norm)
-    return RowSums(rows, kept.targets, reader._loss(kept.targets.shape[1]), n_threads)
+    return BoundedRows(X, kept.scale, kept.bias, kept.norm)
 
 
 def _as_floats(X):

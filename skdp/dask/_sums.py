@@ -11,7 +11,16 @@ import numpy as np
 from distributed import get_worker
 
 from skdp._solvers._parallel import sum_in_order
-from skdp.dask._parts import CHANGED, Refusal, measure_part, part_moment, part_slopes, read_part
+from skdp.dask._parts import (
+    CHANGED,
+    Refusal,
+    measure_part,
+    part_by_label,
+    part_moment,
+    part_of_rows,
+    part_slopes,
+    read_part,
+)
 
 # Numbers kept of rows, above which they lie in a file.
 _MOST_IN_MEMORY = 2**24
@@ -33,8 +42,7 @@ class PartedSums(ABC):
     Parameters
     ----------
     table : Table
-    reader : estimator
-        See `read_part`.
+    reader : Reader
     on_pass : callable
         Called at the end of every pass over the rows.
     """
@@ -45,7 +53,7 @@ class PartedSums(ABC):
 
     def moment(self, mechanism):
         """See `RowSums.moment`."""
-        return self._total("moment", part_moment, mechanism)
+        return self._total("moment", part_moment, mechanism, grid=mechanism.grid)
 
     def bound_slopes(self, A, bound):
         """See `RowSums.bound_slopes`."""
@@ -55,11 +63,19 @@ class PartedSums(ABC):
 
     def slopes(self, w, mechanism):
         """See `RowSums.slopes`."""
-        return self._total("slopes", part_slopes, self._A, self._bound, w, mechanism)
+        args = self._A, self._bound, w, mechanism
+        return self._total("slopes", part_slopes, *args, grid=mechanism.grid)
 
-    def _total(self, name, function, *args):
-        is_exact = args[-1].noise_multiplier > 0.0
-        total = sum_in_order(self._sums(name, function, args, is_exact))
+    def by_label(self, mechanism):
+        """Return the sum of the rows of each class, see `part_by_label`."""
+        return self._total("labels", part_by_label, mechanism, grid=mechanism.grid)
+
+    def of_rows(self):
+        """Return the sum of the rows, of shape (p,)."""
+        return self._total("rows", part_of_rows)
+
+    def _total(self, name, function, *args, grid=0.0):
+        total = sum_in_order(self._sums(name, function, args, is_exact=grid > 0.0))
         self._on_pass()
         return total
 

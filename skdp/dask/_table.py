@@ -50,6 +50,13 @@ class Table(NamedTuple):
         """Number of rows in all parts."""
         return sum(self.sizes)
 
+    @property
+    def feature_names(self):
+        """Names of the columns as a tuple, or None where they aren't all strings."""
+        if self.names is None or not all(isinstance(name, str) for name in self.names):
+            return None
+        return tuple(self.names)
+
 
 def read_table(X, y, *, compute_chunk_sizes=False):
     """Return the parts of two collections.
