@@ -195,16 +195,18 @@ class ClusterSums(PartedSums):
         # An error is seen when they are asked for.
 
     def _sums(self, name, function, args, is_exact):
-        tasks, workers = [], []
-        for worker, places in self._places():
-            rows, kept = ([kind[place] for place in places] for kind in (self._rows, self._kept))
+        tasks, workers, places = [], [], []
+        for worker, held in self._places():
+            rows, kept = ([kind[place] for place in held] for kind in (self._rows, self._kept))
             tasks.append((_sum_parts, function, self._reader, is_exact, rows, kept, args))
             workers.append(worker)
+            places += held
         sums = self._submit(name, tasks, workers)
         while is_exact and len(sums) > _MOST_GATHERED:
             heaps = [sums[i : i + _BRANCHES] for i in range(0, len(sums), _BRANCHES)]
             sums = self._submit("add", [(_added, heap) for heap in heaps])
-        return chain.from_iterable(self._gather(sums))
+        found = list(chain.from_iterable(self._gather(sums)))
+        return found if is_exact else [found[i] for i in np.argsort(places)]
 
     def _places(self):
         """Give workers, or None, and the places of parts that a task of theirs adds up."""

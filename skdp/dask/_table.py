@@ -6,9 +6,8 @@ import dask
 import dask.array
 import numpy as np
 from dask.base import is_dask_collection
-from dask.delayed import Delayed
 
-_NO_COLLECTION = "{} must be a Dask array or data frame, whose partitions are rows."
+NO_COLLECTION = "{} must be a Dask array or data frame, whose partitions are rows."
 _UNKNOWN = (
     "the number of rows in a partition of {0} is not known. It is public in this library: have it "
     "computed by compute_chunk_sizes=True, or of an array by {0}.compute_chunk_sizes(), of a data "
@@ -97,9 +96,9 @@ def read_table(X, y, *, compute_chunk_sizes=False):
 
 def _partitions(collection, name, compute_chunk_sizes):
     """Return delayed partitions, their numbers of rows, and that of columns or None."""
-    if not is_dask_collection(collection) or isinstance(collection, Delayed):
-        raise TypeError(_NO_COLLECTION.format(name))
-    if not hasattr(collection, "ndim") or collection.ndim not in (1, 2):
+    if not is_table(collection):
+        raise TypeError(NO_COLLECTION.format(name))
+    if collection.ndim not in (1, 2):
         raise ValueError(f"{name} must have one or two axes.")
     if isinstance(collection, dask.array.Array):
         if collection.ndim == 2 and len(collection.chunks[1]) > 1:
@@ -109,14 +108,18 @@ def _partitions(collection, name, compute_chunk_sizes):
     else:
         parts = collection.to_delayed(optimize_graph=False)
         sizes = (np.nan,) * len(parts)
-    width = len(collection.columns) if hasattr(collection, "columns") else None
-    if isinstance(collection, dask.array.Array) and collection.ndim == 2:
-        width = collection.shape[1]
+    # A series has columns, too.
+    width = None if collection.ndim == 1 else collection.shape[1]
     if np.isnan(sizes).any():
         if not compute_chunk_sizes:
             raise ValueError(_UNKNOWN.format(name))
         sizes = dask.compute(*(dask.delayed(len)(part) for part in parts))
     return parts, [int(size) for size in sizes], width
+
+
+def is_table(collection):
+    """Tell whether something is a Dask array, data frame or series."""
+    return is_dask_collection(collection) and hasattr(collection, "ndim")
 
 
 def _futures(collection):

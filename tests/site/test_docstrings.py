@@ -21,6 +21,7 @@ PUBLIC = [
     "skdp.accountant",
     "skdp.audit",
     "skdp.calibration",
+    "skdp.dask",
     "skdp.exceptions",
     "skdp.inspection",
     "skdp.ledger",
