@@ -27,7 +27,7 @@ ROOMS = [
     {"_solvers"},
     {"_estimator"},
     {"linear_model", "preprocessing"},
-    {"metrics", "calibration"},
+    {"metrics", "calibration", "dask"},
     {"model_selection"},
     {"inspection", "audit", "plotting"},
     {"utils", ""},

@@ -116,7 +116,7 @@ class RowSums:
 
         return self._sum(self._add_moment, (self.n_columns, self.n_columns), finish)
 
-    def bound_slopes(self, A, bound):
+    def bound_slopes(self, A, bound, lengths=None):
         """Have the slopes of a row z cut so that ``||A z||`` times their length is within a bound.
 
         Parameters
@@ -125,14 +125,25 @@ class RowSums:
             Symmetric.
         bound : float
             Infinite: nothing is cut.
+        lengths : ndarray of shape (n,), default=None
+            What an earlier call with these arguments gave for these rows.
+
+        Returns
+        -------
+        lengths : ndarray of shape (n,)
+            ``||A z||`` of each row; with an infinite bound anything.
         """
         self._A, self._bound = A, np.array(bound)
         if np.isinf(bound):
-            return
+            return self._lengths
+        if lengths is not None:
+            self._lengths = lengths
+            return lengths
         self._lengths = np.empty(self._lengths.shape)
         self._sum(self._set_lengths, (), float, A)
         if self._is_null is not None:
             self._lengths[self._is_null] = 0.0
+        return self._lengths
 
     def slopes(self, w, mechanism):
         """Return the sum of the outer products of mapped rows ``A z`` and slopes, of shape (p, k).

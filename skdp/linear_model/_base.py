@@ -74,11 +74,15 @@ class LinearRegressorMixin(NotebookMixin):
 
         Without bounds it warns, whatever the targets are.
         """
+        if self.target_bounds is None and is_private(self):
+            warn_user(NO_TARGET_BOUNDS)
+        return self._in_units(y)
+
+    def _in_units(self, y):
+        """Return what `_bounded_targets` does, and don't warn."""
         bounds = self.target_bounds
         if bounds is not None:
             bounds = check_bounds(bounds, "target_bounds")
-        elif is_private(self):
-            warn_user(NO_TARGET_BOUNDS)
         targets, midpoint, half_width = clip_targets(
             as_targets(y), bounds, center=self.fit_intercept, clip=is_private(self)
         )

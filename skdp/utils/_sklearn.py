@@ -117,7 +117,7 @@ def refuse_foreign(array, name):
     if package == "dask" or (graph is not None and graph(array) is not None):
         raise TypeError(
             f"{name} is a Dask collection, and this estimator reads arrays in memory: call "
-            ".compute() first."
+            ".compute() first, or take DaskDPLogisticRegression or DaskDPRidge of skdp.dask."
         )
     if isinstance(array, np.ndarray | np.generic) or not get_config()["array_api_dispatch"]:
         return

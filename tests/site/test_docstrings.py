@@ -22,6 +22,7 @@ PUBLIC = [
     "skdp.accountant",
     "skdp.audit",
     "skdp.calibration",
+    "skdp.dask",
     "skdp.exceptions",
     "skdp.inspection",
     "skdp.ledger",

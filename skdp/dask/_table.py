@@ -1,0 +1,130 @@
+"""Collections of Dask as rows in parts."""
+
+from typing import NamedTuple
+
+import dask
+import dask.array
+import numpy as np
+from dask.base import is_dask_collection
+
+NO_COLLECTION = "{} must be a Dask array or data frame, whose partitions are rows."
+_UNKNOWN = (
+    "the number of rows in a partition of {0} is not known. It is public in this library: have it "
+    "computed by compute_chunk_sizes=True, or of an array by {0}.compute_chunk_sizes(), of a data "
+    "frame by {0}.to_dask_array(lengths=True)."
+)
+_OTHER_PARTS = (
+    "X and y have other numbers of rows in their partitions; of arrays take "
+    "y.rechunk({0: X.chunks[0]})."
+)
+_NO_ROWS = "Found array with 0 sample(s) while a minimum of 1 is required."
+
+
+class Table(NamedTuple):
+    """Rows and targets in parts, none of which is empty, and their public sizes.
+
+    Attributes
+    ----------
+    rows, targets : list of Delayed
+    sizes : list of int
+    n_features : int
+    names : list or None
+        Of columns, where X is a data frame.
+    n_targets : int or None
+        None where y has one axis.
+    held : list of distributed.Future
+        What workers hold of X, empty where it is computed when it is needed.
+    """
+
+    rows: list
+    targets: list
+    sizes: list
+    n_features: int
+    names: list | None
+    n_targets: int | None
+    held: list
+
+    @property
+    def n_rows(self):
+        """Number of rows in all parts."""
+        return sum(self.sizes)
+
+    @property
+    def feature_names(self):
+        """Names of the columns as a tuple, or None where they aren't all strings."""
+        if self.names is None or not all(isinstance(name, str) for name in self.names):
+            return None
+        return tuple(self.names)
+
+
+def read_table(X, y, *, compute_chunk_sizes=False):
+    """Return the parts of two collections.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame
+    y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
+    compute_chunk_sizes : bool, default=False
+        Whether to compute sizes that aren't known.
+
+    Raises
+    ------
+    TypeError
+        If they are no such collections.
+    ValueError
+        If sizes aren't known or don't fit.
+    """
+    rows, n_rows, n_features = _partitions(X, "X", compute_chunk_sizes)
+    targets, n_targets, width = _partitions(y, "y", compute_chunk_sizes)
+    if n_features is None:
+        raise ValueError("Expected 2D array, got 1D array instead.")
+    if n_rows != n_targets:
+        raise ValueError(_OTHER_PARTS)
+    if not sum(n_rows):
+        raise ValueError(_NO_ROWS)
+    held = _futures(X)
+    parts = [part for part in zip(rows, targets, n_rows, strict=True) if part[2]]
+    names = list(X.columns) if hasattr(X, "columns") else None
+    return Table(
+        *map(list, zip(*parts, strict=True)),
+        n_features,
+        names,
+        width,
+        held if len(held) == len(rows) else [],
+    )
+
+
+def _partitions(collection, name, compute_chunk_sizes):
+    """Return delayed partitions, their numbers of rows, and that of columns or None."""
+    if not is_table(collection):
+        raise TypeError(NO_COLLECTION.format(name))
+    if collection.ndim not in (1, 2):
+        raise ValueError(f"{name} must have one or two axes.")
+    if isinstance(collection, dask.array.Array):
+        if collection.ndim == 2 and len(collection.chunks[1]) > 1:
+            collection = collection.rechunk({1: -1})
+        parts = collection.to_delayed(optimize_graph=False).ravel().tolist()
+        sizes = collection.chunks[0]
+    else:
+        parts = collection.to_delayed(optimize_graph=False)
+        sizes = (np.nan,) * len(parts)
+    # A series has columns, too.
+    width = None if collection.ndim == 1 else collection.shape[1]
+    if np.isnan(sizes).any():
+        if not compute_chunk_sizes:
+            raise ValueError(_UNKNOWN.format(name))
+        sizes = dask.compute(*(dask.delayed(len)(part) for part in parts))
+    return parts, [int(size) for size in sizes], width
+
+
+def is_table(collection):
+    """Tell whether something is a Dask array, data frame or series."""
+    return is_dask_collection(collection) and hasattr(collection, "ndim")
+
+
+def _futures(collection):
+    try:
+        from distributed import futures_of
+    except ImportError:
+        return []
+    return futures_of(collection)

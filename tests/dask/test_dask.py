@@ -1,0 +1,349 @@
+"""Sums over parts: the fits of one machine, wherever the rows are."""
+
+import os
+import pickle
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[dask]"')
+
+import dask
+import dask.array
+import dask.dataframe
+from distributed import Client, LocalCluster
+
+from skdp._plans._base import Budget
+from skdp._solvers import _row_sums
+from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _sums, label_aggregate, transform
+from skdp.dask._parts import CHANGED
+from skdp.dask._passes import passes
+from skdp.dask._table import read_table
+from skdp.dask._whitened import Reader
+from skdp.ledger import PrivacyLedger
+from skdp.linear_model import DPLogisticRegression, DPRidge, WALRClassifier
+from skdp.linear_model import label_aggregate as label_aggregate_in_memory
+from skdp.preprocessing import BoundsScaler, NormClipper
+from skdp.utils.estimator_checks import check_private_estimator
+
+N, D = 2000, 4
+SEED = {"random_state": 7, "data_norm": 1.5}
+RIDGE = {"target_bounds": (-2.0, 2.0), **SEED}
+KINDS = {
+    "binary": (DaskDPLogisticRegression, {"classes": [0, 1], **SEED}),
+    "five classes": (DaskDPLogisticRegression, {"classes": range(5), **SEED}),
+    "no intercept": (
+        DaskDPLogisticRegression,
+        {"classes": [0, 1], "fit_intercept": False, "adjacency": "replace_one", **SEED},
+    ),
+    "no moment": (DaskDPRidge, {"moment_budget": 0.0, "max_iter": 10, **RIDGE}),
+    "one target": (DaskDPRidge, RIDGE),
+    "two targets": (DaskDPRidge, RIDGE),
+    "no noise": (DaskDPRidge, {"epsilon": float("inf"), **RIDGE}),
+}
+ALIKE = {"rtol": 0.0, "atol": 1e-7}
+
+
+@pytest.fixture(scope="module")
+def data():
+    generator = np.random.default_rng(5)
+    X = generator.uniform(-1.0, 1.0, (N, D))
+    scores = X @ generator.normal(size=(D, 2)) + 0.3 * generator.normal(size=(N, 2))
+    return X, scores
+
+
+def targets_of(kind, scores):
+    if kind in ("binary", "no intercept"):
+        return (scores[:, 0] > 0.0).astype(int)
+    if kind == "five classes":
+        return np.digitize(scores[:, 0], [-1.0, -0.3, 0.3, 1.0])
+    return scores if kind == "two targets" else scores[:, 0]
+
+
+def in_parts(X, y, size=700):
+    arrays = dask.array.from_array(X, chunks=(size, -1)), dask.array.from_array(y, chunks=size)
+    return arrays[0], arrays[1].rechunk({axis: -1 for axis in range(1, y.ndim)})
+
+
+def weights(fitted):
+    return np.append(np.ravel(fitted.coef_), fitted.intercept_)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "processes": False}
+    with LocalCluster(n_workers=2, **options) as made:
+        yield made
+
+
+@pytest.fixture
+def client(cluster):
+    with Client(cluster, set_as_default=False) as made:
+        yield made
+
+
+@pytest.mark.parametrize("size", [N, 1001, 300])
+@pytest.mark.parametrize("kind", KINDS)
+def test_parts_give_the_fit_of_one_machine(kind, size, data):
+    estimator, parameters = KINDS[kind]
+    X, y = data[0], targets_of(kind, data[1])
+    model = estimator(**parameters).fit(*in_parts(X, y, size))
+    local = estimator._local(**parameters).fit(X, y)
+    np.testing.assert_allclose(weights(model), weights(local), **ALIKE)
+    assert model.coef_.shape == local.coef_.shape
+    assert model.privacy_report_.events == local.privacy_report_.events
+    assert model.n_iter_ == local.n_iter_
+
+
+def test_float32_and_frames(data):
+    X, y = data[0].astype(np.float32), data[1][:, 0]
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = DaskDPRidge(compute_chunk_sizes=True, **RIDGE)
+    parts = dask.dataframe.from_pandas(frame, npartitions=3)
+    fitted = model.fit(parts, dask.dataframe.from_pandas(pd.Series(y), npartitions=3))
+    local = DPRidge(**RIDGE).fit(frame, y)
+    np.testing.assert_allclose(weights(fitted), weights(local), **ALIKE)
+    assert fitted.feature_names_in_.tolist() == list("abcd")
+    np.testing.assert_allclose(fitted.predict(parts).compute(), local.predict(frame), **ALIKE)
+    np.testing.assert_allclose(fitted.predict(frame), local.predict(frame), **ALIKE)
+
+
+def test_the_same_bits_whoever_adds_up(data, client):
+    X, y = in_parts(data[0], targets_of("binary", data[1]), 300)
+    model = DaskDPLogisticRegression(classes=[0, 1], **SEED)
+    here = weights(clone(model).fit(X, y))
+    model.set_params(client=client)
+    assert np.array_equal(weights(clone(model).fit(X, y)), here)
+    held = client.persist([X, y])
+    assert np.array_equal(weights(clone(model).fit(*held)), here)
+    model.set_params(epsilon=float("inf"))
+    assert np.array_equal(
+        weights(clone(model).fit(*held)), weights(clone(model).set_params(client=None).fit(X, y))
+    )
+
+
+def test_a_tree_of_sums_is_exact(data, client, monkeypatch):
+    X, y = in_parts(data[0], targets_of("binary", data[1]), 100)
+    model = DaskDPLogisticRegression(classes=[0, 1], max_iter=2, **SEED)
+    here = weights(clone(model).fit(X, y))
+    monkeypatch.setattr(_sums, "_MOST_GATHERED", 1)
+    monkeypatch.setattr(_sums, "_BRANCHES", 3)
+    assert np.array_equal(weights(model.set_params(client=client).fit(X, y)), here)
+
+
+def test_a_worker_that_dies_costs_time_only(data):
+    X, y = in_parts(data[0], targets_of("binary", data[1]), 300)
+    model = DaskDPLogisticRegression(classes=[0, 1], **SEED)
+    here = weights(clone(model).fit(X, y))
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
+        first, *_ = client.run(os.getpid).values()
+        held = client.persist([X, y])
+        kill = _Killing(first)
+        fitted = _KillsAtStep(classes=[0, 1], client=client, **SEED)
+        fitted._kill = kill
+        assert np.array_equal(weights(fitted.fit(*held)), here)
+        assert kill.done
+
+
+class _Killing:
+    def __init__(self, pid):
+        self._pid, self.done = pid, False
+
+    def __call__(self):
+        if not self.done:
+            os.kill(self._pid, signal.SIGKILL)
+            self.done = True
+
+
+class _KillsAtStep(DaskDPLogisticRegression):
+    def _plan(self, *sizes):
+        self._kill()
+        return super()._plan(*sizes)
+
+    def _reading(self):
+        return self._local(**{**self._shared(), "random_state": None})
+
+
+def test_what_is_kept_of_many_rows_lies_in_a_file(data, monkeypatch):
+    X, y = in_parts(*(array[:, 0:] if array.ndim > 1 else array for array in data))
+    model = DaskDPRidge(**RIDGE)
+    expected = weights(clone(model).fit(X, y))
+    monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", 0)
+    assert np.array_equal(weights(model.fit(X, y)), expected)
+
+
+class RidgeInParts(DaskDPRidge):
+    """Fits of arrays in memory, in partitions."""
+
+    def fit(self, X, y):
+        return super().fit(*in_parts(np.asarray(X), np.asarray(y), 100))
+
+
+@pytest.mark.filterwarnings("ignore:target_bounds=None")
+def test_promises_of_private_estimators():
+    check_private_estimator(RidgeInParts())
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_a_record_moves_a_sum_by_its_bound(data, adjacency):
+    X, y = data[0].copy(), targets_of("binary", data[1])
+    model = DaskDPLogisticRegression(classes=[0, 1], adjacency=adjacency, **SEED)
+    generator = np.random.default_rng(0)
+    A = np.diag(generator.uniform(0.5, 2.0, D + 1))
+    w = generator.normal(size=(D + 1, 1))
+    plan = model._plan(N, D, 1)
+    mechanisms = plan.moment_mechanism, plan.step_mechanism(0.1, 5, 2.0)
+    seen = []
+    for row in (X[1234].copy(), np.full(D, 1e6), np.zeros(D)):
+        X[1234] = row
+        table = read_table(*in_parts(X, y, 300))
+        with passes(table, _reader(model)) as sums:
+            moment = sums.moment(mechanisms[0])
+            sums.bound_slopes(A, 0.1)
+            seen.append((moment, sums.slopes(w, mechanisms[1])))
+    for one in seen:
+        for other in seen:
+            assert np.linalg.norm(one[0] - other[0]) <= np.sqrt(2.0) * mechanisms[0].sensitivity
+            assert np.linalg.norm(one[1] - other[1]) <= 2.0 * mechanisms[1].sensitivity
+            for value, mechanism in zip(one, mechanisms, strict=True):
+                assert np.array_equal(value, mechanism.rounded(value))
+
+
+def _reader(model):
+    return Reader(model._reading(), None)
+
+
+def test_a_fit_is_charged_once_and_workers_get_no_seed_and_no_ledger(tmp_path, data, client):
+    ledger = PrivacyLedger(tmp_path / "one.db", epsilon=3.0, delta=1e-4)
+    X, y = in_parts(data[0], data[1][:, 0])
+    model = DaskDPRidge(ledger=ledger, client=client, **{**RIDGE, "random_state": None})
+    model.fit(X, y)
+    assert len(ledger.to_frame()) == 1
+    sent = pickle.dumps(_reader(model.set_params(random_state=123456789)))
+    assert pickle.loads(sent).estimator.random_state is None
+    assert str(tmp_path).encode() not in sent
+
+
+def test_nothing_is_charged_for_rows_that_are_refused(tmp_path, data):
+    ledger = PrivacyLedger(tmp_path / "one.db", epsilon=3.0, delta=1e-4)
+    X = data[0].copy()
+    X[5, 1] = np.nan
+    with pytest.raises(ValueError, match="contains NaN"):
+        DaskDPRidge(ledger=ledger, **RIDGE).fit(*in_parts(X, data[1][:, 0]))
+    assert len(ledger.to_frame()) == 0
+
+
+def test_estimators_are_copied_and_turned_into_local_ones(data, client):
+    X, y = in_parts(data[0], targets_of("binary", data[1]))
+    model = DaskDPLogisticRegression(classes=[0, 1], client=client, data_norm=1.5).fit(X, y)
+    assert clone(model).client is client
+    assert not hasattr(clone(model), "coef_")
+    assert pickle.loads(pickle.dumps(model)).client is None
+    local = model.to_local()
+    assert type(local) is DPLogisticRegression
+    for method in ("predict", "predict_proba", "decision_function"):
+        lazy = getattr(model, method)(X)
+        assert isinstance(lazy, dask.array.Array)
+        np.testing.assert_array_equal(lazy.compute(), getattr(local, method)(data[0]))
+    with pytest.raises(NotFittedError):
+        clone(model).predict(X)
+
+
+def refused_cases(X, y):
+    arrays = in_parts(X, y)
+    yield (X, arrays[1]), TypeError, "X must be a Dask array or data frame"
+    yield (arrays[0], y), TypeError, "y must be a Dask array or data frame"
+    yield (arrays[0][arrays[0][:, 0] > 0], arrays[1]), ValueError, "compute_chunk_sizes=True"
+    yield (arrays[0], arrays[1].rechunk(500)), ValueError, "y.rechunk"
+    yield (arrays[1], arrays[1]), ValueError, "Expected 2D array"
+    yield (arrays[0][:0], arrays[1][:0]), ValueError, "0 sample"
+
+
+@pytest.mark.parametrize("place", range(6))
+def test_what_is_no_table_is_refused(place, data):
+    case, kind, message = list(refused_cases(data[0], data[1][:, 0]))[place]
+    with pytest.raises(kind, match=message):
+        DaskDPRidge(**RIDGE).fit(*case)
+
+
+def test_classes_are_declared(data):
+    X, y = in_parts(data[0], targets_of("five classes", data[1]))
+    with pytest.raises(ValueError, match="declare the class set"):
+        DaskDPLogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match="not among the declared classes"):
+        DaskDPLogisticRegression(classes=[0, 1]).fit(X, y)
+
+
+def fails(block):
+    raise KeyError("secret 42")
+
+
+@pytest.mark.parametrize("where", ["here", "cluster"])
+def test_a_partition_that_fails_is_not_quoted(where, data, client):
+    X, y = in_parts(data[0], data[1][:, 0])
+    model = DaskDPRidge(client=client if where == "cluster" else None, **RIDGE)
+    with pytest.raises(RuntimeError, match="KeyError") as raised:
+        model.fit(X.map_blocks(fails, dtype=float), y)
+    assert "secret" not in str(raised.value)
+    assert raised.value.__suppress_context__ or raised.value.__context__ is None
+
+
+def test_rows_that_change_between_passes_are_noticed(data):
+    generator = np.random.default_rng(0)
+
+    def shuffled(block):
+        return generator.permutation(block)
+
+    X, y = in_parts(data[0], data[1][:, 0])
+    with pytest.raises(ValueError, match=CHANGED[:40]):
+        DaskDPRidge(**RIDGE).fit(X.map_blocks(shuffled, dtype=float), y)
+
+
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_transformers_are_mapped(kind, data):
+    X = in_parts(*data)[0]
+    if kind == "frame":
+        X = dask.dataframe.from_pandas(pd.DataFrame(data[0], columns=list("abcd")), npartitions=3)
+    for made in (NormClipper(0.7), BoundsScaler((-2, 2))):
+        lazy = transform(made, X)
+        np.testing.assert_allclose(lazy.compute(), clone(made).fit_transform(data[0]), **ALIKE)
+    y = dask.array.from_array(data[1][:, 0], chunks=lazy.compute_chunk_sizes().chunks[0])
+    DaskDPRidge(**RIDGE).fit(lazy, y)
+    with pytest.raises(TypeError, match="Dask"):
+        transform(NormClipper(), data[0])
+
+
+def test_passes_are_shown(data, capsys):
+    X, y = in_parts(data[0], data[1][:, 0])
+    DaskDPRidge(verbose=1, max_iter=3, **RIDGE).fit(X, y)
+    assert "passes over the rows: 6 pass" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_label_aggregates(n_classes, data, client):
+    y = targets_of("binary" if n_classes == 2 else "five classes", data[1])
+    shared = {"classes": range(n_classes), "data_norm": 1.5, "random_state": 1}
+    X_parts, y_parts = in_parts(data[0], y, 300)
+    made = [label_aggregate(X_parts, y_parts, client=who, **shared) for who in (None, client)]
+    assert np.array_equal(made[0].sums, made[1].sums)
+    memory = label_aggregate_in_memory(
+        data[0], y, mechanism="analytic", noise_shape="spherical", **shared
+    )
+    np.testing.assert_allclose(made[0].sums, memory.sums, rtol=0.0, atol=1e-4)
+    np.testing.assert_allclose(made[0].noise_cov, memory.noise_cov, rtol=1e-5)
+    assert made[0].report.events == memory.report.events
+    WALRClassifier().fit_aggregate(data[0], made[0])
+    with pytest.raises(TypeError, match="Dask"):
+        label_aggregate(data[0], y_parts, **shared)
+
+
+def test_slack_does_not_grow_with_rows():
+    slacks = [_row_sums.rounding_slack(n, 50, 1) for n in (10**6, 10**12)]
+    assert slacks[0] == slacks[1] < 1e-6
+    assert DaskDPRidge()._plan(10**9, 50, 1).moment_mechanism.grid > 0.0
+    assert Budget(1.0, 1e-12, "zero_out", "pld").is_private
