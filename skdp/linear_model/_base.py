@@ -70,9 +70,9 @@ class RowPrivateEstimator(PrivateEstimator):
     outputs, and `_assumed`, what the report assumes besides what the plan does.
     """
 
-    def _budget(self):
+    def _budget(self, kind=Budget):
         promised = self.epsilon, self.delta, self.adjacency
-        return Budget(*promised, self.accountant, account=self._account())
+        return kind(*promised, self.accountant, account=self._account())
 
     def _preview(self, n_rows, n_features, n_outputs=1):
         """Return the report that a fit of so many rows would have."""
