@@ -11,6 +11,9 @@ from skdp.accountant import GaussianEvent
 # Share of the budget that buys the moment, and the columns up to which it is bought: its products
 # and its eigenvectors take some squares and cubes of their number.
 _AUTO_SHARE, _MOST_COLUMNS = 0.1, 2000
+# Rows of a group in the moment: least, most, and where the noise is one of them in a mean of all.
+_LEAST_ROWS, _MOST_ROWS = 2.0, 16.0
+_QUIET_ROWS = 0.18
 _NO_MOMENT = (
     f"no second moment of the rows was released, as there are more than {_MOST_COLUMNS} columns: "
     "the rows were not whitened"
@@ -122,6 +125,21 @@ class WhitenedPlan(Plan):
         pairwise = self.budget.adjacency == "replace_one"
         moment = GaussianEvent(self.moment_mechanism.noise_multiplier, pairwise=pairwise)
         return moment, steps
+
+
+def resolve_rows_per_group(rows_per_group, budget, n_groups, n_columns, moment_budget):
+    """Return how many rows of full length those of a group may come to in the moment.
+
+    Fewer make the moment's noise smaller. More than a typical group has would be waste; much less
+    makes the moment so small that steps are too long. "auto" takes what keeps the noise well below
+    the moment of rows that fill all columns alike, within limits.
+    """
+    if rows_per_group != "auto":
+        return check_positive(rows_per_group, "rows_per_group")
+    if moment_budget == 0:
+        return _LEAST_ROWS
+    noise = budget.calibrate(pairwise=True) * n_columns**1.5
+    return min(max(_QUIET_ROWS * n_groups / max(noise, 1e-300), _LEAST_ROWS), _MOST_ROWS)
 
 
 def plan_whitened(

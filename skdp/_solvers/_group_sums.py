@@ -140,7 +140,7 @@ class GroupSums(RowSums):
             chosen = self._order[start : min(start + self._size, end)]
             ends = np.clip(self._ends[first : last + 1] - start, 0, chosen.size)
             z = self._rows.augmented(chosen)
-            # Unlike BLAS, it takes the columns in the same order for every row.
+            # Unlike BLAS, this and the sparse product take all rows in the same way.
             m = np.einsum("ij,kj->ik", z, weights)
             c = self._loss.gradient(self._targets[chosen], m[:, 0] if self.n_outputs == 1 else m)
             c = c.reshape(m.shape)
@@ -156,7 +156,8 @@ class GroupSums(RowSums):
         """Map what groups add by A, and cut it; what overflowed becomes 0."""
         parts = self._map(gradients.reshape(-1, self.n_columns)).reshape(len(gradients), -1)
         lengths = np.sqrt(np.einsum("ij,ij->i", parts, parts))
-        parts[~np.isfinite(lengths)] = 0.0
+        lost = ~np.isfinite(lengths)
+        parts[lost] = lengths[lost] = 0.0
         parts *= (self._bound / np.maximum(lengths, self._bound))[:, np.newaxis]
         return parts
 

@@ -8,8 +8,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from skdp._bounds import augmented_norm, intercept_constant
 from skdp._checks import check_positive
 from skdp._losses import LOSSES, Multinomial
-from skdp._plans._base import Budget, GroupBudget
-from skdp._plans._whitened import WhitenedProblem, plan_whitened
+from skdp._plans._base import GroupBudget
+from skdp._plans._whitened import WhitenedProblem, plan_whitened, resolve_rows_per_group
 from skdp._solvers._group_sums import GroupSums, group_rounding_slack
 from skdp._solvers._row_sums import RowSums, rounding_slack
 from skdp._solvers._whitened import RULES, solve_whitened
@@ -35,7 +35,7 @@ _CONSTRAINTS = {
     "clipping_norm": [POSITIVE, _AUTO],
     "step_size": [POSITIVE, _AUTO],
     "average": ["boolean"],
-    "rows_per_group": [Interval(Real, 1, 1e6, closed="both")],
+    "rows_per_group": [Interval(Real, 1, 1e6, closed="both"), _AUTO],
     "n_jobs": [Integral, None],
 }
 
@@ -53,10 +53,12 @@ class _BaseWhitened(RowPrivateEstimator):
             raise ValueError("The 'n_jobs' parameter must not be 0.")
         n_columns = self._n_columns(n_features)
         data_norm = check_positive(self.data_norm, "data_norm")
-        n_rows, slack, kind = 1.0, rounding_slack, Budget
+        budget, n_rows, slack = self._budget(), 1.0, rounding_slack
         if by_group:
-            n_rows = check_positive(self.rows_per_group, "rows_per_group")
-            slack, kind = group_rounding_slack, GroupBudget
+            budget, slack = self._budget(GroupBudget), group_rounding_slack
+            n_rows = resolve_rows_per_group(
+                self.rows_per_group, budget, n_records, n_columns, self.moment_budget
+            )
         problem = WhitenedProblem(
             n_rows=n_records,
             n_columns=n_columns,
@@ -70,7 +72,7 @@ class _BaseWhitened(RowPrivateEstimator):
         )
         return plan_whitened(
             problem,
-            self._budget(kind),
+            budget,
             moment_budget=self.moment_budget,
             clipping_norm=self.clipping_norm,
             max_iter=self.max_iter,
@@ -164,10 +166,10 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
     average : bool, default=True
         Whether to return the mean of the later iterates. It costs no privacy.
 
-    rows_per_group : float, default=2.0
-        Of fits with `groups`: to how many rows of full length the rows of a group may come in the
-        second moment, at least 1 and public. Groups with more count as so many. It shapes steps and
-        forbids no row: from 20,000 groups on anything up to 16 does about as well.
+    rows_per_group : float or "auto", default="auto"
+        Of fits with `groups`: how many rows of full length the rows of a group may come to in the
+        second moment, at least 1. Groups with more count as so many there; their steps see all
+        rows. "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
 
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
@@ -263,7 +265,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         clipping_norm="auto",
         step_size="auto",
         average=True,
-        rows_per_group=2.0,
+        rows_per_group="auto",
         n_jobs=None,
         ledger=None,
         random_state=None,
@@ -424,10 +426,10 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
     average : bool, default=True
         Whether to return the mean of the later iterates. It costs no privacy.
 
-    rows_per_group : float, default=2.0
-        Of fits with `groups`: to how many rows of full length the rows of a group may come in the
-        second moment, at least 1 and public. Groups with more count as so many. It shapes steps and
-        forbids no row: from 20,000 groups on anything up to 16 does about as well.
+    rows_per_group : float or "auto", default="auto"
+        Of fits with `groups`: how many rows of full length the rows of a group may come to in the
+        second moment, at least 1. Groups with more count as so many there; their steps see all
+        rows. "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
 
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
@@ -532,7 +534,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         step_size="auto",
         momentum="auto",
         average=True,
-        rows_per_group=2.0,
+        rows_per_group="auto",
         n_jobs=None,
         ledger=None,
         random_state=None,
