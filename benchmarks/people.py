@@ -3,7 +3,7 @@
 People are generated, the sicker with more rows: numbers of rows have a tail like a power, up to
 `most`, and rows of a person are alike in half of their variance. No real table with ids of people
 can be handed on with the package. The error is the length of the coefficients' difference, with the
-intercept, to those of the same fit on all rows without privacy, over their length. `guarantee`:
+intercept, to those of scikit-learn's fit on all rows, over their length. `guarantee`:
 
 - "groups": of a fit on all rows with ``groups=ids``;
 - "one row": of a fit on one row of each person, drawn at random, which is private for a person too;
@@ -20,12 +20,12 @@ from typing import NamedTuple
 import _common as bench
 import numpy as np
 import pandas as pd
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from skdp.accountant import calibrate, get_epsilon
 from skdp.linear_model import DPLogisticRegression, DPRidge
 
 ALPHA = 1e-5
-METHODS = ("groups", "one row", "one row, no privacy", "2 rows", "all rows")
 
 
 class People(NamedTuple):
@@ -72,49 +72,71 @@ def at_most(ids, most, generator):
     return order[np.arange(len(ids)) - np.repeat(first, sizes) < most]
 
 
-def coefficients(model):
-    return np.append(model.coef_.ravel(), model.intercept_)
+def optimum(task, X, y, bias):
+    """Return coefficients of the sum of all rows' losses, without privacy, the intercept's last."""
+    X = np.column_stack([X, np.full(len(X), bias)])
+    n_people_alpha = ALPHA * len(X)
+    if task == "ridge":
+        found = Ridge(alpha=n_people_alpha, fit_intercept=False).fit(X, y).coef_
+    else:
+        model = LogisticRegression(C=1.0 / n_people_alpha, fit_intercept=False, tol=1e-6)
+        found = model.fit(X, y).coef_[0]
+    return np.append(found[:-1], bias * found[-1])
 
 
-def error(name, task, epsilon, method, seed):
-    """Return the relative error of a fit."""
+def errors(name, task, epsilon, seed):
+    """Return the relative error of each method."""
     people = SETS[name]
     X, values, ids, generator = generate(people, seed)
-    delta = 0.1 / people.n_people
-    options = {"alpha": ALPHA, "delta": delta, "data_norm": np.sqrt(0.3 * people.n_features)}
+    delta, data_norm = 0.1 / people.n_people, np.sqrt(0.3 * people.n_features)
     # All fits have the rows that the bound leaves.
-    X *= np.minimum(1.0, options["data_norm"] / np.linalg.norm(X, axis=1))[:, np.newaxis]
+    X *= np.minimum(1.0, data_norm / np.linalg.norm(X, axis=1))[:, np.newaxis]
+    options = {"alpha": ALPHA, "delta": delta, "data_norm": data_norm, "random_state": seed}
     if task == "logistic":
         y = (generator.random(len(ids)) < 1.0 / (1.0 + np.exp(-values))).astype(int)
-        model = DPLogisticRegression(classes=[0, 1], random_state=seed, **options)
+        model = DPLogisticRegression(classes=[0, 1], **options)
     else:
-        y = np.clip(0.3 * values + 0.3 * generator.standard_normal(len(ids)), -2.0, 2.0)
-        model = DPRidge(target_bounds=(-2, 2), random_state=seed, **options)
-    exact = {"epsilon": np.inf, "max_iter": 200 if task == "logistic" else 20, "average": False}
-    best = coefficients(type(model)(**model.get_params() | exact).fit(X, y))
-    most = {"2 rows": 2, "all rows": people.most}.get(method, 1)
-    rows = slice(None) if method == "groups" else at_most(ids, most, generator)
-    settings = {"epsilon": get_epsilon(most * calibrate(epsilon, delta), delta)}
-    if method == "one row, no privacy":
-        settings = exact
-    groups = {"groups": ids} if method == "groups" else {}
-    found = coefficients(model.set_params(**settings).fit(X[rows], y[rows], **groups))
-    return np.linalg.norm(found - best) / np.linalg.norm(best)
+        y = np.clip(0.3 * values + 0.3 * generator.standard_normal(len(ids)), -2.0, 2.0) / 2.0
+        model = DPRidge(target_bounds=(-1, 1), **options)
+    best = optimum(task, X, y, data_norm / 3.0)
+
+    def error_of(found):
+        return np.linalg.norm(found - best) / np.linalg.norm(best)
+
+    def error_at(most, **groups):
+        # So many rows of a person have the whole epsilon together.
+        share = get_epsilon(most * calibrate(epsilon, delta), delta)
+        rows = slice(None) if groups else at_most(ids, most, generator)
+        fitted = model.set_params(epsilon=share).fit(X[rows], y[rows], **groups)
+        return error_of(np.append(fitted.coef_.ravel(), fitted.intercept_))
+
+    one = at_most(ids, 1, generator)
+    return {
+        "groups": error_at(1, groups=ids),
+        "one row": error_at(1),
+        "one row, no privacy": error_of(optimum(task, X[one], y[one], data_norm / 3.0)),
+        "2 rows": error_at(2),
+        "all rows": error_at(people.most),
+    }
 
 
 def main(arguments=None):
     """Measure and write the table."""
     named = {"sets": list(SETS), "epsilons": (0.3, 1.0), "seeds": range(6)}
     options = bench.read_options(__file__, __doc__, arguments, **named)
-    cells = list(itertools.product(options.sets, ("logistic", "ridge"), options.epsilons, METHODS))
-    found = bench.run_cells(error, cells, options.seeds, options)
-    table = pd.DataFrame(cells, columns=["set", "task", "epsilon", "guarantee"])
+    cells = list(itertools.product(options.sets, ("logistic", "ridge"), options.epsilons))
+    jobs = [(*cell, seed) for cell in cells for seed in options.seeds]
+    found = pd.DataFrame(bench.run_jobs(errors, jobs, options))
+    labels = pd.DataFrame(jobs, columns=["set", "task", "epsilon", "seed"])
+    found = found.join(labels).melt([*labels], var_name="guarantee", value_name="error")
+    cell = ["set", "task", "epsilon", "guarantee"]
+    table = found.groupby(cell, sort=False)["error"].agg(["mean", "sem"]).reset_index()
+    table = table.sort_values(cell[:3], kind="stable", ignore_index=True)
+    table.columns = [*cell, "error", "error_se"]
     sizes = {name: len(generate(SETS[name], 0)[2]) for name in options.sets}
     table.insert(1, "people", table["set"].map(lambda name: SETS[name].n_people))
     table.insert(2, "rows", table["set"].map(sizes))
     table.insert(3, "most", table["set"].map(lambda name: SETS[name].most))
-    table["error"] = np.mean(found, axis=1)
-    table["error_se"] = np.std(found, axis=1, ddof=1) / np.sqrt(len(options.seeds))
     bench.write_table(table.round(4), "people.csv", options, "People are generated.")
 
 

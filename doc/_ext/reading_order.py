@@ -15,6 +15,7 @@ ORDER = (
     "label_blind",
     "stream",
     "personal_budgets",
+    "many_rows",
 )
 
 

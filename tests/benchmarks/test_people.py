@@ -13,7 +13,7 @@ def test_people_runs(load_script, run, monkeypatch):
     small = script.People(300, 1.2, 9, 4)
     monkeypatch.setattr(script, "SETS", {"small_clinic": small})
     table = run("people", "--sets small_clinic --epsilons 5 --seeds 0 1", "people")
-    assert table["guarantee"].tolist() == 2 * list(script.METHODS)
+    assert table["guarantee"].value_counts().tolist() == 5 * [2]
     assert (table["error"] > 0.0).all()
     assert (table["rows"] > 300).all()
 

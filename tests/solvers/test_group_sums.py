@@ -126,6 +126,27 @@ def test_a_groups_part_hangs_on_its_own_rows_alone(n_features, n_outputs, rng):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_nor_does_it_before_it_is_rounded(n_outputs, rng, monkeypatch):
+    """Where rounding would hide it but once in a million: of large blocks, of many columns."""
+    monkeypatch.setattr(_group_sums, "block_rows", lambda _: 512)
+    X, codes = rng.standard_normal((2000, 50)), people(rng, 2000)
+    Y, loss = labelled(rng, 2000, n_outputs)
+    weights = np.ascontiguousarray(rng.standard_normal((n_outputs, 51)))
+    sums = sums_of(certified(X), Y, loss, codes)
+    sums.bound_slopes(mapping(rng, 51), BOUND)
+    for first, last in [block for job in sums._jobs() for block in job]:
+        gradients = sums._gradients(first, last, weights)
+        parts = sums._cut(gradients.copy())
+        for group in range(first, min(first + 40, last)):
+            mine = codes == group
+            alone = sums_of(certified(X[mine]), Y[mine], loss, np.zeros(mine.sum(), dtype=int))
+            alone.bound_slopes(sums._A, BOUND)
+            own = alone._gradients(0, 1, weights)
+            np.testing.assert_array_equal(own[0], gradients[group - first])
+            np.testing.assert_array_equal(alone._cut(own)[0], parts[group - first])
+
+
 @pytest.mark.parametrize("n_outputs", [1, 4])
 @pytest.mark.parametrize("n_rows", [1, 15, 17, 1000])
 @pytest.mark.parametrize("length", [1e-3, 1.0, 1e6])
