@@ -118,7 +118,7 @@ left.set(
 )
 
 for name, label, colour, shift in (
-    ("a fortieth", "all visits, each with a fortieth of epsilon", RED, (0, 10)),
+    ("a fortieth", "all visits, each with a fortieth of epsilon", RED, (40, 14)),
     ("one visit", "one visit of each patient", GREY, (0, 10)),
     ("groups", "groups=ids: all visits", GREEN, (0, -16)),
 ):

@@ -27,9 +27,10 @@ class WhitenedProblem:
     Parameters
     ----------
     n_rows, n_columns, n_outputs : int
-        Sizes, the intercept's column included.
+        Number of records, and sizes, the intercept's column included.
     row_norm, bias : float
-        Bound on the norm of a certified row, and the constant of the intercept's column.
+        Bound on the norm of a certified row, or where records are groups on the root of the trace
+        of one's moment; and the constant of the intercept's column.
     rounding_slack : float
         See `GaussianMechanism`, for sums of rows as they are.
     alpha : float

@@ -125,7 +125,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
 
     delta : float, default=1e-5
         Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less, with `groups` ``0.1 / n_groups``.
+        less.
 
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
         What the guarantee compares: data sets in which one record is a null record that contributes
@@ -300,8 +300,8 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         groups : array-like of shape (n_samples,), default=None
             The person, household, ... of each row, as hashable ids. Then the guarantee is for one
             group, with all its rows; the number of groups is public, and how many rows each has
-            isn't. The objective is the sum over all rows by the number of groups. None: every row
-            is a record of its own.
+            isn't: it is what `delta` goes by, and what the sum over all rows is divided by in the
+            objective. None: every row is a record of its own.
 
         Returns
         -------
@@ -386,7 +386,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
 
     delta : float, default=1e-5
         Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less, with `groups` ``0.1 / n_groups``.
+        less.
 
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
         What the guarantee compares: data sets in which one record is a null record that contributes
@@ -570,8 +570,8 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         groups : array-like of shape (n_samples,), default=None
             The person, household, ... of each row, as hashable ids. Then the guarantee is for one
             group, with all its rows; the number of groups is public, and how many rows each has
-            isn't. The objective is the sum over all rows by the number of groups. None: every row
-            is a record of its own.
+            isn't: it is what `delta` goes by, and what the sum over all rows is divided by in the
+            objective. None: every row is a record of its own.
 
         Returns
         -------

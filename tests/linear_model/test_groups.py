@@ -1,4 +1,5 @@
 import math
+import tracemalloc
 import warnings
 from fractions import Fraction
 
@@ -263,3 +264,16 @@ def test_rows_are_neither_sorted_in_place_nor_copied_as_a_whole(rng):
         warnings.simplefilter("error")
         DPLogisticRegression(classes=[0, 1]).fit(X, y, groups=ids)
     np.testing.assert_array_equal(X, before)
+
+
+def test_memory_of_a_person_of_very_many_rows_is_that_of_blocks(rng):
+    """Beside some numbers for each row, however long their rows are."""
+    X = rng.standard_normal((60_000, 80))
+    y, ids = rng.integers(0, 2, 60_000), np.zeros(60_000, dtype=int)
+    ids[:100] = np.arange(100)
+    model = DPLogisticRegression(classes=[0, 1], max_iter=2)
+    tracemalloc.start()
+    model.fit(X, y, groups=ids)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12 * 8 * len(X) + 12 * 2**20 < 0.5 * X.nbytes
