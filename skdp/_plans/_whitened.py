@@ -136,7 +136,10 @@ def resolve_rows_per_group(rows_per_group, budget, n_groups, n_columns, moment_b
     the moment of rows that fill all columns alike, within limits.
     """
     if rows_per_group != "auto":
-        return check_positive(rows_per_group, "rows_per_group")
+        rows_per_group = check_positive(rows_per_group, "rows_per_group")
+        if rows_per_group < 1.0:
+            raise ValueError("rows_per_group must be at least 1.")
+        return rows_per_group
     if moment_budget == 0:
         return _LEAST_ROWS
     noise = budget.calibrate(pairwise=True) * n_columns**1.5

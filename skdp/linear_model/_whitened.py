@@ -35,7 +35,7 @@ _CONSTRAINTS = {
     "clipping_norm": [POSITIVE, _AUTO],
     "step_size": [POSITIVE, _AUTO],
     "average": ["boolean"],
-    "rows_per_group": [Interval(Real, 1, 1e6, closed="both"), _AUTO],
+    "rows_per_group": [Interval(Real, 1, 1e30, closed="both"), _AUTO],
     "n_jobs": [Integral, None],
 }
 
