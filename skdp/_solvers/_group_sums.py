@@ -52,7 +52,7 @@ class GroupSums(RowSums):
         of a row; public.
     """
 
-    def __init__(self, rows, targets, loss, codes, *, largest_trace, n_jobs=None):
+    def __init__(self, rows, targets, loss, n_jobs=None, *, codes, largest_trace):
         super().__init__(rows, targets, loss, n_jobs)
         self._rows, self._codes, self._largest_trace = rows, codes, largest_trace
         sizes = np.bincount(codes)

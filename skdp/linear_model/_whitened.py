@@ -87,7 +87,7 @@ class _BaseWhitened(RowPrivateEstimator):
         # Without noise nothing is cut, and a sum over groups is the sum over their rows.
         if codes is not None and plan.budget.is_private:
             sums, grouped = GroupSums, {"codes": codes, "largest_trace": plan.problem.row_norm**2}
-        with sums(rows, targets, loss, n_jobs=self.n_jobs, **grouped).at_work() as sums:
+        with sums(rows, targets, loss, self.n_jobs, **grouped).at_work() as sums:
             weights, steps = solve_whitened(sums, plan=plan, rules=RULES[loss.name], stream=stream)
         check_finite(weights)
         return weights, steps

@@ -54,7 +54,7 @@ def small_blocks(monkeypatch):
 
 
 def sums_of(rows, Y, loss, codes, n_jobs=None):
-    return GroupSums(rows, Y, loss, codes, largest_trace=LONGEST, n_jobs=n_jobs)
+    return GroupSums(rows, Y, loss, n_jobs, codes=codes, largest_trace=LONGEST)
 
 
 def both(sums, A, w, made):
