@@ -63,9 +63,9 @@ class RecordPrivateEstimator(PrivateEstimator):
     # Where it can't be chosen all batches are full: the sum of all releases is a closed form.
     accountant = "pld"
 
-    def _budget(self):
+    def _budget(self, kind=Budget):
         promised = self.epsilon, self.delta, self.adjacency
-        return Budget(*promised, self.accountant, account=self._account())
+        return kind(*promised, self.accountant, account=self._account())
 
     def _assumed(self):
         """Return what the report assumes public besides what the plan does."""

@@ -16,6 +16,7 @@ ORDER = (
     "stream",
     "personal_budgets",
     "cluster",
+    "many_rows",
 )
 
 

@@ -33,8 +33,8 @@ _FOLLOWED = 0.15
 # The parts of a budget add up to it but for rounding; this is far above that.
 SPLIT_SLACK = 1.0 + 1e-9
 LARGE_DELTA = (
-    "delta is larger than 1 / n_samples: the guarantee would allow some records to be published "
-    "outright. Choose a delta well below 1 / n_samples."
+    "delta is larger than 1 / {n}: the guarantee would allow some records to be published "
+    "outright. Choose a delta well below 1 / {n}."
 )
 
 
@@ -53,6 +53,8 @@ class Budget:
     unit: ClassVar = "one row"
     assumed_public: ClassVar = ASSUMED_PUBLIC
     not_covered: ClassVar = NOT_COVERED
+    # What the number of records is called.
+    count: ClassVar = "n_samples"
 
     def __post_init__(self):
         # Parameters may come unvalidated (`sklearn.set_config`), and integers of any size.
@@ -95,6 +97,24 @@ class Budget:
         """
         epsilon = self.epsilon if epsilons is None else epsilons
         return calibrate_pure(epsilon, n_steps=n_steps, adjacency=self.adjacency)
+
+
+@dataclass(frozen=True)
+class GroupBudget(Budget):
+    """What may be spent on protecting groups of rows, such as all rows of a person."""
+
+    unit: ClassVar = "one group"
+    assumed_public: ClassVar = (
+        ASSUMED_PUBLIC[0],
+        "the numbers of groups and columns, and the names of the columns",
+        *ASSUMED_PUBLIC[2:],
+        "that `groups` has one id for a person, in all rows of that person",
+    )
+    not_covered: ClassVar = (
+        "running time and memory use, which tell how many rows there are",
+        *NOT_COVERED[1:],
+    )
+    count: ClassVar = "n_groups"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -150,7 +170,7 @@ class Plan:
             If there is a ledger, and it doesn't take this run.
         """
         if self.budget.is_private and self.budget.delta > 1.0 / self.n_rows:
-            warn_user(LARGE_DELTA, PrivacyWarning)
+            warn_user(LARGE_DELTA.format(n=self.budget.count), PrivacyWarning)
         if self.budget.account is not None:
             # What subclasses add to a report is known after the run, and is no release.
             report = Plan.report(self, reproducible=random_state is not None)

@@ -11,6 +11,9 @@ from skdp.accountant import GaussianEvent
 # Share of the budget that buys the moment, and the columns up to which it is bought: its products
 # and its eigenvectors take some squares and cubes of their number.
 _AUTO_SHARE, _MOST_COLUMNS = 0.1, 2000
+# Rows of a group in the moment: least, most, and where the noise is one of them in a mean of all.
+_LEAST_ROWS, _MOST_ROWS = 2.0, 16.0
+_QUIET_ROWS = 0.18
 _NO_MOMENT = (
     f"no second moment of the rows was released, as there are more than {_MOST_COLUMNS} columns: "
     "the rows were not whitened"
@@ -24,9 +27,10 @@ class WhitenedProblem:
     Parameters
     ----------
     n_rows, n_columns, n_outputs : int
-        Sizes, the intercept's column included.
+        Number of records, and sizes, the intercept's column included.
     row_norm, bias : float
-        Bound on the norm of a certified row, and the constant of the intercept's column.
+        Bound on the norm of a certified row, or where records are groups on the root of the trace
+        of one's moment; and the constant of the intercept's column.
     rounding_slack : float
         See `GaussianMechanism`, for sums of rows as they are.
     alpha : float
@@ -122,6 +126,24 @@ class WhitenedPlan(Plan):
         pairwise = self.budget.adjacency == "replace_one"
         moment = GaussianEvent(self.moment_mechanism.noise_multiplier, pairwise=pairwise)
         return moment, steps
+
+
+def resolve_rows_per_group(rows_per_group, budget, n_groups, n_columns, moment_budget):
+    """Return how many rows of full length those of a group may come to in the moment.
+
+    Fewer make the moment's noise smaller. More than a typical group has would be waste; much less
+    makes the moment so small that steps are too long. "auto" takes what keeps the noise well below
+    the moment of rows that fill all columns alike, within limits.
+    """
+    if rows_per_group != "auto":
+        rows_per_group = check_positive(rows_per_group, "rows_per_group")
+        if rows_per_group < 1.0:
+            raise ValueError("rows_per_group must be at least 1.")
+        return rows_per_group
+    if moment_budget == 0:
+        return _LEAST_ROWS
+    noise = budget.calibrate(pairwise=True) * n_columns**1.5
+    return min(max(_QUIET_ROWS * n_groups / max(noise, 1e-300), _LEAST_ROWS), _MOST_ROWS)
 
 
 def plan_whitened(

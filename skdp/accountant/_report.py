@@ -23,22 +23,22 @@ from skdp.accountant._selection_event import SelectionEvent, checked_releases
 
 _WIDTH = 79
 _NEIGHBOURS = {
-    "zero_out": "one record is replaced by a null record, which contributes nothing",
-    "replace_one": "one record is replaced by any other record",
+    "zero_out": "one {record} is replaced by a null {record}, which contributes nothing",
+    "replace_one": "one {record} is replaced by any other {record}",
     "replace_label": "the label of one record is replaced by any other label",
 }
 # What each adjacency can protect, the usual first.
 _UNITS = {
-    "zero_out": ("one row",),
-    "replace_one": ("one row",),
+    "zero_out": ("one row", "one group"),
+    "replace_one": ("one row", "one group"),
     "replace_label": ("the label of one row",),
 }
 # By how much versions and machines may differ in epsilon.
 _TOLERANCE = 0.01
 _NO_VERSION = "closed form"
 _QUESTIONS = {
-    "zero_out": "whether a given record was used",
-    "replace_one": "which of two given records was used",
+    "zero_out": "whether a given {record} was used",
+    "replace_one": "which of two given {record}s was used",
     "replace_label": "which of two labels a given record has, the features of all being known",
 }
 _ACCOUNTANTS = {
@@ -78,8 +78,9 @@ class PrivacyReport:
     skdp_version : str, default=None
         Version of skdp that made the report; this one if None.
     unit : str, default=None
-        What is protected: "one row", or "the label of one row" for the adjacency "replace_label".
-        None means the one that goes with the adjacency, and no other is taken.
+        What is protected, which the adjacency and bounds then speak of: "one row"; "one group" of
+        rows; or for the adjacency "replace_label" "the label of one row". None means the first that
+        goes with the adjacency.
     assumed_public, not_covered : tuple of str, default=()
         What the guarantee takes as known to everybody, and what it says nothing about.
     reproducible : bool, default=False
@@ -477,13 +478,19 @@ class PrivacyReport:
             rows.append(("Seed", _SEED_WARNING))
         return report_html(f"Privacy report: {self!r}", rows)
 
+    @property
+    def _record(self):
+        """What is protected, in a sentence."""
+        return "group of rows" if self.unit == "one group" else "record"
+
     def _profile(self):
         return build_profile(self.events, self.adjacency, self.accountant)
 
     def _rows(self):
         yield (
             "Protects",
-            f"{self.unit}: neighbouring data sets are those where " + _NEIGHBOURS[self.adjacency],
+            f"{self.unit}: neighbouring data sets are those where "
+            + _NEIGHBOURS[self.adjacency].format(record=self._record),
         )
         if math.isinf(self.epsilon):
             yield "Guarantee", "no privacy: epsilon is infinite"
@@ -498,7 +505,10 @@ class PrivacyReport:
                     f"at most {self.clipping:g} (L2) between neighbours' values before noise",
                 )
             else:
-                yield "Contribution", f"at most {self.clipping:g} (L2) per record and release"
+                yield (
+                    "Contribution",
+                    f"at most {self.clipping:g} (L2) per {self._record} and release",
+                )
         if math.isfinite(self.epsilon):
             method = _ACCOUNTANTS[self.accountant]
             if self.accountant != "basic" and any(event.is_pure for event in self.events):
@@ -518,11 +528,12 @@ class PrivacyReport:
 
     def _meaning(self):
         if math.isinf(self.epsilon):
-            return "no noise was added, and the published numbers may reveal any record."
+            return f"no noise was added, and the published numbers may reveal any {self._record}."
         but_not = " but not the seed" if self.condition else ""
+        question = _QUESTIONS[self.adjacency].format(record=self._record)
         meaning = (
-            "someone who sees everything that was published, and knows every other record"
-            f"{but_not}, tries to tell {_QUESTIONS[self.adjacency]}. If they accept a false alarm "
+            "someone who sees everything that was published, and knows every other "
+            f"{self._record}{but_not}, tries to tell {question}. If they accept a false alarm "
             f"in 1 % of the cases, they are right in at most {100 * self.tpr_at(0.01):.3g} % of "
             "the others. A smaller epsilon protects better"
         )

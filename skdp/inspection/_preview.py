@@ -15,7 +15,8 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
         With a guarantee of its own, such as ``DPLogisticRegression()``; of a pipeline, its last
         step. It need not be fitted, and isn't changed.
     n_samples, n_features : int
-        Size of the training rows.
+        Size of the training rows. Of a fit with `groups`, `n_samples` is the number of groups; its
+        report differs in the unit alone, and in what is assumed.
     n_outputs : int, default=1
         Of a regression the number of targets. Of a classification 1 for two classes, and the number
         of classes if there are more; where the estimator has `classes`, they say it.

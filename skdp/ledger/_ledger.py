@@ -40,7 +40,8 @@ class PrivacyLedger(LedgerParameter):
         "zero_out" cost as for groups of two. If a file is opened without epsilon and delta, the
         defaults of this, `unit` and `allow_seeds` stand for what it has, also if they are given.
     unit : str, default="one row"
-        What all fits protect; "the label of one row" for "replace_label".
+        What all fits protect; "one group" of those with `groups`, and "the label of one row" for
+        "replace_label".
     dataset : str, default="default"
         Name of the records. A file may hold budgets of several, which are never added up.
     allow_seeds : bool, default=False

@@ -8,7 +8,9 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from skdp._bounds import augmented_norm, intercept_constant
 from skdp._checks import check_positive
 from skdp._losses import LOSSES, Multinomial
-from skdp._plans._whitened import WhitenedProblem, plan_whitened
+from skdp._plans._base import GroupBudget
+from skdp._plans._whitened import WhitenedProblem, plan_whitened, resolve_rows_per_group
+from skdp._solvers._group_sums import GroupSums, group_rounding_slack
 from skdp._solvers._row_sums import RowSums, rounding_slack
 from skdp._solvers._whitened import RULES, solve_whitened
 from skdp.linear_model._base import (
@@ -21,6 +23,7 @@ from skdp.linear_model._base import (
     check_finite,
     encode_labels,
 )
+from skdp.linear_model._groups import encode_groups
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
 
 _AUTO = StrOptions({"auto"})
@@ -32,6 +35,7 @@ _CONSTRAINTS = {
     "clipping_norm": [POSITIVE, _AUTO],
     "step_size": [POSITIVE, _AUTO],
     "average": ["boolean"],
+    "rows_per_group": [Interval(Real, 1, 1e30, closed="both"), _AUTO],
     "n_jobs": [Integral, None],
 }
 
@@ -42,24 +46,31 @@ class _BaseWhitened(RowPrivateEstimator):
     # Of those that don't let it be chosen.
     momentum = "auto"
 
-    def _plan(self, n_rows, n_features, n_outputs):
+    def _plan(self, n_records, n_features, n_outputs, by_group=False):
         if self.n_jobs == 0:
             raise ValueError("The 'n_jobs' parameter must not be 0.")
         n_columns = self._n_columns(n_features)
         data_norm = check_positive(self.data_norm, "data_norm")
+        budget, n_rows, slack = self._budget(), 1.0, rounding_slack
+        if by_group:
+            budget, slack = self._budget(GroupBudget), group_rounding_slack
+            n_rows = resolve_rows_per_group(
+                self.rows_per_group, budget, n_records, n_columns, self.moment_budget
+            )
         problem = WhitenedProblem(
-            n_rows=n_rows,
+            n_rows=n_records,
             n_columns=n_columns,
             n_outputs=n_outputs,
-            row_norm=augmented_norm(data_norm, self.fit_intercept),
+            # To the moment all rows of a group are one, whose length is the root of their squares'.
+            row_norm=augmented_norm(data_norm, self.fit_intercept) * n_rows**0.5,
             bias=intercept_constant(data_norm, self.fit_intercept),
-            rounding_slack=rounding_slack(n_rows, n_columns, n_outputs),
+            rounding_slack=slack(n_records, n_columns, n_outputs),
             alpha=check_positive(self.alpha, "alpha"),
             smoothness=self._loss(n_outputs).smoothness,
         )
         return plan_whitened(
             problem,
-            self._budget(),
+            budget,
             moment_budget=self.moment_budget,
             clipping_norm=self.clipping_norm,
             max_iter=self.max_iter,
@@ -68,9 +79,13 @@ class _BaseWhitened(RowPrivateEstimator):
             average=self.average,
         )
 
-    def _solve(self, plan, rows, targets, stream):
+    def _solve(self, plan, rows, targets, stream, codes=None):
         loss = self._loss(targets.shape[1])
-        with RowSums(rows, targets, loss, self.n_jobs).at_work() as sums:
+        sums, grouped = RowSums, {}
+        # Without noise nothing is cut, and a sum over groups is the sum over their rows.
+        if codes is not None and plan.budget.is_private:
+            sums, grouped = GroupSums, {"codes": codes, "largest_trace": plan.problem.row_norm**2}
+        with sums(rows, targets, loss, self.n_jobs, **grouped).at_work() as sums:
             weights, steps = solve_whitened(sums, plan=plan, rules=RULES[loss.name], stream=stream)
         check_finite(weights)
         return weights, steps
@@ -90,7 +105,8 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
     .. math:: \frac{1}{n} \sum_i \frac{1}{2} (y_i - x_i^\top w)^2 + \frac{\alpha}{2} \|w\|^2 .
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    (its features and its targets) under `adjacency`, for any data, whatever the other parameters.
+    (its features and its targets) under `adjacency`, for any data, whatever the other parameters;
+    of a fit with `groups` for one group, which is all rows of a person.
     What is assumed public and what is not covered is listed in ``privacy_report_``.
 
     Parameters
@@ -147,6 +163,11 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
 
     average : bool, default=True
         Whether to return the mean of the later iterates. It costs no privacy.
+
+    rows_per_group : float or "auto", default="auto"
+        Of fits with `groups`: how many rows of full length the rows of a group may come to in the
+        second moment, at least 1. Groups with more count as so many there; their steps see all
+        rows. "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
 
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
@@ -242,6 +263,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         clipping_norm="auto",
         step_size="auto",
         average=True,
+        rows_per_group="auto",
         n_jobs=None,
         ledger=None,
         random_state=None,
@@ -258,12 +280,13 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         self.clipping_norm = clipping_norm
         self.step_size = step_size
         self.average = average
+        self.rows_per_group = rows_per_group
         self.n_jobs = n_jobs
         self.ledger = ledger
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, groups=None):
         """Fit the model privately.
 
         Parameters
@@ -272,6 +295,11 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
             Training rows, dense; float32 and float64 are used without a copy, and read in order.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. Then the guarantee is for one
+            group, with all its rows; the number of groups is public, and how many rows each has
+            isn't: it is what `delta` goes by, and what the sum over all rows is divided by in the
+            objective. None: every row is a record of its own.
 
         Returns
         -------
@@ -283,9 +311,10 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         BudgetExceededError
             If there is a ledger, and too little is left in it.
         ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
+            If a parameter or the input is invalid, or an id of a group is missing; no message
+            quotes an entry of the data.
         TypeError
-            If X or y is sparse.
+            If X or y is sparse, or an id can't be hashed.
         """
         # 1. scikit-learn's contract
         X, y = validate_data(
@@ -294,14 +323,15 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
 
         # 2. bound the data
         rows = self._certified_rows(X)
+        codes, n_records = encode_groups(groups, len(X))
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1])
+        plan = self._plan(n_records, X.shape[1], targets.shape[1], codes is not None)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, steps = self._solve(plan, rows, targets, stream)
+        weights, steps = self._solve(plan, rows, targets, stream, codes)
 
         # 5. publish
         report = plan.report(
@@ -330,7 +360,8 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
               + \frac{\alpha}{2} \|W\|^2 .
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    (its features and its label) under `adjacency`, for any data, whatever the other parameters.
+    (its features and its label) under `adjacency`, for any data, whatever the other parameters; of
+    a fit with `groups` for one group, which is all rows of a person.
     With ``classes=None`` the set of classes is read from y and assumed public. What is assumed
     public and what is not covered is listed in ``privacy_report_``.
 
@@ -392,6 +423,11 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
 
     average : bool, default=True
         Whether to return the mean of the later iterates. It costs no privacy.
+
+    rows_per_group : float or "auto", default="auto"
+        Of fits with `groups`: how many rows of full length the rows of a group may come to in the
+        second moment, at least 1. Groups with more count as so many there; their steps see all
+        rows. "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
 
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
@@ -496,6 +532,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         step_size="auto",
         momentum="auto",
         average=True,
+        rows_per_group="auto",
         n_jobs=None,
         ledger=None,
         random_state=None,
@@ -513,12 +550,13 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         self.step_size = step_size
         self.momentum = momentum
         self.average = average
+        self.rows_per_group = rows_per_group
         self.n_jobs = n_jobs
         self.ledger = ledger
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, groups=None):
         """Fit the model privately.
 
         Parameters
@@ -527,6 +565,11 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
             Training rows, dense; float32 and float64 are used without a copy, and read in order.
         y : array-like of shape (n_samples,)
             Labels of any type that can be sorted.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. Then the guarantee is for one
+            group, with all its rows; the number of groups is public, and how many rows each has
+            isn't: it is what `delta` goes by, and what the sum over all rows is divided by in the
+            objective. None: every row is a record of its own.
 
         Returns
         -------
@@ -539,9 +582,10 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
             If there is a ledger, and too little is left in it.
         ValueError
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
-            those declared; no message quotes an entry of the data.
+            those declared, or if an id of a group is missing; no message quotes an entry of the
+            data.
         TypeError
-            If X is sparse.
+            If X is sparse, or an id can't be hashed.
         """
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
@@ -549,13 +593,14 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
 
         # 2. bound the data
         rows = self._certified_rows(X)
+        codes, n_records = encode_groups(groups, len(X))
 
         # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1])
+        plan = self._plan(n_records, X.shape[1], targets.shape[1], codes is not None)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, steps = self._solve(plan, rows, targets, stream)
+        weights, steps = self._solve(plan, rows, targets, stream, codes)
 
         # 5. publish
         report = plan.report(

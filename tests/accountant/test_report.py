@@ -520,8 +520,10 @@ def test_the_unit_is_the_adjacencys(adjacency, unit):
     report = dataclasses.replace(report, adjacency=adjacency, unit=None)
     assert report.unit == unit
     assert dataclasses.replace(report, unit=unit) == report
-    for other in ("one row", "the label of one row", "one visit", "", 1, ["one row"]):
-        if other != unit:
+    of_groups = dataclasses.replace(report, unit="one group") if unit == "one row" else report
+    assert type(report).from_dict(of_groups.to_dict()) == of_groups
+    for other in ("one row", "one group", "the label of one row", "one visit", "", 1, ["one row"]):
+        if other not in (unit, of_groups.unit):
             with pytest.raises(ValueError, match="unit must be one of"):
                 dataclasses.replace(report, unit=other)
             with pytest.raises(ValueError, match="unit"):

@@ -76,7 +76,7 @@ class Run:
         return [event.pairwise for event in events for _ in range(event.n_releases)]
 
 
-def record(case, X, y, *, script=None, null=None, random_state=0, texts=False):
+def record(case, X, y, *, script=None, null=None, random_state=0, texts=False, groups=None):
     """Fit a case and return the run; releases are taken from `script` where it is given.
 
     Parameters
@@ -86,10 +86,12 @@ def record(case, X, y, *, script=None, null=None, random_state=0, texts=False):
     script : list of ndarray, default=None
         What a run released.
     null : int, default=None
-        The row that is a null record.
+        The row that is a null record; with groups the null group.
     random_state : int, default=0
     texts : bool, default=False
         Whether to publish what takes long to write: displays, and the report's texts.
+    groups : ndarray, default=None
+        Of rows, where these are the records.
     """
     run = Run(clone(case.estimator).set_params(random_state=random_state))
     of_class = _class_attributes(run.estimator)
@@ -104,7 +106,7 @@ def record(case, X, y, *, script=None, null=None, random_state=0, texts=False):
         _spy_on_draws(run, patch)
         _spy_on_releases(run, script, patch)
         patch.setattr(holder, "random_name", lambda: "name")
-        _fit(run, case, X, y, null, patch)
+        _fit(run, case, X, y, null, patch, groups)
     run.published["warnings"] = [(warning.category, str(warning.message)) for warning in caught]
     run.published["stdout"], run.published["stderr"] = printed.getvalue(), errors.getvalue()
     run.published["logs"] = logged
@@ -169,7 +171,7 @@ def _spy_on_releases(run, script, patch):
         patch.setattr(kind, "release", release)
 
 
-def _fit(run, case, X, y, null, patch):
+def _fit(run, case, X, y, null, patch, groups):
     """Fit as the case says; batches are recorded with the number of their first row added."""
     first = 0
     for kind in (PoissonSampler, PartitionSampler, SortedPartitionSampler):
@@ -198,6 +200,12 @@ def _fit(run, case, X, y, null, patch):
     if case.way == "personal":
         run.asked = np.random.default_rng(0).permutation(np.linspace(0.2, 1.0, len(X)))
         personal["sample_epsilon"] = run.asked
+    if groups is not None:
+        personal["groups"] = groups
+        run.asked = np.full(len(np.unique(groups)), epsilon)
+        with null_records(np.flatnonzero(groups == null)):
+            run.estimator.fit(X, y, **personal)
+        return
     with _null(null, np.arange(len(X))):
         run.estimator.fit(X, y, **personal)
 

@@ -81,6 +81,9 @@ FILLS = "tests/privacy/test_fills_and_categories.py"
 DISCOVERY = "tests/plans/test_discovery.py"
 IMPUTER = "tests/preprocessing/test_imputer.py"
 ENCODER = "tests/preprocessing/test_encoder.py"
+PEOPLE = "tests/privacy/test_people.py"
+GROUP_SUMS = "tests/solvers/test_group_sums.py"
+GROUPS = "tests/linear_model/test_groups.py"
 
 
 class Mutant(NamedTuple):
@@ -2038,6 +2041,119 @@ MUTANTS = (
         "np.clip(standard, *self.feature_bounds_)",
         "standard",
         (PRIVATE_STEPS,),
+    ),
+    Mutant(
+        "rows of people that are clipped one by one",
+        "_solvers/_group_sums.py",
+        "        super().__init__(rows, targets, loss, n_jobs)\n",
+        "        super().__init__(rows, targets, loss, n_jobs)\n"
+        "        codes = np.arange(codes.size)\n",
+        (
+            GROUP_SUMS,
+            PEOPLE,
+        ),
+    ),
+    Mutant(
+        "people's moments that aren't cut",
+        "_solvers/_group_sums.py",
+        "np.minimum(_TRACE_PARTS / traces, 1.0)",
+        "np.ones(traces.size)",
+        (
+            GROUP_SUMS,
+            PEOPLE,
+        ),
+    ),
+    Mutant(
+        "people's moments cut by the mean of their rows",
+        "_solvers/_group_sums.py",
+        "np.minimum(_TRACE_PARTS / traces, 1.0)",
+        "np.minimum(_TRACE_PARTS * np.diff(self._ends) / traces, 1.0)",
+        (
+            GROUP_SUMS,
+            PEOPLE,
+        ),
+    ),
+    Mutant(
+        "rows of people's moments that are rounded away from 0",
+        "_solvers/_group_sums.py",
+        "                np.trunc(z, out=z)\n",
+        "                np.copysign(np.ceil(np.abs(z)), z, out=z)\n",
+        (
+            GROUP_SUMS,
+            PEOPLE,
+        ),
+    ),
+    Mutant(
+        "people's steps that aren't cut",
+        "_solvers/_group_sums.py",
+        "        parts *= (self._bound / np.maximum(lengths, self._bound))[:, np.newaxis]\n",
+        "",
+        (
+            GROUP_SUMS,
+            PEOPLE,
+        ),
+    ),
+    Mutant(
+        "people's steps cut before they are mapped",
+        "_solvers/_group_sums.py",
+        'np.einsum("ij,ij->i", parts, parts)',
+        'np.einsum("gkp,gkp->g", gradients, gradients)',
+        (
+            GROUP_SUMS,
+            PEOPLE,
+        ),
+    ),
+    Mutant(
+        "people's steps that aren't on the grid",
+        "_solvers/_group_sums.py",
+        "mechanism.rounded(self._cut(self._gradients(first, last, weights)))",
+        "self._cut(self._gradients(first, last, weights))",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "people's predictions that hang on who comes with them",
+        "_solvers/_group_sums.py",
+        'np.einsum("ij,kj->ik", z, weights)',
+        "z @ weights.T",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "a map of people's steps that hangs on who comes with them",
+        "_solvers/_group_sums.py",
+        "        np.rint(whole, out=whole)\n",
+        "",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "people's moments whose rounding is forgotten",
+        "_solvers/_group_sums.py",
+        "(per_group + 2.0 * n_groups)",
+        "per_group",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "people's sums divided by the number of rows",
+        "linear_model/_groups.py",
+        "    return codes, int(codes.max()) + 1\n",
+        "    return codes, n_rows\n",
+        (
+            GROUPS,
+            PEOPLE,
+        ),
+    ),
+    Mutant(
+        "people whose ids are missing",
+        "linear_model/_groups.py",
+        "    if any(map(_is_missing, known)):\n",
+        "    if None in known:\n",
+        (GROUPS,),
+    ),
+    Mutant(
+        "people reported as rows",
+        "_plans/_base.py",
+        '    unit: ClassVar = "one group"\n',
+        '    unit: ClassVar = "one row"\n',
+        (GROUPS,),
     ),
 )
 

@@ -71,6 +71,8 @@ class Case:
     n_rows, n_features : int
     turned : bool
         Whether the record in its place has its row at a right angle to this one's.
+    n_own : int
+        How many rows a record has that is a group; 0 if rows are the records.
     """
 
     estimator: object
@@ -81,14 +83,19 @@ class Case:
     n_rows: int = N_ROWS
     n_features: int = 2
     turned: bool = False
+    n_own: int = 0
 
     def fit(self, present, seed):
-        X, y = np.zeros((self.n_rows, self.n_features)), np.zeros(self.n_rows)
-        X[0], y[0] = 1.0, self.y if present else self.other_y or 0.0
-        X[0, -1] *= -1.0 if self.turned and not present else 1.0
-        null = 0 if self.other_y is None and not present else 1
-        with null_records(range(null, self.n_rows)):
-            return self.estimator.set_params(random_state=seed).fit(X, y).privacy_report_
+        # A group in another's place has one row.
+        own = max(self.n_own, 1) if present or self.other_y is None else 1
+        n_rows = self.n_rows - 1 + own
+        X, y = np.zeros((n_rows, self.n_features)), np.zeros(n_rows)
+        X[:own], y[:own] = 1.0, self.y if present else self.other_y or 0.0
+        X[:own, -1] *= -1.0 if self.turned and not present else 1.0
+        null = 0 if self.other_y is None and not present else own
+        groups = {"groups": np.maximum(np.arange(n_rows) - own + 1, 0)} if self.n_own else {}
+        with null_records(range(null, n_rows)):
+            return self.estimator.set_params(random_state=seed).fit(X, y, **groups).privacy_report_
 
 
 class LabelCase:
@@ -156,6 +163,15 @@ CASES = {
     ),
     "quantiles": Case(DPQuantileClipper((1.0, 3.0), scale="log", **SPENT), 0.0),
     "lengths": Case(DPNormClipper(norm_bounds=(1.5, 9.0), **SPENT), 0.0),
+    "group": Case(DPRidge(rows_per_group=2.0, **WHITENED), FAR, n_own=300),
+    "group, half for the moment": Case(DPRidge(moment_budget=0.5, **WHITENED), FAR, n_own=300),
+    "group replaced": Case(
+        DPRidge(adjacency="replace_one", moment_budget=0.999, rows_per_group=1.0, **WHITENED),
+        FAR,
+        other_y=-FAR,
+        turned=True,
+        n_own=300,
+    ),
     "walr": LabelCase(),
 }
 

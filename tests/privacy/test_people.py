@@ -1,0 +1,169 @@
+"""Rules 3 and 7 (CONTRIBUTING.rst) for fits whose records are groups of rows, by replay.
+
+Neighbours differ in a whole person: who has one row or a thousand, rows at a corner of what bounds
+allow, or none that count. See test_replay.py.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import is_classifier
+
+from skdp.audit import audit
+from skdp.linear_model import DPLogisticRegression, DPRidge
+from skdp.linear_model._groups import encode_groups
+from tests.privacy._audited import BUDGET, CLIPPED
+from tests.privacy._cases import CORNERS, TARGETS, THREE, TWO, Case, K, neighbour
+from tests.privacy._replay import broken_claims, record
+from tests.statistical._transcripts import noise_times
+
+CASES = [
+    Case(DPLogisticRegression(**TWO)),
+    Case(DPLogisticRegression(adjacency="replace_one", rows_per_group=1.0, **THREE)),
+    Case(DPLogisticRegression(fit_intercept=False, average=False, **TWO)),
+    Case(DPLogisticRegression(moment_budget=0.0, data_norm=0.05, **THREE)),
+    Case(DPLogisticRegression(moment_budget=0.9, max_iter=7, epsilon=50.0, **TWO)),
+    Case(DPLogisticRegression(clipping_norm=1e-3, max_iter=3, rows_per_group=40.0, **TWO)),
+    Case(DPRidge(target_bounds=(-1, 1), random_state=0)),
+    Case(DPRidge(fit_intercept=False, adjacency="replace_one", random_state=0)),
+    Case(DPRidge(clipping_norm=1e30, step_size=1e30, alpha=1e-30, max_iter=5, random_state=0)),
+    Case(DPRidge(data_norm=1e3, alpha=1e3, epsilon=1e4, random_state=0)),
+    Case(DPRidge(target_bounds=(-1, 1), adjacency="replace_one", random_state=0), n_targets=3),
+]
+CASE = pytest.mark.parametrize("case", CASES, ids=str)
+# Of rows of the person who changes.
+SIZES = (1, 2, 1000)
+
+
+def people(case):
+    """Rows of a third as many people; the one who changes has five."""
+    X, y = case.records()
+    groups = np.arange(len(X)) // 3
+    groups[[K - 10, K - 5, K, K + 5, K + 10]] = 999
+    return X, y, groups
+
+
+def with_person(X, y, groups, rows, labels, seed=0):
+    """Return the data with other rows of the person, who is somewhere among the others."""
+    others = groups != 999
+    order = np.random.default_rng(seed).permutation(others.sum() + len(rows))
+    # Rows of each of the others keep their order.
+    order[order < others.sum()] = np.arange(others.sum())
+    return (
+        np.concatenate([X[others], rows])[order],
+        np.concatenate([y[others], labels])[order],
+        np.concatenate([groups[others], np.full(len(rows), 999)])[order],
+    )
+
+
+def persons(case, X, y):
+    """Other persons: so many rows of each kind, alike and mixed."""
+    corners = [*CORNERS, *([] if is_classifier(case.estimator) else TARGETS)]
+    changed = [neighbour(case, X, y, corner) for corner in corners]
+    rows = np.array([Z[K] for Z, _ in changed])
+    labels = np.array([labels[K] for _, labels in changed])
+    for size in SIZES:
+        for corner in ("at the bound", "1e308"):
+            i = corners.index(corner)
+            yield f"{size} times {corner}", np.tile(rows[i], (size, 1)), labels[[i] * size]
+    mixed = np.resize(np.arange(len(rows)), 1000)
+    yield "1000 of all", rows[mixed], labels[mixed]
+
+
+@CASE
+def test_a_person_of_any_rows_moves_releases_within_their_bounds(case):
+    X, y, groups = people(case)
+    base = record(case, X, y, groups=groups)
+    null = record(case, X, y, groups=groups, script=base.released, null=999)
+    broken, reach = broken_claims(base, null, k=999, null=True)
+    assert not broken
+    for _, rows, labels in persons(case, X, y):
+        data = with_person(X, y, groups, rows, labels)
+        other = record(case, *data[:2], groups=data[2], script=base.released)
+        found, moved = broken_claims(base, other, k=999)
+        assert not found
+        found, reached = broken_claims(other, null, k=999, null=True)
+        assert not found
+        reach = max(reach, moved, reached)
+    assert reach > 0.0
+
+
+@CASE
+def test_given_the_releases_any_numbers_of_rows_look_the_same(case):
+    """Nothing that a fit publishes, nor any decision in it, hangs on them."""
+    X, y, groups = people(case)
+    base = record(case, X, y, groups=groups, texts=True)
+    n_people = len(np.unique(groups))
+    rng = np.random.default_rng(0)
+    for n_rows in (n_people, 4 * len(X)):
+        ids = np.append(np.arange(n_people), rng.integers(0, n_people // 4, n_rows - n_people))
+        rows = np.resize(X[::-1] ** 3, (n_rows, X.shape[1]))
+        labels = np.resize(y, (n_rows, *y.shape[1:]))
+        other = record(case, rows, labels, groups=ids, script=base.released, texts=True)
+        assert base.log == other.log
+        assert base.published == other.published
+
+
+def test_other_peoples_releases_do_not_move_with_a_persons_place():
+    case = Case(DPRidge(target_bounds=(-1, 1), random_state=0))
+    X, y, groups = people(case)
+    mine = groups == 999
+    base = record(case, X, y, groups=groups)
+    for seed in range(3):
+        data = with_person(X, y, groups, X[mine], y[mine], seed)
+        other = record(case, *data[:2], groups=data[2], script=base.released)
+        for one, two in zip(base.values, other.values, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+class Thousand(DPRidge):
+    """Takes the last row for a person who has a thousand of it, and all others for one each."""
+
+    def fit(self, X, y):
+        n_rows = len(X) + 999
+        rows = np.minimum(np.arange(n_rows), len(X) - 1)
+        return super().fit(X[rows], y[rows], groups=rows)
+
+
+def attack(model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return audit(
+            model,
+            np.zeros((1, 1)),
+            np.zeros(1),
+            canary=(np.ones(1), 1.0, np.ones(1), -1.0),
+            n_fits=2000,
+            delta=0.2,
+            confidence=1.0 - 1e-7,
+            random_state=0,
+        )
+
+
+def test_an_audit_of_a_person_with_a_thousand_rows():
+    """The claim is exceeded once in 10**7 seeds at most, and half of the noise is convicted."""
+    model = Thousand(adjacency="replace_one", moment_budget=0.0, **CLIPPED)
+    found = attack(model)
+    assert found.has_power
+    assert 0.05 < found.epsilon_lower_bound < found.epsilon <= BUDGET["epsilon"]
+    with noise_times(0.5):
+        assert not attack(model).passed
+
+
+def test_an_audit_convicts_rows_that_are_protected_one_by_one():
+    class RowByRow(Thousand):
+        def fit(self, X, y):
+            n_rows = len(X) + 9
+            rows = np.minimum(np.arange(n_rows), len(X) - 1)
+            return DPRidge.fit(self, X[rows], y[rows])
+
+    assert not attack(RowByRow(adjacency="replace_one", moment_budget=0.0, **CLIPPED)).passed
+
+
+def test_ids_tell_nothing_in_errors():
+    for groups in (["secret"], [["secret"]] * 3, ["secret", None, "secret"], [{"secret"}] * 3):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            encode_groups(groups, 3)
+        assert "secret" not in str(caught.value)
+        assert caught.value.__cause__ is None
