@@ -1,6 +1,7 @@
 """Private whitening on Dask collections."""
 
 import inspect
+import re
 
 import numpy as np
 from distributed import Client
@@ -37,12 +38,16 @@ _PARAMETERS = """
 
 
 def _told_as(local):
-    """Give a class the text of another with the parameters that it adds."""
+    """Give a class the text of another, with the parameters that this one has."""
 
     def tell(cls):
         summary, _, rest = inspect.cleandoc(cls.__doc__).partition("\n")
         text = inspect.cleandoc("\n" + inspect.getdoc(local)).partition("\n")[2]
         text = text.replace("\nledger : ", f"\n{inspect.cleandoc(_PARAMETERS)}\n\nledger : ", 1)
+        for name in set(inspect.signature(local).parameters) - set(
+            inspect.signature(cls).parameters
+        ):
+            text = re.sub(rf"^{name} : .*\n(?:\n|    .*\n)*", "", text, count=1, flags=re.MULTILINE)
         text = text.partition("\nExamples\n")[0]
         cls.__doc__ = f"{summary}\n{text}{rest}\n"
         return cls
