@@ -43,7 +43,7 @@ class PublicRows:
         for start in range(0, self.n_rows, BLOCK):
             block = slice(start, min(start + BLOCK, self.n_rows))
             x = np.empty((block.stop - block.start, self.n_columns))
-            x[:, : X.shape[1]] = X[block]
+            x[:, : X.shape[1]] = self._rows.dense(block)
             if scale is not None:
                 x[:, : X.shape[1]] *= scale[block, np.newaxis]
             x[:, X.shape[1] :] = bias

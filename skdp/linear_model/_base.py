@@ -62,6 +62,10 @@ class PrivateEstimator(PicklingMixin, BaseEstimator):
         parameters = self.get_params(deep=False)
         return resolve_account(self.ledger, type(self).__name__, parameters)
 
+    def _takes_sparse(self):
+        """Tell whether `fit` takes sparse rows."""
+        return True
+
 
 class RowPrivateEstimator(PrivateEstimator):
     """What the parameters of estimators that protect rows say in the same way everywhere.
@@ -135,6 +139,7 @@ class LinearRegressorMixin(NotebookMixin):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = is_private(self)
+        tags.input_tags.sparse = self._takes_sparse()
         tags.target_tags.multi_output = True
         return tags
 
@@ -210,6 +215,7 @@ class LinearClassifierMixin(NotebookMixin):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = is_private(self)
+        tags.input_tags.sparse = self._takes_sparse()
         return tags
 
     def decision_function(self, X):
@@ -360,7 +366,9 @@ def as_probabilities(scores):
 
 def _linear(estimator, X):
     check_is_fitted(estimator)
-    X = validate_data(estimator, X, dtype=[np.float64, np.float32], reset=False)
+    # Whatever its fit takes.
+    checks = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"}
+    X = validate_data(estimator, X, **checks, reset=False)
     with np.errstate(all="ignore"):
         return X @ estimator.coef_.T + estimator.intercept_
 

@@ -113,9 +113,8 @@ def label_aggregate(
     >>> label_aggregate(X, y, epsilon=2.0, classes=[0, 1, 2])
     LabelAggregate(150 rows, 3 classes, randomized_response, (2, 0)-DP for the label of one row)
     """
-    X, y, names = validate_arrays(
-        "label_aggregate", X, y, dtype=[np.float64, np.float32], order="C"
-    )
+    checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
+    X, y, names = validate_arrays("label_aggregate", X, y, **checks)
     options = Options(
         fit_intercept=fit_intercept,
         classes=classes,

@@ -426,7 +426,8 @@ def walr_path(X, aggregate, *, alphas=20, max_iter=1000):
     >>> coefs.shape
     (2, 1, 30)
     """
-    X, names = validate_arrays("walr_path", X, dtype=[np.float64, np.float32], order="C")
+    checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
+    X, names = validate_arrays("walr_path", X, **checks)
     public = prepared_rows(X, aggregate, names)
     alphas, max_iter, path = _read_alphas(alphas), check_count(max_iter, "max_iter"), []
     with single_threaded_blas, np.errstate(all="ignore"):
