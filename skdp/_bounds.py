@@ -86,15 +86,10 @@ class BoundedRows(NamedTuple):
         """Number of columns, the intercept's included."""
         return self.X.shape[1] + (self.bias != 0.0)
 
-    def dense(self, chosen):
-        """Return a few of the rows as they came, in an ndarray."""
-        x = self.X[chosen]
-        return x.toarray() if issparse(x) else x
-
     def take(self, indices, out):
         """Write the chosen rows, scaled, without the intercept column, to `out` (float64)."""
         if issparse(self.X):
-            out[...] = self.dense(indices)
+            out[...] = self.X[indices].toarray()
         else:
             out[...] = self.X.take(indices, axis=0, mode="clip")
         if self.scale is not None:
