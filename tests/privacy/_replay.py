@@ -192,14 +192,14 @@ def _fit(run, case, X, y, null, patch):
                 run.estimator.set_params(epsilon=share * epsilon)
                 run.asked[part] = share * epsilon
                 with _null(null, part):
-                    run.estimator.partial_fit(X[part], y[part], **labels)
+                    run.estimator.partial_fit(case.read(X[part]), y[part], **labels)
         return
     personal = {}
     if case.way == "personal":
         run.asked = np.random.default_rng(0).permutation(np.linspace(0.2, 1.0, len(X)))
         personal["sample_epsilon"] = run.asked
     with _null(null, np.arange(len(X))):
-        run.estimator.fit(X, y, **personal)
+        run.estimator.fit(case.read(X), y, **personal)
 
 
 def _null(null, part):
