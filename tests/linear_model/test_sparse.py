@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone, is_classifier
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
 from skdp._bounds import null_records
 from skdp._solvers import _gathered, _row_sums
+from skdp.audit import audit
+from skdp.calibration import DPCalibratedClassifier
+from skdp.ledger import PrivacyLedger
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDElasticNet,
@@ -25,6 +29,9 @@ from skdp.linear_model import (
     label_aggregate,
     walr_path,
 )
+from skdp.metrics import private_score
+from skdp.model_selection import DPGridSearch
+from skdp.preprocessing import NormClipper
 from skdp.utils.discovery import all_estimators
 
 N_ROWS, N_FEATURES = 260, 12
@@ -307,3 +314,47 @@ def test_no_dense_copy_is_made(model, rng):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.1 * 8 * n_rows * n_features
+
+
+def test_calibration_takes_what_its_classifier_takes(rng):
+    X, y = make_rows(rng), rng.integers(0, 2, N_ROWS)
+    model = DPCalibratedClassifier(DPSGDClassifier(classes=[0, 1]), random_state=0)
+    dense = clone(model).fit(X, y)
+    found = clone(model).fit(untidy(X), y)
+    assert found.slope_ == pytest.approx(dense.slope_, rel=1e-9)
+    np.testing.assert_allclose(found.predict_proba(sparse.coo_array(X)), dense.predict_proba(X))
+    ledger_free = DPCalibratedClassifier(DPSCDClassifier(solver="primal", classes=[0, 1]))
+    with pytest.raises(TypeError, match="Sparse data was passed for X"):
+        ledger_free.fit(sparse.csr_array(X), y)
+
+
+def test_searches_take_what_all_candidates_take(rng, tmp_path):
+    X, y = make_rows(rng), rng.integers(0, 2, N_ROWS)
+    ledger = PrivacyLedger(tmp_path / "ledger.sqlite", epsilon=9.0, delta=1e-2)
+    options = {"epsilon": 2.0, "delta": 1e-3}
+    pipeline = make_pipeline(NormClipper(), DPSCDClassifier(classes=[0, 1]))
+    grid = {"dpscdclassifier__alpha": [1e-3, 1e-1]}
+    found = [
+        DPGridSearch(pipeline, grid, random_state=0, **options).fit(form, y)
+        for form in (X, sparse.csc_array(X))
+    ]
+    assert found[0].best_params_ == found[1].best_params_
+    np.testing.assert_array_equal(found[0].predict(X), found[1].predict(untidy(X)))
+    before = ledger.to_dict()
+    solvers = {"dpscdclassifier__solver": ["dual", "primal"]}
+    refused = DPGridSearch(pipeline, solvers, ledger=ledger, **options)
+    with pytest.raises(TypeError, match="a candidate takes dense X only"):
+        refused.fit(sparse.csr_array(X), y)
+    assert ledger.to_dict() == before
+
+
+def test_scores_read_sparse_rows_and_audits_refuse_them(rng):
+    X, y = make_rows(rng), rng.integers(0, 2, N_ROWS)
+    model = DPSGDClassifier(classes=[0, 1], random_state=0).fit(X, y)
+    scores = [
+        private_score(model, form, y, scoring="roc_auc", epsilon=1.0, random_state=0).value
+        for form in (X, untidy(X))
+    ]
+    assert scores[0] == scores[1]
+    with pytest.raises(TypeError, match="Sparse data was passed for X"):
+        audit(model, sparse.csr_array(X), y)
