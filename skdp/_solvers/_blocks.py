@@ -4,9 +4,14 @@ import numpy as np
 from scipy.sparse import issparse
 
 
+# Rows of a sparse block at least. Fewer cost more to slice than to add up; where dense blocks have
+# fewer there are p > 256 columns, and the p^1.5 operations that the slack of a sum counts are more.
+_LEAST_SPARSE_ROWS = 512
+
+
 def blocks_of(X, size):
-    """Return what reads blocks of at most so many rows."""
-    return SparseBlocks(X) if issparse(X) else DenseBlocks(X, size)
+    """Return what reads blocks of rows, of at most so many if they are dense."""
+    return (SparseBlocks if issparse(X) else DenseBlocks)(X, size)
 
 
 class DenseBlocks:
@@ -20,11 +25,11 @@ class DenseBlocks:
     """
 
     def __init__(self, X, size):
-        self._X, self._size = X, size
+        self._X, self.size = X, size
 
     def new_buffer(self):
         """Return what `read` may write to."""
-        return np.empty((self._size, self._X.shape[1]))
+        return np.empty((self.size, self._X.shape[1]))
 
     def read(self, block, buffer):
         """Return the rows of a slice as float64."""
@@ -53,10 +58,12 @@ class SparseBlocks:
     Parameters
     ----------
     X : csr_array of shape (n, d)
+    size : int
+        Most rows of a dense block.
     """
 
-    def __init__(self, X):
-        self._X = X
+    def __init__(self, X, size):
+        self._X, self.size = X, max(size, _LEAST_SPARSE_ROWS)
 
     def new_buffer(self):
         """Return nothing: blocks are copies."""

@@ -204,8 +204,8 @@ class RowSums:
             total, stop = np.zeros(shape), min(start + _GROUP * self._size, n_rows)
             # A thread has a context of its own.
             with self._lent_buffer() as buffer, np.errstate(all="ignore"):
-                for first in range(start, stop, self._size):
-                    block = slice(first, min(first + self._size, stop))
+                for first in range(start, stop, self._blocks.size):
+                    block = slice(first, min(first + self._blocks.size, stop))
                     x = self._blocks.read(block, buffer)
                     add(block, x, None if self._scale is None else self._scale[block], total, *args)
                 return finish(total)
