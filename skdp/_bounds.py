@@ -381,7 +381,9 @@ def summation_slack(n_rows, n_columns, n_outputs, block_size):
     A sum of m terms, added within blocks and then over blocks, is off by at most
     ``u (block_size + n_rows / block_size)`` times the sum of the terms' sizes (Higham 2002,
     section 4.2), which is at most ``n_rows`` times the bound of one; two neighbouring sums are
-    compared. The norm and the clipping factor of one record add a few units per entry.
+    compared, each with its own exact value: rows that are sparse may add up other terms in
+    another order, or fewer. The norm and the clipping factor of one record add a few units per
+    entry.
     """
     per_sum = block_size + n_rows / block_size + 2.0
     per_record = n_columns + n_outputs + 8.0

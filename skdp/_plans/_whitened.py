@@ -11,6 +11,11 @@ from skdp.accountant import GaussianEvent
 # Share of the budget that buys the moment, and the columns up to which it is bought: its products
 # and its eigenvectors take some squares and cubes of their number.
 _AUTO_SHARE, _MOST_COLUMNS = 0.1, 2000
+_LARGEST_MOMENT = 20_000
+_TOO_MANY_COLUMNS = (
+    f"A second moment of more than {_LARGEST_MOMENT} columns takes gigabytes, and its noise drowns "
+    "it: take moment_budget=0, or fewer columns (user guide, sparse rows and many columns)."
+)
 _NO_MOMENT = (
     f"no second moment of the rows was released, as there are more than {_MOST_COLUMNS} columns: "
     "the rows were not whitened"
@@ -161,6 +166,8 @@ def plan_whitened(
         step_size = check_positive(step_size, "step_size")
     if momentum != "auto" and not 0.0 <= check_real(momentum, "momentum") < 1.0:
         raise ValueError("momentum must be in [0, 1).")
+    if moment_budget > 0.0 and problem.n_columns > _LARGEST_MOMENT:
+        raise ValueError(_TOO_MANY_COLUMNS)
     noise = budget.calibrate()
     moment_mechanism = None
     if moment_budget > 0.0:

@@ -3,7 +3,6 @@
 import numpy as np
 from scipy.sparse import issparse
 
-
 # Rows of a sparse block at least. Fewer cost more to slice than to add up; where dense blocks have
 # fewer there are p > 256 columns, and the p^1.5 operations that the slack of a sum counts are more.
 _LEAST_SPARSE_ROWS = 512

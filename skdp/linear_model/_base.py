@@ -148,7 +148,7 @@ class LinearRegressorMixin(NotebookMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
 
         Returns
@@ -170,7 +170,7 @@ class LinearRegressorMixin(NotebookMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             True targets.
@@ -223,7 +223,7 @@ class LinearClassifierMixin(NotebookMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
 
         Returns
@@ -246,7 +246,7 @@ class LinearClassifierMixin(NotebookMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
 
         Returns
@@ -270,7 +270,7 @@ class LinearClassifierMixin(NotebookMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
         y : array-like of shape (n_samples,)
             True labels.
@@ -310,7 +310,7 @@ class ProbabilityMixin:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
 
         Returns
@@ -335,7 +335,7 @@ class ProbabilityMixin:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
 
         Returns

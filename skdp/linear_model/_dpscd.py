@@ -356,8 +356,8 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, dense; float32 and float64 are used without a copy.
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are used without a copy.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
 
@@ -373,7 +373,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         ValueError
             If a parameter or the input is invalid; no message quotes an entry of the data.
         TypeError
-            If X or y is sparse.
+            If y is sparse, or X is and `solver` isn't "dual".
         """
         # 1. scikit-learn's contract
         X, y = validate_data(
@@ -643,8 +643,8 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, dense; float32 and float64 are used without a copy.
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are used without a copy.
         y : array-like of shape (n_samples,)
             Labels of any type that can be sorted.
 
@@ -661,7 +661,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
             those declared; no message quotes an entry of the data.
         TypeError
-            If X is sparse.
+            If X is sparse and `solver` isn't "dual".
         """
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order=self._order(X))

@@ -270,8 +270,8 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, dense; float32 and float64 are used without a copy, and read in order.
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
 
@@ -287,7 +287,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         ValueError
             If a parameter or the input is invalid; no message quotes an entry of the data.
         TypeError
-            If X or y is sparse.
+            If y is sparse.
         """
         # 1. scikit-learn's contract
         X, y = validate_data(
@@ -525,8 +525,8 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, dense; float32 and float64 are used without a copy, and read in order.
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
         y : array-like of shape (n_samples,)
             Labels of any type that can be sorted.
 
@@ -543,7 +543,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
             those declared; no message quotes an entry of the data.
         TypeError
-            If X is sparse.
+            If X is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])

@@ -137,12 +137,13 @@ def test_sparse_fits_are_dense_ones(model, n_classes, dtype, rng):
     fitted = clone(model).fit(sparse.csr_array(X), y)
     scale = max(np.abs(weights(dense)).max(), 1.0)
     # WALR's releases are the same, and so is a descent from them; L-BFGS stops at a tolerance.
-    near = 1e-6 if getattr(model, "solver", None) == "lbfgs" else 1e-10
+    stops = getattr(model, "solver", None) == "lbfgs"
+    near = 1e-6 if stops else 1e-10
     np.testing.assert_allclose(weights(fitted), weights(dense), rtol=0.0, atol=near * scale)
     if isinstance(model, WALRClassifier):
         one, other = fitted.aggregate_.sums, dense.aggregate_.sums
         np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-10 * np.abs(other).max())
-    assert fitted.n_iter_ == dense.n_iter_
+    assert stops or fitted.n_iter_ == dense.n_iter_
     assert repr(fitted.privacy_report_) == repr(dense.privacy_report_)
     assert dense.coef_.dtype == fitted.coef_.dtype
     for kind in (sparse.csr_array, sparse.csc_matrix, sparse.coo_array):
