@@ -359,3 +359,19 @@ def test_scores_read_sparse_rows_and_audits_refuse_them(rng):
     assert scores[0] == scores[1]
     with pytest.raises(TypeError, match="Sparse data was passed for X"):
         audit(model, sparse.csr_array(X), y)
+
+
+@pytest.mark.parametrize(
+    "model", [DPLogisticRegression(moment_budget=0.1), DPRidge(moment_budget=0.1), WALRClassifier()]
+)
+def test_a_matrix_of_very_many_columns_is_refused_with_the_remedy(model, rng):
+    X = sparse.random_array((40, 30_000), density=0.001, rng=rng, format="csr")
+    with pytest.raises(ValueError, match=r"take fewer|take moment_budget=0"):
+        model.fit(X, np.arange(40) % 2)
+
+
+def test_vectors_of_very_many_columns_are_fitted(rng):
+    X = sparse.random_array((40, 60_000), density=0.001, rng=rng, format="csr")
+    model = DPLogisticRegression(max_iter=2, classes=[0, 1]).fit(X, np.arange(40) % 2)
+    assert model.coef_.shape == (1, 60_000)
+    assert len(model.privacy_report_.events) == 1
