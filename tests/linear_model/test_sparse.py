@@ -78,6 +78,12 @@ def make_rows(rng, dtype=np.float64):
     return X.astype(dtype)
 
 
+def random_rows(rng, n_rows, n_features, density):
+    n_entries = int(density * n_rows * n_features)
+    places = rng.integers(0, n_rows, n_entries), rng.integers(0, n_features, n_entries)
+    return sparse.csr_array((rng.random(n_entries), places), shape=(n_rows, n_features))
+
+
 def make_targets(model, rng, n_classes):
     if is_classifier(model):
         return rng.permutation(np.arange(N_ROWS) % n_classes)
@@ -237,7 +243,7 @@ def test_null_records_are_those_of_dense_rows(model, rng):
 def test_threads_change_no_bit(model, rng, monkeypatch):
     monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
     monkeypatch.setattr("skdp._solvers._parallel.WORTHWHILE_ENTRIES", 0)
-    X = sparse.random_array((12_000, 30), density=0.1, rng=rng, format="csr")
+    X = random_rows(rng, 12_000, 30, 0.1)
     y = np.arange(12_000) % 2
     found = {
         pickle.dumps(weights(clone(model).set_params(random_state=0, n_jobs=n_jobs).fit(X, y)))
@@ -307,7 +313,7 @@ def test_rows_that_are_none_are_refused_without_a_value(model, X):
 def test_no_dense_copy_is_made(model, rng):
     """Of rows that would take 100 times as much."""
     n_rows, n_features = 4000, 2500
-    X = sparse.random_array((n_rows, n_features), density=0.002, rng=rng, format="csr")
+    X = random_rows(rng, n_rows, n_features, 0.002)
     model = clone(model).set_params(max_iter=1, random_state=0, classes=[0, 1])
     y = np.arange(n_rows) % 2
     tracemalloc.start()
@@ -365,13 +371,13 @@ def test_scores_read_sparse_rows_and_audits_refuse_them(rng):
     "model", [DPLogisticRegression(moment_budget=0.1), DPRidge(moment_budget=0.1), WALRClassifier()]
 )
 def test_a_matrix_of_very_many_columns_is_refused_with_the_remedy(model, rng):
-    X = sparse.random_array((40, 30_000), density=0.001, rng=rng, format="csr")
+    X = random_rows(rng, 40, 30_000, 0.001)
     with pytest.raises(ValueError, match=r"take fewer|take moment_budget=0"):
         model.fit(X, np.arange(40) % 2)
 
 
 def test_vectors_of_very_many_columns_are_fitted(rng):
-    X = sparse.random_array((40, 60_000), density=0.001, rng=rng, format="csr")
+    X = random_rows(rng, 40, 60_000, 0.001)
     model = DPLogisticRegression(max_iter=2, classes=[0, 1]).fit(X, np.arange(40) % 2)
     assert model.coef_.shape == (1, 60_000)
     assert len(model.privacy_report_.events) == 1
