@@ -26,8 +26,8 @@ def canonical(X):
         If indices point beyond the shape, or the entries of a place add up to no finite number.
     """
     kind = type(X)
-    found = kind((X.data, X.indices, X.indptr), shape=X.shape)
     try:
+        found = kind((X.data, X.indices, X.indptr), shape=X.shape)
         found.check_format(full_check=True)
     except ValueError:
         raise ValueError("Sparse X has indices that don't fit its shape.") from None

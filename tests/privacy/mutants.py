@@ -97,8 +97,8 @@ MUTANTS = (
     Mutant(
         "what sparse rows say of themselves is believed",
         "_sparse.py",
-        "    found = kind((X.data, X.indices, X.indptr), shape=X.shape)\n",
-        "    found = X\n",
+        "        found = kind((X.data, X.indices, X.indptr), shape=X.shape)\n",
+        "        found = X\n",
         (SPARSE,),
     ),
     Mutant(
