@@ -9,7 +9,9 @@ from contextvars import ContextVar
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
+from skdp import _sparse
 from skdp._checks import LARGEST_BOUND
 
 _UNIT_ROUNDOFF = 2.0**-53
@@ -62,8 +64,9 @@ class BoundedRows(NamedTuple):
 
     Attributes
     ----------
-    X : ndarray of shape (n, d), float32 or float64
-        The caller's rows, not copied if aligned; C-contiguous for solvers that gather rows.
+    X : ndarray or csr_array of shape (n, d), float32 or float64
+        The caller's rows, not copied if aligned; C-contiguous for solvers that gather rows. Sparse
+        ones have one entry for each place, in order.
     scale : ndarray of shape (n,) or None
         Clipping factors in [0, 1]; None if no row is clipped.
     bias : float
@@ -84,7 +87,10 @@ class BoundedRows(NamedTuple):
 
     def take(self, indices, out):
         """Write the chosen rows, scaled, without the intercept column, to `out` (float64)."""
-        out[...] = self.X.take(indices, axis=0, mode="clip")
+        if issparse(self.X):
+            out[...] = self.X[indices].toarray()
+        else:
+            out[...] = self.X.take(indices, axis=0, mode="clip")
         if self.scale is not None:
             out *= self.scale.take(indices)[:, np.newaxis]
         return out
@@ -104,7 +110,7 @@ class BoundedColumns(NamedTuple):
 
     Attributes
     ----------
-    X : ndarray of shape (n, d), float64, Fortran-contiguous
+    X : ndarray of shape (n, d), float64, Fortran-contiguous; or SparseColumns
         The intercept's column last.
     unit : ndarray of shape (d,)
         What no value exceeds in size, or what the columns were divided by.
@@ -143,6 +149,11 @@ def clip_columns(rows, *, low, high, clip=True):
     BoundedColumns
         The unit is what no value exceeds in size; null records are rows of 0.
     """
+    reach = column_reach(low, high, rows.bias)
+    if issparse(rows.X):
+        ends = (low, high) if clip else (None, None)
+        columns = _sparse.clipped_columns(rows.X, rows.scale, rows.bias, rows.norm == 0.0, *ends)
+        return BoundedColumns(columns, reach)
     X = np.empty((rows.n_columns, rows.norm.size)).T
     features = X[:, : low.size]
     for start in range(0, rows.norm.size, _NORM_BLOCK):
@@ -154,7 +165,7 @@ def clip_columns(rows, *, low, high, clip=True):
             np.clip(features[block], low, high, out=features[block])
     X[:, low.size :] = rows.bias
     X[rows.norm == 0.0] = 0.0
-    return BoundedColumns(X, column_reach(low, high, rows.bias))
+    return BoundedColumns(X, reach)
 
 
 def column_reach(low, high, bias):
@@ -176,11 +187,13 @@ def norm_in_units(low, high, data_norm):
 
 @np.errstate(all="ignore")
 def divide_columns(X, unit, centre, bias):
-    """Take multiples of the intercept's column from the others, and divide all, in place.
+    """Take multiples of the intercept's column from the others, and divide all.
+
+    An array is changed in place.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d), Fortran-contiguous
+    X : ndarray of shape (n, d), Fortran-contiguous; or SparseColumns
         The intercept's column last, if there is one; null records stay rows of 0.
     unit : ndarray of shape (d,)
     centre : ndarray of shape (n_features,)
@@ -192,6 +205,10 @@ def divide_columns(X, unit, centre, bias):
     -------
     BoundedColumns
     """
+    if not isinstance(X, np.ndarray):
+        shift = np.zeros(X.shape[1])
+        shift[: centre.size] = centre / bias * bias if bias else 0.0
+        return BoundedColumns(X.moved(shift, unit), unit)
     for j in np.flatnonzero(centre):
         X[:, j] -= centre[j] / bias * X[:, -1]
     X /= unit
@@ -208,6 +225,8 @@ def at_zero(weights, centre, bias):
 
 def row_norms(X):
     """Return the L2 norm of each row in float64; infinite where squares overflow."""
+    if issparse(X):
+        return _sparse.row_norms(_sparse.canonical(X))
     norms = np.empty(X.shape[0])
     for start in range(0, X.shape[0], _NORM_BLOCK):
         block = X[start : start + _NORM_BLOCK].astype(np.float64, copy=False)
@@ -227,7 +246,7 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
+    X : ndarray or sparse matrix or array, CSR, of shape (n, d)
     data_norm : float
         Public bound R.
     fit_intercept : bool
@@ -245,7 +264,7 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     data_norm = float(data_norm)
     # Where entries aren't aligned, as in a memory map with an odd offset, NumPy gathers rows of a
     # copy of all.
-    X = np.require(X, requirements="A")
+    X = csr_array(_sparse.canonical(X)) if issparse(X) else np.require(X, requirements="A")
     norm = row_norms(X) if norm is None else norm
     scale = None
     if clip:
@@ -367,7 +386,9 @@ def summation_slack(n_rows, n_columns, n_outputs, block_size):
     A sum of m terms, added within blocks and then over blocks, is off by at most
     ``u (block_size + n_rows / block_size)`` times the sum of the terms' sizes (Higham 2002,
     section 4.2), which is at most ``n_rows`` times the bound of one; two neighbouring sums are
-    compared. The norm and the clipping factor of one record add a few units per entry.
+    compared, each with its own exact value: rows that are sparse may add up other terms in
+    another order, or fewer. The norm and the clipping factor of one record add a few units per
+    entry.
     """
     per_sum = block_size + n_rows / block_size + 2.0
     per_record = n_columns + n_outputs + 8.0

@@ -40,6 +40,10 @@ class PrivateEstimator(BaseEstimator):
         parameters = self.get_params(deep=False)
         return resolve_account(self.ledger, type(self).__name__, parameters)
 
+    def _takes_sparse(self):
+        """Tell whether `fit` takes sparse rows."""
+        return True
+
     def __getstate__(self):
         report = vars(self).get("privacy_report_")
         if (

@@ -261,12 +261,13 @@ def test_one_class_is_refused(records):
         DPSCDClassifier().fit(X, np.ones(N_ROWS))
 
 
-def test_sparse_input_is_refused(records):
+def test_sparse_input_is_refused_where_it_is_not_supported(records):
     from scipy.sparse import csr_array
 
     X, y = records
-    with pytest.raises(TypeError, match=r"[Ss]parse"):
-        DPSCDClassifier().fit(csr_array(X), y)
+    for solver in ("sequential", "primal"):
+        with pytest.raises(TypeError, match=f"Sparse data was passed for X.*solver='{solver}'"):
+            DPSCDClassifier(solver=solver).fit(csr_array(X), y)
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         DPSCDRegressor().fit(X, csr_array(y.reshape(-1, 1)))
 

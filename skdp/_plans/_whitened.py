@@ -14,6 +14,11 @@ _AUTO_SHARE, _MOST_COLUMNS = 0.1, 2000
 # Rows of a group in the moment: least, most, and where the noise is one of them in a mean of all.
 _LEAST_ROWS, _MOST_ROWS = 2.0, 16.0
 _QUIET_ROWS = 0.18
+_LARGEST_MOMENT = 20_000
+_TOO_MANY_COLUMNS = (
+    f"A second moment of more than {_LARGEST_MOMENT} columns takes gigabytes, and its noise drowns "
+    "it: take moment_budget=0, or fewer columns (user guide, sparse rows and many columns)."
+)
 _NO_MOMENT = (
     f"no second moment of the rows was released, as there are more than {_MOST_COLUMNS} columns: "
     "the rows were not whitened"
@@ -183,6 +188,8 @@ def plan_whitened(
         step_size = check_positive(step_size, "step_size")
     if momentum != "auto" and not 0.0 <= check_real(momentum, "momentum") < 1.0:
         raise ValueError("momentum must be in [0, 1).")
+    if moment_budget > 0.0 and problem.n_columns > _LARGEST_MOMENT:
+        raise ValueError(_TOO_MANY_COLUMNS)
     noise = budget.calibrate()
     moment_mechanism = None
     if moment_budget > 0.0:

@@ -146,7 +146,7 @@ class _Descent:
         self.penalty = penalty.in_units(unit).within(_LARGEST_WEIGHT)
         self.penalties = [self.penalty.of_coefficient(j) for j in range(self.n_columns)]
         self.steps = [steps.tolist() for _ in range(self.n_outputs)]
-        self._x = list(self.X.T)
+        self._x = self.X.T
         self._buffer = np.empty(shape)
         self._predictions = np.empty(shape)
         self._of_output = list(self._predictions.reshape(self.n_outputs, self.n_rows))
@@ -194,7 +194,8 @@ def feature_moments(X, reach, plan, noise):
 
     Parameters
     ----------
-    X : ndarray of shape (n, d), Fortran-contiguous
+    X : ndarray of shape (n, >= d), Fortran-contiguous; or SparseColumns
+        Of which the first d columns count.
     reach : ndarray of shape (d,)
         What no entry of a column exceeds in size.
     plan : DPCDPlan
@@ -208,7 +209,7 @@ def feature_moments(X, reach, plan, noise):
     mechanism, d = plan.square_mechanism, reach.size
     total = np.zeros(mechanism.size)
     with np.errstate(all="ignore"):
-        for j, column in enumerate(X.T):
+        for j, column in zip(range(d), X.T, strict=False):
             scaled = column / reach[j]
             total[j] = np.add.reduce(np.square(scaled))
             if plan.buys_means:

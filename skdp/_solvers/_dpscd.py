@@ -5,7 +5,7 @@ import numpy as np
 from skdp._clipping import clip_contributions, joint_reach
 from skdp._mechanisms import release_jointly
 from skdp._solvers._average import TailAverage
-from skdp._solvers._gathered import GatheredRows, squeezed
+from skdp._solvers._gathered import gathered_rows, squeezed
 from skdp._solvers._parallel import block_mapper, single_threaded_blas, sum_in_order
 
 # Share of the iterates that aren't averaged. The centre is on its way for longer.
@@ -82,7 +82,7 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
         dual[indices] = a if noisy_dual else a + zeta
         return gathered.sum(zeta), zeta
 
-    with block_mapper(n_jobs, sampler.rate * n_rows, rows, GatheredRows) as map_blocks:
+    with block_mapper(n_jobs, sampler.rate * n_rows, rows, gathered_rows) as map_blocks:
         for batch in sampler.batches(coins):
             updates = map_blocks(update, batch, theta)
             increment = sum_in_order([part for part, _ in updates])

@@ -6,7 +6,7 @@ import numpy as np
 
 from skdp._clipping import clip_contributions
 from skdp._solvers._average import TailAverage
-from skdp._solvers._gathered import GatheredRows, squeezed
+from skdp._solvers._gathered import gathered_rows, squeezed
 from skdp._solvers._parallel import block_mapper, sum_in_order
 
 
@@ -65,7 +65,7 @@ def solve_dpsgd(rows, targets, *, plan, loss, penalty, average, n_jobs, coins, n
         clip_contributions(slopes, norm, bound)
         return gathered.sum(slopes)
 
-    with block_mapper(n_jobs, sampler.expected_size, rows, GatheredRows) as map_blocks:
+    with block_mapper(n_jobs, sampler.expected_size, rows, gathered_rows) as map_blocks:
         for t, batch in enumerate(sampler.batches(coins), start=1):
             total = sum_in_order(map_blocks(gradient, batch, w))
             eta = plan.eta0 * float(t) ** -plan.power

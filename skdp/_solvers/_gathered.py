@@ -1,11 +1,20 @@
 """Some rows at a time: what they predict, and bounded sums over them."""
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
+
+# Rows up to which NumPy gathers sparse ones faster than SciPy.
+_FEW_ROWS = 200
 
 
 def squeezed(values):
     """Return an array of shape (n, 1) as one of shape (n,), which NumPy is faster on."""
     return values[:, 0] if values.shape[1] == 1 else values
+
+
+def gathered_rows(rows, size):
+    """Return certified rows, dense or sparse, ready to be gathered so many at a time."""
+    return (SparseGatheredRows if issparse(rows.X) else GatheredRows)(rows, size)
 
 
 class GatheredRows:
@@ -34,14 +43,18 @@ class GatheredRows:
 
     def load(self, indices):
         """Gather the rows with these indices and return their norms."""
-        size = indices.size
-        self._x = self._float64[:size]
-        self._X.take(indices, axis=0, out=self._gathered[:size], mode="clip")
-        if self._gathered is not self._float64:
-            self._x[...] = self._gathered[:size]
+        self._x = self._gather(indices)
         if self._all_scales is not None:
             self._scale = self._all_scales.take(indices)
         return self._all_norms.take(indices)
+
+    def _gather(self, indices):
+        """Return rows as float64, without factors and the intercept's column."""
+        size = indices.size
+        self._X.take(indices, axis=0, out=self._gathered[:size], mode="clip")
+        if self._gathered is not self._float64:
+            self._float64[:size] = self._gathered[:size]
+        return self._float64[:size]
 
     def predict(self, w):
         """Return the rows times `w`."""
@@ -62,5 +75,39 @@ class GatheredRows:
             total[..., self._n_features] = self._bias * factors.dot(ones)
         if self._scale is not None:
             factors = factors * self._scale
-        total[..., : self._n_features] = factors.dot(self._x)
+        total[..., : self._n_features] = self._times_rows(factors)
         return total
+
+    def _times_rows(self, factors):
+        return factors.dot(self._x)
+
+
+class SparseGatheredRows(GatheredRows):
+    """Certified rows that are sparse.
+
+    What a batch costs depends on how many entries its rows have; what is computed from it doesn't.
+    """
+
+    def __init__(self, rows, size):
+        self._X, self._bias = rows.X, rows.bias
+        self._all_scales, self._all_norms = rows.scale, rows.norm
+        self._n_features, self._n_columns = rows.X.shape[1], rows.n_columns
+        self._ones = np.ones(size)
+        self._x = self._scale = None
+
+    def _gather(self, indices):
+        x = self._few(indices) if indices.size <= _FEW_ROWS else self._X[indices]
+        return x.astype(np.float64, copy=False)
+
+    def _few(self, indices):
+        X = self._X
+        starts = X.indptr.take(indices)
+        lengths = X.indptr.take(indices + 1) - starts
+        pointers = np.zeros(indices.size + 1, X.indptr.dtype)
+        lengths.cumsum(out=pointers[1:])
+        entries = np.arange(pointers[-1]) + np.repeat(starts - pointers[:-1], lengths)
+        parts = X.data.take(entries), X.indices.take(entries), pointers
+        return csr_array(parts, shape=(indices.size, self._n_features))
+
+    def _times_rows(self, factors):
+        return (self._x.T @ factors.T).T

@@ -6,10 +6,12 @@ from queue import SimpleQueue
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.sparse import issparse
 
 from skdp._bounds import row_norms
 from skdp._clipping import clip_contributions
 from skdp._mechanisms import as_vector
+from skdp._solvers._blocks import blocks_of
 from skdp._solvers._gathered import squeezed
 from skdp._solvers._parallel import WORTHWHILE_ENTRIES, single_threaded_blas, sum_in_order
 
@@ -61,7 +63,7 @@ class RowSums:
     """
 
     def __init__(self, rows, targets, loss, n_jobs=None):
-        self._X, self._scale, self._bias, norm = rows
+        X, self._scale, self._bias, norm = rows
         self._targets, self._loss = squeezed(targets), loss
         self._is_null = norm == 0.0 if np.count_nonzero(norm) < norm.size else None
         self._A, self._lengths, self._bound = None, norm, np.inf
@@ -71,10 +73,11 @@ class RowSums:
         self._n_workers = 1
         if norm.size * self.n_columns >= WORTHWHILE_ENTRIES:
             self._n_workers = max(1, min(effective_n_jobs(n_jobs), n_groups))
+        self._blocks = blocks_of(X, self._size)
         self._helpers = None
         self._buffers = SimpleQueue()
         for _ in range(self._n_workers):
-            self._buffers.put(np.empty((self._size, self._X.shape[1])))
+            self._buffers.put(self._blocks.new_buffer())
 
     @contextmanager
     def at_work(self):
@@ -121,7 +124,7 @@ class RowSums:
 
         Parameters
         ----------
-        A : ndarray of shape (p, p)
+        A : ndarray or diagonal sparse array of shape (p, p)
             Symmetric.
         bound : float
             Infinite: nothing is cut.
@@ -139,6 +142,10 @@ class RowSums:
         if lengths is not None:
             self._lengths = lengths
             return lengths
+        if issparse(A):
+            # Rows get no longer than the largest entry makes them.
+            self._lengths = self._lengths * np.abs(A.diagonal()).max()
+            return self._lengths
         self._lengths = np.empty(self._lengths.shape)
         self._sum(self._set_lengths, (), float, A)
         if self._is_null is not None:
@@ -167,16 +174,16 @@ class RowSums:
     def _add_moment(self, block, x, scale, total):
         d = x.shape[1]
         if scale is not None:
-            x = x * scale[:, np.newaxis]
+            x = self._blocks.scaled(x, scale)
         if self._is_null is not None:
-            x = x * ~self._is_null[block, np.newaxis]
-        total[:d, :d] += x.T @ x
+            x = self._blocks.scaled(x, ~self._is_null[block])
+        self._blocks.add_square(x, total[:d, :d])
         if self._bias:
             sums = self._bias * x.sum(axis=0)
             total[:d, d] += sums
             total[d, :d] += sums
             n_null = 0 if self._is_null is None else np.count_nonzero(self._is_null[block])
-            total[d, d] += self._bias**2 * (len(x) - n_null)
+            total[d, d] += self._bias**2 * (x.shape[0] - n_null)
 
     def _set_lengths(self, block, x, scale, total, A):
         self._lengths[block] = row_norms(self._products(x, scale, A))
@@ -202,20 +209,15 @@ class RowSums:
 
     def _sum(self, add, shape, finish, *args):
         """Return the sum over groups of what `finish` makes of what `add` adds up to."""
-        n_rows = self._X.shape[0]
+        n_rows = self._lengths.size
 
         def sum_group(start):
             total, stop = np.zeros(shape), min(start + _GROUP * self._size, n_rows)
             # A thread has a context of its own.
             with self._lent_buffer() as buffer, np.errstate(all="ignore"):
-                for first in range(start, stop, self._size):
-                    block = slice(first, min(first + self._size, stop))
-                    x = self._X[block]
-                    # NumPy may multiply rows that don't lie side by side in another order than
-                    # their copies, and whether there are copies may hang on a record elsewhere.
-                    if x.dtype != np.float64 or not x.flags.c_contiguous:
-                        buffer[: len(x)] = x
-                        x = buffer[: len(x)]
+                for first in range(start, stop, self._blocks.size):
+                    block = slice(first, min(first + self._blocks.size, stop))
+                    x = self._blocks.read(block, buffer)
                     add(block, x, None if self._scale is None else self._scale[block], total, *args)
                 return finish(total)
 

@@ -5,6 +5,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize
+from scipy.sparse import issparse
 
 from skdp._bounds import BoundedRows, row_norms
 from skdp._losses import class_probabilities, log_partition
@@ -43,7 +44,8 @@ class PublicRows:
         for start in range(0, self.n_rows, BLOCK):
             block = slice(start, min(start + BLOCK, self.n_rows))
             x = np.empty((block.stop - block.start, self.n_columns))
-            x[:, : X.shape[1]] = X[block]
+            rows = X[block]
+            x[:, : X.shape[1]] = rows.toarray() if issparse(rows) else rows
             if scale is not None:
                 x[:, : X.shape[1]] *= scale[block, np.newaxis]
             x[:, X.shape[1] :] = bias

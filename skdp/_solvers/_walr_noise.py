@@ -241,6 +241,8 @@ def _spanned(second_moment, rank):
     sizes = np.sqrt(np.diag(second_moment))
     sizes = np.where(sizes > 0.0, sizes, 1.0)
     values, vectors = eigh(second_moment / np.multiply.outer(sizes, sizes))
+    # Rounding in a column of zeros would be all that there is of its noise.
+    vectors[np.diag(second_moment) == 0.0] = 0.0
     kept = values > rank * values[-1]
     return sizes, values[kept], vectors[:, kept]
 

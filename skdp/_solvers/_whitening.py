@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import isotonic_regression
+from scipy.sparse import dia_array
 
 # Share of the largest possible trace below which no released trace is believed.
 _LEAST_TRACE = 0.01
@@ -16,8 +17,8 @@ class Whitening(NamedTuple):
 
     Attributes
     ----------
-    A : ndarray of shape (p, p)
-        The map, symmetric.
+    A : ndarray of shape (p, p), or diagonal sparse array
+        The map, symmetric; diagonal without a moment, where there may be many columns.
     signal : ndarray of shape (p,)
         By eigenvector of the moment: the share of the mapped rows' second moment, as it is allowed
         for, that is expected to be there.
@@ -60,7 +61,8 @@ def whiten(moment, plan):
     penalty = problem.alpha / problem.smoothness
     if moment is None:
         scale = np.full(problem.n_columns, largest + penalty)
-        A = np.diag(scale**-0.5)
+        diagonal = scale[np.newaxis] ** -0.5
+        A = dia_array((diagonal, [0]), shape=(scale.size, scale.size))
         return Whitening(A, np.full(scale.size, 1.0 / scale.size), scale, 0.0, 1.0)
     values, vectors = eigh(moment)
     if not plan.budget.is_private:

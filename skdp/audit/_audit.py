@@ -141,7 +141,8 @@ def audit(
     _check_parameters(estimator, n_fits, confidence, delta, method, n_jobs, random_state)
     refuse_foreign(X, "X")
     refuse_foreign(y, "y")
-    X = quietly(check_array, X, dtype=[np.float64, np.float32], ensure_min_samples=0)
+    floats = {"input_name": "X", "dtype": [np.float64, np.float32]}
+    X = quietly(check_array, X, **floats, ensure_min_samples=0)
     y = quietly(check_array, y, dtype=None, ensure_2d=False, ensure_min_samples=0)
     several = method == "one_run"
     if not len(X):

@@ -6,6 +6,7 @@ from numbers import Real
 import numpy as np
 from scipy.special import expit, logit
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
@@ -166,7 +167,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
             If a parameter or the input is invalid, if there aren't two classes, or the estimator
             doesn't protect rows; no message quotes an entry of the data.
         TypeError
-            If X is sparse.
+            If X is sparse, and the classifier doesn't take it.
         skdp.exceptions.LedgerError
             If there is a ledger, and it doesn't take this fit.
         """
@@ -331,6 +332,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = is_private(self)
+        if isinstance(self.estimator, RowPrivateEstimator):
+            tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
         return tags
 
 

@@ -3,11 +3,13 @@
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.sparse import issparse
 
 from skdp._bounds import BoundedRows
 from skdp._solvers._parallel import single_threaded_blas
 from skdp._solvers._row_sums import RowSums
 from skdp._solvers._walr import PublicRows
+from skdp._sparse import canonical
 from skdp.utils._sklearn import validate_arrays
 
 # How many rows of a part are compared with what they were.
@@ -87,13 +89,14 @@ def read_part(reader, size, X, y):
     X, y : array-like
     """
     try:
-        X, y, _ = validate_arrays(reader.name, X, y, dtype=FLOATS, **reader.checks_of_targets)
-        if len(X) != size:
+        checks = {"accept_sparse": "csr", **reader.checks_of_targets}
+        X, y, _ = validate_arrays(reader.name, X, y, dtype=FLOATS, **checks)
+        if X.shape[0] != size:
             return Refusal(_OTHER_SIZE)
         targets = reader.targets(y)
     except (TypeError, ValueError) as error:
         return Refusal(str(error))
-    rows = reader.certified_rows(X)
+    rows = reader.certified_rows(_as_floats(X))
     return Kept(targets, rows.scale, rows.bias, rows.norm)
 
 
@@ -137,10 +140,10 @@ def _sums(reader, n_threads, X, kept):
 def _rows(reader, X, kept):
     """Return the rows of a part with what bounds them, if they are those that it was made for."""
     X = _as_floats(X)
-    if len(X) != len(kept.norm):
+    if X.shape[0] != len(kept.norm):
         raise ValueError(CHANGED)
-    some = slice(None, None, -(-len(X) // _COMPARED))
-    seen, ones = reader.certified_rows(X[some]), np.ones(len(X[some]))
+    some = slice(None, None, -(-X.shape[0] // _COMPARED))
+    seen, ones = reader.certified_rows(X[some]), np.ones(len(kept.norm[some]))
     scale = ones if kept.scale is None else kept.scale[some]
     pairs = [(seen.norm, kept.norm[some]), (ones if seen.scale is None else seen.scale, scale)]
     if not all(np.allclose(*pair, rtol=_ALIKE, atol=0.0) for pair in pairs):
@@ -149,6 +152,8 @@ def _rows(reader, X, kept):
 
 
 def _as_floats(X):
+    if issparse(X):
+        return canonical(X.tocsr())
     X = np.asarray(X)
     dtype = X.dtype if X.dtype in FLOATS else np.float64
     return np.require(X, dtype=dtype, requirements="CA")

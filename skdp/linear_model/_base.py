@@ -112,6 +112,7 @@ class LinearRegressorMixin(NotebookMixin):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = is_private(self)
+        tags.input_tags.sparse = self._takes_sparse()
         tags.target_tags.multi_output = True
         return tags
 
@@ -120,7 +121,7 @@ class LinearRegressorMixin(NotebookMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
 
         Returns
@@ -142,7 +143,7 @@ class LinearRegressorMixin(NotebookMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             True targets.
@@ -187,6 +188,7 @@ class LinearClassifierMixin(NotebookMixin):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = is_private(self)
+        tags.input_tags.sparse = self._takes_sparse()
         return tags
 
     def decision_function(self, X):
@@ -194,7 +196,7 @@ class LinearClassifierMixin(NotebookMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
 
         Returns
@@ -217,7 +219,7 @@ class LinearClassifierMixin(NotebookMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
 
         Returns
@@ -241,7 +243,7 @@ class LinearClassifierMixin(NotebookMixin):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
         y : array-like of shape (n_samples,)
             True labels.
@@ -281,7 +283,7 @@ class ProbabilityMixin:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
 
         Returns
@@ -306,7 +308,7 @@ class ProbabilityMixin:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows to predict.
 
         Returns
@@ -337,7 +339,9 @@ def as_probabilities(scores):
 
 def _linear(estimator, X):
     check_is_fitted(estimator)
-    X = validate_data(estimator, X, dtype=[np.float64, np.float32], reset=False)
+    # Whatever its fit takes.
+    checks = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"}
+    X = validate_data(estimator, X, **checks, reset=False)
     with np.errstate(all="ignore"):
         return X @ estimator.coef_.T + estimator.intercept_
 

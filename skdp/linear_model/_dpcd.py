@@ -249,8 +249,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, dense. They are copied by column, as float64.
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR. They are copied by column, as float64.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
 
@@ -266,7 +266,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         ValueError
             If a parameter or the input is invalid; no message quotes an entry of the data.
         TypeError
-            If X or y is sparse.
+            If y is sparse.
         """
         # 1. scikit-learn's contract
         X, y = validate_data(
@@ -765,8 +765,8 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, dense. They are copied by column, as float64.
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR. They are copied by column, as float64.
         y : array-like of shape (n_samples,)
             Labels of any type that can be sorted.
 
@@ -783,7 +783,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
             those declared; no message quotes an entry of the data.
         TypeError
-            If X is sparse.
+            If X is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])

@@ -183,7 +183,7 @@ class BaseDPCD(RowPrivateEstimator):
         own = reach[: plan.problem.n_features]
         means = np.zeros_like(own)
         if plan.square_mechanism is not None:
-            squares, means = feature_moments(X[:, : own.size], own, plan, noise)
+            squares, means = feature_moments(X, own, plan, noise)
         elif isinstance(self.smoothness, str):
             squares = own**2
         else:

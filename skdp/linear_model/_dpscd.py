@@ -3,6 +3,7 @@
 from numbers import Integral, Real
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._bounds import augmented_norm, bound_columns, summation_slack
@@ -55,8 +56,19 @@ _PLANS = {
 class _BaseDPSCD(RowPrivateEstimator):
     """What the DP-SCD estimators share."""
 
-    def _order(self):
-        """Return the order in memory that the solver reads X in; "primal" copies it by columns."""
+    def _takes_sparse(self):
+        return str(self.solver) == "dual"
+
+    def _order(self, X):
+        """Return the order in memory that the solver reads X in; "primal" copies it by columns.
+
+        Sparse X is for one of the solvers.
+        """
+        if issparse(X) and not self._takes_sparse():
+            raise TypeError(
+                f"Sparse data was passed for X, which solver={self.solver!r} doesn't take: use "
+                "solver='dual', or X.toarray()."
+            )
         return None if self.solver == "primal" else "C"
 
     def _check_options(self, loss):
@@ -344,8 +356,8 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, dense; float32 and float64 are used without a copy.
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are used without a copy.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
 
@@ -361,7 +373,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         ValueError
             If a parameter or the input is invalid; no message quotes an entry of the data.
         TypeError
-            If X or y is sparse.
+            If y is sparse, or X is and `solver` isn't "dual".
         """
         # 1. scikit-learn's contract
         X, y = validate_data(
@@ -369,7 +381,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
             X,
             y,
             dtype=[np.float64, np.float32],
-            order=self._order(),
+            order=self._order(X),
             multi_output=True,
             y_numeric=True,
         )
@@ -631,8 +643,8 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, dense; float32 and float64 are used without a copy.
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are used without a copy.
         y : array-like of shape (n_samples,)
             Labels of any type that can be sorted.
 
@@ -649,10 +661,10 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
             those declared; no message quotes an entry of the data.
         TypeError
-            If X is sparse.
+            If X is sparse and `solver` isn't "dual".
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order=self._order())
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order=self._order(X))
         classes, targets = encode_labels(y, self.classes)
 
         # 2. bound the data

@@ -265,8 +265,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, dense; float32 and float64 are used without a copy.
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are used without a copy.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
         sample_epsilon : array-like of shape (n_samples,), default=None
@@ -289,7 +289,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         ValueError
             If a parameter or the input is invalid; no message quotes an entry of the data.
         TypeError
-            If X or y is sparse.
+            If y is sparse.
         """
         # 1. scikit-learn's contract
         X, y = self._read(X, y)
@@ -328,7 +328,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             New rows.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Their targets.
@@ -624,8 +624,8 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, dense; float32 and float64 are used without a copy.
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are used without a copy.
         y : array-like of shape (n_samples,)
             Labels of any type that can be sorted.
         sample_epsilon : array-like of shape (n_samples,), default=None
@@ -649,7 +649,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
             those declared; no message quotes an entry of the data.
         TypeError
-            If X is sparse.
+            If X is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
@@ -688,7 +688,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             New rows.
         y : array-like of shape (n_samples,)
             Their labels.

@@ -34,6 +34,11 @@ Options = namedtuple("Options", CONSTRAINTS)
 # Columns up to which noise is adapted by default, and mechanisms are compared: that takes some
 # cubes of their number.
 _ADAPTED_COLUMNS = 500
+_MOST_COLUMNS = 20_000
+_TOO_MANY_COLUMNS = (
+    f"WALR keeps a matrix of columns by columns, of {_MOST_COLUMNS} columns at most: take fewer "
+    "(user guide, sparse rows and many columns)."
+)
 _AGGREGATES = {kind.mechanism: kind for kind in (LabelAggregate, ResponseAggregate)}
 _OTHER_ROWS = "X has other rows than the aggregate was made of, or rows scaled otherwise."
 
@@ -98,7 +103,7 @@ def label_aggregate(
     ValueError
         If a parameter or the input is invalid; no message quotes an entry of the data.
     TypeError
-        If X is sparse.
+        If X is of a kind that can't be read.
 
     References
     ----------
@@ -113,9 +118,8 @@ def label_aggregate(
     >>> label_aggregate(X, y, epsilon=2.0, classes=[0, 1, 2])
     LabelAggregate(150 rows, 3 classes, randomized_response, (2, 0)-DP for the label of one row)
     """
-    X, y, names = validate_arrays(
-        "label_aggregate", X, y, dtype=[np.float64, np.float32], order="C"
-    )
+    checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
+    X, y, names = validate_arrays("label_aggregate", X, y, **checks)
     options = Options(
         fit_intercept=fit_intercept,
         classes=classes,
@@ -146,6 +150,8 @@ def release_labels(X, y, feature_names, options, account):
     rows = clip_rows(X, data_norm=data_norm, clip=budget.is_private, norm=norms, **intercept)
 
     # 3. plan from public numbers
+    if rows.n_columns > _MOST_COLUMNS:
+        raise ValueError(_TOO_MANY_COLUMNS)
     few = rows.n_columns <= _ADAPTED_COLUMNS
     plans = plan_walr(
         budget,

@@ -242,8 +242,8 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, dense and public; float32 and float64 are used without a copy.
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR, and public; float32 and float64 are used without a copy.
         y : array-like of shape (n_samples,)
             Labels of any type that can be sorted.
 
@@ -260,7 +260,7 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
             those declared; no message quotes an entry of the data.
         TypeError
-            If X is sparse.
+            If X is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
@@ -421,7 +421,8 @@ def walr_path(X, aggregate, *, alphas=20, max_iter=1000):
     >>> coefs.shape
     (2, 1, 30)
     """
-    X, names = validate_arrays("walr_path", X, dtype=[np.float64, np.float32], order="C")
+    checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
+    X, names = validate_arrays("walr_path", X, **checks)
     public = prepared_rows(X, aggregate, names)
     alphas, max_iter, path = _read_alphas(alphas), check_count(max_iter, "max_iter"), []
     with single_threaded_blas, np.errstate(all="ignore"):

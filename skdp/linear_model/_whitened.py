@@ -291,8 +291,8 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, dense; float32 and float64 are used without a copy, and read in order.
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
         groups : array-like of shape (n_samples,), default=None
@@ -314,7 +314,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
             If a parameter or the input is invalid, or an id of a group is missing; no message
             quotes an entry of the data.
         TypeError
-            If X or y is sparse, or an id can't be hashed.
+            If y is sparse, or an id can't be hashed.
         """
         # 1. scikit-learn's contract
         X, y = validate_data(
@@ -323,7 +323,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
 
         # 2. bound the data
         rows = self._certified_rows(X)
-        codes, n_records = encode_groups(groups, len(X))
+        codes, n_records = encode_groups(groups, X)
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
@@ -561,8 +561,8 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, dense; float32 and float64 are used without a copy, and read in order.
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
         y : array-like of shape (n_samples,)
             Labels of any type that can be sorted.
         groups : array-like of shape (n_samples,), default=None
@@ -585,7 +585,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
             those declared, or if an id of a group is missing; no message quotes an entry of the
             data.
         TypeError
-            If X is sparse, or an id can't be hashed.
+            If X is of a kind that can't be read, or an id can't be hashed.
         """
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
@@ -593,7 +593,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
 
         # 2. bound the data
         rows = self._certified_rows(X)
-        codes, n_records = encode_groups(groups, len(X))
+        codes, n_records = encode_groups(groups, X)
 
         # 3. plan from public numbers
         plan = self._plan(n_records, X.shape[1], targets.shape[1], codes is not None)

@@ -4,6 +4,7 @@ import math
 from numbers import Integral, Real
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
@@ -89,7 +90,8 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
             that was chosen failed, which is told as a release; no message quotes an entry of the
             data.
         TypeError
-            If a candidate is no estimator that a search can make private, or X is sparse.
+            If a candidate is no estimator that a search can make private, or X is sparse and a
+            candidate doesn't take it.
         """
         # 1. scikit-learn's contract
         refuse_metadata(self, params)
@@ -109,6 +111,8 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
             self.adjacency,
             lambda: encode_labels(y, None)[0],
         )
+        if issparse(X) and not all(get_tags(m).input_tags.sparse for m in candidates.models):
+            raise TypeError("Sparse data was passed for X, and a candidate takes dense X only.")
         n_outputs = 1 if y.ndim == 1 else y.shape[1]
         if classifies:
             self.classes_, targets = encode_labels(y, last_step(candidates.models[0]).classes)
@@ -332,6 +336,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
         tags.target_tags.required = True
         tags.target_tags.multi_output = inner.target_tags.multi_output
+        tags.input_tags.sparse = inner.input_tags.sparse
         kind = tags.classifier_tags or tags.regressor_tags
         if kind is not None:
             kind.poor_score = is_private(self)

@@ -4,14 +4,23 @@ import math
 from numbers import Real
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import row_norms
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
+from skdp._sparse import scaled_rows
 from skdp.utils._sklearn import Interval, _fit_context, validate_data
 
 DTYPES = [np.float64, np.float32]
+# What rounding may make of 0, in units of the largest value.
+_ROUNDING = 2.0**-50
+_ZERO_MOVES = (
+    "Sparse X stays sparse only where 0 is mapped to 0: for counts and one-hot columns choose "
+    "feature_bounds=(0, high) with feature_range=(0, 1), else bounds and a range that are "
+    "symmetric around 0; or pass X.toarray()."
+)
 
 
 def same_bounds(low, high, n_features):
@@ -20,8 +29,10 @@ def same_bounds(low, high, n_features):
 
 
 def shorten_rows(X, bound):
-    """Return a new array whose rows aren't longer than a bound, and of which shorter ones stay."""
+    """Return new rows that aren't longer than a bound, and of which shorter ones stay."""
     scale = bound / np.maximum(row_norms(X), bound)
+    if issparse(X):
+        return scaled_rows(X, scale)
     return X * scale.astype(X.dtype)[:, np.newaxis]
 
 
@@ -77,7 +88,7 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows.
         y : None
             Ignored.
@@ -102,13 +113,13 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows.
 
         Returns
         -------
-        X_clipped : ndarray of shape (n_samples, n_features)
-            A new array, float32 if X is.
+        X_clipped : ndarray or CSR of shape (n_samples, n_features)
+            A new array, float32 if X is, and sparse if X is.
 
         Raises
         ------
@@ -122,6 +133,7 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -131,6 +143,7 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     The counterpart of scikit-learn's MinMaxScaler that takes the ranges from you and not from the
     data, whose extremes are single records' values. Nothing is learned, so this costs no privacy.
+    Sparse X is taken where 0 is mapped to 0, and stays sparse.
 
     Parameters
     ----------
@@ -187,7 +200,7 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows.
         y : None
             Ignored.
@@ -201,26 +214,48 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ------
         ValueError
             If bounds are not finite, not increasing, or don't fit the number of features.
+        TypeError
+            If X is sparse, and 0 isn't mapped to 0.
         """
-        X = validate_data(self, X, dtype=DTYPES)
-        check_feature_bounds(self.feature_bounds, X.shape[1])
+        X = self._read(X)
+        self._map_at_zero(X.shape[1])
         low, high = check_bounds(self.feature_range, "feature_range")
         self.norm_bound_ = math.sqrt(X.shape[1]) * max(abs(low), abs(high))
         self.feature_bounds_ = same_bounds(low, high, X.shape[1])
         return self
+
+    def _read(self, X, **checks):
+        """Return validated X, which may be sparse where 0 stays 0."""
+        if issparse(X) and not self._keeps_zero(X.shape[1]):
+            raise TypeError(_ZERO_MOVES)
+        return validate_data(self, X, dtype=DTYPES, accept_sparse="csr", **checks)
+
+    def _map(self, values, low, high):
+        """Return values mapped from public ranges to the common one."""
+        start, stop = check_bounds(self.feature_range, "feature_range")
+        share = (np.clip(values, low, high) - low) / (high - low)
+        return np.clip(start + (stop - start) * share, start, stop)
+
+    def _map_at_zero(self, n_features):
+        """Return what 0 is mapped to, for each feature."""
+        return self._map(0.0, *check_feature_bounds(self.feature_bounds, n_features))
+
+    def _keeps_zero(self, n_features):
+        largest = np.abs(check_bounds(self.feature_range, "feature_range")).max()
+        return bool((np.abs(self._map_at_zero(n_features)) <= _ROUNDING * largest).all())
 
     def transform(self, X):
         """Clip and scale the features.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse of shape (n_samples, n_features)
             Rows.
 
         Returns
         -------
-        X_scaled : ndarray of shape (n_samples, n_features)
-            A new array, float32 if X is.
+        X_scaled : ndarray or CSR of shape (n_samples, n_features)
+            A new array, float32 if X is, and sparse if X is.
 
         Raises
         ------
@@ -228,15 +263,26 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             If the transformer isn't fitted.
         ValueError
             If X has another number of features than in `fit`, or is no finite array of numbers.
+        TypeError
+            If X is sparse, and 0 isn't mapped to 0.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=DTYPES, reset=False)
+        X = self._read(X, reset=False)
         low, high = check_feature_bounds(self.feature_bounds, X.shape[1])
-        start, stop = check_bounds(self.feature_range, "feature_range")
-        share = (np.clip(X, low, high) - low) / (high - low)
-        return np.clip(start + (stop - start) * share, start, stop).astype(X.dtype, copy=False)
+        if issparse(X):
+            mapped = self._map(X.data, low[X.indices], high[X.indices])
+            scaled = X.copy()
+            # Entries of 0 are as good as none.
+            scaled.data = np.where(X.data == 0.0, 0.0, mapped).astype(X.dtype)
+            return scaled
+        return self._map(X, low, high).astype(X.dtype, copy=False)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        try:
+            low, high = self.feature_bounds
+            tags.input_tags.sparse = self._keeps_zero(max(np.size(low), np.size(high)))
+        except (TypeError, ValueError):
+            tags.input_tags.sparse = False
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -5,11 +5,14 @@ import sys
 from numbers import Integral, Real
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.base import _fit_context
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import _param_validation, _safe_indexing, validation
+from sklearn.utils import _param_validation, _safe_indexing, get_tags, validation
 from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions, validate_params
+
+from skdp._sparse import canonical
 
 __all__ = [
     "HasMethods",
@@ -99,10 +102,22 @@ def quietly(function, *args, **kwargs):
 
 
 def validate_data(estimator, X, y="no_validation", **kwargs):
-    """Call `sklearn.utils.validation.validate_data` quietly, on arrays in memory only."""
+    """Call `sklearn.utils.validation.validate_data` quietly, on arrays in memory only.
+
+    Sparse X is taken where the estimator's tags say so, and given as CSR, each place once.
+    """
     refuse_foreign(X, "X")
     refuse_foreign(y, "y")
-    return quietly(validation.validate_data, estimator, X, y, **kwargs)
+    if get_tags(estimator).input_tags.sparse:
+        kwargs.setdefault("accept_sparse", "csr")
+    found = quietly(validation.validate_data, estimator, X, y, **kwargs)
+    if isinstance(found, tuple):
+        return _in_order(found[0]), *found[1:]
+    return _in_order(found)
+
+
+def _in_order(X):
+    return canonical(X) if issparse(X) else X
 
 
 def refuse_foreign(array, name):
@@ -146,8 +161,10 @@ def validate_arrays(function, X, *y, **checks):
         refuse_foreign(array, name)
     names = quietly(validation._get_feature_names, X)
     if y:
-        return *quietly(validation.check_X_y, X, *y, estimator=function, **checks), names
-    return quietly(validation.check_array, X, input_name="X", estimator=function, **checks), names
+        X, y = quietly(validation.check_X_y, X, *y, estimator=function, **checks)
+        return _in_order(X), y, names
+    X = quietly(validation.check_array, X, input_name="X", estimator=function, **checks)
+    return _in_order(X), names
 
 
 def diagram_box(estimator, caption):

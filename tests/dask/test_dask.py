@@ -7,6 +7,7 @@ import signal
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -110,6 +111,17 @@ def test_float32_and_frames(data):
     assert fitted.feature_names_in_.tolist() == list("abcd")
     np.testing.assert_allclose(fitted.predict(parts).compute(), local.predict(frame), **ALIKE)
     np.testing.assert_allclose(fitted.predict(frame), local.predict(frame), **ALIKE)
+
+
+def test_sparse_partitions(data, client):
+    dense, y = data[0] * (data[0] > 0.2), data[1][:, 0]
+    parts = in_parts(dense, y, 300)
+    X = parts[0].map_blocks(csr_array)
+    model = DaskDPRidge(**RIDGE)
+    expected = weights(DPRidge(**RIDGE).fit(dense, y))
+    np.testing.assert_allclose(weights(clone(model).fit(X, parts[1])), expected, **ALIKE)
+    model.set_params(client=client)
+    np.testing.assert_allclose(weights(model.fit(X, parts[1])), expected, **ALIKE)
 
 
 def test_the_same_bits_whoever_adds_up(data, client):

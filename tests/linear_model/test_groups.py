@@ -52,15 +52,15 @@ SAME = {
 
 @pytest.mark.parametrize("ids", SAME.values(), ids=SAME)
 def test_ids_of_any_type(ids):
-    codes, n_records = encode_groups(ids, 5)
+    codes, n_records = encode_groups(ids, np.empty((5, 1)))
     assert n_records == 3
     assert sorted(set(codes)) == [0, 1, 2]
     np.testing.assert_array_equal(codes[:, np.newaxis] == codes, NAMES[:, np.newaxis] == NAMES)
 
 
 def test_words_and_numbers_that_look_alike_are_two():
-    assert encode_groups(["1", 1, 1.0, "1"], 4)[1] == 2
-    assert encode_groups(None, 7) == (None, 7)
+    assert encode_groups(["1", 1, 1.0, "1"], np.empty((4, 1)))[1] == 2
+    assert encode_groups(None, np.empty((7, 1))) == (None, 7)
 
 
 MISSING = {
@@ -80,7 +80,7 @@ MISSING = {
 @pytest.mark.parametrize("ids", MISSING.values(), ids=MISSING)
 def test_missing_ids_are_refused(ids):
     with pytest.raises(ValueError, match="groups contains missing values"):
-        encode_groups(ids, 3)
+        encode_groups(ids, np.empty((3, 1)))
 
 
 WRONG = {
@@ -96,7 +96,7 @@ WRONG = {
 @pytest.mark.parametrize(("ids", "kind", "message"), WRONG.values(), ids=WRONG)
 def test_what_is_no_id_for_each_row_is_refused(ids, kind, message):
     with pytest.raises(kind, match=message):
-        encode_groups(ids, 3)
+        encode_groups(ids, np.empty((3, 1)))
 
 
 @pytest.mark.parametrize("ids", [MISSING["None"], *(ids for ids, _, _ in WRONG.values())])

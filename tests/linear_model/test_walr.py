@@ -673,3 +673,12 @@ def test_check_private_estimator(model):
             check_private_estimator(model)
         return
     check_private_estimator(model)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_column_of_zeros_takes_no_part_in_noise_that_suits_the_rows(n_classes, rng):
+    X, y = rng.standard_normal((500, 5)), np.arange(500) % n_classes
+    X[:, 2] = 0.0
+    model = WALRClassifier(mechanism="analytic", noise_shape="adapted", random_state=0).fit(X, y)
+    assert (np.abs(model.coef_[:, 2]) < 1e-15).all()
+    assert (model.aggregate_.noise_cov[2] == 0.0).all()

@@ -3,6 +3,8 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix, lil_matrix
+from sklearn.utils import get_tags
 
 from skdp.preprocessing import BoundsScaler, NormClipper
 
@@ -83,3 +85,74 @@ def test_frames_keep_their_columns():
 def test_bad_bounds_are_refused_by_name(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         BoundsScaler(**parameters).fit(np.zeros((3, 2)))
+
+
+KINDS = [csr_matrix, csr_array, csc_array, coo_array, lil_matrix]
+
+
+def sparse_rows(rng, dtype=np.float64):
+    X = rng.standard_normal((40, 6)) * (rng.random((40, 6)) < 0.3) * rng.choice([0.1, 9], (40, 1))
+    X[3] = 0.0
+    return X.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "transformer",
+    [
+        NormClipper(0.7),
+        BoundsScaler(),
+        BoundsScaler((0.0, 2.0), feature_range=(0, 1)),
+        BoundsScaler((3 * [-0.1] + 3 * [-0.3], 3 * [0.2] + 3 * [0.6]), feature_range=(-1, 2)),
+        BoundsScaler((0.0, [1, 2, 3, 4, 5, 6]), feature_range=(0, 3)),
+    ],
+)
+def test_sparse_rows_stay_sparse_and_become_what_dense_ones_do(transformer, kind, dtype, rng):
+    X = sparse_rows(rng, dtype)
+    given = kind(X)
+    out = transformer.fit_transform(given)
+    assert out.format == "csr"
+    assert out.dtype == dtype
+    assert out.nnz <= np.count_nonzero(X)
+    assert isinstance(out, csr_array) == (kind in (csr_array, csc_array, coo_array))
+    expected = transformer.transform(X)
+    np.testing.assert_allclose(out.toarray(), expected, rtol=1e-6, atol=1e-15)
+    np.testing.assert_array_equal(given.toarray(), X)
+    assert get_tags(transformer).input_tags.sparse
+
+
+@pytest.mark.parametrize(
+    "scaler",
+    [
+        BoundsScaler((0.0, 2.0)),
+        BoundsScaler(feature_range=(0, 3)),
+        BoundsScaler((1.0, 2.0), feature_range=(-1, 1)),
+        BoundsScaler(([0, 0, 0, 0, 0, -1e-6], 1.0), feature_range=(0, 1)),
+    ],
+)
+def test_sparse_rows_that_would_be_filled_are_refused_with_the_remedy(scaler, rng):
+    X = sparse_rows(rng)
+    assert not get_tags(scaler).input_tags.sparse
+    with pytest.raises(TypeError, match=r"feature_bounds=\(0, high\) with feature_range=\(0, 1\)"):
+        scaler.fit(csr_array(X))
+    with pytest.raises(TypeError, match="stays sparse only where 0 is mapped to 0"):
+        scaler.fit(X).transform(csr_array(X))
+
+
+@pytest.mark.parametrize("bounds", ["a", None, (1.0, 0.0), ([0.0], [1.0, 2.0]), 3.0, {}])
+def test_tags_survive_absurd_bounds(bounds):
+    for scaler in (BoundsScaler(bounds), BoundsScaler(feature_range=bounds)):
+        assert get_tags(scaler).input_tags.sparse in (False, True)
+
+
+def test_places_with_several_entries_are_clipped_as_their_sum():
+    """Of which each is shorter than the bound."""
+    X = csr_array(([0.8, 0.8, -0.8, 0.0], [1, 1, 0, 2], [0, 4]), shape=(1, 3))
+    before = X.data.copy(), X.indices.copy()
+    out = NormClipper(1.0).fit_transform(X)
+    np.testing.assert_allclose(out.toarray()[0], np.array([-0.8, 1.6, 0.0]) / np.hypot(0.8, 1.6))
+    np.testing.assert_array_equal(X.data, before[0])
+    np.testing.assert_array_equal(X.indices, before[1])
+    doubled = BoundsScaler((-1, 1)).fit_transform(X)
+    np.testing.assert_allclose(doubled.toarray()[0], [-0.8, 1.0, 0.0])

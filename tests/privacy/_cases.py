@@ -1,5 +1,6 @@
 """Small problems that together take every choice of every estimator."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -150,11 +151,14 @@ class Case:
         "personal" gives `sample_epsilon`, "calls" are three of `partial_fit`.
     n_targets : int
         Of a regressor.
+    read : callable
+        Makes of an ndarray what the estimator is given.
     """
 
     estimator: object
     way: str = "fit"
     n_targets: int = 1
+    read: Callable = np.asarray
 
     def __str__(self):
         return f"{self.way}-{self.n_targets}-{self.estimator!r}"

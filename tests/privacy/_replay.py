@@ -194,7 +194,7 @@ def _fit(run, case, X, y, null, patch, groups):
                 run.estimator.set_params(epsilon=share * epsilon)
                 run.asked[part] = share * epsilon
                 with _null(null, part):
-                    run.estimator.partial_fit(X[part], y[part], **labels)
+                    run.estimator.partial_fit(case.read(X[part]), y[part], **labels)
         return
     personal = {}
     if case.way == "personal":
@@ -207,7 +207,7 @@ def _fit(run, case, X, y, null, patch, groups):
             run.estimator.fit(X, y, **personal)
         return
     with _null(null, np.arange(len(X))):
-        run.estimator.fit(X, y, **personal)
+        run.estimator.fit(case.read(X), y, **personal)
 
 
 def _null(null, part):

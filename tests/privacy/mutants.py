@@ -61,6 +61,9 @@ HIDDEN = "tests/statistical/test_hidden_dual.py"
 CHECKS = "tests/linear_model/test_dpsgd.py"
 PLAN_WHITENED = "tests/plans/test_whitened.py"
 ROW_SUMS = "tests/solvers/test_row_sums.py"
+SPARSE = "tests/linear_model/test_sparse.py"
+REPLAY_SPARSE = "tests/privacy/test_replay_sparse.py"
+SPARSE_STEPS = "tests/preprocessing/test_bounded.py"
 LEDGER = "tests/ledger/test_ledger.py"
 ACCOUNT = "tests/ledger/test_account.py"
 RACES = "tests/ledger/test_races.py"
@@ -97,6 +100,111 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    Mutant(
+        "rows are clipped before entries of a place are added up",
+        "_sparse.py",
+        "if not found.has_canonical_format:",
+        "if False:",
+        (REPLAY_SPARSE,),
+    ),
+    Mutant(
+        "what sparse rows say of themselves is believed",
+        "_sparse.py",
+        "        found = kind((X.data, X.indices, X.indptr), shape=X.shape)\n",
+        "        found = X\n",
+        (SPARSE,),
+    ),
+    Mutant(
+        "the caller's entries are put in order in place",
+        "_sparse.py",
+        "        found = found.copy()\n",
+        "",
+        (SPARSE,),
+    ),
+    Mutant(
+        "entries of a place that add up to infinity are rows",
+        "_sparse.py",
+        "if not np.isfinite(found.data).all():",
+        "if False:",
+        (SPARSE,),
+    ),
+    Mutant(
+        "indices that point anywhere",
+        "_sparse.py",
+        "found.check_format(full_check=True)",
+        "found.check_format(full_check=False)",
+        (SPARSE,),
+    ),
+    Mutant(
+        "entries of 0 make sparse rows longer",
+        "_sparse.py",
+        "            squares *= squares\n",
+        "            squares[squares == 0.0] = 1.0\n            squares *= squares\n",
+        (REPLAY_SPARSE, SPARSE),
+    ),
+    Mutant(
+        "sparse rows are taken for shorter than they are",
+        "_sparse.py",
+        "norms[start : start + _BLOCK] = np.sqrt(sums)",
+        "norms[start : start + _BLOCK] = 0.9 * np.sqrt(sums)",
+        (REPLAY_SPARSE,),
+    ),
+    Mutant(
+        "sparse values by column aren't clipped",
+        "_sparse.py",
+        "np.clip(data, low[X.indices], high[X.indices], out=data)",
+        "np.clip(data, -np.inf, np.inf, out=data)",
+        (SPARSE,),
+    ),
+    Mutant(
+        "sparse rows by column keep their length",
+        "_sparse.py",
+        "data *= np.repeat(scale, np.diff(X.indptr))",
+        "pass",
+        (SPARSE,),
+    ),
+    Mutant(
+        "null records are where sparse columns have no entry",
+        "_sparse.py",
+        "        if self._any_null:\n",
+        "        if False:\n",
+        (REPLAY_SPARSE,),
+    ),
+    Mutant(
+        "sparse columns are centred where they have entries only",
+        "_sparse.py",
+        "elsewhere = (self._elsewhere - shift) / unit",
+        "elsewhere = self._elsewhere / unit",
+        (SPARSE,),
+    ),
+    Mutant(
+        "a map that only stretches leaves lengths as they are",
+        "_solvers/_row_sums.py",
+        "self._lengths * np.abs(A.diagonal()).max()",
+        "self._lengths * 1.0",
+        (REPLAY_SPARSE,),
+    ),
+    Mutant(
+        "moments of sparse rows that aren't clipped",
+        "_solvers/_blocks.py",
+        "data = x.data * np.repeat(factors, np.diff(x.indptr))",
+        "data = x.data",
+        (REPLAY_SPARSE,),
+    ),
+    Mutant(
+        "a sparse row of a large batch isn't its own",
+        "_solvers/_gathered.py",
+        "if indices.size <= _FEW_ROWS else self._X[indices]",
+        "if indices.size <= _FEW_ROWS else self._X[np.sort(indices)]",
+        (SPARSE,),
+    ),
+    Mutant(
+        "sparse columns that 0 is mapped away from",
+        "preprocessing/_bounded.py",
+        "if issparse(X) and not self._keeps_zero(X.shape[1]):",
+        "if False:",
+        (SPARSE_STEPS,),
+    ),
     Mutant(
         "half the noise on counts",
         "_mechanisms.py",
@@ -1399,7 +1507,7 @@ MUTANTS = (
     Mutant(
         "null rows that count in a whitening moment",
         "_solvers/_row_sums.py",
-        "            x = x * ~self._is_null[block, np.newaxis]\n",
+        "            x = self._blocks.scaled(x, ~self._is_null[block])\n",
         "            pass\n",
         (ROW_SUMS, REPLAY),
     ),
@@ -1413,7 +1521,7 @@ MUTANTS = (
     Mutant(
         "rows of any length in a whitening moment",
         "_solvers/_row_sums.py",
-        "            x = x * scale[:, np.newaxis]\n",
+        "            x = self._blocks.scaled(x, scale)\n",
         "            pass\n",
         (ROW_SUMS, REPLAY),
     ),

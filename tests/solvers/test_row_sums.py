@@ -3,11 +3,13 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from skdp._bounds import clip_rows, null_records
 from skdp._losses import LOSSES, Multinomial
 from skdp._mechanisms import GaussianMechanism, as_vector
 from skdp._solvers import _row_sums
+from skdp._solvers._gathered import squeezed
 from skdp._solvers._row_sums import RowSums, block_rows, rounding_slack
 
 BIAS = 0.4
@@ -309,3 +311,35 @@ def test_an_error_in_a_thread_reaches_the_caller(rng, monkeypatch):
     with pytest.raises(MemoryError), sums.at_work():
         sums.moment(GaussianMechanism(math.inf, 0.0, 10, len(X)))
     assert sums._helpers is None
+
+
+@pytest.mark.parametrize(("n_features", "n_outputs"), [(40, 1), (300, 3)])
+def test_sums_of_sparse_rows_are_within_the_slack(n_features, n_outputs, rng):
+    """Of those of dense rows, in extended precision, with blocks that have other sizes."""
+    if np.finfo(np.longdouble).eps > 2.0**-60:
+        pytest.skip("no extended precision")
+    p, n_rows, bound = n_features + 1, 6000, 0.7
+    X = rng.standard_normal((n_rows, n_features)) * (rng.random((n_rows, n_features)) < 0.1)
+    rows, full = certified_sparse(X)
+    Y, loss = labelled(rng, n_rows, n_outputs)
+    A, w = mapping(rng, p), rng.standard_normal((p, n_outputs))
+    with RowSums(rows, Y, loss).at_work() as sums:
+        moment = sums.moment(NO_NOISE)
+        sums.bound_slopes(A, bound)
+        total = sums.slopes(w, NO_NOISE)
+    slopes = loss.gradient(squeezed(Y), squeezed(full @ (A @ w))).reshape(n_rows, n_outputs)
+    lengths = np.linalg.norm(full @ A, axis=1) * np.linalg.norm(slopes, axis=1)
+    slopes *= np.minimum(1.0, bound / np.maximum(lengths, 1e-300))[:, np.newaxis]
+    z = full.astype(np.longdouble)
+    slack = rounding_slack(n_rows, p, n_outputs)
+    off = np.linalg.norm((total - A.astype(np.longdouble) @ (z.T @ slopes)).astype(float))
+    assert 2.0 * off <= 30.0 * slack * bound
+    off = np.linalg.norm((moment - as_vector(z.T @ z)).astype(float))
+    assert 2.0 * off <= slack * (1.0 + BIAS**2)
+
+
+def certified_sparse(X):
+    """Sparse rows for the sums, and the same rows in full."""
+    rows = clip_rows(csr_array(X), data_norm=1.0, fit_intercept=True, bias=BIAS)
+    norms = np.maximum(np.linalg.norm(X, axis=1), 1.0)
+    return rows, np.column_stack([X / norms[:, np.newaxis], np.full(len(X), BIAS)])

@@ -68,7 +68,9 @@ def test_the_map_is_what_its_bounds_say(bias, size, alpha, n_rows, rng):
 def test_a_moment_that_was_not_bought_divides_by_the_bound():
     made = plan(moment_budget=0.0, n_columns=4, alpha=0.5)
     white = whiten(None, made)
-    np.testing.assert_allclose(white.A, np.eye(4) / math.sqrt(made.problem.row_norm**2 + 2.0))
+    np.testing.assert_allclose(
+        white.A.toarray(), np.eye(4) / math.sqrt(made.problem.row_norm**2 + 2.0)
+    )
     assert white.stretch == 1.0
     assert white.effective_columns == pytest.approx(1.0)
 

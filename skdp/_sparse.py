@@ -1,0 +1,166 @@
+"""Sparse rows and columns, read as the dense ones that they stand for."""
+
+import numpy as np
+from scipy.sparse import csc_array
+
+_BLOCK = 4096
+
+
+def canonical(X):
+    """Return sparse rows with one entry for each place, in order of the columns.
+
+    Nothing that the object says of itself is believed, and it stays as it is: what isn't in order
+    is put in order in a copy.
+
+    Parameters
+    ----------
+    X : sparse matrix or array, CSR
+
+    Returns
+    -------
+    X : sparse matrix or array, CSR
+
+    Raises
+    ------
+    ValueError
+        If indices point beyond the shape, or the entries of a place add up to no finite number.
+    """
+    kind = type(X)
+    try:
+        found = kind((X.data, X.indices, X.indptr), shape=X.shape)
+        found.check_format(full_check=True)
+    except ValueError:
+        raise ValueError("Sparse X has indices that don't fit its shape.") from None
+    # A new object has no flags that could be out of date.
+    if not found.has_canonical_format:
+        found = found.copy()
+        with np.errstate(all="ignore"):
+            found.sum_duplicates()
+        if not np.isfinite(found.data).all():
+            raise ValueError("Input X contains infinity or a value too large for its dtype.")
+    return found
+
+
+def row_norms(X):
+    """Return the L2 norm of each canonical row in float64; infinite where squares overflow."""
+    norms = np.empty(X.shape[0])
+    for start in range(0, norms.size, _BLOCK):
+        pointers = X.indptr[start : start + _BLOCK + 1]
+        squares = X.data[pointers[0] : pointers[-1]].astype(np.float64)
+        row = np.repeat(np.arange(pointers.size - 1), np.diff(pointers))
+        with np.errstate(over="ignore", under="ignore"):
+            squares *= squares
+            sums = np.bincount(row, weights=squares, minlength=pointers.size - 1)
+            norms[start : start + _BLOCK] = np.sqrt(sums)
+    return norms
+
+
+def scaled_rows(X, factors):
+    """Return rows times a factor each, with the pattern and type of entries that they have."""
+    factors = np.repeat(factors, np.diff(X.indptr))
+    data = X.data * factors.astype(X.dtype)
+    return type(X)((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+
+
+class SparseColumns:
+    """Columns of values, and of a number each where rows have no entry.
+
+    Stands for an ndarray of shape (n, d) where columns are read one at a time: `T` is a sequence
+    of them, and ``X @ w`` predicts. A column is written to one buffer, that of the last one.
+
+    Parameters
+    ----------
+    entries : csc_array of shape (n, d), float64
+    elsewhere : ndarray of shape (d,)
+        What columns hold where there is no entry.
+    is_null : ndarray of shape (n,), bool
+        Rows of 0.
+    """
+
+    def __init__(self, entries, elsewhere, is_null):
+        self.shape = entries.shape
+        self._entries, self._elsewhere, self._is_null = entries, elsewhere, is_null
+        self._any_null = bool(is_null.any())
+
+    @property
+    def T(self):
+        """The columns."""
+        return _Sequence(self)
+
+    def __matmul__(self, w):
+        apart = self._of_entries(self._entries.data - self._for_entries(self._elsewhere))
+        predictions = apart @ w + self._elsewhere @ w
+        predictions[self._is_null] = 0.0
+        return predictions
+
+    def write(self, j, out):
+        """Write a column to an array."""
+        entries = slice(*self._entries.indptr[j : j + 2])
+        out.fill(self._elsewhere[j])
+        out[self._entries.indices[entries]] = self._entries.data[entries]
+        if self._any_null:
+            out[self._is_null] = 0.0
+
+    def moved(self, shift, unit):
+        """Return the columns less a number each, divided by another."""
+        data = self._entries.data - self._for_entries(shift)
+        data /= self._for_entries(unit)
+        elsewhere = (self._elsewhere - shift) / unit
+        return SparseColumns(self._of_entries(data), elsewhere, self._is_null)
+
+    def _for_entries(self, values):
+        return np.repeat(values, np.diff(self._entries.indptr))
+
+    def _of_entries(self, data):
+        parts = data, self._entries.indices, self._entries.indptr
+        return csc_array(parts, shape=self.shape)
+
+
+class _Sequence:
+    """Columns, of which the one that was asked for last is there."""
+
+    def __init__(self, columns):
+        self._columns, self._last = columns, None
+        self._buffer = np.empty(columns.shape[0])
+
+    def __len__(self):
+        return self._columns.shape[1]
+
+    def __getitem__(self, j):
+        if not 0 <= j < len(self):
+            raise IndexError("There are fewer columns.")
+        if j != self._last:
+            self._columns.write(j, self._buffer)
+            self._last = j
+        return self._buffer
+
+
+def clipped_columns(X, scale, bias, is_null, low, high):
+    """Return the columns of rows that are scaled and then clipped to ranges.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n, d)
+    scale : ndarray of shape (n,) or None
+    bias : float
+        Constant of a further column, if it isn't 0.
+    is_null : ndarray of shape (n,), bool
+    low, high : ndarray of shape (d,), or None
+        None leaves values as they are.
+
+    Returns
+    -------
+    SparseColumns
+    """
+    n_rows, n_features = X.shape
+    n_columns = n_features + (bias != 0.0)
+    data = X.data.astype(np.float64)
+    if scale is not None:
+        data *= np.repeat(scale, np.diff(X.indptr))
+    elsewhere = np.zeros(n_columns)
+    elsewhere[n_features:] = bias
+    if low is not None:
+        np.clip(data, low[X.indices], high[X.indices], out=data)
+        elsewhere[:n_features] = np.clip(0.0, low, high)
+    entries = type(X)((data, X.indices, X.indptr), shape=(n_rows, n_columns)).tocsc()
+    return SparseColumns(entries, elsewhere, is_null)
