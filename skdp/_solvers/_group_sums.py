@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from skdp._mechanisms import as_vector
 from skdp._solvers._parallel import sum_in_order
@@ -104,7 +104,7 @@ class GroupSums(RowSums):
 
         Parameters
         ----------
-        A : ndarray of shape (p, p)
+        A : ndarray of shape (p, p), or diagonal sparse array
             Symmetric.
         bound : float
         """
@@ -191,11 +191,14 @@ class _ExactMap:
 
     Parameters
     ----------
-    A : ndarray of shape (p, p)
+    A : ndarray of shape (p, p), or diagonal sparse array
     """
 
     def __init__(self, A):
-        self._diagonal = np.diag(A) if np.array_equal(A, np.diag(np.diag(A))) else None
+        self._diagonal = None
+        if issparse(A) or np.array_equal(A, np.diag(np.diag(A))):
+            self._diagonal = A.diagonal()
+            return
         bits = (_EXACT_BITS - math.ceil(math.log2(len(A)))) // 2
         self._whole = 2.0**bits
         self._step = _power_above(np.abs(A).max()) / self._whole

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from dask.base import is_dask_collection
-from sklearn.base import is_regressor
+from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._solvers._whitened import RULES, solve_whitened
@@ -177,11 +177,12 @@ class DaskWhitened:
         return map_rows(getattr(local, method), X, self.n_features_in_)
 
     def __sklearn_clone__(self):
-        # Clients can't be copied.
-        return type(self)(**{**self._local(**self._shared()).get_params(deep=False), **self._own()})
-
-    def _own(self):
-        return {name: getattr(self, name) for name in OWN}
+        # A client can't be copied.
+        parameters = {
+            name: value if name == "client" else clone(value, safe=False)
+            for name, value in self.get_params(deep=False).items()
+        }
+        return type(self)(**parameters)
 
     def __getstate__(self):
         return {**super().__getstate__(), "client": None}
