@@ -9,3 +9,4 @@ CALIBRATION_KEY = 6
 SEARCH_KEY = 7
 # Of the candidates of a random search.
 CANDIDATES_KEY = 8
+PIPELINE_KEY = 9
