@@ -36,15 +36,14 @@ def null_records(indices):
     """Make null records of the rows with these indices, for tests and audits only.
 
     In the block, `clip_rows` gives them the norm 0, so that no release gets anything of them, the
-    intercept included, and `count_cells` leaves them out. It holds for the thread that enters it,
-    and for every call of these;
-    an inner block replaces an outer one. What the block is given tells afterwards, as `consulted`,
-    whether there was such a call.
+    intercept included, and `present_records` leaves them out. It holds for the thread that enters
+    it, and for every call of these; an inner block replaces an outer one. What the block is given
+    tells afterwards, as `consulted`, whether there was such a call.
 
     Parameters
     ----------
     indices : sequence of int
-        Rows of each `X` given to `clip_rows`; negative ones count from the end.
+        Rows of each array given to one of them; negative ones count from the end.
     """
     asked = _NullRows(indices)
     token = _null_rows.set(asked)
@@ -350,10 +349,15 @@ def count_cells(cells, n_cells):
     -------
     counts : ndarray of shape (n_cells,), int
     """
+    return np.bincount(present_records(cells), minlength=n_cells)
+
+
+def present_records(records):
+    """Return rows of an array without those of null records."""
     if null := _null_rows.get():
         null.consulted = True
-        cells = np.delete(cells, null.indices)
-    return np.bincount(cells, minlength=n_cells)
+        return np.delete(records, null.indices, axis=0)
+    return records
 
 
 def summation_slack(n_rows, n_columns, n_outputs, block_size):

@@ -1,5 +1,14 @@
-"""Transformers whose bounds are public, so that they cost no privacy."""
+"""Transformers that learn privately, and those whose bounds are public and cost nothing."""
 
 from skdp.preprocessing._bounded import BoundsScaler, NormClipper
+from skdp.preprocessing._norm_clipper import DPNormClipper
+from skdp.preprocessing._quantile_clipper import DPQuantileClipper
+from skdp.preprocessing._scaler import DPStandardScaler
 
-__all__ = ["BoundsScaler", "NormClipper"]
+__all__ = [
+    "BoundsScaler",
+    "DPNormClipper",
+    "DPQuantileClipper",
+    "DPStandardScaler",
+    "NormClipper",
+]

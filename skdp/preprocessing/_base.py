@@ -1,8 +1,13 @@
 """What private transformers share."""
 
+import numpy as np
 from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from skdp._estimator import RecordPrivateEstimator
+from skdp.utils._sklearn import validate_data
+
+DTYPES = [np.float64, np.float32]
 
 
 class PrivateTransformer(TransformerMixin, RecordPrivateEstimator):
@@ -13,3 +18,17 @@ class PrivateTransformer(TransformerMixin, RecordPrivateEstimator):
     L2 norm that no row exceeds, and ``feature_bounds_``, a pair of arrays of shape (n_outputs,)
     with the range of each column.
     """
+
+
+class NumberTransformer(PrivateTransformer):
+    """A private transformer of numbers, none of them missing, that keeps their type."""
+
+    def _numbers(self, X):
+        """Return rows that are to be transformed."""
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=DTYPES, reset=False)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -11,7 +11,18 @@ from skdp._bounds import row_norms
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp.utils._sklearn import Interval, _fit_context, validate_data
 
-_DTYPES = [np.float64, np.float32]
+DTYPES = [np.float64, np.float32]
+
+
+def same_bounds(low, high, n_features):
+    """Return what `feature_bounds_` is where all columns have one range."""
+    return np.full(n_features, low), np.full(n_features, high)
+
+
+def shorten_rows(X, bound):
+    """Return a new array whose rows aren't longer than a bound, and of which shorter ones stay."""
+    scale = bound / np.maximum(row_norms(X), bound)
+    return X * scale.astype(X.dtype)[:, np.newaxis]
 
 
 class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -31,6 +42,9 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     norm_bound_ : float
         L2 norm that no row of the output exceeds (up to rounding): `data_norm`.
+
+    feature_bounds_ : tuple of two ndarrays of shape (n_features,)
+        Range of each column of the output: `data_norm` to both sides of 0.
 
     n_features_in_ : int
         Number of features seen in `fit`.
@@ -78,8 +92,9 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ValueError
             If `data_norm` is out of range, or X is no finite array of numbers.
         """
-        validate_data(self, X, dtype=_DTYPES)
+        X = validate_data(self, X, dtype=DTYPES)
         self.norm_bound_ = float(self.data_norm)
+        self.feature_bounds_ = same_bounds(-self.norm_bound_, self.norm_bound_, X.shape[1])
         return self
 
     def transform(self, X):
@@ -100,10 +115,9 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ValueError
             If X has another number of features than in `fit`, or is no finite array of numbers.
         """
-        X = validate_data(self, X, dtype=_DTYPES, reset=False)
+        X = validate_data(self, X, dtype=DTYPES, reset=False)
         data_norm = check_positive(self.data_norm, "data_norm")
-        scale = data_norm / np.maximum(row_norms(X), data_norm)
-        return X * scale.astype(X.dtype)[:, np.newaxis]
+        return shorten_rows(X, data_norm)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -133,6 +147,9 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         L2 norm that no row of the output exceeds: ``sqrt(n_features)`` times the larger absolute
         end of `feature_range`. Few rows are as long: ``sqrt(0.2 * n_features)`` suits an
         estimator's `data_norm`, with :class:`NormClipper` of the same number in between.
+
+    feature_bounds_ : tuple of two ndarrays of shape (n_features,)
+        Range of each column of the output: `feature_range`.
 
     n_features_in_ : int
         Number of features seen in `fit`.
@@ -185,10 +202,11 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ValueError
             If bounds are not finite, not increasing, or don't fit the number of features.
         """
-        X = validate_data(self, X, dtype=_DTYPES)
+        X = validate_data(self, X, dtype=DTYPES)
         check_feature_bounds(self.feature_bounds, X.shape[1])
         low, high = check_bounds(self.feature_range, "feature_range")
         self.norm_bound_ = math.sqrt(X.shape[1]) * max(abs(low), abs(high))
+        self.feature_bounds_ = same_bounds(low, high, X.shape[1])
         return self
 
     def transform(self, X):
@@ -212,7 +230,7 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             If X has another number of features than in `fit`, or is no finite array of numbers.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=_DTYPES, reset=False)
+        X = validate_data(self, X, dtype=DTYPES, reset=False)
         low, high = check_feature_bounds(self.feature_bounds, X.shape[1])
         start, stop = check_bounds(self.feature_range, "feature_range")
         share = (np.clip(X, low, high) - low) / (high - low)
