@@ -26,3 +26,11 @@ class TransformerPlan(Plan):
     def events(self):
         """The releases that running this makes; none where nothing is learnt."""
         return self.releases
+
+    def start(self, random_state):
+        """Return the stream of a run, None where nothing is learnt: that is charged nowhere."""
+        return super().start(random_state) if self.events else None
+
+    def report(self, **facts):
+        """Return the report of a run, None where nothing is learnt; see `Plan.report`."""
+        return super().report(**facts) if self.events else None

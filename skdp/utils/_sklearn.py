@@ -19,6 +19,7 @@ __all__ = [
     "assert_docstring_consistency",
     "diagram_box",
     "quietly",
+    "read_feature_names",
     "repeats_rows",
     "take_rows",
     "validate_arrays",
@@ -170,6 +171,11 @@ def diagram_box(estimator, caption):
 def take_rows(array, rows):
     """Return some rows of an array or a data frame, of its own kind."""
     return _safe_indexing(array, rows)
+
+
+def read_feature_names(estimator, input_features):
+    """Return the names of a fitted estimator's input, checked against those it is given if any."""
+    return validation._check_feature_names_in(estimator, input_features)
 
 
 def repeats_rows():

@@ -1,0 +1,116 @@
+"""Columns of numbers or strings with gaps, as they come from arrays and data frames."""
+
+from collections.abc import Iterable
+from numbers import Real
+
+import numpy as np
+
+from skdp._solvers._preprocessing_counts import sort_categories
+from skdp.utils._sklearn import quietly
+
+# Of pandas, which needn't be installed.
+_GAP_TYPES = ("NAType", "NaTType")
+NOT_CATEGORIES = (
+    "a column of categories must hold numbers alone or strings alone, beside missing values "
+    "(what it holds is withheld)."
+)
+_READERS = ((float, (Real, np.bool_)), (str, str))
+_AUTO = "auto"
+
+
+def find_gaps(X, missing_values=np.nan):
+    """Return where entries are missing, as a boolean array.
+
+    Parameters
+    ----------
+    X : ndarray
+    missing_values : scalar, default=nan
+        NaN stands for None and pandas' NA and NaT, too.
+    """
+    if not _is_gap(missing_values):
+        return quietly(lambda: np.asarray(missing_values == X, dtype=bool) & np.ones(X.shape, bool))
+    if X.dtype.kind == "f":
+        return np.isnan(X)
+    if X.dtype.kind != "O":
+        return np.zeros(X.shape, dtype=bool)
+    return np.frompyfunc(_is_gap, 1, 1)(X).astype(bool)
+
+
+def dtype_to_read(X):
+    """Return the type to read rows as: object where NumPy would turn numbers into strings."""
+    if hasattr(X, "dtype") or hasattr(X, "dtypes"):
+        return None
+    return object if quietly(np.asarray, X).dtype.kind in "US" else None
+
+
+def read_categories(X, gaps):
+    """Return the columns of an array as lists of floats or of strings; gaps are ``np.nan``.
+
+    The type of numbers is not kept: a gap elsewhere may have changed it. Booleans are 0 and 1.
+
+    Raises
+    ------
+    TypeError
+        If an entry is neither, or a column has both.
+    """
+    return [_read_column(column, gap) for column, gap in zip(X.T, gaps.T, strict=True)]
+
+
+def check_categories(categories, n_features):
+    """Return for each column a sorted list of its declared categories, or None if it has none.
+
+    Raises
+    ------
+    ValueError
+        If `categories` isn't "auto" or a list with an entry for each feature.
+    TypeError
+        If a list mixes numbers and strings.
+    """
+    if isinstance(categories, str) and categories == _AUTO:
+        return [None] * n_features
+    if not isinstance(categories, Iterable) or isinstance(categories, str):
+        raise ValueError("categories must be 'auto' or a list with an entry for each feature.")
+    categories = list(categories)
+    if len(categories) != n_features:
+        raise ValueError(
+            f"categories must have an entry for each of {n_features} features, got "
+            f"{len(categories)}."
+        )
+    return [_check_declared(declared) for declared in categories]
+
+
+def as_array(categories):
+    """Return a list of categories as an array, whose type follows from them alone."""
+    is_number = all(isinstance(value, float) for value in categories)
+    return np.array(categories, dtype=np.float64 if is_number else object)
+
+
+def _check_declared(declared):
+    if declared is None or (isinstance(declared, str) and declared == _AUTO):
+        return None
+    if isinstance(declared, str) or not isinstance(declared, Iterable):
+        raise ValueError("an entry of categories must be 'auto' or a list of categories.")
+    values = np.empty(len(declared := list(declared)), dtype=object)
+    values[:] = declared
+    found = _read_column(values, find_gaps(values))
+    if not found or len(set(found)) < len(found):
+        raise ValueError("a list of categories must hold at least one, and none of them twice.")
+    return sort_categories(found)
+
+
+def _read_column(column, gaps):
+    values = column.tolist()
+    kinds = {type(values[place]) for place in np.flatnonzero(~gaps)}
+    read = [read for read, of in _READERS if all(issubclass(kind, of) for kind in kinds)]
+    if not read:
+        raise TypeError(NOT_CATEGORIES)
+    try:
+        return [np.nan if gap else read[0](value) for value, gap in zip(values, gaps, strict=True)]
+    except OverflowError:
+        raise ValueError("a column of categories holds a number too large for a float.") from None
+
+
+def _is_gap(value):
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    return value is None or type(value).__name__ in _GAP_TYPES

@@ -1,0 +1,347 @@
+"""Columns for categories, which are found privately where nobody lists them."""
+
+import math
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._bounds import present_records
+from skdp._estimator import BUDGET_CONSTRAINTS
+from skdp._plans._encoder import plan_encoder
+from skdp._solvers._preprocessing_counts import keep_largest, release_counts
+from skdp.preprocessing._base import PrivateTransformer
+from skdp.preprocessing._columns import (
+    as_array,
+    check_categories,
+    dtype_to_read,
+    find_gaps,
+    read_categories,
+)
+from skdp.utils._sklearn import (
+    Interval,
+    StrOptions,
+    _fit_context,
+    read_feature_names,
+    validate_data,
+)
+
+_INFREQUENT = "infrequent"
+
+
+class DPOneHotEncoder(PrivateTransformer):
+    r"""Encode categories as columns of 0 and 1; categories that nobody lists are found privately.
+
+    The counterpart of scikit-learn's OneHotEncoder, whose categories are those of the records that
+    it saw, also of a single one. Here a category is published if its noisy count
+
+    .. math:: n_v + z_v > \tau, \qquad z_v \sim N(0, \sigma^2) ,
+
+    with a threshold :math:`\tau` that counts of 1 stay below but with a probability taken from
+    `delta`. All others share the column "infrequent". Listed categories cost nothing.
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    under `adjacency`, for any data, whatever the other parameters. What is assumed public and what
+    is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
+    private as these rows: give it to a private estimator, whose guarantee adds to this one.
+
+    Parameters
+    ----------
+    categories : "auto" or list of array-like, default="auto"
+        For each feature, a list of its categories, numbers or strings, NaN for missing values. An
+        entry "auto", or "auto" for all, finds them privately. With lists for all features nothing
+        is learnt: that costs nothing, and has None for a report.
+
+    handle_unknown : {"infrequent", "ignore"}, default="infrequent"
+        Where a value goes that is none of the categories: to a last column of the feature, which
+        is always there, or nowhere, so that the feature's columns are all 0.
+
+    min_frequency : int or float, default=None
+        Found categories need a noisy count of this number, or of this share of `n_samples`, if it
+        is more than what privacy asks for.
+
+    max_categories : int, default=None
+        Most columns of a feature whose categories are found, "infrequent" included: those of the
+        largest noisy counts are kept.
+
+    sparse_output : bool, default=False
+        Whether `transform` gives a ``scipy.sparse.csr_array``.
+
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
+
+    delta : float, default=1e-5
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
+
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs about twice the noise.
+
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that a fit is charged to before its noise is drawn, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for whoever learns it and subtracts the noise, and fits with an equal seed share their
+        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
+        don't add up. The report says that there was one.
+
+    Attributes
+    ----------
+    categories_ : list of ndarray
+        The categories of each feature, sorted, missing values last; maybe none. Their type follows
+        from them alone: float64 for numbers, booleans included, and object for strings.
+
+    feature_bounds_ : tuple of two ndarrays of shape (n_outputs,)
+        Range of each column of the output: 0 and 1.
+
+    norm_bound_ : float
+        L2 norm that no row of the output exceeds: ``sqrt(n_features)``.
+
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPSimpleImputer : Fill missing values, which are a category of their own here.
+
+    Notes
+    -----
+    A record has one category in each of c features, so that the noise on each count has a standard
+    deviation of ``sqrt(c)`` times that of one, and the threshold is about six of them. In the
+    default setting that is some 65 records for one feature at ``epsilon=1``, and ten times as many
+    at 0.1. What is released costs a Gaussian release and an erasure, a release that shows
+    everything with a small probability [1]_; doc/theory/categories.rst has the proof.
+
+    Categories that a data frame declares aren't read: somebody made them from the records. Values
+    that `transform` doesn't know are never an error.
+
+    References
+    ----------
+    .. [1] Korolova, Kenthapadi, Mishra and Ntoulas (2009). Releasing search queries and clicks
+       privately. WWW. Section 4, for noise and a threshold of this kind.
+
+    Examples
+    --------
+    >>> from skdp.preprocessing import DPOneHotEncoder
+    >>> jobs = [["clerk"]] * 700 + [["nurse"]] * 500 + [["astronaut"]]
+    >>> encoder = DPOneHotEncoder(random_state=0).fit(jobs)
+    >>> encoder.get_feature_names_out(["job"])
+    array(['job_clerk', 'job_nurse', 'job_infrequent'], dtype=object)
+    >>> encoder.transform([["nurse"], ["astronaut"]])
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "categories": [StrOptions({"auto"}), list, tuple],
+        "handle_unknown": [StrOptions({_INFREQUENT, "ignore"})],
+        "min_frequency": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            None,
+        ],
+        "max_categories": [Interval(Integral, 1, None, closed="left"), None],
+        "sparse_output": ["boolean"],
+        **BUDGET_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        categories="auto",
+        handle_unknown="infrequent",
+        min_frequency=None,
+        max_categories=None,
+        sparse_output=False,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        ledger=None,
+        random_state=None,
+    ):
+        self.categories = categories
+        self.handle_unknown = handle_unknown
+        self.min_frequency = min_frequency
+        self.max_categories = max_categories
+        self.sparse_output = sparse_output
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.ledger = ledger
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Find categories privately, where they aren't listed.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows of numbers and strings; a column has either, beside missing values.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The transformer.
+
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid; no message quotes an entry of the data.
+        TypeError
+            If X is sparse, or a column has numbers and strings, or anything else.
+        """
+        # 1. scikit-learn's contract
+        X = self._read(X, reset=True)
+        categories = check_categories(self.categories, X.shape[1])
+
+        # 2. bound the data: a record is in one category of each column
+        records = present_records(X)
+        columns = read_categories(records, find_gaps(records))
+
+        # 3. plan from public numbers
+        plan = self._plan(*X.shape)
+        stream = plan.start(self.random_state)
+
+        # 4. release
+        searched = [j for j, listed in enumerate(categories) if listed is None]
+        if searched:
+            found = release_counts(
+                [columns[j] for j in searched],
+                [None] * len(searched),
+                threshold=plan.threshold,
+                mechanism=plan.mechanisms["counts"],
+                noise=stream,
+            )
+            for j, released in zip(searched, found, strict=True):
+                categories[j] = keep_largest(*released, plan.most)
+
+        # 5. publish
+        self.categories_ = [as_array(listed) for listed in categories]
+        self.privacy_report_ = plan.report(reproducible=self.random_state is not None)
+        n_outputs = sum(self._widths())
+        self.feature_bounds_ = np.zeros(n_outputs), np.ones(n_outputs)
+        self.norm_bound_ = math.sqrt(X.shape[1])
+        return self
+
+    def transform(self, X):
+        """Encode rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        X_encoded : ndarray or csr_array of shape (n_samples, n_outputs)
+            Of float64.
+
+        Raises
+        ------
+        NotFittedError
+            If the transformer isn't fitted.
+        ValueError
+            If X has another number of features than in `fit`, or can't be read; no message quotes
+            an entry.
+        TypeError
+            If a column has numbers and strings, or anything else.
+        """
+        check_is_fitted(self)
+        X = self._read(X, reset=False)
+        columns = read_categories(X, find_gaps(X))
+        places, first = np.empty(X.shape, dtype=np.int64), 0
+        for j, (column, known, width) in enumerate(
+            zip(columns, self.categories_, self._widths(), strict=True)
+        ):
+            # The value that stands for a gap is one object, which is found by identity.
+            numbers = {np.nan if v != v else v: place for place, v in enumerate(known.tolist())}
+            unknown = known.size if self.handle_unknown == _INFREQUENT else -1
+            found = np.array([numbers.get(value, unknown) for value in column], dtype=np.int64)
+            places[:, j] = np.where(found < 0, -1, first + found)
+            first += width
+        rows, columns = np.nonzero(places >= 0)
+        ones = np.ones(rows.size), (rows, places[rows, columns])
+        encoded = sparse.csr_array(ones, shape=(X.shape[0], first))
+        return encoded if self.sparse_output else encoded.toarray()
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the output's columns.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the features, where `fit` saw none.
+
+        Returns
+        -------
+        names : ndarray of shape (n_outputs,)
+            A feature's name, and after an underscore the category or "infrequent".
+
+        Raises
+        ------
+        NotFittedError
+            If the transformer isn't fitted.
+        ValueError
+            If the names are too few or many, or not those of `fit`.
+        """
+        check_is_fitted(self)
+        last = [_INFREQUENT] if self.handle_unknown == _INFREQUENT else []
+        return np.array(
+            [
+                f"{name}_{category}"
+                for name, known in zip(
+                    read_feature_names(self, input_features), self.categories_, strict=True
+                )
+                for category in [*map(_in_words, known.tolist()), *last]
+            ],
+            dtype=object,
+        )
+
+    def _plan(self, n_rows, n_features):
+        n_discovered = check_categories(self.categories, n_features).count(None)
+        most = self.max_categories
+        if most is not None and self.handle_unknown == _INFREQUENT:
+            most -= 1
+        return plan_encoder(
+            self._budget(),
+            n_rows=n_rows,
+            n_discovered=n_discovered,
+            min_frequency=self.min_frequency,
+            most=most,
+        )
+
+    def _read(self, X, *, reset):
+        dtype = dtype_to_read(X)
+        return validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite="allow-nan")
+
+    def _widths(self):
+        """Return the number of columns of each feature."""
+        return [known.size + (self.handle_unknown == _INFREQUENT) for known in self.categories_]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _in_words(category):
+    """Return a category as in a column's name: whole numbers without a point."""
+    is_whole = isinstance(category, float) and category.is_integer()
+    return str(int(category) if is_whole else category)

@@ -1,0 +1,385 @@
+"""Filling gaps privately."""
+
+import math
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._bounds import present_records
+from skdp._checks import check_feature_bounds
+from skdp._estimator import BUDGET_CONSTRAINTS
+from skdp._plans._imputer import plan_imputer
+from skdp._solvers._preprocessing_counts import keep_largest, release_counts
+from skdp._solvers._preprocessing_fills import release_means, release_medians
+from skdp.preprocessing._base import PrivateTransformer
+from skdp.preprocessing._columns import check_categories, dtype_to_read, find_gaps, read_categories
+from skdp.utils._sklearn import StrOptions, _fit_context, read_feature_names, validate_data
+
+_OF_NUMBERS = ("mean", "median")
+_DTYPES = [np.float64, np.float32]
+
+
+class DPSimpleImputer(PrivateTransformer):
+    """Fill missing values with a private mean, median or most frequent value of their column.
+
+    The counterpart of scikit-learn's SimpleImputer for records that are to be protected. How many
+    values are missing, and where, is protected like the values.
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    under `adjacency`, for any data, whatever the other parameters. What is assumed public and what
+    is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
+    private as these rows: give it to a private estimator, whose guarantee adds to this one.
+
+    Parameters
+    ----------
+    missing_values : int, float, str, np.nan or None, default=np.nan
+        What stands for a missing value. NaN and None stand for all of NaN, None and pandas' NA.
+
+    strategy : {"mean", "median", "most_frequent", "constant"}, default="mean"
+        What fills the gaps of a column. "mean" and "median" are of numbers, the other two of
+        numbers or strings. "constant" learns nothing, costs nothing and has None for a report.
+
+    fill_value : str or number, default=None
+        What "constant" fills with, and "most_frequent" where no category is common enough to be
+        told. None is 0 for an array of numbers and "missing_value" for others.
+
+    add_indicator : bool or array-like of int or str, default=False
+        Whether to append columns that are 1 where a value was missing: for all features (True), or
+        for those of these numbers or names. Which features had gaps is data, so they are never
+        chosen by that.
+
+    categories : "auto" or list of array-like, default="auto"
+        For "most_frequent": for each feature, what its values may be; others are not counted.
+        "auto", for all or in place of one list, counts what there is and considers values so common
+        that no record shows, see :class:`DPOneHotEncoder`. Listed values need less noise.
+
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
+
+    delta : float, default=1e-5
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
+
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs about twice the noise.
+
+    feature_bounds : pair (low, high), default=(-1.0, 1.0)
+        For "mean" and "median": public range of the features, two numbers for all features or two
+        array-likes of shape (n_features,). Values beyond are clipped, also by `transform`. Write
+        them from what the features mean, never from the data; the median hardly minds bounds that
+        are ten times too wide.
+
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that a fit is charged to before its noise is drawn, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for whoever learns it and subtracts the noise, and fits with an equal seed share their
+        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
+        don't add up. The report says that there was one.
+
+    Attributes
+    ----------
+    statistics_ : ndarray of shape (n_features,)
+        What fills the gaps of each feature.
+
+    indicator_features_ : ndarray of shape (n_indicators,)
+        Numbers of the features that have a column of indicators.
+
+    feature_bounds_ : tuple of two ndarrays of shape (n_outputs,)
+        Range of each column of the output, of any rows; infinite where nothing is clipped:
+        for "most_frequent" and "constant", and for ``epsilon=inf``.
+
+    norm_bound_ : float
+        L2 norm that no row of the output exceeds, up to rounding; infinite where a range is.
+
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPOneHotEncoder : Columns for categories, found privately, that of missing values among them.
+    BoundsScaler : Map features from public ranges to a common one.
+
+    Notes
+    -----
+    All columns are released at once, in full batches of Gaussian noise. The mean is that of the
+    distances from the middle of the range, over a noisy number of entries. The median is found by
+    halving the range twelve times, at each time by a noisy balance of the entries above and below,
+    so that a range ten times too wide costs three halvings. Both go to the middle of the range
+    where entries are few or the noise is large. A column without entries stays.
+
+    With ``epsilon=inf`` fills are scikit-learn's, and bounds don't clip.
+
+    References
+    ----------
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of the Royal Statistical
+       Society B. Corollary 3.3, on composition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.preprocessing import DPSimpleImputer
+    >>> rng = np.random.default_rng(0)
+    >>> ages = rng.uniform(20, 60, (5000, 1))
+    >>> ages[rng.random(5000) < 0.2] = np.nan
+    >>> imputer = DPSimpleImputer(strategy="median", feature_bounds=(0, 1000), random_state=0)
+    >>> bool(abs(imputer.fit(ages).statistics_[0] - 40) < 2)
+    True
+    >>> imputer.privacy_report_.epsilon
+    1.0
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "missing_values": [Real, Integral, str, None],
+        "strategy": [StrOptions({"mean", "median", "most_frequent", "constant"})],
+        "fill_value": [Real, str, None],
+        "add_indicator": ["boolean", "array-like"],
+        "categories": [StrOptions({"auto"}), list, tuple],
+        **BUDGET_CONSTRAINTS,
+        "feature_bounds": ["array-like"],
+    }
+
+    def __init__(
+        self,
+        *,
+        missing_values=np.nan,
+        strategy="mean",
+        fill_value=None,
+        add_indicator=False,
+        categories="auto",
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        feature_bounds=(-1.0, 1.0),
+        ledger=None,
+        random_state=None,
+    ):
+        self.missing_values = missing_values
+        self.strategy = strategy
+        self.fill_value = fill_value
+        self.add_indicator = add_indicator
+        self.categories = categories
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.feature_bounds = feature_bounds
+        self.ledger = ledger
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Learn privately what fills gaps.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, of numbers for "mean" and "median".
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The transformer.
+
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid; no message quotes an entry of the data.
+        TypeError
+            If X is sparse, or a column has numbers and strings, or other things, for
+            "most_frequent".
+        """
+        # 1. scikit-learn's contract
+        X = self._read(X, reset=True)
+        self.indicator_features_ = self._indicated()
+
+        # 2. bound the data
+        low, high = check_feature_bounds(self.feature_bounds, X.shape[1])
+        records = present_records(X)
+        gaps = find_gaps(records, self.missing_values)
+
+        # 3. plan from public numbers
+        plan = self._plan(*X.shape)
+        stream = plan.start(self.random_state)
+
+        # 4. release
+        if self.strategy in _OF_NUMBERS:
+            records = np.where(gaps, np.nan, records)
+            self.statistics_ = _RELEASES[self.strategy](plan, records, low, high, stream)
+        else:
+            self.statistics_ = np.full(X.shape[1], self._fallback(X.dtype), _kind_of(X.dtype))
+        if self.strategy == "most_frequent":
+            self._take_most_frequent(plan, read_categories(records, gaps), stream)
+
+        # 5. publish
+        self.privacy_report_ = plan.report(reproducible=self.random_state is not None)
+        if self.strategy not in _OF_NUMBERS or not plan.budget.is_private:
+            low, high = np.full_like(low, -np.inf), np.full_like(high, np.inf)
+        n_indicators = self.indicator_features_.size
+        self.feature_bounds_ = (
+            np.append(low, np.zeros(n_indicators)),
+            np.append(high, np.ones(n_indicators)),
+        )
+        self.norm_bound_ = math.hypot(*np.maximum(*np.abs(self.feature_bounds_)).tolist())
+        return self
+
+    def transform(self, X):
+        """Fill gaps, and clip to `feature_bounds` for "mean" and "median".
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        X_filled : ndarray of shape (n_samples, n_features + n_indicators)
+            A new array of numbers, float32 if X is, or of objects if X in `fit` was.
+
+        Raises
+        ------
+        NotFittedError
+            If the transformer isn't fitted.
+        ValueError
+            If X has another number of features than in `fit`, or can't be read; no message quotes
+            an entry.
+        """
+        check_is_fitted(self)
+        X = self._read(X, reset=False)
+        gaps = find_gaps(X, self.missing_values)
+        filled = np.where(gaps, self.statistics_.astype(X.dtype), X)
+        if self.strategy in _OF_NUMBERS:
+            low, high = (bound[: X.shape[1]].astype(X.dtype) for bound in self.feature_bounds_)
+            filled = np.clip(filled, low, high)
+        return np.hstack([filled, gaps[:, self.indicator_features_].astype(X.dtype)])
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the output's columns.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the features, where `fit` saw none.
+
+        Returns
+        -------
+        names : ndarray of shape (n_outputs,)
+            Those of the features, then those of the indicators, which begin with
+            "missingindicator_".
+
+        Raises
+        ------
+        NotFittedError
+            If the transformer isn't fitted.
+        ValueError
+            If the names are too few or many, or not those of `fit`.
+        """
+        check_is_fitted(self)
+        names = read_feature_names(self, input_features)
+        indicators = [f"missingindicator_{name}" for name in names[self.indicator_features_]]
+        return np.concatenate([names, np.array(indicators, dtype=object)])
+
+    def _plan(self, n_rows, n_features):
+        categories = [None] * n_features
+        if self.strategy == "most_frequent":
+            categories = check_categories(self.categories, n_features)
+        return plan_imputer(
+            self._budget(),
+            strategy=self.strategy,
+            n_rows=n_rows,
+            n_columns=n_features,
+            n_discovered=categories.count(None),
+        )
+
+    def _read(self, X, *, reset):
+        """Return X as floats, or as objects where there are others."""
+        if reset:
+            dtype = _DTYPES if self.strategy in _OF_NUMBERS else dtype_to_read(X)
+        else:
+            dtype = object if self.statistics_.dtype.kind == "O" else _DTYPES
+        finite = "allow-nan" if _means_gap(self.missing_values) else True
+        X = validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite=finite)
+        return X if X.dtype in _DTYPES else X.astype(_kind_of(X.dtype))
+
+    def _indicated(self):
+        """Return the numbers of the features that have indicators."""
+        numbers = range(self.n_features_in_)
+        if isinstance(self.add_indicator, bool | np.bool_):
+            return np.array(numbers if self.add_indicator else [], dtype=int)
+        names = list(getattr(self, "feature_names_in_", ()))
+        found = [
+            names.index(f) if f in names else f for f in np.asarray(self.add_indicator).tolist()
+        ]
+        if not all(type(f) is int and f in numbers for f in found):
+            raise ValueError("add_indicator must be True, False, or numbers or names of features.")
+        return np.array(found, dtype=int)
+
+    def _fallback(self, dtype):
+        is_number = dtype.kind in "biuf"
+        if is_number and isinstance(self.fill_value, str):
+            raise ValueError("fill_value must be a number where X has numbers only.")
+        default = 0.0 if is_number else "missing_value"
+        return default if self.fill_value is None else self.fill_value
+
+    def _take_most_frequent(self, plan, columns, stream):
+        """Put the most frequent category of each column in place, where one is found."""
+        found = release_counts(
+            [[value for value in column if value == value] for column in columns],
+            check_categories(self.categories, len(columns)),
+            threshold=plan.threshold,
+            mechanism=plan.mechanisms["counts"],
+            noise=stream,
+        )
+        for j, (categories, counts) in enumerate(found):
+            if categories:
+                (self.statistics_[j],) = keep_largest(categories, counts, 1)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = _means_gap(self.missing_values)
+        tags.input_tags.string = tags.input_tags.categorical = self.strategy not in _OF_NUMBERS
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _release_means(plan, X, low, high, stream):
+    return release_means(
+        X, low=low, high=high, n_rows=plan.n_rows, mechanism=plan.mechanisms["mean"], noise=stream
+    )
+
+
+def _release_medians(plan, X, low, high, stream):
+    return release_medians(
+        X,
+        low=low,
+        high=high,
+        n_steps=plan.n_steps,
+        mechanism=plan.mechanisms["median"],
+        noise=stream,
+    )
+
+
+_RELEASES = {"mean": _release_means, "median": _release_medians}
+
+
+def _kind_of(dtype):
+    """Return the type that entries are kept in: a float's, or an object's."""
+    return np.float64 if dtype.kind in "biuf" else object
+
+
+def _means_gap(missing_values):
+    return missing_values is None or missing_values != missing_values

@@ -1,0 +1,149 @@
+"""What an imputer fills with, what it promises of its output, and what it must not read."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.impute import SimpleImputer
+
+from skdp.accountant import get_epsilon
+from skdp.preprocessing import DPSimpleImputer
+
+STRATEGIES = ("mean", "median", "most_frequent", "constant")
+INF = float("inf")
+
+
+@pytest.fixture
+def table(rng):
+    """Whole numbers around 30, a fifth of them missing, and a column without entries."""
+    X = np.round(rng.normal(30.0, 10.0, (20_000, 4)))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    X[:, 3] = np.nan
+    return X
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("missing_values", [np.nan, -1.0])
+@pytest.mark.parametrize("add_indicator", [False, True])
+def test_without_noise_it_is_scikit_learns(table, strategy, missing_values, add_indicator):
+    X = np.where(np.isnan(table), missing_values, table)
+    asked = {"strategy": strategy, "missing_values": missing_values}
+    X = X[:300, :3]
+    ours = DPSimpleImputer(**asked, add_indicator=add_indicator, epsilon=INF)
+    theirs = SimpleImputer(**asked, add_indicator=add_indicator)
+    np.testing.assert_allclose(ours.fit_transform(X), theirs.fit_transform(X), rtol=1e-12)
+    assert list(ours.get_feature_names_out()) == list(theirs.get_feature_names_out())
+
+
+@pytest.mark.parametrize("strategy", ["mean", "median"])
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_fills_are_useful_with_bounds_ten_times_too_wide(table, strategy, adjacency):
+    """Deviations are some 5 standard deviations of the noise; those of medians a halving or two."""
+    asked = {"strategy": strategy, "feature_bounds": (0.0, 1000.0), "adjacency": adjacency}
+    fitted = DPSimpleImputer(**asked, epsilon=1.0, random_state=0).fit(table)
+    assert np.abs(fitted.statistics_[:3] - 30.0).max() < 5.0
+    poor = DPSimpleImputer(**asked, epsilon=0.1, random_state=0).fit(table)
+    assert np.abs(poor.statistics_[:3] - 30.0).max() < (5.0 if strategy == "median" else 50.0)
+    assert fitted.transform(table).shape == table.shape
+
+
+@pytest.mark.parametrize("given", ["auto", [["x", "y", "z"], [1, 2]], ["auto", [2.0, 1.0]]])
+@pytest.mark.parametrize("epsilon", [1.0, INF])
+def test_the_most_frequent_of_strings_and_numbers(given, epsilon):
+    frame = pd.DataFrame(
+        {"word": ["x", None, "y", "y", pd.NA] * 4000, "number": [1, 2, np.nan, 2, 1] * 4000}
+    )
+    imputer = DPSimpleImputer(
+        strategy="most_frequent", categories=given, add_indicator=["number"], epsilon=epsilon
+    ).set_output(transform="pandas")
+    filled = imputer.fit_transform(frame)
+    assert imputer.statistics_[0] == "y"
+    assert imputer.statistics_[1] in (1.0, 2.0)
+    assert list(filled.columns) == ["word", "number", "missingindicator_number"]
+    assert filled["word"].tolist()[:5] == ["x", "y", "y", "y", "y"]
+    assert filled["missingindicator_number"].tolist()[:5] == [0, 0, 1, 0, 0]
+
+
+def test_a_category_too_rare_to_tell_is_not_the_fill():
+    X = np.array([["a"]] * 50 + [[None]] * 950, dtype=object)
+    rare = DPSimpleImputer(strategy="most_frequent", random_state=0).fit(X)
+    assert rare.statistics_.tolist() == ["missing_value"]
+    rare.set_params(fill_value="?").fit(X)
+    assert rare.statistics_.tolist() == ["?"]
+    numbers = np.where(X == "a", 1.0, np.nan).astype(float)
+    assert rare.set_params(fill_value=None).fit(numbers).statistics_.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("given", [["a"], [["a"], ["a", "a"]], "a", [["a"], 3], [[], ["a"]]])
+def test_malformed_categories_are_refused(given):
+    imputer = DPSimpleImputer(strategy="most_frequent", categories=given)
+    with pytest.raises(ValueError, match="categories"):
+        imputer.fit([["a", "b"]])
+
+
+@pytest.mark.parametrize("entry", [3, (), b"secret", object()])
+def test_mixed_columns_are_refused_without_a_value(entry):
+    X = np.array([["secret"], [None]], dtype=object)
+    X[1, 0] = entry
+    with pytest.raises(TypeError, match="numbers alone or strings alone") as caught:
+        DPSimpleImputer(strategy="most_frequent").fit(X)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("strategy", STRATEGIES[:3])
+def test_the_report_is_that_of_the_plan_and_the_budget_is_used(table, strategy, adjacency):
+    asked = {"strategy": strategy, "adjacency": adjacency, "categories": "auto"}
+    imputer = DPSimpleImputer(**asked).fit(table[:2000])
+    report = imputer.privacy_report_
+    assert report.events == imputer._preview(2000, 4).events
+    assert report.events == imputer._plan(2000, 4).events
+    assert 0.999 < report.epsilon_at(1e-5) <= 1.0
+    if strategy != "most_frequent":
+        (event,) = report.events
+        noise = event.noise_multiplier
+        spent = get_epsilon(noise, 1e-5, n_steps=event.n_steps, adjacency=adjacency)
+        assert 0.999 < spent <= 1.0
+
+
+def test_a_constant_costs_nothing(table, tmp_path):
+    no_ledger = tmp_path / "none"
+    imputer = DPSimpleImputer(strategy="constant", fill_value=7, delta=0.0)
+    assert imputer.fit(table).privacy_report_ is None
+    assert imputer._plan(3, 2).events == ()
+    assert imputer._preview(3, 2) is None
+    assert imputer.transform(table)[0, 3] == 7.0
+    assert not no_ledger.exists()
+
+
+@pytest.mark.parametrize("strategy", ["mean", "median"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_promises_hold_of_any_row(table, strategy, dtype):
+    low, high = np.array([0.0, -5.0, 10.0, 1.0]), np.array([50.0, 5.0, 20.0, 2.0])
+    asked = {"feature_bounds": (low, high), "add_indicator": [1, 3], "random_state": 0}
+    imputer = DPSimpleImputer(strategy=strategy, **asked).fit(table)
+    assert imputer.indicator_features_.tolist() == [1, 3]
+    extremes = [-1e30, 1e30, np.nan, 0.0]
+    X = np.array(list(itertools.product(extremes, repeat=4)), dtype=dtype)
+    filled = imputer.transform(X)
+    assert filled.dtype == dtype
+    lows, highs = imputer.feature_bounds_
+    assert lows.shape == highs.shape == (6,)
+    assert ((lows <= filled) & (filled <= highs)).all()
+    assert np.linalg.norm(filled.astype(float), axis=1).max() <= imputer.norm_bound_ * (1 + 1e-6)
+    assert imputer.norm_bound_ == pytest.approx(math.sqrt(2500 + 25 + 400 + 4 + 2))
+
+
+def test_without_bounds_nothing_is_promised(table):
+    for unbound in ({"strategy": "constant"}, {"epsilon": INF}):
+        imputer = DPSimpleImputer(**unbound).fit(table)
+        assert imputer.norm_bound_ == INF
+        assert np.isinf(imputer.feature_bounds_).all()
+
+
+def test_wrong_indicators_are_refused(table):
+    for wrong in ([4], [-1], ["a"], [True], [0.0]):
+        with pytest.raises(ValueError, match="add_indicator"):
+            DPSimpleImputer(add_indicator=wrong).fit(table)
