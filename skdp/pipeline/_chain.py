@@ -119,6 +119,17 @@ def hand_on(step, promise):
         step.set_params(feature_bounds=HandedBounds((low, high)))
 
 
+def forget(step):
+    """Set a private step's bounds back where an earlier fit handed them on."""
+    parameters = inspect.signature(type(step)).parameters
+    handed = {
+        name: parameters[name].default
+        for name, value in step.get_params(deep=False).items()
+        if isinstance(value, (HandedNorm, HandedBounds))
+    }
+    step.set_params(**handed)
+
+
 def promised_by(step):
     """Return what a fitted step promises of its output.
 
@@ -201,8 +212,6 @@ def _is_open(step, name):
     if name not in parameters:
         return False
     value, default = getattr(step, name), parameters[name].default
-    if isinstance(value, (HandedNorm, HandedBounds)) or value is default:
-        return True
     try:
         return np.array_equal(value, default)
     except ValueError:

@@ -10,11 +10,12 @@ from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_priva
 from skdp._plans._pipeline import Learner, PipelineBudget, plan_pipeline
 from skdp.ledger._account import COVERED
 from skdp.linear_model._base import RowPrivateEstimator, encode_labels
-from skdp.pipeline._chain import fit_chain, fit_last, hand_on
+from skdp.pipeline._chain import fit_chain, fit_last, forget, hand_on
 from skdp.pipeline._shares import resolve_shares
 from skdp.pipeline._tree import (
     all_leaves,
     check_leaks,
+    declared_width,
     forest,
     handing,
     private_leaves,
@@ -210,7 +211,7 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
         self._validate_steps()
         n_rows, n_features, n_outputs = self._sizes(X, y)
         uncovered = self._uncovered()
-        steps = [(name, clone(step, safe=False)) for name, step in self.steps]
+        steps = self._fresh_steps()
 
         with handing(steps):
             # 2. steps that learn nothing bound the data
@@ -310,6 +311,13 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
         parameters = self.get_params(deep=False)
         return {name: value for name, value in parameters.items() if name != "steps"}
 
+    def _fresh_steps(self):
+        """Return copies of the steps that know nothing of an earlier fit."""
+        steps = [(name, clone(step, safe=False)) for name, step in self.steps]
+        for leaf in private_leaves(forest(steps)):
+            forget(leaf.estimator)
+        return steps
+
     def _sizes(self, X, y):
         """Return the numbers of rows, of features, and of outputs of what predicts."""
         refuse_foreign(X, "X")
@@ -331,8 +339,8 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
 
     def _plan(self, n_rows, n_features, n_outputs=1):
         """Return the plan of a fit on rows of such sizes."""
-        steps = forest(self.steps)
-        check_leaks(steps, tuple(self.allow))
+        check_leaks(forest(self.steps), tuple(self.allow))
+        steps = forest(self._fresh_steps())
         n_public = _n_public(steps)
         width = n_features
         for step in steps[:n_public]:
@@ -349,7 +357,7 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
             width = width_after(step, width)
         learners = []
         for leaf, n_columns, is_exact in found:
-            sizes = (n_rows, n_columns or stand_in or 1)
+            sizes = (n_rows, n_columns or declared_width(leaf.estimator) or stand_in or 1)
             releases = self._releases(leaf.estimator, *sizes, n_outputs)
             if releases(self.epsilon, self.delta):
                 learners.append((leaf, releases, is_exact))

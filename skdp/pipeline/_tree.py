@@ -183,6 +183,13 @@ def width_after(step, width):
     return width if isinstance(step.estimator, OneToOneFeatureMixin) else None
 
 
+def declared_width(estimator):
+    """Return the number of columns that an estimator's public bounds are for, None if for any."""
+    bounds = getattr(estimator, "feature_bounds", None)
+    sizes = () if bounds is None else (np.size(end) for end in bounds if np.ndim(end) == 1)
+    return next(iter(sizes), None)
+
+
 def widths(step, width):
     """Yield each leaf of a step with the number of its columns, None where it isn't known.
 
