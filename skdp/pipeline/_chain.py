@@ -228,7 +228,9 @@ def _fit_transform(step, X, y):
     """Fit a step and return what it makes of X; of what isn't ours, no error or warning tells."""
     if isinstance(step, PrivateEstimator):
         return step.fit(X, y).transform(X)
-    return _quietly(step.fit_transform, X, y)
+    if hasattr(step, "fit_transform"):
+        return _quietly(step.fit_transform, X, y)
+    return _quietly(lambda X, y: step.fit(X, y).transform(X), X, y)
 
 
 def _quietly(fit, X, y):
