@@ -39,6 +39,7 @@ from skdp.preprocessing import (
 )
 
 TOO_WIDE, MISSING = 10.0, 0.2
+NOTE = "AUC of the held-out part; delta is 1e-6."
 _GAPS = "_gaps"
 # Mean squares of a number and of a word.
 _OF_NUMBER, _OF_WORD = 0.2, 1.0
@@ -120,10 +121,10 @@ def learnt(numbers, words, bounds, known, logs, **budget):
     return make_private_pipeline(prepare, DPNormClipper(), model, **budget)
 
 
-def score(problem, way, epsilon, shares, seed):
+def score(problem, epsilon, way, seed):
     """Return the AUC on the held-out part."""
     (X_train, y_train, X_test, y_test), *known = load(problem)
-    budget = {"epsilon": epsilon, "delta": 1e-6, "shares": shares, "random_state": seed}
+    budget = {"epsilon": epsilon, "delta": 1e-6, "random_state": seed}
     if way == "pipeline":
         budget["has_gaps"] = problem.endswith(_GAPS)
     model = WAYS[way](*known, **budget).fit(X_train, y_train)
@@ -131,3 +132,24 @@ def score(problem, way, epsilon, shares, seed):
 
 
 WAYS = {"by hand": by_hand, "pipeline": learnt, "wide bounds": wide_bounds}
+
+
+def main(arguments=None):
+    """Measure and write the table."""
+    options = bench.read_options(
+        __file__,
+        __doc__,
+        arguments,
+        problems=["adult", "bank_marketing", "adult_gaps"],
+        epsilons=(0.1, 1.0),
+        seeds=range(10),
+    )
+    cells = list(itertools.product(options.problems, options.epsilons, WAYS))
+    found = bench.run_cells(score, cells, options.seeds, options)
+    table = pd.DataFrame(cells, columns=["data", "epsilon", "preprocessing"])
+    table = table.join(pd.DataFrame(map(bench.summarize, found)))
+    bench.write_table(table.round(5), "pipeline.csv", options, NOTE)
+
+
+if __name__ == "__main__":
+    bench.run_script(__file__)

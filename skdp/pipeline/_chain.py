@@ -115,7 +115,8 @@ def hand_on(step, promise):
     norm, low, high = promise
     if norm is not None and _SHORTEST <= norm <= _LONGEST and _is_open(step, "data_norm"):
         step.set_params(data_norm=HandedNorm(norm))
-    if low is not None and _are_bounds(low, high) and _is_open(step, "feature_bounds"):
+    has_use = step._uses_feature_bounds and _is_open(step, "feature_bounds")
+    if has_use and low is not None and _are_bounds(low, high):
         step.set_params(feature_bounds=HandedBounds((low, high)))
 
 

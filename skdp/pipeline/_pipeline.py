@@ -1,5 +1,8 @@
 """A pipeline with one budget for all that its steps learn."""
 
+import re
+import warnings
+
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -7,7 +10,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length
 
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
+from skdp._plans._base import LARGE_DELTA
 from skdp._plans._pipeline import Learner, PipelineBudget, plan_pipeline
+from skdp.exceptions import PrivacyWarning
 from skdp.ledger._account import COVERED
 from skdp.linear_model._base import RowPrivateEstimator, encode_labels
 from skdp.pipeline._chain import fit_chain, fit_last, forget, hand_on
@@ -28,8 +33,10 @@ _FURTHER = (
     "fit of a private pipeline takes X and y alone: what a step would learn from {!r} isn't "
     "planned for."
 )
+_NO_ROWS = "Found array with 0 sample(s) while a minimum of 1 is required."
 _NO_Y = "This DPPipeline estimator requires y to be passed, but the target y is None."
 _UNCOVERED = "step {!r} ({}), which learns from the records without privacy and is named in allow"
+_LARGE_DELTA = re.escape(LARGE_DELTA)
 _FROZEN = "what frozen steps were fitted on"
 
 
@@ -81,7 +88,8 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
         How much of the budget each step that spends some gets, in terms of the squared parameter
         of Gaussian differential privacy; only ratios count. A dict is by the names of steps, where
         that of a container stands for all that is in it, in equal parts; a list is in their order.
-        "auto" gives a last step that predicts four fifths, and the others equal parts of the rest.
+        "auto" gives a last step that predicts three quarters, and the others equal parts of the
+        rest.
 
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study that all steps are charged to, once and before there is noise, see
@@ -228,9 +236,12 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
 
             # 4. solve
             self._spend(forest(rest), plan.parts, streams)
-            rows, promise = fit_chain(rest[:-1], rows, y, promise)
-            hand_on(rest[-1][1], promise)
-            self._fit_last(rest[-1], plan, rows, y, n_outputs)
+            with warnings.catch_warnings():
+                # The plan has told it.
+                warnings.filterwarnings("ignore", _LARGE_DELTA, PrivacyWarning)
+                rows, promise = fit_chain(rest[:-1], rows, y, promise)
+                hand_on(rest[-1][1], promise)
+                self._fit_last(rest[-1], plan, rows, y, n_outputs)
 
         # 5. publish
         self.steps = steps
@@ -325,6 +336,8 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
         shape = (
             np.shape(X) if hasattr(X, "shape") else np.shape(quietly(np.asarray, X, dtype=object))
         )
+        if shape[0] == 0:
+            raise ValueError(_NO_ROWS)
         n_features = shape[1] if len(shape) == 2 else 1
         last = self._final_estimator
         if not isinstance(last, RowPrivateEstimator):

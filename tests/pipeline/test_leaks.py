@@ -229,7 +229,7 @@ def test_what_is_safe_passes_and_learns_nothing(name):
     # Other rows of the same size leave the same behind, and make the same of a row.
     other = X.iloc[::-1] * 0.5 if hasattr(X, "iloc") else X[::-1]
     other = np.where(other == "c", "ab ab", other) if X is WORDS else other
-    fits = [clone(step).fit(rows) for rows in (X, other)]
+    fits = [clone(step).fit(rows, y) for rows in (X, other)]
     states = [pickle.dumps({**vars(fit), "_tfidf": None}) for fit in fits]
     whole = [np.asarray(fit.transform(X), dtype=float) for fit in fits]
     np.testing.assert_array_equal(*whole)
