@@ -149,7 +149,7 @@ def _spline(step):
 
 
 def _rbf_sampler(step):
-    if step.gamma == "scale":
+    if step.get_params(deep=False)["gamma"] == "scale":
         return "its gamma follows from the variance of the rows", "give gamma as a number"
     return None
 

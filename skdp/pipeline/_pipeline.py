@@ -4,37 +4,31 @@ import re
 import warnings
 
 import numpy as np
-from sklearn.base import clone, is_classifier
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length
 
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
 from skdp._plans._base import LARGE_DELTA
-from skdp._plans._pipeline import Learner, PipelineBudget, plan_pipeline
+from skdp._plans._pipeline import PipelineBudget
 from skdp.exceptions import PrivacyWarning
-from skdp.ledger._account import COVERED
-from skdp.linear_model._base import RowPrivateEstimator, encode_labels
+from skdp.linear_model._base import RowPrivateEstimator
+from skdp.pipeline._budget import fit_model, hand_out, plan_steps, sizes_of, take_back
 from skdp.pipeline._chain import fit_chain, fit_last, forget, hand_on
-from skdp.pipeline._shares import resolve_shares
 from skdp.pipeline._tree import (
     all_leaves,
     check_leaks,
-    declared_width,
     forest,
     handing,
     private_leaves,
     width_after,
-    widths,
 )
-from skdp.utils._sklearn import StrOptions, _fit_context, quietly, refuse_foreign
+from skdp.utils._sklearn import StrOptions, _fit_context
 
 _FURTHER = (
     "fit of a private pipeline takes X and y alone: what a step would learn from {!r} isn't "
     "planned for."
 )
-_NO_ROWS = "Found array with 0 sample(s) while a minimum of 1 is required."
-_NO_Y = "This DPPipeline estimator requires y to be passed, but the target y is None."
 _UNCOVERED = "step {!r} ({}), which learns from the records without privacy and is named in allow"
 _LARGE_DELTA = re.escape(LARGE_DELTA)
 _FROZEN = "what frozen steps were fitted on"
@@ -217,7 +211,7 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
         if params:
             raise ValueError(_FURTHER.format(sorted(params)[0]))
         self._validate_steps()
-        n_rows, n_features, n_outputs = self._sizes(X, y)
+        n_rows, n_features, n_outputs = sizes_of(X, y, self._final_estimator)
         uncovered = self._uncovered()
         steps = self._fresh_steps()
 
@@ -231,22 +225,34 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
 
             # 3. plan from public numbers
             width = rows.shape[1] if n_public else n_features
-            plan = self._plan_steps(forest(rest), n_rows, width, n_outputs)
+            plan = plan_steps(
+                self._budget(),
+                self.shares,
+                forest(rest),
+                n_rows=n_rows,
+                width=width,
+                n_outputs=n_outputs,
+                stand_in=max(n_features, 1),
+            )
             streams = plan.start(self.random_state).spawn(len(plan.parts))
 
             # 4. solve
-            self._spend(forest(rest), plan.parts, streams)
+            hand_out(plan, forest(rest), streams)
             with warnings.catch_warnings():
                 # The plan has told it.
                 warnings.filterwarnings("ignore", _LARGE_DELTA, PrivacyWarning)
                 rows, promise = fit_chain(rest[:-1], rows, y, promise)
                 hand_on(rest[-1][1], promise)
-                self._fit_last(rest[-1], plan, rows, y, n_outputs)
+                name, last = rest[-1]
+                if isinstance(last, RowPrivateEstimator):
+                    fit_model(plan, name, last, rows, y, n_outputs)
+                else:
+                    fit_last((name, last), rows, y)
 
         # 5. publish
         self.steps = steps
         self.privacy_report_ = plan.joint_report(
-            self._cleaned(steps),
+            take_back(steps, self.ledger),
             reproducible=streams[0].reproducible,
             also_public=self._assumed(),
             uncovered=uncovered,
@@ -329,27 +335,6 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
             forget(leaf.estimator)
         return steps
 
-    def _sizes(self, X, y):
-        """Return the numbers of rows, of features, and of outputs of what predicts."""
-        refuse_foreign(X, "X")
-        refuse_foreign(y, "y")
-        shape = (
-            np.shape(X) if hasattr(X, "shape") else np.shape(quietly(np.asarray, X, dtype=object))
-        )
-        if shape[0] == 0:
-            raise ValueError(_NO_ROWS)
-        n_features = shape[1] if len(shape) == 2 else 1
-        last = self._final_estimator
-        if not isinstance(last, RowPrivateEstimator):
-            return shape[0], n_features, 1
-        if y is None:
-            raise ValueError(_NO_Y)
-        check_consistent_length(X, y)
-        targets = quietly(np.asarray, y)
-        if is_classifier(last):
-            targets = encode_labels(targets.ravel(), last.classes)[1]
-        return shape[0], n_features, 1 if targets.ndim == 1 else targets.shape[1]
-
     def _plan(self, n_rows, n_features, n_outputs=1):
         """Return the plan of a fit on rows of such sizes."""
         check_leaks(forest(self.steps), tuple(self.allow))
@@ -358,83 +343,19 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
         width = n_features
         for step in steps[:n_public]:
             width = width_after(step, width)
-        return self._plan_steps(steps[n_public:], n_rows, width, n_outputs, n_features)
-
-    def _plan_steps(self, steps, n_rows, width, n_outputs, stand_in=None):
-        """Return the plan of steps of which the first gets rows of a width, None if not known."""
-        found = []
-        for step in steps:
-            for leaf, n_columns in widths(step, width):
-                if isinstance(leaf.estimator, RecordPrivateEstimator):
-                    found.append((leaf, n_columns, leaf is steps[0] and n_columns is not None))
-            width = width_after(step, width)
-        learners = []
-        for leaf, n_columns, is_exact in found:
-            sizes = (n_rows, n_columns or declared_width(leaf.estimator) or stand_in or 1)
-            releases = self._releases(leaf.estimator, *sizes, n_outputs)
-            if releases(self.epsilon, self.delta):
-                learners.append((leaf, releases, is_exact))
-        shares = resolve_shares(self.shares, [leaf for leaf, *_ in learners])
-        methods = {leaf.estimator.accountant for leaf, *_ in learners}
-        accountant = methods.pop() if len(learners) == 1 else "pld"
-        spent = (self.epsilon, self.delta, self.adjacency)
-        budget = PipelineBudget(*spent, accountant, account=self._account())
-        return plan_pipeline(
-            budget,
-            [
-                Learner(leaf.path, share, releases, is_exact)
-                for (leaf, releases, is_exact), share in zip(learners, shares, strict=True)
-            ],
+        return plan_steps(
+            self._budget(),
+            self.shares,
+            steps[n_public:],
             n_rows=n_rows,
+            width=width,
+            n_outputs=n_outputs,
+            stand_in=n_features,
         )
 
-    def _releases(self, step, n_rows, n_features, n_outputs):
-        """Return a function of epsilon and delta that gives the events of a step's fit."""
-        sizes = (n_rows, n_features)
-        if isinstance(step, RowPrivateEstimator):
-            sizes += (n_outputs,)
-        step._validate_params()
-        step = clone(step).set_params(adjacency=self.adjacency, ledger=COVERED)
-
-        def releases(epsilon, delta):
-            return step.set_params(epsilon=epsilon, delta=delta)._plan(*sizes).events
-
-        return releases
-
-    def _spend(self, steps, parts, streams):
-        """Hand steps what they may spend; those that learn nothing have no part."""
-        own = {part.name: (part, stream) for part, stream in zip(parts, streams, strict=True)}
-        for leaf in private_leaves(steps):
-            part, stream = own.get(leaf.path, (self, None))
-            leaf.estimator.set_params(
-                epsilon=part.epsilon,
-                delta=part.delta,
-                adjacency=self.adjacency,
-                # All are charged together.
-                ledger=COVERED,
-                random_state=stream and stream.as_random_state(),
-            )
-
-    def _fit_last(self, last, plan, rows, y, n_outputs):
-        """Fit the last step, whose design may have become known just now."""
-        name, step = last
-        if not isinstance(step, RowPrivateEstimator):
-            fit_last(last, rows, y)
-            return
-        (part,) = [part for part in plan.parts if part.name == name]
-        releases = self._releases(step, plan.n_rows, rows.shape[1], n_outputs)
-        step.set_params(epsilon=part.fitting(releases, self.adjacency)).fit(rows, y)
-
-    def _cleaned(self, steps):
-        """Return the events of steps by name; what is published of them holds no seed."""
-        released = {}
-        for leaf in (*private_leaves(forest(steps)), *private_leaves(forest(steps, fitted=True))):
-            step = leaf.estimator
-            if (report := getattr(step, "privacy_report_", None)) is not None:
-                released[leaf.path] = report.events
-            # Another fit of it charges as any other.
-            step.set_params(random_state=None, ledger=self.ledger)
-        return released
+    def _budget(self):
+        promised = self.epsilon, self.delta, self.adjacency
+        return PipelineBudget(*promised, account=self._account())
 
     def _assumed(self):
         """Return what the steps assume public besides what plans do."""
@@ -458,56 +379,6 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
     def _uncovered(self):
         allowed = check_leaks(forest(self.steps), tuple(self.allow))
         return tuple(_UNCOVERED.format(leaf.path, leaf.kind) for leaf in allowed)
-
-
-def make_private_pipeline(
-    *steps,
-    epsilon=1.0,
-    delta=1e-5,
-    adjacency="zero_out",
-    shares="auto",
-    ledger=None,
-    random_state=None,
-    allow=(),
-):
-    """Make a `DPPipeline` whose steps are named by their classes.
-
-    Parameters
-    ----------
-    *steps : estimators
-        In their order; the names are those of the classes in lower case.
-    epsilon, delta, adjacency, shares, ledger, random_state, allow
-        See :class:`DPPipeline`.
-
-    Returns
-    -------
-    pipeline : DPPipeline
-        Not fitted.
-
-    Raises
-    ------
-    TypeError
-        If a step can't be part of a pipeline.
-
-    Examples
-    --------
-    >>> from skdp.linear_model import DPRidge
-    >>> from skdp.pipeline import make_private_pipeline
-    >>> from skdp.preprocessing import BoundsScaler
-    >>> model = make_private_pipeline(BoundsScaler(), DPRidge(), epsilon=0.5)
-    >>> [name for name, _ in model.steps]
-    ['boundsscaler', 'dpridge']
-    """
-    return DPPipeline(
-        make_pipeline(*steps).steps,
-        epsilon=epsilon,
-        delta=delta,
-        adjacency=adjacency,
-        shares=shares,
-        ledger=ledger,
-        random_state=random_state,
-        allow=allow,
-    )
 
 
 def _n_public(steps):

@@ -146,18 +146,12 @@ def check_leaks(steps, allow):
         If others do, or if `allow` names what is no step of these, or needs no permission.
     """
     allowed = []
-    last = steps[-1]
-    for step in steps:
-        for container in step.containers():
-            if found := _why_container_is_refused(container):
-                _refuse(container, found, "")
-        for leaf in step.leaves():
-            found = why_refused(leaf.estimator, is_last=leaf is last)
-            if found is None:
-                continue
-            if leaf.path not in allow:
-                _refuse(leaf, found, _ALLOW.format(path=leaf.path))
-            allowed.append(leaf)
+    for step, found in whatever_leaks(steps):
+        if step.inner:
+            _refuse(step, found, "")
+        if step.path not in allow:
+            _refuse(step, found, _ALLOW.format(path=step.path))
+        allowed.append(step)
     unknown = [name for name in allow if name not in {leaf.path for leaf in allowed}]
     if unknown:
         raise ValueError(
@@ -167,9 +161,15 @@ def check_leaks(steps, allow):
     return allowed
 
 
-def leaking(step, *, is_last):
-    """Tell whether a step learns from the records and has no report."""
-    return why_refused(step.estimator, is_last=is_last) is not None
+def whatever_leaks(steps):
+    """Yield containers and leaves that leak, each with why it does and what to use instead."""
+    for step in steps:
+        for container in step.containers():
+            if found := _why_container_is_refused(container):
+                yield container, found
+        for leaf in step.leaves():
+            if found := why_refused(leaf.estimator, is_last=leaf is steps[-1]):
+                yield leaf, found
 
 
 def width_after(step, width):
