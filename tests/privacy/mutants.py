@@ -71,6 +71,9 @@ SOLVER_HISTOGRAM = "tests/solvers/test_histogram.py"
 SCORES_REPLAYED = "tests/metrics/test_replay.py"
 SCORES = "tests/metrics/test_private_scores.py"
 CALIBRATED = "tests/calibration/test_calibrated.py"
+PIPELINE = "tests/pipeline/test_pipeline.py"
+PIPELINE_REPLAYED = "tests/pipeline/test_replay.py"
+LEAKS = "tests/pipeline/test_leaks.py"
 
 
 class Mutant(NamedTuple):
@@ -84,6 +87,188 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    Mutant(
+        "a step of a pipeline charges beside the pipeline",
+        "pipeline/_budget.py",
+        "            ledger=COVERED,\n            random_state",
+        "            random_state",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "a pipeline is charged to nobody",
+        "pipeline/_pipeline.py",
+        "return PipelineBudget(*promised, account=self._account())",
+        "return PipelineBudget(*promised)",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "steps of a pipeline share the noise of a seed",
+        "pipeline/_budget.py",
+        "random_state=stream and stream.as_random_state(),",
+        "random_state=stream and streams[0].as_random_state(),",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "a step of a pipeline keeps a seed of its own",
+        "pipeline/_budget.py",
+        "            random_state=stream and stream.as_random_state(),\n",
+        "",
+        (PIPELINE_REPLAYED,),
+    ),
+    Mutant(
+        "each step of a pipeline spends everything",
+        "_plans/_pipeline.py",
+        "cost = GaussianCost(math.sqrt(learner.share) * mu, erasure)",
+        "cost = GaussianCost(mu, erasure)",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "shares are of mu and not of its square",
+        "_plans/_pipeline.py",
+        "GaussianCost(math.sqrt(learner.share) * mu",
+        "GaussianCost(learner.share * mu",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "erasures of a pipeline are forgotten",
+        "_plans/_pipeline.py",
+        "erasure=joint_erasure(erasures)).mu",
+        "erasure=0.0).mu",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "a pipeline's step may exceed its part",
+        "_plans/_pipeline.py",
+        "        if not self._cost_of(events, adjacency).is_within(self.cost):",
+        "        if False:",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "a step's adjacency is its own",
+        "pipeline/_budget.py",
+        "            adjacency=plan.budget.adjacency,\n            # All",
+        "            # All",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "Poisson batches keep the design that was planned",
+        "_plans/_pipeline.py",
+        "        return _fill(self.name, releases, self.cost, self.delta, adjacency)",
+        "        return self.epsilon",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "a Poisson step after others is reported as itself",
+        "_plans/_pipeline.py",
+        "        return events if _is_closed(events, adjacency) else self.events",
+        "        return events",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "what is published of a pipeline holds seeds",
+        "pipeline/_budget.py",
+        "leaf.estimator.set_params(random_state=None, ledger=ledger)",
+        "leaf.estimator.set_params(ledger=ledger)",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "a remainder of columns isn't looked at",
+        "pipeline/_tree.py",
+        'return [*transformer.transformers, ("remainder", transformer.remainder, _the_rest)]',
+        "return transformer.transformers",
+        (LEAKS,),
+    ),
+    Mutant(
+        "an encoder may find categories",
+        "pipeline/_leaks.py",
+        '    if isinstance(step.categories, str):\n        return "it keeps the categories',
+        '    if False:\n        return "it keeps the categories',
+        (LEAKS,),
+    ),
+    Mutant(
+        "an imputer may drop empty columns",
+        "pipeline/_leaks.py",
+        "    if not step.keep_empty_features:",
+        "    if False:",
+        (LEAKS,),
+    ),
+    Mutant(
+        "a function may look at all rows",
+        "pipeline/_leaks.py",
+        "is_known = step.func is None or _is_by_entry(step.func)",
+        "is_known = True",
+        (LEAKS,),
+    ),
+    Mutant(
+        "subclasses of safe steps pass",
+        "pipeline/_leaks.py",
+        "        if kind.__name__ in _BY_ROW:",
+        "        if kind.__name__ in _BY_ROW or kind.__mro__[1].__name__ in _BY_ROW:",
+        (LEAKS,),
+    ),
+    Mutant(
+        "a function may choose columns",
+        "pipeline/_tree.py",
+        "        if callable(step.columns) and not _is_public_choice(step.columns):",
+        "        if False:",
+        (LEAKS,),
+    ),
+    Mutant(
+        "a pipeline may keep steps in a memory",
+        "pipeline/_tree.py",
+        '    if getattr(joined, "memory", None) is not None:',
+        "    if False:",
+        (LEAKS,),
+    ),
+    Mutant(
+        "resamplers pass",
+        "pipeline/_leaks.py",
+        '    if hasattr(step, "fit_resample"):',
+        "    if False:",
+        (LEAKS,),
+    ),
+    Mutant(
+        "what allow lets through isn't told",
+        "pipeline/_pipeline.py",
+        "            uncovered=uncovered,\n",
+        "",
+        (LEAKS,),
+    ),
+    Mutant(
+        "a safe step's error tells of a row",
+        "pipeline/_chain.py",
+        "        return quietly(fit, X, y)",
+        "        return fit(X, y)",
+        (LEAKS,),
+    ),
+    Mutant(
+        "a safe step's warning tells of rows",
+        "pipeline/_chain.py",
+        '        warnings.simplefilter("ignore")\n',
+        "",
+        (LEAKS,),
+    ),
+    Mutant(
+        "what an earlier fit found is kept as if given",
+        "pipeline/_pipeline.py",
+        "            forget(leaf.estimator)\n",
+        "            pass\n",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "a search takes private pipelines",
+        "model_selection/_candidates.py",
+        "    if isinstance(model, RecordPrivateEstimator) and isinstance(model, Pipeline):",
+        "    if False:",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "rows of a container are longer than it promises",
+        "pipeline/_chain.py",
+        "else math.hypot(*norms)",
+        "else max(norms)",
+        (PIPELINE,),
+    ),
     Mutant(
         "half the noise on counts",
         "_mechanisms.py",
