@@ -10,10 +10,9 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, PolynomialFeatures
-from sklearn.utils import estimator_checks, get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils import get_tags
 
 from skdp._mechanisms import GaussianMechanism
 from skdp._plans import _base
@@ -88,39 +87,6 @@ LASTS = {
     "pure": DPSGDClassifier(mechanism="laplace", **TWO),
     "renyi": DPSCDClassifier(max_iter=2, accountant="rdp", **TWO),
 }
-SCALED = Pipeline([("scaler", BoundsScaler((-4, 4)))])
-
-
-def instances():
-    for last in (DPLogisticRegression(), DPRidge(target_bounds=(-9, 9)), DPSCDClassifier()):
-        for epsilon in (1.0, INF, 1e-3):
-            steps = [("scaler", DPStandardScaler((-9, 9))), ("final_estimator", clone(last))]
-            yield DPPipeline(steps, epsilon=epsilon)
-    yield DPPipeline([("clipper", NormClipper()), ("scaler", DPStandardScaler((-9, 9)))])
-
-
-# Of these scikit-learn excuses its own Pipeline, for the same reason.
-EXCUSED = dict.fromkeys(
-    ("check_dont_overwrite_parameters", "check_estimators_overwrite_params"),
-    "A pipeline's `steps` become fitted, as in scikit-learn.",
-)
-
-
-@parametrize_with_checks(list(instances()), expected_failed_checks=lambda estimator: EXCUSED)
-@pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
-def test_check_estimator(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
-def test_checks_that_check_estimator_does_not_yield():
-    name = "DPPipeline"
-    made = make_private_pipeline(DPStandardScaler((-9, 9)), DPLogisticRegression())
-    estimator_checks.check_param_validation(name, made)
-    estimator_checks.check_dataframe_column_names_consistency(name, made)
-    scaler = make_private_pipeline(DPStandardScaler((-9, 9)))
-    estimator_checks.check_set_output_transform(name, scaler)
-    estimator_checks.check_set_output_transform_pandas(name, scaler)
 
 
 def test_scores_are_excused_with_noise_alone():
