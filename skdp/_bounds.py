@@ -349,7 +349,8 @@ def count_cells(cells, n_cells):
     -------
     counts : ndarray of shape (n_cells,), int
     """
-    return np.bincount(present_records(cells), minlength=n_cells)
+    cells = present_records(cells)
+    return np.bincount(cells, minlength=n_cells)
 
 
 def present_records(records):

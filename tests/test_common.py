@@ -11,12 +11,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from skdp.linear_model import DPLogisticRegression
 from skdp.preprocessing import BoundsScaler
 from skdp.utils.discovery import all_estimators
+from tests._listed import PREDICTORS, PRIVATE, TRANSFORMERS
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 
-PRIVATE = [estimator for _, estimator in all_estimators("private")]
+PUBLIC_TRANSFORMERS = [
+    estimator for _, estimator in all_estimators("transformer") if estimator not in PRIVATE
+]
 EPSILONS = {"default": {}, "inf": {"epsilon": float("inf")}, "1e-3": {"epsilon": 1e-3}}
 LAPLACE = {"mechanism": "laplace"}
 OPTIONS = {
@@ -24,6 +28,7 @@ OPTIONS = {
     "DPCDClassifier": [{"penalty": "l1"}, {"penalty": "elasticnet"}],
     "DPCDElasticNet": [{"positive": True}],
     "DPCDLasso": [{"positive": True}],
+    "DPQuantileClipper": [{"scale": "log"}],
     "DPLogisticRegression": [{"moment_budget": 0.0}],
     "DPRidge": [{"moment_budget": 0.0}],
     "DPSCD": [{"noisy_dual": True}, {"solver": "sequential", "max_iter": 2}, {"solver": "primal"}],
@@ -53,7 +58,7 @@ INSTANCES = [
         for loss in other_losses(estimator)
         for epsilon in (1.0, float("inf"))
     ),
-    *(estimator() for _, estimator in all_estimators("transformer")),
+    *(estimator() for estimator in PUBLIC_TRANSFORMERS),
 ]
 
 # Checks that scikit-learn runs on its own estimators and `check_estimator` doesn't yield.
@@ -89,7 +94,7 @@ def test_checks_that_check_estimator_does_not_yield(estimator, check):
     getattr(estimator_checks, check)(type(estimator).__name__, clone(estimator))
 
 
-@pytest.mark.parametrize("estimator", PRIVATE)
+@pytest.mark.parametrize("estimator", PREDICTORS)
 def test_nothing_is_relaxed_without_noise(estimator):
     """With epsilon=inf scores are checked; with noise only scores are excused, nothing else."""
     private, public = get_tags(estimator()), get_tags(estimator(epsilon=float("inf")))
@@ -103,6 +108,15 @@ def test_nothing_is_relaxed_without_noise(estimator):
     assert private == public
 
 
+@pytest.mark.parametrize("estimator", TRANSFORMERS)
+def test_nothing_is_relaxed_of_transformers(estimator):
+    tags = get_tags(estimator())
+    assert not tags.non_deterministic
+    assert not tags.no_validation
+    assert not tags._skip_test
+    assert tags == get_tags(estimator(epsilon=float("inf")))
+
+
 @pytest.mark.parametrize("estimator", PRIVATE)
 @pytest.mark.parametrize(
     "epsilon", ["one", None, [1], float("nan"), pytest.param(10**400, id="huge")]
@@ -114,6 +128,7 @@ def test_tags_survive_absurd_parameters(estimator, epsilon):
 @pytest.mark.parametrize("estimator", PRIVATE)
 def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
     order = [
+        *("quantile", "quantiles", "scale", "clip", "norm_bounds"),
         *("loss", "penalty", "alpha", "l1_ratio", "huber_threshold", "positive", "coef_bounds"),
         *("fit_intercept", "classes"),
         *("epsilon", "delta", "adjacency", "accountant", "mechanism", "noise_shape", "noisy_dual"),
@@ -127,10 +142,12 @@ def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
     parameters = list(inspect.signature(estimator).parameters.values())
     ordered = sorted(parameters, key=lambda p: (p.kind == p.KEYWORD_ONLY, order.index(p.name)))
     assert parameters == ordered
-    assert [p.name for p in parameters if p.kind != p.KEYWORD_ONLY] in ([], ["alpha"])
+    first = [p.name for p in parameters if p.kind != p.KEYWORD_ONLY]
+    # Of a transformer the parameter that is most its own.
+    assert first in ([], ["alpha"]) or (estimator in TRANSFORMERS and len(first) == 1)
 
 
-@pytest.mark.parametrize("estimator", PRIVATE)
+@pytest.mark.parametrize("estimator", PREDICTORS)
 def test_pipelines_grid_search_and_frames(estimator, cancer):
     X, y = cancer
     frame = pd.DataFrame(X[:200], columns=[f"feature {j}" for j in range(X.shape[1])])
@@ -141,4 +158,19 @@ def test_pipelines_grid_search_and_frames(estimator, cancer):
     best = search.best_estimator_[-1]
     assert list(best.feature_names_in_) == list(frame.columns)
     assert best.privacy_report_.epsilon == 1.0
+    assert np.isfinite(cross_val_score(model, frame, y[:200], cv=3)).all()
+
+
+@pytest.mark.parametrize("estimator", TRANSFORMERS)
+def test_transformers_in_pipelines_grid_search_and_frames(estimator, cancer):
+    X, y = cancer
+    frame = pd.DataFrame(X[:200, :3], columns=["a", "b", "c"])
+    step = estimator(random_state=0).set_output(transform="pandas")
+    model = make_pipeline(step, DPLogisticRegression(random_state=0, classes=[0, 1]))
+    name = model.steps[0][0]
+    search = GridSearchCV(model, {f"{name}__epsilon": [0.5, 1.0]}, n_jobs=2, cv=3)
+    best = search.fit(frame, y[:200]).best_estimator_
+    names = list(best[0].get_feature_names_out())
+    assert list(best[-1].feature_names_in_) == names == list(best[0].transform(frame).columns)
+    assert best[0].privacy_report_.epsilon in (0.5, 1.0)
     assert np.isfinite(cross_val_score(model, frame, y[:200], cv=3)).all()

@@ -29,7 +29,6 @@ from skdp.linear_model import (
     walr_path,
 )
 from skdp.preprocessing import BoundsScaler, NormClipper
-from skdp.utils.discovery import all_estimators
 from tests._fuzzing import (
     attempt,
     check_model,
@@ -39,12 +38,12 @@ from tests._fuzzing import (
     records,
     small,
 )
+from tests._listed import PREDICTORS, PRIVATE, TRANSFORMERS
 from tests._strategies import ABSURD, HUGE, MARK, any_value, changes, is_long, labels, matrices
 from tests.statistical._transcripts import recorded_releases
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 
-PRIVATE = [estimator for _, estimator in all_estimators("private")]
 OPTIONS = {
     "DPCD": [{"smoothness": "bounds"}, {"adjacency": "replace_one", "data_norm": 1.0}],
     "DPLogistic": [{"adjacency": "replace_one", "momentum": 0.9}, {"moment_budget": 0.0}],
@@ -56,7 +55,7 @@ OPTIONS = {
 
 
 @st.composite
-def estimators(draw, classes=PRIVATE):
+def estimators(draw, classes=PREDICTORS):
     cls = draw(st.sampled_from(classes))
     (choices,) = (v for k, v in OPTIONS.items() if cls.__name__.startswith(k))
     options = draw(st.sampled_from([{}, {"epsilon": math.inf}, {"fit_intercept": False}, *choices]))
@@ -104,7 +103,7 @@ def test_any_parameter():
         outcomes[model is not None] += 1
         if model is not None:
             check_model(model, made)
-            attempt(model.predict, X)
+            attempt(getattr(model, "predict", None) or model.transform, X)
 
     run()
     assert min(outcomes[True], outcomes[False]) > sum(outcomes.values()) // 6, outcomes
@@ -172,6 +171,23 @@ def test_any_bounds_and_rows_of_transformers():
         rows, _ = records()
         out, _ = attempt(lambda: cls(**changed).fit_transform(rows), named=changed)
         assert out is None or np.isfinite(out).all()
+
+    run()
+
+
+def test_any_rows_of_private_transformers():
+    @fuzzed(40)
+    @given(st.sampled_from(TRANSFORMERS), st.sampled_from([0.1, 1e4, math.inf]), st.data())
+    def run(cls, epsilon, data):
+        X, _ = data.draw(matrices(), label="X")
+        with recorded_releases() as made:
+            model, _ = attempt(small(cls, epsilon=epsilon).fit, X)
+        if model is not None:
+            check_model(model, made)
+            other, _ = data.draw(matrices(), label="other X")
+            for rows in (X, other):
+                out, _ = attempt(model.transform, rows)
+                assert out is None or np.isfinite(np.asarray(out, dtype=np.float64)).all()
 
     run()
 

@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from skdp._losses import LOSSES, DualLoss, Huber, Loss, Multinomial, SmoothLoss
 from skdp.inspection import duality_gap
 from skdp.linear_model import DPCDClassifier
-from skdp.utils.discovery import all_estimators
+from tests._listed import PREDICTORS
 from tests._objectives import DUAL, EACH, EVERY, dual_range, labels
 
 
@@ -250,7 +250,8 @@ def choices(estimator, name):
 def test_nobody_asks_for_more_than_the_contract_and_all_of_it_is_asked_for(asked, rng):
     X, y = rng.standard_normal((30, 2)), np.arange(30) % 3
     needed = set()
-    for name, estimator in all_estimators("private"):
+    for estimator in PREDICTORS:
+        name = estimator.__name__
         for options in choices(estimator, "loss"):
             asked.clear()
             model = estimator(random_state=0, **options).fit(X, y)

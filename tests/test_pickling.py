@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPSCDClassifier, DPSGDClassifier
 from skdp.preprocessing import NormClipper
-from skdp.utils.discovery import all_estimators
+from tests._listed import PRIVATE
 
 try:
     import cloudpickle
@@ -26,7 +26,6 @@ except ImportError:  # joblib before 1.6 has its own
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 
-PRIVATE = [estimator for _, estimator in all_estimators("private")]
 COPIES = {
     "pickle": pickle.dumps,
     "pickle in Python": lambda model: pickle._dumps(model),

@@ -17,15 +17,19 @@ from skdp.accountant import GaussianEvent
 N_THRESHOLDS = 1023
 # A logarithmic grid halves what is left of a range so many times.
 _OCTAVES = 40
-# Standard deviations of noise below which a share of records can't be told from none.
-_SEEN = 2.0
+# Standard deviations of its noise up to which a share of records is taken for none.
+_SEEN = 1.0
+# However much that is, the middle half of the records is looked for.
+_MOST_HIDDEN = 0.25
 # Share of a scaler's budget that finds where records are; the rest buys means and squares.
-_LOCATION_SHARE = 0.5
+_LOCATION_SHARE = 0.7
 # Share of records that may lie beyond each end of where they are found to be.
 _TAIL = 0.01
 # Contributions to means are whole numbers of steps so long, whose sums are exact in any order.
 CONTRIBUTION_STEP = 2.0**-26
 _UNIT_ROUNDOFF = 2.0**-53
+# More than distances of columns are off by.
+_ROUNDING = 1e-11
 
 
 @lru_cache(maxsize=1)
@@ -46,6 +50,20 @@ def _root_norm():
     return float(np.linalg.norm(root_weights()))
 
 
+@lru_cache(maxsize=1)
+def _root_distance():
+    """Return how far two columns of the root are apart at most, of which the first is one.
+
+    Others, moved up, are the first entries of such a pair.
+    """
+    weights = root_weights()
+    products = np.correlate(weights, weights, mode="full")[N_THRESHOLDS - 1 :]
+    squares = np.cumsum(weights**2)
+    # A column that is j entries further down is cut off after so many.
+    apart = math.sqrt((squares[-1] + squares[::-1] - 2.0 * products).max())
+    return apart * (1.0 + _ROUNDING)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DistributionPlan(TransformerPlan):
     """A release of the columns' distribution functions at public thresholds.
@@ -62,9 +80,9 @@ class DistributionPlan(TransformerPlan):
 
     @cached_property
     def hidden_share(self):
-        """Share of the records that noise may hide."""
+        """Share of the records that noise may hide, of those below or above any threshold."""
         spread = self.mechanisms["distribution"].noise_std * _root_norm() / self.n_rows
-        return _SEEN * spread
+        return min(_SEEN * spread, _MOST_HIDDEN)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -174,14 +192,15 @@ def plan_scaler(budget, *, n_rows, edges):
 def _distribution(budget, share, n_rows, n_columns):
     """Return the mechanism and event of distribution functions for a share of a budget.
 
-    A record adds to each column one column of the matrix of `root_weights`, of which the first is
-    the longest. Their entries aren't negative, so two of them are at most sqrt(2) times as far
-    apart as the first is long: that is the distance under "replace_one", and a bound of a pair.
+    A record adds to each column's counts, mapped by the root, one column of that or nothing. The
+    first is the longest. Under "replace_one" the distance of two counts, and that is a bound of a
+    pair.
     """
     pairwise = budget.adjacency == "replace_one"
+    distance = _root_distance() if pairwise else _root_norm()
     noise = SPLIT_SLACK * budget.calibrate(pairwise=True) / math.sqrt(share)
     mechanism = GaussianMechanism(
-        contribution_bound=math.sqrt(n_columns * (2.0 if pairwise else 1.0)) * _root_norm(),
+        contribution_bound=math.sqrt(n_columns) * distance,
         noise_multiplier=noise,
         size=n_columns * N_THRESHOLDS,
         n_records=n_rows,

@@ -9,9 +9,9 @@ from skdp._solvers._parallel import single_threaded_blas
 
 # No scale is smaller: what is divided by it stays a number.
 _SMALLEST_SCALE = 1e-100
-# However much noise hides, the middle half of the records is looked for.
-_MOST_HIDDEN = 0.25
 _EPSILON = 2.0**-52
+# Rows that are worked on at once, in the processor's caches.
+_BLOCK = 2**14
 
 
 def find_quantiles(X, *, plan, quantiles, noise):
@@ -31,16 +31,11 @@ def find_quantiles(X, *, plan, quantiles, noise):
     low, high : ndarray of shape (n_columns,)
     """
     if not plan.budget.is_private:
-        return _finite(*_exact_quantiles(X, quantiles))
-    hidden = min(plan.hidden_share, _MOST_HIDDEN)
-    low, high = np.clip(quantiles, hidden, 1.0 - hidden)
-    found = []
-    for edges, shares in zip(plan.edges, _release_shares(X, plan, noise), strict=True):
-        # The last threshold below the first share, and the first above the second.
-        first = np.searchsorted(shares, low, side="right")
-        last = np.searchsorted(shares, high, side="left") + 1
-        found.append(edges[[first, max(last, first + 1)]])
-    return np.transpose(found)
+        exact = _exact_quantiles(X, quantiles)
+        return _finite(plan.mechanisms["distribution"].release(exact, noise))
+    within = np.clip(quantiles, plan.hidden_share, 1.0 - plan.hidden_share)
+    released = zip(_release_shares(X, plan, noise), plan.edges, strict=True)
+    return np.transpose([np.interp(within, shares, edges) for shares, edges in released])
 
 
 def scale_columns(X, *, plan, noise):
@@ -60,7 +55,8 @@ def scale_columns(X, *, plan, noise):
     centre, scale : ndarray of shape (n_columns,)
     """
     if not plan.budget.is_private:
-        return _finite(*_exact_scales(X))
+        exact = zip(plan.mechanisms.values(), _exact_scales(X), strict=True)
+        return _finite([mechanism.release(numbers, noise) for mechanism, numbers in exact])
     low, high = find_quantiles(X, plan=plan, quantiles=(plan.tail, 1.0 - plan.tail), noise=noise)
     middle = 0.5 * low + 0.5 * high
     half = np.maximum(0.5 * high - 0.5 * low, _SMALLEST_SCALE)
@@ -74,28 +70,32 @@ def scale_columns(X, *, plan, noise):
 
 
 def _release_shares(X, plan, noise):
-    """Return the share of records below each threshold, rising, of shape (n_columns, k)."""
+    """Return by column the share of records below each threshold, rising from 0 to 1."""
     weights = root_weights()
     with single_threaded_blas:
         roots = [_root_sums(*column) for column in zip(X.T, plan.edges, strict=True)]
         released = plan.mechanisms["distribution"].release(np.array(roots), noise)
         sums = [np.convolve(root, weights)[:N_THRESHOLDS] for root in released]
-    return [isotonic_regression(column / plan.n_rows).x for column in sums]
+    rising = [isotonic_regression(column / plan.n_rows).x for column in sums]
+    return [np.concatenate([[0.0], np.clip(shares, 0.0, 1.0), [1.0]]) for shares in rising]
 
 
 def _root_sums(x, edges):
     """Return what the root of a running sum makes of counts between thresholds."""
-    cells = np.searchsorted(edges[1:-1], present_records(x), side="right")
-    counts = np.bincount(cells, minlength=N_THRESHOLDS + 1)[:N_THRESHOLDS]
-    return np.convolve(counts, root_weights())[:N_THRESHOLDS]
+    # Sorting first is several times faster than to look for the cell of each.
+    below = np.searchsorted(np.sort(present_records(x)), edges[1:-1])
+    return np.convolve(np.diff(below, prepend=0), root_weights())[:N_THRESHOLDS]
 
 
 def _sum_moments(x, middle, half):
     """Return what (t, 1 - t**2) add up to in steps, t being x by its place in a range."""
-    t = (np.clip(present_records(x), middle - half, middle + half) - middle) / half
-    np.clip(t, -1.0, 1.0, out=t)
-    parts = np.rint(np.stack([t, 1.0 - t**2]) / CONTRIBUTION_STEP)
-    return parts.astype(np.int64).sum(axis=1)
+    x, sums = present_records(x), np.zeros(2, dtype=np.int64)
+    for start in range(0, x.size, _BLOCK):
+        block = np.clip(x[start : start + _BLOCK], middle - half, middle + half)
+        t = np.clip((block - middle) / half, -1.0, 1.0)
+        parts = np.rint(np.stack([t, 1.0 - t**2]) / CONTRIBUTION_STEP)
+        sums += parts.astype(np.int64).sum(axis=1)
+    return sums
 
 
 @np.errstate(all="ignore")
@@ -112,7 +112,7 @@ def _exact_scales(X):
     return mean, np.where(variance <= rounding, 1.0, np.sqrt(variance))
 
 
-def _finite(*found):
+def _finite(found):
     """Return what was found without privacy, so that it may be looked at, unless it overflowed."""
     if not np.isfinite(found).all():
         raise ValueError("The fit overflowed: scale the features to moderate size.")

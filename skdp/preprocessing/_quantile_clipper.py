@@ -185,8 +185,9 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         low, high = find_quantiles(X, plan=plan, quantiles=quantiles, noise=stream)
 
         # 5. publish
-        self.feature_bounds_ = low, high
-        self.norm_bound_ = float(np.linalg.norm(np.maximum(np.abs(low), np.abs(high))))
+        # A column may have one value only, and ranges have a width.
+        self.feature_bounds_ = low, np.maximum(high, np.nextafter(low, np.inf))
+        self.norm_bound_ = float(np.linalg.norm(np.abs(self.feature_bounds_).max(axis=0)))
         self.privacy_report_ = plan.report(reproducible=stream.reproducible)
         return self
 

@@ -1,9 +1,11 @@
 """What every private estimator must satisfy, of this package or of yours."""
 
 import contextlib
+import copy
 import math
 import pickle
 import warnings
+from typing import NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -17,10 +19,6 @@ __all__ = ["check_private_estimator"]
 _N_ROWS, _N_FEATURES = 240, 3
 # Parameters whose automatic values are published.
 _RESOLVED = ("alpha", "clipping_norm", "eta0", "proximal")
-# What is made of releases, and may depend on the data through them; more where labels alone are
-# private and all training is made of one release.
-_RELEASED = ("coef_", "intercept_")
-_RELEASED_FOR_LABELS = (*_RELEASED, "alpha_", "aggregate_", "n_iter_")
 # A correlation of noise above this has a probability below 1e-9 under independence.
 _CORRELATION_SIGMAS = 6.5
 
@@ -35,8 +33,9 @@ def check_private_estimator(estimator):
     Parameters
     ----------
     estimator : estimator instance
-        A private classifier or regressor: it has the parameters `epsilon` and `random_state` and
-        publishes ``privacy_report_``. Where that says "replace_label", features may show.
+        A private classifier, regressor or transformer: it has the parameters `epsilon` and
+        `random_state` and publishes ``privacy_report_``. Where that says "replace_label", features
+        may show.
 
     Raises
     ------
@@ -72,20 +71,44 @@ def _fit(estimator, X, y, **parameters):
 
 
 def _weights(fitted):
-    return np.concatenate([np.ravel(fitted.coef_), np.ravel(fitted.intercept_)])
+    """Return the numbers that were learnt as one array; a transformer's promises are with them."""
+    if hasattr(fitted, "coef_"):
+        return np.concatenate([np.ravel(fitted.coef_), np.ravel(fitted.intercept_)])
+    arrays = [array for value in _public_state(fitted).values() for array in _arrays(value)]
+    return np.concatenate([array.ravel() for array in arrays if array.dtype.kind == "f"])
+
+
+def _arrays(value):
+    """Return what a published number, array, or list or tuple of them consists of."""
+    parts = value if isinstance(value, list | tuple) else [value]
+    return [np.asarray(part) for part in parts]
 
 
 def _public_state(fitted):
     return {name: value for name, value in vars(fitted).items() if name.endswith("_")}
 
 
+def _transforms(estimator):
+    return hasattr(estimator, "transform")
+
+
 def _protects_labels_only(fitted):
     return fitted.privacy_report_.adjacency == "replace_label"
 
 
+class _Release(NamedTuple):
+    """A release that was made: by what mechanism, and what it gave."""
+
+    mechanism: object
+    result: object
+
+
 @contextlib.contextmanager
-def _spied_releases():
-    """Give a list that grows by the mechanism of every release made meanwhile."""
+def _spied_releases(script=()):
+    """Give a list that grows by the mechanism and result of every release made meanwhile.
+
+    Releases give what is in the script in their place, as long as there is something.
+    """
     made = []
     originals = {
         cls: cls.release
@@ -95,8 +118,11 @@ def _spied_releases():
 
     def spy(cls):
         def release(self, *args, **kwargs):
-            made.append(self)
-            return originals[cls](self, *args, **kwargs)
+            released = originals[cls](self, *args, **kwargs)
+            if len(made) < len(script):
+                released = copy.deepcopy(script[len(made)].result)
+            made.append(_Release(self, copy.deepcopy(released)))
+            return released
 
         return release
 
@@ -125,10 +151,10 @@ def _check_releases_made_are_releases_reported(estimator):
     with _spied_releases() as made:
         report = _fit(estimator, X, y, random_state=0).privacy_report_
     assert len(made) == report.n_releases, "the number of releases isn't the number in the report"
-    multipliers = {mechanism.noise_multiplier for mechanism in made}
+    multipliers = {release.mechanism.noise_multiplier for release in made}
     reported = {event.noise_multiplier for event in report.events}
     assert multipliers == reported, "the noise that was added isn't the noise in the report"
-    for mechanism in made:
+    for mechanism, _ in made:
         enough = mechanism.noise_multiplier * mechanism.contribution_bound
         assert mechanism.noise_std >= enough, "less noise than multiplier times bound was added"
 
@@ -142,9 +168,11 @@ def _check_seeds(estimator):
         unseeded.append(_fit(estimator, X, y, random_state=None))
     np.random.set_state(state)
     first, second = map(_weights, unseeded)
-    # A penalty or a bound may put some at 0, which tells nothing.
-    agree = np.isin(first[first != 0.0], second)
-    assert agree.size, "all weights are 0"
+    # What is the same of two seeds is public; a penalty or a bound may put some at 0.
+    seeded = (_weights(_fit(estimator, X, y, random_state=seed)) for seed in (3, 4))
+    noisy = np.not_equal(*seeded) & (first != 0.0)
+    agree = np.isin(first[noisy], second)
+    assert agree.size, "no weight has noise"
     assert not agree.any(), "unseeded fits agree, or follow numpy's global state"
     assert not unseeded[0].privacy_report_.reproducible, "an unseeded fit says it is reproducible"
     for make_seed in (lambda: 3, lambda: np.random.RandomState(3)):
@@ -180,25 +208,26 @@ def _check_no_attribute_grows_with_rows(estimator):
     doubled = _fit(estimator, np.vstack([X, X]), np.concatenate([y, y]), random_state=None)
     growth = len(pickle.dumps(doubled)) - len(pickle.dumps(fitted))
     assert growth < _N_ROWS, "the pickle grows with n_samples"
-    public = _public_state(fitted)
-    for name in ("n_iter_", "privacy_report_"):
-        assert name in public, f"{name} is missing"
+    promised = ("norm_bound_", "feature_bounds_") if _transforms(estimator) else ("n_iter_",)
+    for name in (*promised, "privacy_report_"):
+        assert name in _public_state(fitted), f"{name} is missing"
 
 
-def _check_nothing_but_weights_depends_on_the_data(estimator):
-    """Two unrelated data sets of one shape give the same attributes but for released values."""
+def _check_nothing_but_releases_depends_on_the_data(estimator):
+    """Two unrelated data sets of one shape give the same attributes where releases are the same."""
     X, y = _data(estimator)
-    fitted = _fit(estimator, X, y, random_state=0)
-    if _protects_labels_only(fitted):
-        released, other = _RELEASED_FOR_LABELS, _fit(estimator, X, y[::-1], random_state=0)
-    else:
-        released = _RELEASED
-        other = _fit(estimator, 0.01 * X[::-1] ** 3, y, random_state=0)
-    for name, value in _public_state(fitted).items():
-        if name not in released:
-            same = np.array_equal(value, getattr(other, name))
-            assert same, f"{name} depends on the data without noise"
-    assert repr(fitted) == repr(other), "the repr depends on the data"
+    with _spied_releases() as made:
+        fitted = _fit(estimator, X, y, random_state=0)
+    other = (X, y[::-1]) if _protects_labels_only(fitted) else (0.01 * X[::-1] ** 3, y)
+    with _spied_releases(script=made) as again:
+        replayed = _fit(estimator, *other, random_state=0)
+    assert len(made) == len(again), "the number of releases depends on the data"
+    # Aggregates of labels have random names.
+    for name in _public_state(fitted).keys() - {"aggregate_"}:
+        value = getattr(fitted, name)
+        same = pickle.dumps(value) == pickle.dumps(getattr(replayed, name))
+        assert same, f"{name} depends on the data without noise"
+    assert repr(fitted) == repr(replayed), "the repr depends on the data"
 
 
 def _check_same_bits_for_every_n_jobs(estimator):
@@ -210,6 +239,37 @@ def _check_same_bits_for_every_n_jobs(estimator):
         for n_jobs in (1, 2, 4)
     ]
     assert fits[0] == fits[1] == fits[2], "the result depends on n_jobs"
+
+
+def _check_noise_of_columns_is_independent(estimator):
+    """Columns that are alike are told apart by nothing but noise."""
+    if not _transforms(estimator):
+        return
+    n_features = 7
+    X = np.tile(_data(estimator)[0][:, :1], n_features)
+    fits = [_public_state(_fit(estimator, X, None, random_state=seed)) for seed in (0, 1)]
+    for name in fits[0]:
+        for one, other in zip(*(_arrays(fit[name]) for fit in fits), strict=True):
+            if one.shape == (n_features,) and one.dtype.kind == "f" and (one != other).any():
+                # What bounds all columns together bounds each.
+                together = np.abs(one).max() == fits[0]["norm_bound_"]
+                assert np.unique(one).size > 1 or together, f"{name} has one noise for all columns"
+
+
+def _check_promises_hold_of_any_row(estimator):
+    """Of a transformer's output, also where rows are nothing like those that it learnt from."""
+    if not _transforms(estimator):
+        return
+    X, y = _data(estimator)
+    fitted = _fit(estimator, X, y, random_state=0)
+    for rows in (X, 1e3 * X, 1e200 * X, 1e-200 * X):
+        transformed = np.asarray(fitted.transform(rows))
+        longest = np.linalg.norm(transformed, axis=1).max()
+        assert longest <= fitted.norm_bound_ * (1.0 + 1e-9), "a row exceeds norm_bound_"
+        low, high = (np.broadcast_to(bound, transformed.shape) for bound in fitted.feature_bounds_)
+        margin = 1e-9 * np.maximum(np.abs(low), np.abs(high))
+        assert (low - margin <= transformed).all(), "an entry is below feature_bounds_"
+        assert (transformed <= high + margin).all(), "an entry is above feature_bounds_"
 
 
 def _unshrunk(estimator):
@@ -265,7 +325,7 @@ def _check_spread_shrinks_with_epsilon(estimator):
     assert spreads[0] > spreads[1] > spreads[2] > 0.0, "the spread doesn't shrink with epsilon"
     with _spied_releases() as made:
         _fit(estimator, X, y, epsilon=math.inf)
-    assert all(mechanism.noise_std == 0.0 for mechanism in made), "noise without privacy"
+    assert all(release.mechanism.noise_std == 0.0 for release in made), "noise without privacy"
 
 
 _CHECKS = (
@@ -274,8 +334,10 @@ _CHECKS = (
     _check_seeds,
     _check_one_row_has_bounded_influence,
     _check_no_attribute_grows_with_rows,
-    _check_nothing_but_weights_depends_on_the_data,
+    _check_nothing_but_releases_depends_on_the_data,
     _check_same_bits_for_every_n_jobs,
     _check_noise_of_outputs_is_independent,
+    _check_noise_of_columns_is_independent,
+    _check_promises_hold_of_any_row,
     _check_spread_shrinks_with_epsilon,
 )

@@ -17,9 +17,14 @@ from skdp.linear_model import (
     DPSGDRegressor,
     WALRClassifier,
 )
+from skdp.preprocessing import DPNormClipper, DPQuantileClipper, DPStandardScaler
 
 BOUNDS = {"target_bounds": (-2.0, 2.0)}
 CASES = [
+    DPStandardScaler(epsilon=0.3),
+    DPQuantileClipper(adjacency="replace_one", scale="log", random_state=0),
+    DPNormClipper(delta=1e-6),
+    DPNormClipper(epsilon=float("inf")),
     DPLogisticRegression(epsilon=0.3),
     DPLogisticRegression(classes=["a", "b", "c"], random_state=0),
     DPRidge(delta=1e-6, adjacency="replace_one", **BOUNDS),

@@ -13,11 +13,9 @@ from sklearn.utils import estimator_html_repr
 
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor, WALRClassifier, label_aggregate
 from skdp.preprocessing import BoundsScaler
-from skdp.utils.discovery import all_estimators
+from tests._listed import PREDICTORS
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
-
-PRIVATE = [estimator for _, estimator in all_estimators("private")]
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +35,7 @@ def caption(guarantee):
     return f'<div class="caption">{guarantee}</div>'
 
 
-@pytest.mark.parametrize("estimator", PRIVATE)
+@pytest.mark.parametrize("estimator", PREDICTORS)
 def test_fitted_estimators_show_their_guarantee(estimator, records):
     model = estimator(epsilon=0.75)
     for unfitted in (notebook_html(model), model._repr_html_()):

@@ -17,6 +17,7 @@ from skdp.linear_model import (
     DPSGDRegressor,
     WALRClassifier,
 )
+from skdp.preprocessing import DPNormClipper, DPQuantileClipper, DPStandardScaler
 
 N_ROWS, N_FEATURES = 60, 4
 TWO, THREE = {"classes": [0, 1], "random_state": 0}, {"classes": [0, 1, 2], "random_state": 0}
@@ -104,6 +105,17 @@ WHITENED = [
     DPRidge(clipping_norm=1e30, step_size=1e30, alpha=1e-30, max_iter=5, random_state=0),
     DPRidge(fit_intercept=False, data_norm=1e3, alpha=1e3, epsilon=1e4, random_state=0),
 ]
+# They don't read targets.
+TRANSFORMERS = [
+    DPStandardScaler(random_state=0),
+    DPStandardScaler(epsilon=50.0, adjacency="replace_one", random_state=0),
+    DPStandardScaler(([-1.0, -99.0, 0.0, -1e100], [1.0, 1.0, 1e-9, 1e100]), random_state=0),
+    DPQuantileClipper(random_state=0),
+    DPQuantileClipper((-5, 50), scale="log", adjacency="replace_one", random_state=0),
+    DPQuantileClipper(quantiles=(0.4, 0.6), epsilon=50.0, random_state=0),
+    DPNormClipper(random_state=0),
+    DPNormClipper(0.1, norm_bounds=(0.1, 2.0), adjacency="replace_one", random_state=0),
+]
 LABEL = [
     WALRClassifier(mechanism="analytic", **TWO),
     WALRClassifier(mechanism="analytic", noise_shape="spherical", fit_intercept=False, **THREE),
@@ -155,8 +167,8 @@ class Case:
     @property
     def draws_rows(self):
         """Whether releases are sums over batches of rows, rather than over all rows."""
-        return getattr(self.estimator, "solver", "dual") in ("dual", "sequential") and not hasattr(
-            self.estimator, "step_size"
+        return getattr(self.estimator, "solver", "dual") in ("dual", "sequential") and not (
+            hasattr(self.estimator, "step_size") or hasattr(self.estimator, "transform")
         )
 
     def records(self, n_rows=N_ROWS, seed=20210214):
@@ -177,11 +189,12 @@ class Case:
     @property
     def bound(self):
         """A length that rows are clipped to, or a value that features are clipped to."""
-        return 1.0 if self.estimator.data_norm is None else self.estimator.data_norm
+        data_norm = getattr(self.estimator, "data_norm", None)
+        return 1.0 if data_norm is None else data_norm
 
 
 CASES = [
-    *map(Case, DUAL + GRADIENT + COORDINATE + WHITENED),
+    *map(Case, DUAL + GRADIENT + COORDINATE + WHITENED + TRANSFORMERS),
     Case(DPSCDRegressor(random_state=0), n_targets=2),
     Case(DPSCDRegressor(solver="primal", feature_bounds=(-1, 1), random_state=0), n_targets=2),
     Case(DPSGDRegressor(loss="huber", random_state=0), n_targets=3),

@@ -70,6 +70,9 @@ PLAN_HISTOGRAM = "tests/plans/test_histogram.py"
 SOLVER_HISTOGRAM = "tests/solvers/test_histogram.py"
 SCORES_REPLAYED = "tests/metrics/test_replay.py"
 SCORES = "tests/metrics/test_private_scores.py"
+PLAN_DISTRIBUTION = "tests/plans/test_distribution.py"
+SOLVER_DISTRIBUTION = "tests/solvers/test_distribution.py"
+PRIVATE_STEPS = "tests/preprocessing/test_private.py"
 CALIBRATED = "tests/calibration/test_calibrated.py"
 PIPELINE = "tests/pipeline/test_pipeline.py"
 PIPELINE_REPLAYED = "tests/pipeline/test_replay.py"
@@ -1890,6 +1893,105 @@ MUTANTS = (
         "np.rint(SCORE_PARTS * rows)",
         "np.rint(2 * SCORE_PARTS * rows)",
         (SECRETS,),
+    ),
+    Mutant(
+        "a distribution function of one column for the price of all",
+        "_plans/_distribution.py",
+        "contribution_bound=math.sqrt(n_columns) * distance",
+        "contribution_bound=distance",
+        (PLAN_DISTRIBUTION,),
+    ),
+    Mutant(
+        "two records as far apart as one and none",
+        "_plans/_distribution.py",
+        "distance = _root_distance() if pairwise else _root_norm()",
+        "distance = _root_norm()",
+        (PLAN_DISTRIBUTION,),
+    ),
+    Mutant(
+        "moments of one column for the price of all",
+        "_plans/_distribution.py",
+        "contribution_bound=math.sqrt(n_columns),",
+        "contribution_bound=1.0,",
+        (PLAN_DISTRIBUTION,),
+    ),
+    Mutant(
+        "ranges that spend what moments spend too",
+        "_plans/_distribution.py",
+        "SPLIT_SLACK * budget.calibrate() / math.sqrt(1.0 - _LOCATION_SHARE)",
+        "SPLIT_SLACK * budget.calibrate()",
+        (PLAN_DISTRIBUTION,),
+    ),
+    Mutant(
+        "a pair of moments whose distance is taken for known",
+        "_plans/_distribution.py",
+        "releases=(event, GaussianEvent(noise)),",
+        "releases=(event, GaussianEvent(noise, pairwise=True)),",
+        (PLAN_DISTRIBUTION,),
+    ),
+    Mutant(
+        "mean squares that aren't free",
+        "_solvers/_distribution.py",
+        "np.stack([t, 1.0 - t**2])",
+        "np.stack([t, t**2])",
+        (SOLVER_DISTRIBUTION,),
+    ),
+    Mutant(
+        "moments of records that weren't clipped",
+        "_solvers/_distribution.py",
+        "        block = np.clip(x[start : start + _BLOCK], middle - half, middle + half)\n"
+        "        t = np.clip((block - middle) / half, -1.0, 1.0)\n",
+        "        t = (x[start : start + _BLOCK] - middle) / half\n",
+        (SOLVER_DISTRIBUTION,),
+    ),
+    Mutant(
+        "moments that are cut off to be whole",
+        "_solvers/_distribution.py",
+        "np.rint(np.stack([t, 1.0 - t**2]) / CONTRIBUTION_STEP)",
+        "np.stack([t, 1.0 - t**2]) / CONTRIBUTION_STEP",
+        (SOLVER_DISTRIBUTION,),
+    ),
+    Mutant(
+        "null records that have a cell",
+        "_solvers/_distribution.py",
+        "np.searchsorted(np.sort(present_records(x)), edges[1:-1])",
+        "np.searchsorted(np.sort(x), edges[1:-1])",
+        (SOLVER_DISTRIBUTION,),
+    ),
+    Mutant(
+        "tails that noise alone makes",
+        "_plans/_distribution.py",
+        "return min(_SEEN * spread, _MOST_HIDDEN)",
+        "return 0.0",
+        (PLAN_DISTRIBUTION, SOLVER_DISTRIBUTION),
+    ),
+    Mutant(
+        "ranges of the records themselves",
+        "_solvers/_distribution.py",
+        "    middle = 0.5 * low + 0.5 * high\n",
+        "    low, high = X.min(axis=0), X.max(axis=0)\n    middle = 0.5 * low + 0.5 * high\n",
+        (REPLAY,),
+    ),
+    Mutant(
+        "lengths of rows that are published",
+        "preprocessing/_norm_clipper.py",
+        "self.norm_bound_ = max(float(found[1][0]), plan.edges[0, 0])",
+        "self.norm_bound_ = float(norms.max())",
+        (REPLAY,),
+    ),
+    Mutant(
+        "one stream for two classes of steps",
+        "_plans/_keys.py",
+        "QUANTILE_KEY = 21",
+        "QUANTILE_KEY = 20",
+        (PRIVATE_STEPS,),
+    ),
+    Mutant(
+        "a scaler that doesn't clip",
+        "preprocessing/_scaler.py",
+        "np.clip(standard, *self.feature_bounds_)",
+        "standard",
+        (PRIVATE_STEPS,),
     ),
 )
 

@@ -84,7 +84,8 @@ def test_given_the_releases_all_data_look_the_same(case):
 def test_displays_and_reports_tell_nothing_of_a_record(case):
     X, y = case.records()
     base = record(case, X, y, texts=True)
-    assert {"display", "report", "pickle", "repr", "coef_"} <= base.published.keys()
+    learnt = "feature_bounds_" if hasattr(case.estimator, "transform") else "coef_"
+    assert {"display", "report", "pickle", "repr", learnt} <= base.published.keys()
     for corner in ("1e308", "opposite sign"):
         neighbouring = neighbour(case, X, y, corner)
         other = record(case, *neighbouring, script=base.released, texts=True)

@@ -33,6 +33,7 @@ from skdp.linear_model import (
     DPSGDRegressor,
     label_aggregate,
 )
+from skdp.preprocessing import DPNormClipper, DPQuantileClipper, DPStandardScaler
 from tests.statistical._transcripts import (
     EPSILONS,
     bounds_of_delta,
@@ -47,6 +48,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 N_TRANSCRIPTS = 6_000 if os.environ.get("SKDP_NIGHTLY") == "1" else 300
 N_ROWS = 4
 BUDGET = {"epsilon": 4.0, "delta": 0.05, "fit_intercept": False}
+# Of transformers.
+SPENT = {"epsilon": 4.0, "delta": 0.05}
 # Far from any prediction: it is clipped in every step.
 FAR = 1e6
 # Rows at the bound.
@@ -142,6 +145,17 @@ CASES = {
         turned=True,
     ),
     "whitened, automatic": Case(DPLogisticRegression(classes=[0, 1], **BUDGET), 1, tight=False),
+    "scaler": Case(DPStandardScaler((1.0, 3.0), **SPENT), 0.0),
+    "scaler replaced": Case(
+        DPStandardScaler(adjacency="replace_one", **SPENT),
+        0.0,
+        other_y=0.0,
+        n_features=1,
+        turned=True,
+        tight=False,
+    ),
+    "quantiles": Case(DPQuantileClipper((1.0, 3.0), scale="log", **SPENT), 0.0),
+    "lengths": Case(DPNormClipper(norm_bounds=(1.5, 9.0), **SPENT), 0.0),
     "walr": LabelCase(),
 }
 

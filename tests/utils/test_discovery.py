@@ -7,19 +7,26 @@ from skdp.linear_model import (
     DPSCDClassifier,
     DPSCDRegressor,
 )
-from skdp.preprocessing import BoundsScaler, NormClipper
+from skdp.preprocessing import (
+    BoundsScaler,
+    DPNormClipper,
+    DPQuantileClipper,
+    DPStandardScaler,
+    NormClipper,
+)
 from skdp.utils.discovery import all_estimators
 
 CLASSIFIERS = [DPCDClassifier, DPSCDClassifier]
 REGRESSORS = [DPCDElasticNet, DPCDLasso, DPSCDRegressor]
-TRANSFORMERS = [BoundsScaler, NormClipper]
+PRIVATE_TRANSFORMERS = [DPNormClipper, DPQuantileClipper, DPStandardScaler]
+TRANSFORMERS = [BoundsScaler, NormClipper, *PRIVATE_TRANSFORMERS]
 
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
         (None, CLASSIFIERS + REGRESSORS + TRANSFORMERS),
-        ("private", CLASSIFIERS + REGRESSORS),
+        ("private", CLASSIFIERS + REGRESSORS + PRIVATE_TRANSFORMERS),
         ("classifier", CLASSIFIERS),
         ("regressor", REGRESSORS),
         ("transformer", TRANSFORMERS),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from skdp.linear_model import DPSCDClassifier
+from skdp.preprocessing import DPStandardScaler
 from skdp.utils.estimator_checks import check_private_estimator
 
 
@@ -77,7 +78,49 @@ class IgnoresEpsilon(DPSCDClassifier):
         return self
 
 
+class HonestScaler(DPStandardScaler):
+    def fit(self, X, y=None):
+        super().fit(X, y)
+        self.tamper(np.asarray(X))
+        return self
+
+    def tamper(self, X):
+        pass
+
+
+class CentresByTheData(HonestScaler):
+    def tamper(self, X):
+        self.mean_ = self.mean_ + 1e-3 * np.median(X, axis=0)
+
+
+class OneNoiseForAllColumns(HonestScaler):
+    def tamper(self, X):
+        self.mean_ = np.full_like(self.mean_, self.mean_[0])
+
+
+class PromisesTooLittle(HonestScaler):
+    def tamper(self, X):
+        self.norm_bound_ *= 0.5
+
+
+class PromisesNothing(HonestScaler):
+    def tamper(self, X):
+        del self.feature_bounds_
+
+
+class PromisesOneSide(HonestScaler):
+    def transform(self, X):
+        transformed = super().transform(X)
+        self.feature_bounds_[0][:] = 0.0
+        return transformed
+
+
 FAULTS = {
+    CentresByTheData: "mean_ depends on the data",
+    OneNoiseForAllColumns: "mean_ has one noise",
+    PromisesTooLittle: "exceeds norm_bound_",
+    PromisesNothing: "feature_bounds_ is missing",
+    PromisesOneSide: "below feature_bounds_",
     KeepsTheDual: "dimension of n_samples|pickle",
     CountsPositives: "largest_ depends on the data",
     ScalesByTheData: "beyond the clip",
@@ -96,11 +139,12 @@ def test_a_planted_fault_is_convicted(fault):
         check_private_estimator(fault())
 
 
-def test_an_honest_estimator_passes_and_numpys_state_is_left_alone():
+@pytest.mark.parametrize("estimator", [Honest, HonestScaler])
+def test_an_honest_estimator_passes_and_numpys_state_is_left_alone(estimator):
     np.random.seed(5)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_private_estimator(Honest())
+        check_private_estimator(estimator())
     drawn = np.random.random()
     np.random.seed(5)
     assert drawn == np.random.random()
