@@ -36,7 +36,9 @@ def release_counts(columns, given, *, threshold, mechanism, noise):
     released = mechanism.release(np.concatenate(counts), noise)
     parts = np.split(released, np.cumsum([part.size for part in counts])[:-1])
     return [
-        (categories, part) if of_given is not None else _above(categories, part, threshold)
+        (categories, part)
+        if of_given is not None
+        else _take(categories, part, np.flatnonzero(part > threshold))
         for categories, part, of_given in zip(listed, parts, given, strict=True)
     ]
 
@@ -47,13 +49,9 @@ def sort_categories(categories):
 
 
 def keep_largest(categories, counts, most):
-    """Return the categories of the largest counts, in order; all of them if `most` is None."""
-    if most is None or counts.size <= most:
-        return categories
-    kept = np.sort(np.argsort(-counts, kind="stable")[:most])
-    return [categories[place] for place in kept]
+    """Return the categories of the largest counts and these, in order; all if `most` is None."""
+    return _take(categories, counts, np.sort(np.argsort(-counts, kind="stable")[:most]))
 
 
-def _above(categories, counts, threshold):
-    kept = np.flatnonzero(counts > threshold)
-    return [categories[place] for place in kept], counts[kept]
+def _take(categories, counts, places):
+    return [categories[place] for place in places], counts[places]

@@ -1,5 +1,6 @@
 """Columns of numbers or strings with gaps, as they come from arrays and data frames."""
 
+import sys
 from collections.abc import Iterable
 from numbers import Real
 
@@ -14,7 +15,6 @@ NOT_CATEGORIES = (
     "a column of categories must hold numbers alone or strings alone, beside missing values "
     "(what it holds is withheld)."
 )
-_READERS = ((float, (Real, np.bool_)), (str, str))
 _AUTO = "auto"
 
 
@@ -80,9 +80,14 @@ def check_categories(categories, n_features):
 
 
 def as_array(categories):
-    """Return a list of categories as an array, whose type follows from them alone."""
-    is_number = all(isinstance(value, float) for value in categories)
-    return np.array(categories, dtype=np.float64 if is_number else object)
+    """Return a list of categories as an array, whose type follows from them alone.
+
+    So does its pickle: equal strings are one object, whatever records they came from.
+    """
+    if all(isinstance(value, float) for value in categories):
+        return np.array(categories, dtype=np.float64)
+    shared = [sys.intern(value) if isinstance(value, str) else value for value in categories]
+    return np.array(shared, dtype=object)
 
 
 def _check_declared(declared):
@@ -110,7 +115,18 @@ def _read_column(column, gaps):
         raise ValueError("a column of categories holds a number too large for a float.") from None
 
 
+def _as_number(value):
+    """Return a float; one of two zeros, which are equal, so that none tells what came first."""
+    return float(value) + 0.0
+
+
+_READERS = ((_as_number, (Real, np.bool_)), (str, str))
+
+
 def _is_gap(value):
-    if isinstance(value, float | np.floating):
+    # Most entries, and fast.
+    if type(value) is str:
+        return False
+    if isinstance(value, (float, np.floating)):
         return bool(value != value)
     return value is None or type(value).__name__ in _GAP_TYPES

@@ -1,7 +1,7 @@
 """Columns for categories, which are found privately where nobody lists them."""
 
 import math
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from scipy import sparse
@@ -21,6 +21,7 @@ from skdp.preprocessing._columns import (
 )
 from skdp.utils._sklearn import (
     Interval,
+    RealNotInt,
     StrOptions,
     _fit_context,
     read_feature_names,
@@ -96,6 +97,10 @@ class DPOneHotEncoder(PrivateTransformer):
         The categories of each feature, sorted, missing values last; maybe none. Their type follows
         from them alone: float64 for numbers, booleans included, and object for strings.
 
+    category_counts_ : list of ndarray
+        How many records have each category, with noise; empty for features whose categories were
+        listed.
+
     feature_bounds_ : tuple of two ndarrays of shape (n_outputs,)
         Range of each column of the output: 0 and 1.
 
@@ -118,10 +123,10 @@ class DPOneHotEncoder(PrivateTransformer):
     Notes
     -----
     A record has one category in each of c features, so that the noise on each count has a standard
-    deviation of ``sqrt(c)`` times that of one, and the threshold is about six of them. In the
-    default setting that is some 65 records for one feature at ``epsilon=1``, and ten times as many
-    at 0.1. What is released costs a Gaussian release and an erasure, a release that shows
-    everything with a small probability [1]_; doc/theory/categories.rst has the proof.
+    deviation of ``sqrt(c)`` times that of one, and the threshold is about six of them: of the order
+    of ``20 * sqrt(c) / epsilon`` records. What is released costs a Gaussian release and an erasure,
+    a release that shows everything with a small probability [1]_; doc/theory/categories.rst has the
+    proof.
 
     Categories that a data frame declares aren't read: somebody made them from the records. Values
     that `transform` doesn't know are never an error.
@@ -148,7 +153,7 @@ class DPOneHotEncoder(PrivateTransformer):
         "handle_unknown": [StrOptions({_INFREQUENT, "ignore"})],
         "min_frequency": [
             Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="neither"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
             None,
         ],
         "max_categories": [Interval(Integral, 1, None, closed="left"), None],
@@ -219,6 +224,7 @@ class DPOneHotEncoder(PrivateTransformer):
         stream = plan.start(self.random_state)
 
         # 4. release
+        counts = [np.empty(0) for _ in categories]
         searched = [j for j, listed in enumerate(categories) if listed is None]
         if searched:
             found = release_counts(
@@ -229,10 +235,11 @@ class DPOneHotEncoder(PrivateTransformer):
                 noise=stream,
             )
             for j, released in zip(searched, found, strict=True):
-                categories[j] = keep_largest(*released, plan.most)
+                categories[j], counts[j] = keep_largest(*released, plan.most)
 
         # 5. publish
         self.categories_ = [as_array(listed) for listed in categories]
+        self.category_counts_ = counts
         self.privacy_report_ = plan.report(reproducible=self.random_state is not None)
         n_outputs = sum(self._widths())
         self.feature_bounds_ = np.zeros(n_outputs), np.ones(n_outputs)

@@ -13,7 +13,13 @@ from skdp._plans._imputer import plan_imputer
 from skdp._solvers._preprocessing_counts import keep_largest, release_counts
 from skdp._solvers._preprocessing_fills import release_means, release_medians
 from skdp.preprocessing._base import PrivateTransformer
-from skdp.preprocessing._columns import check_categories, dtype_to_read, find_gaps, read_categories
+from skdp.preprocessing._columns import (
+    as_array,
+    check_categories,
+    dtype_to_read,
+    find_gaps,
+    read_categories,
+)
 from skdp.utils._sklearn import StrOptions, _fit_context, read_feature_names, validate_data
 
 _OF_NUMBERS = ("mean", "median")
@@ -21,10 +27,16 @@ _DTYPES = [np.float64, np.float32]
 
 
 class DPSimpleImputer(PrivateTransformer):
-    """Fill missing values with a private mean, median or most frequent value of their column.
+    r"""Fill missing values with a private mean, median or most frequent value of their column.
 
     The counterpart of scikit-learn's SimpleImputer for records that are to be protected. How many
-    values are missing, and where, is protected like the values.
+    values are missing, and where, is protected like the values. Of n rows and the entries u of a
+    column, mapped from its range to [-1, 1], the mean is about
+
+    .. math:: \frac{\sum u + z}{n - (\text{number of gaps} + z')}, \qquad
+              z, z' \sim N(0, \sigma^2) ,
+
+    and it is taken back to the range.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     under `adjacency`, for any data, whatever the other parameters. What is assumed public and what
@@ -345,8 +357,8 @@ class DPSimpleImputer(PrivateTransformer):
             noise=stream,
         )
         for j, (categories, counts) in enumerate(found):
-            if categories:
-                (self.statistics_[j],) = keep_largest(categories, counts, 1)
+            for category in keep_largest(categories, counts, 1)[0]:
+                (self.statistics_[j],) = as_array([category])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

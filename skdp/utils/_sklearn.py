@@ -9,11 +9,12 @@ from sklearn import get_config
 from sklearn.base import _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _param_validation, _safe_indexing, validation
-from sklearn.utils._param_validation import HasMethods, StrOptions, validate_params
+from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions, validate_params
 
 __all__ = [
     "HasMethods",
     "Interval",
+    "RealNotInt",
     "StrOptions",
     "_fit_context",
     "assert_docstring_consistency",

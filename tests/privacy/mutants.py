@@ -77,6 +77,10 @@ CALIBRATED = "tests/calibration/test_calibrated.py"
 PIPELINE = "tests/pipeline/test_pipeline.py"
 PIPELINE_REPLAYED = "tests/pipeline/test_replay.py"
 LEAKS = "tests/pipeline/test_leaks.py"
+FILLS = "tests/privacy/test_fills_and_categories.py"
+DISCOVERY = "tests/plans/test_discovery.py"
+IMPUTER = "tests/preprocessing/test_imputer.py"
+ENCODER = "tests/preprocessing/test_encoder.py"
 
 
 class Mutant(NamedTuple):
@@ -320,6 +324,181 @@ MUTANTS = (
         "math.sqrt(2.0) if adjacency ==",
         "1.0 if adjacency ==",
         (PLAN_HISTOGRAM,),
+    ),
+    Mutant(
+        "categories of single records are published",
+        "_solvers/_preprocessing_counts.py",
+        "np.flatnonzero(part > threshold)",
+        "np.flatnonzero(part > 0)",
+        (FILLS,),
+    ),
+    Mutant(
+        "categories are kept by their exact counts",
+        "_solvers/_preprocessing_counts.py",
+        "released = mechanism.release(np.concatenate(counts), noise)",
+        "released = mechanism.release(np.concatenate(counts), noise) * 0 + np.concatenate(counts)",
+        (FILLS,),
+    ),
+    Mutant(
+        "one noise for all columns of categories",
+        "_solvers/_preprocessing_counts.py",
+        "released = mechanism.release(np.concatenate(counts), noise)",
+        "released = np.concatenate(counts) + mechanism.release(np.zeros(1), noise)",
+        (FILLS,),
+    ),
+    Mutant(
+        "columns of categories are counted as one",
+        "_plans/_discovery.py",
+        "contribution_bound=math.sqrt(n_moved)",
+        "contribution_bound=1.0",
+        (DISCOVERY,),
+    ),
+    Mutant(
+        "a record that comes moves no count",
+        "_plans/_discovery.py",
+        "n_moved = (2 if is_replaced else 1) * n_columns",
+        "n_moved = n_columns",
+        (FILLS,),
+    ),
+    Mutant(
+        "a distance of counts that the accountant doubles",
+        "_plans/_discovery.py",
+        "GaussianEvent(noise, pairwise=is_replaced)",
+        "GaussianEvent(noise)",
+        (DISCOVERY,),
+    ),
+    Mutant(
+        "a threshold for one column",
+        "_plans/_discovery.py",
+        "-math.expm1(math.log1p(-erasure) / n_columns)",
+        "erasure",
+        (DISCOVERY,),
+    ),
+    Mutant(
+        "a threshold from a count of 0",
+        "_plans/_discovery.py",
+        "return 1.0 + mechanism.grid - mechanism",
+        "return mechanism.grid - mechanism",
+        (DISCOVERY,),
+    ),
+    Mutant(
+        "categories of single records that cost no delta",
+        "_plans/_discovery.py",
+        "        events += (ErasureEvent(erasure),)\n",
+        "",
+        (DISCOVERY,),
+    ),
+    Mutant(
+        "delta that is spent twice",
+        "_plans/_discovery.py",
+        "(budget.delta - erasure) / (1.0 - erasure)",
+        "budget.delta",
+        (DISCOVERY,),
+    ),
+    Mutant(
+        "a least count in place of the threshold",
+        "_plans/_discovery.py",
+        "threshold=max(threshold, least - 1.0)",
+        "threshold=least - 1.0",
+        (DISCOVERY,),
+    ),
+    Mutant(
+        "an exact number of gaps",
+        "_solvers/_preprocessing_fills.py",
+        "np.maximum(n_rows - gaps, 0.0)",
+        "n_rows - sums[1]",
+        (FILLS,),
+    ),
+    Mutant(
+        "entries beyond their range",
+        "_solvers/_preprocessing_fills.py",
+        "np.clip(shares, -1.0, 1.0)",
+        "shares",
+        (FILLS,),
+    ),
+    Mutant(
+        "an exact balance",
+        "_solvers/_preprocessing_fills.py",
+        "        balance = mechanism.release(balance, noise)\n",
+        "        mechanism.release(balance, noise)\n",
+        (FILLS,),
+    ),
+    Mutant(
+        "columns that are filled are counted as one",
+        "_plans/_imputer.py",
+        "math.sqrt(n_columns) if budget",
+        "1.0 if budget",
+        (FILLS,),
+    ),
+    Mutant(
+        "a search for medians that is accounted as one step",
+        "_plans/_imputer.py",
+        "noise = budget.calibrate(n_steps=n_steps)",
+        "noise = budget.calibrate()",
+        (IMPUTER,),
+    ),
+    Mutant(
+        "an imputer and an encoder share their noise",
+        "_plans/_keys.py",
+        "ENCODER_KEY = 24",
+        "ENCODER_KEY = 23",
+        (FILLS,),
+    ),
+    Mutant(
+        "null records are imputed from",
+        "preprocessing/_imputer.py",
+        "records = present_records(X)",
+        "records = X",
+        (FILLS,),
+    ),
+    Mutant(
+        "null records have categories",
+        "preprocessing/_encoder.py",
+        "records = present_records(X)",
+        "records = X",
+        (FILLS,),
+    ),
+    Mutant(
+        "gaps are counted among categories",
+        "preprocessing/_imputer.py",
+        "value for value in column if value == value",
+        "value for value in column",
+        (IMPUTER,),
+    ),
+    Mutant(
+        "the longest string shows",
+        "preprocessing/_columns.py",
+        "np.array(shared, dtype=object)",
+        "np.array(shared, dtype=str)",
+        (ENCODER,),
+    ),
+    Mutant(
+        "which of two zeros came first",
+        "preprocessing/_columns.py",
+        "return float(value) + 0.0",
+        "return float(value)",
+        (ENCODER,),
+    ),
+    Mutant(
+        "which of two equal strings came first",
+        "preprocessing/_columns.py",
+        "sys.intern(value) if isinstance(value, str)",
+        "value if isinstance(value, str)",
+        (ENCODER,),
+    ),
+    Mutant(
+        "an entry is quoted",
+        "preprocessing/_columns.py",
+        "raise TypeError(NOT_CATEGORIES)",
+        "raise TypeError(NOT_CATEGORIES + str(values))",
+        (ENCODER,),
+    ),
+    Mutant(
+        "output beyond what is promised",
+        "preprocessing/_imputer.py",
+        "            filled = np.clip(filled, low, high)\n",
+        "",
+        (IMPUTER,),
     ),
     Mutant(
         "pure noise of counts that is accounted by its distance alone",
