@@ -369,6 +369,16 @@ def test_a_ledger_is_charged_once_with_everything(tmp_path):
     assert len(ledger.to_frame()) == 1
 
 
+def test_the_ledger_of_the_environment_is_charged_once_too(tmp_path, monkeypatch):
+    frame, y = table(600)
+    ledger = PrivacyLedger(tmp_path / "study.skdp", epsilon=2.0, delta=1e-5)
+    monkeypatch.setenv("SKDP_LEDGER", str(ledger.path))
+    everything(DPLogisticRegression(**TWO)).fit(frame, y)
+    assert ledger.to_frame()["estimator"].tolist() == ["DPPipeline"]
+    preview(everything(DPLogisticRegression(**TWO)), 600, 3)
+    assert len(ledger.to_frame()) == 1
+
+
 def test_manners_of_a_pipeline(tmp_path):
     frame, y = table(900)
     model = everything(DPLogisticRegression(**TWO), random_state=0)

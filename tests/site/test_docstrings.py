@@ -28,6 +28,7 @@ PUBLIC = [
     "skdp.linear_model",
     "skdp.metrics",
     "skdp.model_selection",
+    "skdp.pipeline",
     "skdp.plotting",
     "skdp.preprocessing",
     "skdp.utils.discovery",
@@ -112,7 +113,7 @@ DIFFERENCES = {
     "delta": ["DPSGD", "WALR"],
     "eta0": ["WALR"],
     "feature_bounds": ["BoundsScaler", "DPSCD", NUMBERS, "DPSimpleImputer"],
-    "feature_bounds_": ["NormClipper", "DPNorm", *NUMBERS, "DPOneHotEncoder"],
+    "feature_bounds_": ["NormClipper", "DPNorm", *NUMBERS, "DPOneHotEncoder", "DPSimpleImputer"],
     "fit_intercept": [
         "DPCDClassifier",
         ("DPCDElasticNet", "DPCDLasso"),
