@@ -21,8 +21,18 @@ def make_private_pipeline(
     ----------
     *steps : estimators
         In their order; the names are those of the classes in lower case.
-    epsilon, delta, adjacency, shares, ledger, random_state, allow
-        See :class:`DPPipeline`.
+    epsilon, delta : float
+        The guarantee of everything; see :class:`DPPipeline`, also for what follows.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares.
+    shares : "auto", dict or list of float, default="auto"
+        How much of the budget each step gets.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study.
+    random_state : int, RandomState instance or None, default=None
+        A seed of all noise, or None for none.
+    allow : tuple of str, default=()
+        Names of steps that may leak.
 
     Returns
     -------
