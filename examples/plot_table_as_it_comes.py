@@ -1,6 +1,6 @@
 """
 A table as it comes: missing values, unknown categories, one epsilon
-=====================================================================
+====================================================================
 
 Real tables have gaps, words that nobody listed and amounts without a known range. Filling, encoding
 and scaling them is learnt from the records, and in most code it is learnt exactly: a leak beside a
@@ -34,7 +34,7 @@ from skdp.preprocessing import (
     NormClipper,
 )
 
-N_SEEDS = 3
+N_REPEATS = 3
 EPSILONS = [0.1, 0.3, 1.0, 3.0]
 NUMBERS, WORDS = ["age", "hours", "gain"], ["sector", "job"]
 SECTORS = ["private", "state", "self-employed", "none"]
@@ -155,7 +155,7 @@ def by_hand(epsilon, bounds):
 
 def auc(make, *arguments):
     """Return the mean area under the ROC curve of new records."""
-    fits = [make(*arguments).fit(X, y) for _ in range(N_SEEDS)]
+    fits = [make(*arguments).fit(X, y) for _ in range(N_REPEATS)]
     return np.mean([roc_auc_score(y_test, fit.decision_function(X_test)) for fit in fits])
 
 

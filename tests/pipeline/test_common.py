@@ -20,7 +20,7 @@ def instances():
     yield DPPipeline([("clipper", NormClipper()), ("scaler", DPStandardScaler((-9, 9)))])
 
 
-# Of these scikit-learn excuses its own Pipeline, for the same reason; one has two names, by version.
+# Of these scikit-learn excuses its own Pipeline, for the same reason; one's name changed.
 EXCUSED = dict.fromkeys(
     (
         "check_dont_overwrite_attributes",

@@ -15,7 +15,13 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, 
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
-from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler
+from sklearn.kernel_approximation import (
+    AdditiveChi2Sampler,
+    Nystroem,
+    PolynomialCountSketch,
+    RBFSampler,
+    SkewedChi2Sampler,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, make_pipeline, make_union
 from sklearn.preprocessing import (
@@ -35,7 +41,7 @@ from sklearn.preprocessing import (
     TargetEncoder,
     scale,
 )
-from sklearn.random_projection import GaussianRandomProjection
+from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
 from skdp.linear_model import DPLogisticRegression, DPSCDClassifier, WALRClassifier
 from skdp.pipeline import DPPipeline, make_private_pipeline
@@ -184,6 +190,9 @@ SAFE = {
     "random features": (RBFSampler(gamma=0.5, random_state=0, n_components=4), NUMBERS),
     "sketch": (PolynomialCountSketch(random_state=0, n_components=4), NUMBERS),
     "projection": (GaussianRandomProjection(2, random_state=0), NUMBERS),
+    "sparse projection": (SparseRandomProjection(2, random_state=0), NUMBERS),
+    "additive kernel": (AdditiveChi2Sampler(), NUMBERS),
+    "skewed kernel": (SkewedChi2Sampler(random_state=0, n_components=4), NUMBERS),
     "frozen": (FrozenEstimator(StandardScaler().fit(NUMBERS + 1)), NUMBERS),
     "hashed words": (
         make_pipeline(
