@@ -1,6 +1,7 @@
 """Plans of what is learnt from noisy distribution functions: ranges, quantiles, scales."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import ClassVar
@@ -72,11 +73,19 @@ class DistributionPlan(TransformerPlan):
     ----------
     budget, n_rows, mechanisms, releases
         See `TransformerPlan`; the mechanism of the functions is "distribution".
-    edges : ndarray of shape (n_columns, N_THRESHOLDS + 2)
-        Thresholds of each column, between the ends of its range.
+    grid : function
+        Gives thresholds between the ends of ranges.
+    bounds : tuple of two ndarrays of shape (n_columns,)
+        The ends.
     """
 
-    edges: np.ndarray
+    grid: Callable
+    bounds: tuple
+
+    @cached_property
+    def edges(self):
+        """Thresholds of each column and the ends, of shape (n_columns, N_THRESHOLDS + 2)."""
+        return self.grid(*self.bounds)
 
     @cached_property
     def hidden_share(self):
@@ -91,7 +100,7 @@ class ScalerPlan(DistributionPlan):
 
     Parameters
     ----------
-    budget, n_rows, mechanisms, releases, edges
+    budget, n_rows, mechanisms, releases, grid, bounds
         See `DistributionPlan`; the mechanism of means and squares is "moments".
     """
 
@@ -130,37 +139,39 @@ def logarithmic_edges(low, high):
 
 
 def geometric_edges(low, high):
-    """Return thresholds of one column between positive numbers, each as many times the last."""
-    return np.geomspace(low, high, N_THRESHOLDS + 2)[np.newaxis]
+    """Return thresholds between positive ends of shape (n_columns,), of one ratio each."""
+    return np.geomspace(low, high, N_THRESHOLDS + 2, axis=1)
 
 
-def plan_quantiles(budget, *, n_rows, edges, kind):
+def plan_quantiles(budget, *, n_rows, grid, bounds, kind):
     """Plan a release of distribution functions that spends the whole budget.
 
     Parameters
     ----------
     budget : Budget
     n_rows : int
-    edges : ndarray of shape (n_columns, N_THRESHOLDS + 2)
+    grid, bounds
+        See `DistributionPlan`.
     kind : type
         Of the plan, which names its stream.
     """
-    mechanism, event = _distribution(budget, 1.0, n_rows, len(edges))
+    mechanism, event = _distribution(budget, 1.0, n_rows, bounds[0].size)
     return kind(
         budget=budget,
         n_rows=n_rows,
         mechanisms={"distribution": mechanism},
         releases=(event,),
-        edges=edges,
+        grid=grid,
+        bounds=bounds,
     )
 
 
-def plan_scaler(budget, *, n_rows, edges):
+def plan_scaler(budget, *, n_rows, grid, bounds):
     """Plan the two releases of a scaler.
 
     Parameters
     ----------
-    budget, n_rows, edges
+    budget, n_rows, grid, bounds
         See `plan_quantiles`.
 
     Notes
@@ -170,7 +181,7 @@ def plan_scaler(budget, *, n_rows, edges):
     may be 2 apart, which is what the accountant makes of 1. Rounding to steps moves each of the two
     numbers by half a step, and their sums are whole numbers of steps, rounded once.
     """
-    n_columns = len(edges)
+    n_columns = bounds[0].size
     distribution, event = _distribution(budget, _LOCATION_SHARE, n_rows, n_columns)
     noise = SPLIT_SLACK * budget.calibrate() / math.sqrt(1.0 - _LOCATION_SHARE)
     moments = GaussianMechanism(
@@ -185,7 +196,8 @@ def plan_scaler(budget, *, n_rows, edges):
         n_rows=n_rows,
         mechanisms={"distribution": distribution, "moments": moments},
         releases=(event, GaussianEvent(noise)),
-        edges=edges,
+        grid=grid,
+        bounds=bounds,
     )
 
 

@@ -173,7 +173,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         found = find_quantiles(norms, plan=plan, quantiles=(quantile, quantile), noise=stream)
 
         # 5. publish
-        self.norm_bound_ = max(float(found[1][0]), plan.edges[0, 0])
+        self.norm_bound_ = max(float(found[1][0]), float(plan.bounds[0][0]))
         self.feature_bounds_ = same_bounds(-self.norm_bound_, self.norm_bound_, X.shape[1])
         self.privacy_report_ = plan.report(reproducible=stream.reproducible)
         return self
@@ -202,6 +202,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
 
     def _plan(self, n_rows, n_features):
         bounds = check_bounds(self.norm_bounds, "norm_bounds")
-        low, high = (check_positive(end, "norm_bounds") for end in bounds)
-        edges = geometric_edges(low, high)
-        return plan_quantiles(self._budget(), n_rows=n_rows, edges=edges, kind=NormPlan)
+        bounds = tuple(np.array([check_positive(end, "norm_bounds")]) for end in bounds)
+        return plan_quantiles(
+            self._budget(), n_rows=n_rows, grid=geometric_edges, bounds=bounds, kind=NormPlan
+        )

@@ -219,5 +219,10 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         bounds = check_feature_bounds(self.feature_bounds, n_features)
         if self.scale not in _GRIDS:
             raise ValueError("scale must be 'linear' or 'log'.")
-        edges = _GRIDS[self.scale](*bounds)
-        return plan_quantiles(self._budget(), n_rows=n_rows, edges=edges, kind=QuantilePlan)
+        return plan_quantiles(
+            self._budget(),
+            n_rows=n_rows,
+            grid=_GRIDS[self.scale],
+            bounds=bounds,
+            kind=QuantilePlan,
+        )

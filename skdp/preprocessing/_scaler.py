@@ -214,4 +214,4 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
 
     def _plan(self, n_rows, n_features):
         bounds = check_feature_bounds(self.feature_bounds, n_features)
-        return plan_scaler(self._budget(), n_rows=n_rows, edges=linear_edges(*bounds))
+        return plan_scaler(self._budget(), n_rows=n_rows, grid=linear_edges, bounds=bounds)

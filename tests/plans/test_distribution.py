@@ -20,15 +20,16 @@ from skdp._plans._distribution import (
 from skdp.accountant import calibrate
 
 N_ROWS, N_COLUMNS = 1000, 3
-EDGES = linear_edges(np.full(N_COLUMNS, -1.0), np.ones(N_COLUMNS))
+BOX = {"grid": linear_edges, "bounds": (np.full(N_COLUMNS, -1.0), np.ones(N_COLUMNS))}
+LENGTHS = {"grid": geometric_edges, "bounds": (np.array([0.1]), np.array([10.0]))}
 
 
 def plans(epsilon=1.0, delta=1e-5, adjacency="zero_out"):
     budget = Budget(epsilon, delta, adjacency, "pld")
     return (
-        plan_scaler(budget, n_rows=N_ROWS, edges=EDGES),
-        plan_quantiles(budget, n_rows=N_ROWS, edges=EDGES, kind=QuantilePlan),
-        plan_quantiles(budget, n_rows=N_ROWS, edges=EDGES[:1], kind=NormPlan),
+        plan_scaler(budget, n_rows=N_ROWS, **BOX),
+        plan_quantiles(budget, n_rows=N_ROWS, **BOX, kind=QuantilePlan),
+        plan_quantiles(budget, n_rows=N_ROWS, **LENGTHS, kind=NormPlan),
     )
 
 
@@ -116,9 +117,9 @@ def test_what_noise_hides_is_its_standard_deviation(rng):
     spread = np.std(noise @ root_weights()[::-1]) / N_ROWS
     assert plan.hidden_share == pytest.approx(spread, rel=0.1)
     assert plan.tail == plan.hidden_share
-    assert plan_scaler(plan.budget, n_rows=10**6, edges=EDGES).tail == 0.01
+    assert plan_scaler(plan.budget, n_rows=10**6, **BOX).tail == 0.01
     # However large it is, the middle half of the records is looked for.
-    assert plan_scaler(plan.budget, n_rows=10, edges=EDGES).tail == 0.25
+    assert plan_scaler(plan.budget, n_rows=10, **BOX).tail == 0.25
 
 
 @pytest.mark.parametrize("make", [linear_edges, logarithmic_edges])
@@ -136,7 +137,7 @@ def test_thresholds_of_amounts_are_as_dense_as_is_said():
     edges = logarithmic_edges(np.zeros(1), np.full(1, 1e6))[0]
     assert edges[1] < 1e-5
     assert (edges[2:] / edges[1:-1]).max() < 1.03
-    norms = geometric_edges(1e-3, 1e3)[0]
+    norms = geometric_edges(np.array([1e-3]), np.array([1e3]))[0]
     assert (norms[1:] / norms[:-1]).max() < 1.014
     assert (norms[0], norms[-1]) == (1e-3, 1e3)
 

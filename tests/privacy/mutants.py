@@ -2154,7 +2154,7 @@ MUTANTS = (
     Mutant(
         "lengths of rows that are published",
         "preprocessing/_norm_clipper.py",
-        "self.norm_bound_ = max(float(found[1][0]), plan.edges[0, 0])",
+        "self.norm_bound_ = max(float(found[1][0]), float(plan.bounds[0][0]))",
         "self.norm_bound_ = float(norms.max())",
         (REPLAY,),
     ),

@@ -17,19 +17,22 @@ from skdp._solvers._distribution import find_quantiles, scale_columns
 from tests.statistical._transcripts import recorded_releases
 
 LOW, HIGH = np.array([-2.0, 0.0, -1e3]), np.array([2.0, 1e-6, 1e3])
+BOX = LOW, HIGH
 EDGES = linear_edges(LOW, HIGH)
 # As much as no noise, on the way of private fits.
 TINY_NOISE = 1e5
 
 
-def scaler_plan(n_rows, epsilon=TINY_NOISE, edges=EDGES, **options):
+def scaler_plan(n_rows, epsilon=TINY_NOISE, bounds=BOX, **options):
     budget = Budget(epsilon, 1e-5, options.get("adjacency", "zero_out"), "pld")
-    return plan_scaler(budget, n_rows=n_rows, edges=edges)
+    return plan_scaler(budget, n_rows=n_rows, grid=linear_edges, bounds=bounds)
 
 
-def quantile_plan(n_rows, epsilon=TINY_NOISE, edges=EDGES):
+def quantile_plan(n_rows, epsilon=TINY_NOISE, bounds=BOX):
     budget = Budget(epsilon, 1e-5, "zero_out", "pld")
-    return plan_quantiles(budget, n_rows=n_rows, edges=edges, kind=QuantilePlan)
+    return plan_quantiles(
+        budget, n_rows=n_rows, grid=linear_edges, bounds=bounds, kind=QuantilePlan
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -144,8 +147,8 @@ def test_no_record_moves_a_release_further_than_it_may(X, adjacency):
 def test_noise_without_records_is_seldom_taken_for_a_tail():
     """Ranges ten times too wide are found out also where noise is large."""
     rng = np.random.default_rng(0)
-    n_rows, edges = 20_000, linear_edges(np.full(4, -10.0), np.full(4, 10.0))
-    X, plan = rng.uniform(-1.0, 1.0, (n_rows, 4)), quantile_plan(n_rows, 0.1, edges)
+    n_rows, bounds = 20_000, (np.full(4, -10.0), np.full(4, 10.0))
+    X, plan = rng.uniform(-1.0, 1.0, (n_rows, 4)), quantile_plan(n_rows, 0.1, bounds)
     assert 0.01 < plan.hidden_share < 0.03
     found = [
         find_quantiles(X, plan=plan, quantiles=(0.001, 0.999), noise=make_stream(seed))
@@ -158,9 +161,9 @@ def test_noise_without_records_is_seldom_taken_for_a_tail():
 
 def test_a_column_of_one_value_has_a_scale(rng):
     X = np.column_stack([np.full(5000, 0.3), rng.uniform(-1.0, 1.0, 5000)])
-    edges = linear_edges(np.full(2, -1.0), np.ones(2))
+    bounds = np.full(2, -1.0), np.ones(2)
     for epsilon in (0.01, 1.0, TINY_NOISE, math.inf):
-        plan = scaler_plan(5000, epsilon, edges)
+        plan = scaler_plan(5000, epsilon, bounds)
         centre, scale = scale_columns(X, plan=plan, noise=make_stream(0))
         assert scale[0] > 0.0
         if epsilon >= 1.0:
@@ -170,10 +173,10 @@ def test_a_column_of_one_value_has_a_scale(rng):
 
 @pytest.mark.parametrize("n_rows", [1, 2])
 def test_few_rows_and_ranges_without_width_give_numbers(n_rows):
-    edges = linear_edges(np.array([0.0, -1e100]), np.array([5e-324, 1e100]))
+    bounds = np.array([0.0, -1e100]), np.array([5e-324, 1e100])
     X = np.array([[1e308, -1e308]] * n_rows)
     for epsilon in (1e-3, 1.0, TINY_NOISE):
-        plan = scaler_plan(n_rows, epsilon, edges)
+        plan = scaler_plan(n_rows, epsilon, bounds)
         centre, scale = scale_columns(X, plan=plan, noise=make_stream(0))
         assert np.isfinite(centre).all()
         assert ((scale >= 1e-100) & np.isfinite(scale)).all()
