@@ -10,6 +10,7 @@ from skdp import (
     ledger,
     linear_model,
     metrics,
+    pipeline,
     plotting,
     preprocessing,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "ledger",
     "linear_model",
     "metrics",
+    "pipeline",
     "plotting",
     "preprocessing",
 ]

@@ -66,6 +66,8 @@ class RecordPrivateEstimator(PrivateEstimator):
 
     # Where it can't be chosen all batches are full: the sum of all releases is a closed form.
     accountant = "pld"
+    # Whether `feature_bounds`, where there is such a parameter, has a use: some options have none.
+    _uses_feature_bounds = True
 
     def _budget(self, kind=Budget):
         promised = self.epsilon, self.delta, self.adjacency

@@ -9,6 +9,7 @@ CALIBRATION_KEY = 6
 SEARCH_KEY = 7
 # Of the candidates of a random search.
 CANDIDATES_KEY = 8
+PIPELINE_KEY = 9
 # Of private transformers, one for each class.
 SCALER_KEY = 20
 QUANTILE_KEY = 21

@@ -81,7 +81,7 @@ class GaussianCost:
         return epsilon_of(self.events(), "zero_out", "analytic", delta)
 
 
-def gaussian_budget(epsilon, delta):
+def gaussian_budget(epsilon, delta, erasure=None):
     """Largest cost that gives (epsilon, delta), with a default share of delta for erasures.
 
     Both numbers of it are to be fixed before the first release: a budget of epsilon and delta
@@ -91,6 +91,8 @@ def gaussian_budget(epsilon, delta):
     ----------
     epsilon, delta : float
         As in :func:`calibrate`; delta is positive.
+    erasure : float, default=None
+        At most delta; None is `ERASURE_SHARE` of it.
 
     Returns
     -------
@@ -103,7 +105,11 @@ def gaussian_budget(epsilon, delta):
     ValueError
         If an argument is out of range.
     """
-    erasure = ERASURE_SHARE * check_real(delta, "delta")
+    delta = check_real(delta, "delta")
+    if erasure is None:
+        erasure = ERASURE_SHARE * delta
+    if not 0 <= erasure <= delta:
+        raise ValueError("erasure must be in [0, delta].")
     rest = (delta - erasure) / (1 - erasure) * (1 - 2 * _ROUNDING)
     noise = calibrate(epsilon, rest, pairwise=True)
     return GaussianCost((1 - 2 * _ROUNDING) / noise if noise > 0 else math.inf, erasure)

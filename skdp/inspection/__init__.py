@@ -2,5 +2,6 @@
 
 from skdp.inspection._duality import duality_gap
 from skdp.inspection._preview import preview
+from skdp.inspection._total import total_report
 
-__all__ = ["duality_gap", "preview"]
+__all__ = ["duality_gap", "preview", "total_report"]

@@ -12,8 +12,8 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
     Parameters
     ----------
     estimator : estimator of skdp
-        With a guarantee of its own, such as ``DPLogisticRegression()``; of a pipeline, its last
-        step. It need not be fitted, and isn't changed.
+        With a guarantee of its own, such as ``DPLogisticRegression()`` or a ``DPPipeline``; of
+        scikit-learn's Pipeline, its last step. It need not be fitted, and isn't changed.
     n_samples, n_features : int
         Size of the training rows. Of a fit with `groups`, `n_samples` is the number of groups; its
         report differs in the unit alone, and in what is assumed.
@@ -54,7 +54,9 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
     if is_classifier(estimator):
         if n_outputs == 2:
             raise ValueError("n_outputs must be 1 for two classes, or 3 and more classes.")
-        n_classes = 0 if estimator.classes is None else len(set(estimator.classes))
+        # Of a pipeline they are its last step's.
+        last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+        n_classes = 0 if last.classes is None else len(set(last.classes))
         if n_classes > 2:
             n_outputs = n_classes
     if hasattr(estimator, "transform"):

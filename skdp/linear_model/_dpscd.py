@@ -85,6 +85,10 @@ class _BaseDPSCD(RowPrivateEstimator):
         if self.solver == "primal" and not np.isfinite(loss.smoothness):
             raise ValueError(f"solver='primal' needs a smooth loss, and loss={loss.name!r} isn't.")
 
+    @property
+    def _uses_feature_bounds(self):
+        return self.solver == "primal"
+
     def _plan(self, n_rows, n_features, n_outputs):
         loss, n_columns = self._loss(n_outputs), self._n_columns(n_features)
         self._check_options(loss)

@@ -7,6 +7,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
+from skdp._estimator import RecordPrivateEstimator
 from skdp.ledger._account import COVERED
 from skdp.linear_model._base import RowPrivateEstimator
 from skdp.preprocessing import BoundsScaler, NormClipper
@@ -23,6 +24,10 @@ _NOT_STATELESS = (
 _NOT_OURS = (
     "a search takes estimators of skdp that protect rows, or pipelines that end in one, got {}. "
     "For label privacy, walr_path chooses from one release."
+)
+_HAS_A_BUDGET = (
+    "a search sets what its candidates spend, and {} sets that of its steps: give the search a "
+    "Pipeline of scikit-learn whose steps before the last learn nothing."
 )
 
 
@@ -126,6 +131,8 @@ def last_step(model):
 
 def check_candidate(model):
     """Refuse what reads rows elsewhere than in a private fit."""
+    if isinstance(model, RecordPrivateEstimator) and isinstance(model, Pipeline):
+        raise TypeError(_HAS_A_BUDGET.format(type(model).__name__))
     if isinstance(model, Pipeline):
         for _, step in model.steps[:-1]:
             _check_stateless(step)

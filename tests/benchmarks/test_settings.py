@@ -20,6 +20,12 @@ def test_adult_svm_runs(run, capsys):
     assert (table["accuracy_median"] <= table["accuracy_max"]).all()
 
 
+def test_pipeline_runs(run):
+    table = run("pipeline", "--problems adult adult_gaps --epsilons 1 --seeds 0 1", "pipeline")
+    assert table["preprocessing"].tolist() == 2 * ["by hand", "pipeline", "wide bounds"]
+    assert table["mean"].between(0.0, 1.0).all()
+
+
 SMALL_GRIDS = {
     "dpscd": {
         "batch_size": (500, 400, 50),

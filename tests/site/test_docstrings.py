@@ -29,6 +29,7 @@ PUBLIC = [
     "skdp.linear_model",
     "skdp.metrics",
     "skdp.model_selection",
+    "skdp.pipeline",
     "skdp.plotting",
     "skdp.preprocessing",
     "skdp.utils.discovery",

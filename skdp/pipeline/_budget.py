@@ -1,0 +1,137 @@
+"""What a pipeline's steps may spend, from their public parameters and sizes."""
+
+import dataclasses
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils.validation import check_consistent_length
+
+from skdp._estimator import RecordPrivateEstimator
+from skdp._plans._pipeline import Learner, plan_pipeline
+from skdp.ledger._account import COVERED
+from skdp.linear_model._base import RowPrivateEstimator, encode_labels
+from skdp.pipeline._shares import resolve_shares
+from skdp.pipeline._tree import declared_width, forest, private_leaves, width_after, widths
+from skdp.utils._sklearn import quietly, refuse_foreign
+
+_NO_ROWS = "Found array with 0 sample(s) while a minimum of 1 is required."
+_NO_Y = "This DPPipeline estimator requires y to be passed, but the target y is None."
+
+
+def sizes_of(X, y, last):
+    """Return the numbers of rows, of features, and of outputs of a last step that predicts."""
+    refuse_foreign(X, "X")
+    refuse_foreign(y, "y")
+    shape = np.shape(X) if hasattr(X, "shape") else np.shape(quietly(np.asarray, X, dtype=object))
+    if shape[0] == 0:
+        raise ValueError(_NO_ROWS)
+    n_features = shape[1] if len(shape) == 2 else 1
+    if not isinstance(last, RowPrivateEstimator):
+        return shape[0], n_features, 1
+    if y is None:
+        raise ValueError(_NO_Y)
+    check_consistent_length(X, y)
+    targets = quietly(np.asarray, y)
+    if is_classifier(last):
+        targets = encode_labels(targets.ravel(), last.classes)[1]
+    return shape[0], n_features, 1 if targets.ndim == 1 else targets.shape[1]
+
+
+def plan_steps(budget, shares, steps, *, n_rows, width, n_outputs, stand_in):
+    """Plan the steps from the first private one on.
+
+    Parameters
+    ----------
+    budget : PipelineBudget
+    shares : "auto", dict or sequence of float
+    steps : list of Step
+    n_rows : int
+    width : int or None
+        Number of columns that the first of them gets, None if it isn't known.
+    n_outputs : int
+        Of a last step that predicts.
+    stand_in : int
+        In place of widths that aren't known: what a step may spend doesn't depend on them.
+
+    Returns
+    -------
+    plan : PipelinePlan
+    """
+    learners = []
+    for step in steps:
+        for leaf, n_columns in widths(step, width):
+            if not isinstance(leaf.estimator, RecordPrivateEstimator):
+                continue
+            n_features = n_columns or declared_width(leaf.estimator) or stand_in
+            releases = releases_of(leaf.estimator, budget.adjacency, n_rows, n_features, n_outputs)
+            if releases(budget.epsilon, budget.delta):
+                # Nothing that is released comes before the first step.
+                is_exact = leaf is steps[0] and n_columns is not None
+                learners.append((leaf, releases, is_exact))
+        width = width_after(step, width)
+    leaves = [leaf for leaf, *_ in learners]
+    if len(leaves) == 1:
+        budget = dataclasses.replace(budget, accountant=leaves[0].estimator.accountant)
+    resolved = resolve_shares(shares, leaves)
+    return plan_pipeline(
+        budget,
+        [
+            Learner(leaf.path, share, releases, is_exact)
+            for (leaf, releases, is_exact), share in zip(learners, resolved, strict=True)
+        ],
+        n_rows=n_rows,
+    )
+
+
+def releases_of(step, adjacency, n_rows, n_features, n_outputs):
+    """Return a function of epsilon and delta that gives the events of a step's fit."""
+    sizes = (n_rows, n_features)
+    if isinstance(step, RowPrivateEstimator):
+        sizes += (n_outputs,)
+    step._validate_params()
+    step = clone(step).set_params(adjacency=adjacency, ledger=COVERED)
+
+    def releases(epsilon, delta):
+        return step.set_params(epsilon=epsilon, delta=delta)._plan(*sizes).events
+
+    return releases
+
+
+def hand_out(plan, steps, streams):
+    """Set what steps may spend; those that learn nothing have no part."""
+    parts = {part.name: (part, stream) for part, stream in zip(plan.parts, streams, strict=True)}
+    for leaf in private_leaves(steps):
+        part, stream = parts.get(leaf.path, (plan.budget, None))
+        leaf.estimator.set_params(
+            epsilon=part.epsilon,
+            delta=part.delta,
+            adjacency=plan.budget.adjacency,
+            # All are charged together.
+            ledger=COVERED,
+            random_state=stream and stream.as_random_state(),
+        )
+
+
+def fit_model(plan, name, model, X, y, n_outputs):
+    """Fit a private model that is the last step, whose design may have become known just now."""
+    (part,) = [part for part in plan.parts if part.name == name]
+    adjacency = plan.budget.adjacency
+    releases = releases_of(model, adjacency, plan.n_rows, X.shape[1], n_outputs)
+    model.set_params(epsilon=part.fitting(releases, adjacency)).fit(X, y)
+
+
+def take_back(steps, ledger):
+    """Return the events of fitted steps by name, and leave no seed in what is published.
+
+    Parameters
+    ----------
+    steps : list of (str, estimator)
+    ledger : path, PrivacyLedger or None
+        That a fit of a single step is charged to from now on, as any other.
+    """
+    released = {}
+    for leaf in (*private_leaves(forest(steps)), *private_leaves(forest(steps, fitted=True))):
+        if (report := getattr(leaf.estimator, "privacy_report_", None)) is not None:
+            released[leaf.path] = report.events
+        leaf.estimator.set_params(random_state=None, ledger=ledger)
+    return released

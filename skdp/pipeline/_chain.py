@@ -1,0 +1,240 @@
+"""Steps fitted one after the other, each told what the rows that it gets are promised to be."""
+
+import inspect
+import math
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import MissingIndicator
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import Normalizer, OneHotEncoder
+
+from skdp._checks import LARGEST_BOUND
+from skdp._estimator import PrivateEstimator, RecordPrivateEstimator
+from skdp.utils._sklearn import quietly
+
+_LONGEST, _SHORTEST = 1e30, 1e-30
+
+
+class HandedNorm(float):
+    """A `data_norm` that nobody gave: the step before promised it."""
+
+
+class HandedBounds(tuple):
+    """A pair of `feature_bounds` that nobody gave: the step before promised it."""
+
+
+class Promise(NamedTuple):
+    """What rows are known to be, whatever the records are.
+
+    Parameters
+    ----------
+    norm : float or None
+        L2 norm that no row exceeds.
+    low, high : ndarray of shape (n_columns,) or None
+        Ranges of the columns.
+    """
+
+    norm: float | None = None
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+
+
+NOTHING = Promise()
+
+
+class HandingPipeline(Pipeline):
+    """What a Pipeline inside a private one is while it is fitted: it hands promises on."""
+
+    def fit_transform(self, X, y=None):
+        """Fit all steps, and return what they make of X."""
+        return fit_chain(self.steps, X, y)[0]
+
+    def fit(self, X, y=None):
+        """Fit all steps."""
+        self.fit_transform(X, y)
+        return self
+
+
+def fit_chain(steps, X, y, promise=NOTHING):
+    """Fit transformers one after the other.
+
+    Parameters
+    ----------
+    steps : list of (str, estimator)
+    X, y : array-like
+    promise : Promise, default=NOTHING
+        Of X.
+
+    Returns
+    -------
+    X : array-like
+        What the steps make of it.
+    promise : Promise
+        Of what is returned.
+    """
+    for _, step in steps:
+        if step is None or step == "passthrough":
+            continue
+        hand_on(step, promise)
+        X = _fit_transform(step, X, y)
+        promise = promised_by(step)
+    return X, promise
+
+
+def fit_last(step, X, y):
+    """Fit the last step where it isn't a private model.
+
+    Parameters
+    ----------
+    step : (str, estimator)
+    X, y : array-like
+    """
+    if step[1] is None or hasattr(step[1], "transform") or step[1] == "passthrough":
+        fit_chain([step], X, y)
+    else:
+        _quietly(step[1].fit, X, y)
+
+
+def hand_on(step, promise):
+    """Set a private step's bounds where nobody gave them.
+
+    Parameters
+    ----------
+    step : estimator
+        Of a Pipeline the first step is meant, and of other containers none.
+    promise : Promise
+        Of the rows that it gets.
+    """
+    if type(step) is HandingPipeline:
+        hand_on(step.steps[0][1], promise)
+    if not isinstance(step, RecordPrivateEstimator):
+        return
+    norm, low, high = promise
+    if norm is not None and _SHORTEST <= norm <= _LONGEST and _is_open(step, "data_norm"):
+        step.set_params(data_norm=HandedNorm(norm))
+    has_use = step._uses_feature_bounds and _is_open(step, "feature_bounds")
+    if has_use and low is not None and _are_bounds(low, high):
+        step.set_params(feature_bounds=HandedBounds((low, high)))
+
+
+def forget(step):
+    """Set a private step's bounds back where an earlier fit handed them on."""
+    parameters = inspect.signature(type(step)).parameters
+    handed = {
+        name: parameters[name].default
+        for name, value in step.get_params(deep=False).items()
+        if isinstance(value, (HandedNorm, HandedBounds))
+    }
+    step.set_params(**handed)
+
+
+def promised_by(step):
+    """Return what a fitted step promises of its output.
+
+    Parameters
+    ----------
+    step : estimator
+    """
+    if hasattr(step, "norm_bound_") or hasattr(step, "feature_bounds_"):
+        low, high = getattr(step, "feature_bounds_", (None, None))
+        return Promise(getattr(step, "norm_bound_", None), low, high)
+    rule = _PROMISES.get(type(step))
+    return NOTHING if rule is None else rule(step)
+
+
+def _of_one_hot(encoder):
+    n_outputs = len(encoder.get_feature_names_out())
+    norm = math.sqrt(encoder.n_features_in_)
+    return Promise(norm, np.zeros(n_outputs), np.ones(n_outputs))
+
+
+def _of_indicator(indicator):
+    n_outputs = indicator.n_features_in_
+    return Promise(math.sqrt(n_outputs), np.zeros(n_outputs), np.ones(n_outputs))
+
+
+def _of_normalizer(normalizer):
+    n_outputs = normalizer.n_features_in_
+    norm = math.sqrt(n_outputs) if normalizer.norm == "max" else 1.0
+    return Promise(norm, -np.ones(n_outputs), np.ones(n_outputs))
+
+
+def _of_chain(pipeline):
+    steps = [step for _, step in pipeline.steps if step is not None and step != "passthrough"]
+    return promised_by(steps[-1]) if steps else NOTHING
+
+
+def _of_columns(transformer):
+    if transformer.transformer_weights:
+        return NOTHING
+    # In the order of the output.
+    slices = transformer.output_indices_
+    parts = [
+        (slices[name].start, step)
+        for name, step, _ in transformer.transformers_
+        if slices[name].start != slices[name].stop
+    ]
+    return _side_by_side(step for _, step in sorted(parts, key=lambda part: part[0]))
+
+
+def _of_union(union):
+    if union.transformer_weights:
+        return NOTHING
+    return _side_by_side(step for _, step in union.transformer_list if step != "drop")
+
+
+def _side_by_side(steps):
+    promises = [promised_by(step) for step in steps]
+    norms = [promise.norm for promise in promises]
+    norm = None if not norms or None in norms else math.hypot(*norms)
+    if not promises or any(promise.low is None for promise in promises):
+        return Promise(norm)
+    low, high = (np.concatenate([promise[end] for promise in promises]) for end in (1, 2))
+    return Promise(norm, low, high)
+
+
+_PROMISES = {
+    OneHotEncoder: _of_one_hot,
+    MissingIndicator: _of_indicator,
+    Normalizer: _of_normalizer,
+    Pipeline: _of_chain,
+    HandingPipeline: _of_chain,
+    ColumnTransformer: _of_columns,
+    FeatureUnion: _of_union,
+}
+
+
+def _is_open(step, name):
+    """Tell whether a step has a parameter that nobody gave: it is as the constructor makes it."""
+    parameters = inspect.signature(type(step)).parameters
+    if name not in parameters:
+        return False
+    value, default = getattr(step, name), parameters[name].default
+    try:
+        return np.array_equal(value, default)
+    except ValueError:
+        # Two arrays of different shapes.
+        return False
+
+
+def _are_bounds(low, high):
+    ends = np.concatenate([np.ravel(low), np.ravel(high)])
+    return bool(np.all(np.abs(ends) <= LARGEST_BOUND) and np.all(np.less(low, high)))
+
+
+def _fit_transform(step, X, y):
+    """Fit a step and return what it makes of X; of what isn't ours, no error or warning tells."""
+    if isinstance(step, PrivateEstimator):
+        return step.fit(X, y).transform(X)
+    if hasattr(step, "fit_transform"):
+        return _quietly(step.fit_transform, X, y)
+    return _quietly(lambda X, y: step.fit(X, y).transform(X), X, y)
+
+
+def _quietly(fit, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return quietly(fit, X, y)

@@ -1,0 +1,266 @@
+"""Which steps a private pipeline takes, and why it refuses the others.
+
+A step passes if it is private and of skdp, or if what it makes of a row follows from this row and
+public parameters alone. scikit-learn's tags don't tell: `requires_fit=False` is also that of
+FunctionTransformer, whose function may look at all rows. So steps that pass are listed, with what
+must be true of their parameters, and what isn't listed is refused.
+"""
+
+import operator
+
+import numpy as np
+from scipy import special
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import get_tags
+
+from skdp._estimator import PrivateEstimator, RecordPrivateEstimator
+from skdp.preprocessing import BoundsScaler, NormClipper
+
+_GIVE_CATEGORIES = (
+    "give the categories as OneHotEncoder(categories=[[...]], handle_unknown='ignore', "
+    "sparse_output=False), or find them by skdp.preprocessing.DPOneHotEncoder"
+)
+_SCALE = "use skdp.preprocessing.DPStandardScaler, or BoundsScaler with ranges that you know"
+_CLIP = "use skdp.preprocessing.DPQuantileClipper, or BoundsScaler with ranges that you know"
+_IMPUTE = (
+    "use skdp.preprocessing.DPSimpleImputer, or SimpleImputer(strategy='constant', "
+    "fill_value=..., keep_empty_features=True)"
+)
+_PROJECT = "use GaussianRandomProjection, which reads no row, or choose columns by knowledge"
+_SELECT = "choose columns by knowledge, or use skdp.linear_model.DPCDLasso as the last step"
+_EDGES = (
+    "map columns to ranges that you know by BoundsScaler, and use PolynomialFeatures, or "
+    "SplineTransformer(knots=[[...]])"
+)
+_WORDS = "use HashingVectorizer, or CountVectorizer(vocabulary=[...])"
+_KERNEL = "use RBFSampler(gamma=...), which reads no row"
+_LOGISTIC = "use skdp.linear_model.DPLogisticRegression"
+_HINGE = "use skdp.linear_model.DPSCDClassifier(loss='hinge')"
+_RIDGE = "use skdp.linear_model.DPRidge"
+_LASSO = "use skdp.linear_model.DPCDLasso or DPCDElasticNet"
+
+# By classes of scikit-learn: what they keep of the records, and what to use.
+_LEARNS = {
+    "StandardScaler": ("means and variances", _SCALE),
+    "MinMaxScaler": ("single records' values", _SCALE),
+    "MaxAbsScaler": ("single records' values", _SCALE),
+    "RobustScaler": ("quantiles", _CLIP),
+    "QuantileTransformer": ("quantiles, which are single records' values", _CLIP),
+    "PowerTransformer": ("a power that suits all values", _SCALE),
+    "KBinsDiscretizer": ("edges of bins", _EDGES),
+    "TargetEncoder": ("means of the target by category", _GIVE_CATEGORIES),
+    "LabelBinarizer": ("the labels that occur", _GIVE_CATEGORIES),
+    "MultiLabelBinarizer": ("the labels that occur", _GIVE_CATEGORIES),
+    "LabelEncoder": ("the labels that occur", _GIVE_CATEGORIES),
+    "KNNImputer": ("all records", _IMPUTE),
+    "IterativeImputer": ("models of the columns", _IMPUTE),
+    "PCA": ("directions of all rows", _PROJECT),
+    "IncrementalPCA": ("directions of all rows", _PROJECT),
+    "KernelPCA": ("all rows", _KERNEL),
+    "SparsePCA": ("directions of all rows", _PROJECT),
+    "TruncatedSVD": ("directions of all rows", _PROJECT),
+    "FastICA": ("directions of all rows", _PROJECT),
+    "NMF": ("directions of all rows", _PROJECT),
+    "FactorAnalysis": ("directions of all rows", _PROJECT),
+    "LinearDiscriminantAnalysis": ("means of the classes", _PROJECT),
+    "PLSRegression": ("directions of all rows", _PROJECT),
+    "SelectKBest": ("which columns go with the target", _SELECT),
+    "SelectPercentile": ("which columns go with the target", _SELECT),
+    "SelectFpr": ("which columns go with the target", _SELECT),
+    "SelectFdr": ("which columns go with the target", _SELECT),
+    "SelectFwe": ("which columns go with the target", _SELECT),
+    "GenericUnivariateSelect": ("which columns go with the target", _SELECT),
+    "SelectFromModel": ("a model of all rows", _SELECT),
+    "RFE": ("models of all rows", _SELECT),
+    "RFECV": ("models of all rows", _SELECT),
+    "SequentialFeatureSelector": ("models of all rows", _SELECT),
+    "VarianceThreshold": ("which columns vary", _SELECT),
+    "Nystroem": ("single rows as they are", _KERNEL),
+    "KernelCenterer": ("means of all rows", _KERNEL),
+    "TfidfVectorizer": ("words and in how many records they are", _WORDS),
+    "TfidfTransformer": ("in how many records words are", _WORDS),
+    "DictVectorizer": ("the keys that occur", "use FeatureHasher"),
+    "KMeans": ("means of groups of rows", _PROJECT),
+    "LogisticRegression": ("a model of all rows", _LOGISTIC),
+    "LogisticRegressionCV": ("a model of all rows", _LOGISTIC),
+    "SGDClassifier": ("a model of all rows", "use skdp.linear_model.DPSGDClassifier"),
+    "SGDRegressor": ("a model of all rows", "use skdp.linear_model.DPSGDRegressor"),
+    "LinearSVC": ("a model of all rows", _HINGE),
+    "SVC": ("a model of all rows", _HINGE),
+    "LinearRegression": ("a model of all rows", _RIDGE),
+    "Ridge": ("a model of all rows", _RIDGE),
+    "RidgeCV": ("a model of all rows", _RIDGE),
+    "Lasso": ("a model of all rows", _LASSO),
+    "ElasticNet": ("a model of all rows", _LASSO),
+}
+
+# Functions of one entry, given the entry: what they make of a row is its own.
+_BY_ENTRY = {
+    *(np.log, np.log1p, np.log2, np.log10, np.exp, np.expm1, np.exp2, np.sqrt, np.cbrt),
+    *(np.square, np.absolute, np.fabs, np.sign, np.negative, np.positive, np.reciprocal),
+    *(np.floor, np.ceil, np.trunc, np.rint, np.isnan, np.isfinite, np.deg2rad, np.rad2deg),
+    *(np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.tanh),
+    *(np.arcsinh, np.arccosh, np.arctanh, np.nan_to_num),
+    *(special.expit, special.logit, special.log_expit, special.ndtr, special.ndtri),
+}
+_TO_DENSE = operator.methodcaller("toarray").__reduce__()
+
+
+def _one_hot(step):
+    if isinstance(step.categories, str):
+        return "it keeps the categories that occur", _GIVE_CATEGORIES
+    if step.min_frequency is not None or step.max_categories is not None:
+        return "it keeps which categories are rare", "leave min_frequency and max_categories out"
+    return None
+
+
+def _ordinal(step):
+    found = _one_hot(step)
+    return found and (found[0], "give the categories as OrdinalEncoder(categories=[[...]])")
+
+
+def _simple_imputer(step):
+    if step.strategy != "constant":
+        return "it keeps what is missing and what isn't in sums or counts", _IMPUTE
+    if not step.keep_empty_features:
+        return "it drops columns in which everything is missing", "set keep_empty_features=True"
+    if step.add_indicator:
+        return (
+            "it keeps in which columns something is missing",
+            "set add_indicator=False, and put MissingIndicator(features='all') beside it",
+        )
+    return None
+
+
+def _missing_indicator(step):
+    if step.features != "all":
+        return "it keeps in which columns something is missing", "set features='all'"
+    return None
+
+
+def _count_vectorizer(step):
+    return None if step.vocabulary is not None else ("it keeps the words that occur", _WORDS)
+
+
+def _spline(step):
+    if isinstance(step.knots, str):
+        return "its knots are ends or quantiles of columns", "give knots as an array"
+    return None
+
+
+def _rbf_sampler(step):
+    if step.get_params(deep=False)["gamma"] == "scale":
+        return "its gamma follows from the variance of the rows", "give gamma as a number"
+    return None
+
+
+def _function(step):
+    is_known = step.func is None or _is_by_entry(step.func)
+    if is_known and not step.kw_args:
+        return None
+    return (
+        "its function may look at all rows, as one that divides by a mean does",
+        "use functions of one entry, such as numpy.log1p",
+    )
+
+
+def _is_by_entry(function):
+    if isinstance(function, operator.methodcaller):
+        return function.__reduce__() == _TO_DENSE
+    try:
+        return function in _BY_ENTRY
+    except TypeError:
+        return False
+
+
+# By classes of scikit-learn: nothing is learnt, under a condition, which tells what is wrong.
+_BY_ROW = {
+    **dict.fromkeys(
+        (
+            "Normalizer",
+            "Binarizer",
+            "PolynomialFeatures",
+            "HashingVectorizer",
+            "FeatureHasher",
+            "AdditiveChi2Sampler",
+            "SkewedChi2Sampler",
+            "PolynomialCountSketch",
+            "GaussianRandomProjection",
+            "SparseRandomProjection",
+            # Fitted before, on what its owner says.
+            "FrozenEstimator",
+        ),
+        lambda step: None,
+    ),
+    "OneHotEncoder": _one_hot,
+    "OrdinalEncoder": _ordinal,
+    "SimpleImputer": _simple_imputer,
+    "MissingIndicator": _missing_indicator,
+    "CountVectorizer": _count_vectorizer,
+    "SplineTransformer": _spline,
+    "RBFSampler": _rbf_sampler,
+    "FunctionTransformer": _function,
+}
+
+
+def why_refused(step, *, is_last=False):
+    """Return why a step leaks, and what to use instead, or None if it doesn't.
+
+    Parameters
+    ----------
+    step : estimator or str
+        No container.
+    is_last : bool, default=False
+        Whether it is where a pipeline predicts.
+
+    Returns
+    -------
+    reason : (str, str) or None
+    """
+    kind = type(step)
+    if step is None or isinstance(step, str):
+        return None if step in (None, "passthrough", "drop") else _unknown(step)
+    if kind in (BoundsScaler, NormClipper):
+        return None
+    if isinstance(step, PrivateEstimator):
+        return _why_private_is_refused(step, is_last)
+    if hasattr(step, "fit_resample"):
+        return (
+            "it drops, repeats or makes rows by looking at others, so that one record is many",
+            "leave it out: clipping does what is needed of outliers",
+        )
+    if kind.__module__.partition(".")[0] == "sklearn":
+        if kind.__name__ in _BY_ROW:
+            return _BY_ROW[kind.__name__](step)
+        if kind.__name__ in _LEARNS:
+            kept, instead = _LEARNS[kind.__name__]
+            return f"it keeps {kept}", instead
+    return _unknown(step)
+
+
+def _why_private_is_refused(step, is_last):
+    if not isinstance(step, RecordPrivateEstimator):
+        return (
+            "it protects something else than rows, or makes fits of its own",
+            "give the pipeline an estimator of skdp that protects rows",
+        )
+    if hasattr(step, "steps"):
+        return "it is a private pipeline of its own", "put its steps in its place"
+    if hasattr(step, "predict") and not is_last:
+        return "it predicts, and isn't the last step", "put it last"
+    return None
+
+
+def _unknown(step):
+    if is_classifier(step) or is_regressor(step):
+        return "it fits a model without privacy", "use an estimator of skdp.linear_model"
+    try:
+        requires_fit = get_tags(step).requires_fit
+    except (AttributeError, TypeError, ValueError):
+        requires_fit = True
+    if requires_fit:
+        return "it may learn from the records, and nothing here knows what", "use a private step"
+    return (
+        "it isn't known to treat each row by itself, which its tag requires_fit=False doesn't say",
+        "use a step that is",
+    )

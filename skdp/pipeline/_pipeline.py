@@ -1,0 +1,387 @@
+"""A pipeline with one budget for all that its steps learn."""
+
+import re
+import warnings
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
+
+from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
+from skdp._plans._base import LARGE_DELTA
+from skdp._plans._pipeline import PipelineBudget
+from skdp.exceptions import PrivacyWarning
+from skdp.linear_model._base import RowPrivateEstimator
+from skdp.pipeline._budget import fit_model, hand_out, plan_steps, sizes_of, take_back
+from skdp.pipeline._chain import fit_chain, fit_last, forget, hand_on
+from skdp.pipeline._tree import (
+    all_leaves,
+    check_leaks,
+    forest,
+    handing,
+    private_leaves,
+    width_after,
+)
+from skdp.utils._sklearn import StrOptions, _fit_context
+
+_FURTHER = (
+    "fit of a private pipeline takes X and y alone: what a step would learn from {!r} isn't "
+    "planned for."
+)
+_UNCOVERED = "step {!r} ({}), which learns from the records without privacy and is named in allow"
+_LARGE_DELTA = re.escape(LARGE_DELTA)
+_FROZEN = "what frozen steps were fitted on"
+
+
+def _last_has(name):
+    """Return a check that the last step has a method."""
+
+    def check(pipeline):
+        # Its error is the one to be seen.
+        getattr(pipeline._final_estimator, name)
+        return True
+
+    return check
+
+
+def _transforms(pipeline):
+    last = pipeline._final_estimator
+    return last == "passthrough" or hasattr(last, "transform")
+
+
+class DPPipeline(RecordPrivateEstimator, Pipeline):
+    r"""A scikit-learn Pipeline with one budget for all that its steps learn.
+
+    Private steps share the budget, steps that learn nothing from the records cost nothing, and
+    steps that would learn from them without privacy are refused. So what the pipeline says of its
+    privacy is true of all of it.
+
+    **Guarantee.** All fitted attributes, those of the steps included, are (`epsilon`,
+    `delta`)-differentially private for one row (its features and its target) under `adjacency`,
+    but for steps that are named in `allow`. What is assumed public and what is not covered is
+    listed in ``privacy_report_``.
+
+    Parameters
+    ----------
+    steps : list of (str, estimator)
+        As in scikit-learn's Pipeline, ColumnTransformer, FeatureUnion and Pipeline inside included.
+        The private ones' `epsilon`, `delta`, `adjacency`, `ledger` and `random_state` are set here.
+
+    epsilon : float, default=1.0
+        Privacy loss of everything, above 0. ``float("inf")`` adds no noise.
+
+    delta : float, default=1e-5
+        Probability, in (0, 1), that the loss may exceed `epsilon`.
+
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs about twice the noise.
+
+    shares : "auto", dict or list of float, default="auto"
+        How much of the budget each step that spends some gets, in terms of the squared parameter
+        of Gaussian differential privacy; only ratios count. A dict is by the names of steps, where
+        that of a container stands for all that is in it, in equal parts; a list is in their order.
+        "auto" gives a last step that predicts three quarters, and the others equal parts of the
+        rest.
+
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that all steps are charged to, once and before there is noise, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for whoever learns it and subtracts the noise. The report says that there was one.
+
+    allow : tuple of str, default=()
+        Names of steps that may learn from the records without privacy, such as
+        ``"columns__scaler"``. The report names them as not covered.
+
+    Attributes
+    ----------
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit, with a note for each step that spent something.
+
+    steps : list of (str, estimator)
+        Fitted; those that were given aren't changed.
+
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, where the last step is a classifier.
+
+    n_features_in_ : int
+        Number of features seen in `fit`, where the first step knows it.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    make_private_pipeline : The same without names.
+    skdp.inspection.total_report : What the steps of a plain Pipeline spent together.
+
+    Notes
+    -----
+    Each step gets a part of the budget before the first noise is drawn, as a pair of numbers that
+    add up exactly whatever later steps make of what earlier ones released [1]_, and what a step
+    promises of its output, a longest row and ranges of columns, becomes the next private step's
+    `data_norm` and `feature_bounds` if they are as its constructor makes them.
+    doc/pipeline.rst lists which steps pass.
+
+    References
+    ----------
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of the Royal Statistical
+       Society B. Corollary 3.3, on composition.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from skdp.linear_model import DPLogisticRegression
+    >>> from skdp.pipeline import DPPipeline
+    >>> from skdp.preprocessing import BoundsScaler
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> scaler = BoundsScaler(feature_bounds=(0, 1000))
+    >>> model = DPPipeline([("scale", scaler), ("model", DPLogisticRegression(classes=[0, 1]))])
+    >>> model.fit(X, y).privacy_report_
+    (1, 1e-05)-DP
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "steps": [list, tuple],
+        **BUDGET_CONSTRAINTS,
+        "shares": [StrOptions({"auto"}), dict, list, tuple, np.ndarray],
+        "allow": [tuple, list],
+    }
+
+    # What scikit-learn's Pipeline has, and would keep or print more than is released.
+    memory = None
+    verbose = False
+    transform_input = None
+
+    def __init__(
+        self,
+        steps,
+        *,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        shares="auto",
+        ledger=None,
+        random_state=None,
+        allow=(),
+    ):
+        self.steps = steps
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.shares = shares
+        self.ledger = ledger
+        self.random_state = random_state
+        self.allow = allow
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X, y=None, **params):
+        """Fit all steps, privately.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, as the first step takes them.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Labels or targets, where the last step needs them.
+        **params : dict
+            Refused: nothing else is planned for.
+
+        Returns
+        -------
+        self : object
+            The fitted pipeline.
+
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a step would learn from the records without privacy, the budget is too small to be
+            shared, or a parameter or the input is invalid; no message quotes an entry of the data.
+        TypeError
+            If a step can't be part of a pipeline, or X is of a kind that a step doesn't take.
+        """
+        # 1. scikit-learn's contract
+        if params:
+            raise ValueError(_FURTHER.format(sorted(params)[0]))
+        self._validate_steps()
+        n_rows, n_features, n_outputs = sizes_of(X, y, self._final_estimator)
+        uncovered = self._uncovered()
+        steps = self._fresh_steps()
+
+        with handing(steps):
+            # 2. steps that learn nothing bound the data
+            n_public = _n_public(forest(steps))
+            rows, promise = fit_chain(steps[:n_public], X, y)
+            rest = steps[n_public:]
+            if rest:
+                hand_on(rest[0][1], promise)
+
+            # 3. plan from public numbers
+            width = rows.shape[1] if n_public else n_features
+            plan = plan_steps(
+                self._budget(),
+                self.shares,
+                forest(rest),
+                n_rows=n_rows,
+                width=width,
+                n_outputs=n_outputs,
+                stand_in=max(n_features, 1),
+            )
+            streams = plan.start(self.random_state).spawn(len(plan.parts))
+
+            # 4. solve
+            hand_out(plan, forest(rest), streams)
+            with warnings.catch_warnings():
+                # The plan has told it.
+                warnings.filterwarnings("ignore", _LARGE_DELTA, PrivacyWarning)
+                rows, promise = fit_chain(rest[:-1], rows, y, promise)
+                hand_on(rest[-1][1], promise)
+                name, last = rest[-1]
+                if isinstance(last, RowPrivateEstimator):
+                    fit_model(plan, name, last, rows, y, n_outputs)
+                else:
+                    fit_last((name, last), rows, y)
+
+        # 5. publish
+        self.steps = steps
+        self.privacy_report_ = plan.joint_report(
+            take_back(steps, self.ledger),
+            reproducible=streams[0].reproducible,
+            also_public=self._assumed(),
+            uncovered=uncovered,
+        )
+        return self
+
+    @available_if(_transforms)
+    def fit_transform(self, X, y=None, **params):
+        """Fit all steps, privately, and return what they make of X, which isn't private.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, as the first step takes them.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Labels or targets, where a step needs them.
+        **params : dict
+            Refused: nothing else is planned for.
+
+        Returns
+        -------
+        X_transformed : array-like of shape (n_samples, n_outputs)
+            The training rows after all steps.
+
+        Raises
+        ------
+        ValueError
+            As in `fit`.
+        """
+        return self.fit(X, y, **params).transform(X)
+
+    @available_if(_last_has("fit_predict"))
+    def fit_predict(self, X, y=None, **params):
+        """Fit all steps, privately, and return what the last one says of X, which isn't private.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, as the first step takes them.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            Labels or targets, where a step needs them.
+        **params : dict
+            Refused: nothing else is planned for.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Predictions for the training rows.
+
+        Raises
+        ------
+        ValueError
+            As in `fit`.
+        """
+        return self.fit(X, y, **params).predict(X)
+
+    def __getitem__(self, ind):
+        """Return a step, or for a slice a private pipeline of some steps, which share them."""
+        if not isinstance(ind, slice):
+            return super().__getitem__(ind)
+        if ind.step not in (1, None):
+            raise ValueError("Pipeline slicing only supports a step of 1")
+        return type(self)(self.steps[ind], **self._options())
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        kind = tags.classifier_tags or tags.regressor_tags
+        if kind is not None:
+            kind.poor_score = is_private(self)
+        return tags
+
+    def _options(self):
+        parameters = self.get_params(deep=False)
+        return {name: value for name, value in parameters.items() if name != "steps"}
+
+    def _fresh_steps(self):
+        """Return copies of the steps that know nothing of an earlier fit."""
+        steps = [(name, clone(step, safe=False)) for name, step in self.steps]
+        for leaf in private_leaves(forest(steps)):
+            forget(leaf.estimator)
+        return steps
+
+    def _plan(self, n_rows, n_features, n_outputs=1):
+        """Return the plan of a fit on rows of such sizes."""
+        check_leaks(forest(self.steps), tuple(self.allow))
+        steps = forest(self._fresh_steps())
+        n_public = _n_public(steps)
+        width = n_features
+        for step in steps[:n_public]:
+            width = width_after(step, width)
+        return plan_steps(
+            self._budget(),
+            self.shares,
+            steps[n_public:],
+            n_rows=n_rows,
+            width=width,
+            n_outputs=n_outputs,
+            stand_in=n_features,
+        )
+
+    def _budget(self):
+        promised = self.epsilon, self.delta, self.adjacency
+        return PipelineBudget(*promised, account=self._account())
+
+    def _assumed(self):
+        """Return what the steps assume public besides what plans do."""
+        leaves = all_leaves(forest(self.steps))
+        said = [
+            words
+            for leaf in private_leaves(forest(self.steps))
+            for words in leaf.estimator._assumed()
+        ]
+        frozen = any(leaf.kind == "FrozenEstimator" for leaf in leaves)
+        return tuple(dict.fromkeys([*said, *[_FROZEN] * frozen]))
+
+    def _preview(self, *sizes):
+        return self._plan(*sizes).joint_report(
+            {},
+            reproducible=self.random_state is not None,
+            also_public=self._assumed(),
+            uncovered=self._uncovered(),
+        )
+
+    def _uncovered(self):
+        allowed = check_leaks(forest(self.steps), tuple(self.allow))
+        return tuple(_UNCOVERED.format(leaf.path, leaf.kind) for leaf in allowed)
+
+
+def _n_public(steps):
+    """Return how many steps there are before the first that may spend something."""
+    private = [index for index, step in enumerate(steps) if private_leaves([step])]
+    return private[0] if private else len(steps)

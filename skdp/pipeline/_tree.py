@@ -1,0 +1,294 @@
+"""Steps of a pipeline and of what is inside them, and which of them are refused."""
+
+import contextlib
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import OneToOneFeatureMixin
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.pipeline import FeatureUnion, Pipeline
+
+from skdp._estimator import RecordPrivateEstimator
+from skdp.pipeline._chain import HandingPipeline
+from skdp.pipeline._leaks import why_refused
+
+_REFUSED = "step {path!r} ({kind}) leaks: {reason}. Instead, {instead}."
+_ALLOW = " If that is meant, name it in allow=({path!r},); the report will say so."
+_MAKE_SPARSE = {"HashingVectorizer", "FeatureHasher", "CountVectorizer"}
+SEPARATOR = "__"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step, and where it is.
+
+    Parameters
+    ----------
+    path : str
+        Names of the containers that it is in and its own, as in `set_params`.
+    estimator : estimator or str
+    columns : object
+        What a ColumnTransformer gives it, None for all.
+    inner : tuple of Step
+        Of a container; empty for all else.
+    is_chain : bool
+        Whether each of `inner` gets what the one before makes, and not all the same.
+    """
+
+    path: str
+    estimator: object
+    columns: object = None
+    inner: tuple = ()
+    is_chain: bool = False
+
+    @property
+    def kind(self):
+        """Name of the class."""
+        return type(self.estimator).__name__
+
+    def leaves(self):
+        """Yield the steps within that are no containers, in order."""
+        if self.inner:
+            for step in self.inner:
+                yield from step.leaves()
+        else:
+            yield self
+
+    def containers(self):
+        """Yield the containers, this one first."""
+        if self.inner:
+            yield self
+            for step in self.inner:
+                yield from step.containers()
+
+
+def tree(path, estimator, columns=None, *, fitted=False):
+    """Return a step with all that is in it.
+
+    Parameters
+    ----------
+    path : str
+    estimator : estimator or str
+    columns : object, default=None
+    fitted : bool, default=False
+        Whether to look at what a fit left, where a container keeps that apart.
+    """
+    way = _WAYS.get(type(estimator))
+    if way is None:
+        return Step(path, estimator, columns)
+    inner = tuple(
+        tree(f"{path}{SEPARATOR}{name}", inside, chosen, fitted=fitted)
+        for name, inside, chosen in way(estimator, fitted)
+    )
+    is_chain = way is _of_chain
+    return Step(path, estimator, columns, inner=inner, is_chain=is_chain)
+
+
+def forest(steps, *, fitted=False):
+    """Return the steps of a pipeline; see `tree`."""
+    return [tree(name, estimator, fitted=fitted) for name, estimator in steps]
+
+
+def all_leaves(steps):
+    """Return the leaves of several steps, in order."""
+    return [leaf for step in steps for leaf in step.leaves()]
+
+
+def private_leaves(steps):
+    """Return those of them that may spend a budget."""
+    return [
+        leaf for leaf in all_leaves(steps) if isinstance(leaf.estimator, RecordPrivateEstimator)
+    ]
+
+
+@contextlib.contextmanager
+def handing(steps):
+    """Make Pipelines inside a pipeline hand promises on, for as long as it is fitted.
+
+    Parameters
+    ----------
+    steps : list of (str, estimator)
+    """
+    _change_kind(steps, Pipeline, HandingPipeline)
+    try:
+        yield
+    finally:
+        _change_kind(steps, HandingPipeline, Pipeline)
+
+
+def _change_kind(steps, before, after):
+    for fitted in (False, True):
+        for step in forest(steps, fitted=fitted):
+            for container in step.containers():
+                # A subclass that keeps nothing of its own: containers clone what they fit, and
+                # would lose whatever else could mark it.
+                if type(container.estimator) is before:
+                    container.estimator.__class__ = after
+
+
+def check_leaks(steps, allow):
+    """Refuse steps that learn from the records without privacy.
+
+    Parameters
+    ----------
+    steps : list of Step
+    allow : tuple of str
+        Paths of steps that may.
+
+    Returns
+    -------
+    allowed : list of Step
+        Those that do.
+
+    Raises
+    ------
+    ValueError
+        If others do, or if `allow` names what is no step of these, or needs no permission.
+    """
+    allowed = []
+    for step, found in whatever_leaks(steps):
+        if step.inner:
+            _refuse(step, found, "")
+        if step.path not in allow:
+            _refuse(step, found, _ALLOW.format(path=step.path))
+        allowed.append(step)
+    unknown = [name for name in allow if name not in {leaf.path for leaf in allowed}]
+    if unknown:
+        raise ValueError(
+            f"allow names {unknown[0]!r}, which is no step that leaks: its names are those of "
+            "steps, with '__' between that of a container and those inside."
+        )
+    return allowed
+
+
+def whatever_leaks(steps):
+    """Yield containers and leaves that leak, each with why it does and what to use instead."""
+    for step in steps:
+        for container in step.containers():
+            if found := _why_container_is_refused(container):
+                yield container, found
+        for leaf in step.leaves():
+            if found := why_refused(leaf.estimator, is_last=leaf is steps[-1]):
+                yield leaf, found
+
+
+def width_after(step, width):
+    """Return how many columns a step makes of so many, None where that isn't known beforehand."""
+    if width is None or step.estimator is None or step.estimator == "passthrough":
+        return width
+    if step.is_chain:
+        for inside in step.inner:
+            width = width_after(inside, width)
+        return width
+    return width if isinstance(step.estimator, OneToOneFeatureMixin) else None
+
+
+def declared_width(estimator):
+    """Return the number of columns that an estimator's public bounds are for, None if for any."""
+    bounds = getattr(estimator, "feature_bounds", None)
+    sizes = () if bounds is None else (np.size(end) for end in bounds if np.ndim(end) == 1)
+    return next(iter(sizes), None)
+
+
+def widths(step, width):
+    """Yield each leaf of a step with the number of its columns, None where it isn't known.
+
+    Parameters
+    ----------
+    step : Step
+    width : int or None
+        Number of columns that the step gets.
+    """
+    if step.columns is not None:
+        width = _n_chosen(step.columns, width)
+    if not step.inner:
+        yield step, width
+    for inside in step.inner:
+        yield from widths(inside, width)
+        if step.is_chain:
+            width = width_after(inside, width)
+
+
+def _n_chosen(columns, width):
+    """Return how many columns a ColumnTransformer's choice is, None if that takes their names."""
+    if isinstance(columns, (str, int)):
+        return 1
+    if isinstance(columns, slice):
+        ends = (columns.start, columns.stop, columns.step)
+        if width is None or any(isinstance(end, str) for end in ends):
+            return None
+        return len(range(width)[columns])
+    if callable(columns):
+        return None
+    columns = np.asarray(columns)
+    return int(columns.sum()) if columns.dtype.kind == "b" else columns.size
+
+
+def _of_chain(pipeline, fitted):
+    return [(name, step, None) for name, step in pipeline.steps]
+
+
+def _of_union(union, fitted):
+    return [(name, step, None) for name, step in union.transformer_list]
+
+
+def _of_columns(transformer, fitted):
+    if fitted and hasattr(transformer, "transformers_"):
+        return transformer.transformers_
+    return [*transformer.transformers, ("remainder", transformer.remainder, _the_rest)]
+
+
+def _the_rest(frame):
+    """Stand for the columns that nothing else chose."""
+
+
+# Subclasses may do anything.
+_WAYS = {
+    Pipeline: _of_chain,
+    HandingPipeline: _of_chain,
+    FeatureUnion: _of_union,
+    ColumnTransformer: _of_columns,
+}
+
+
+def _why_container_is_refused(container):
+    """Return why what joins steps leaks, whatever they are, or None."""
+    joined = container.estimator
+    if getattr(joined, "memory", None) is not None:
+        return "what it keeps in its memory follows from exact records", "set memory=None"
+    if getattr(joined, "transform_input", None) is not None:
+        return "further input isn't planned for", "set transform_input=None"
+    for step in container.inner:
+        if callable(step.columns) and not _is_public_choice(step.columns):
+            return (
+                "a function chooses its columns, and may look at their values or at types that "
+                "follow from these",
+                "give columns by names or places, or make_column_selector(pattern=...)",
+            )
+    if getattr(joined, "sparse_threshold", 0) != 0:
+        kinds = [leaf for leaf in container.leaves() if _makes_sparse(leaf)]
+        if kinds:
+            return (
+                f"{kinds[0].path!r} makes sparse rows, and whether the whole is sparse follows "
+                "from how many zeros there are",
+                "set sparse_threshold=0 (and sparse_output=False of an encoder)",
+            )
+    return None
+
+
+def _is_public_choice(columns):
+    if columns is _the_rest:
+        return True
+    return type(columns) is make_column_selector and (
+        columns.dtype_include is None and columns.dtype_exclude is None
+    )
+
+
+def _makes_sparse(leaf):
+    return getattr(leaf.estimator, "sparse_output", False) or leaf.kind in _MAKE_SPARSE
+
+
+def _refuse(step, found, advice):
+    reason, instead = found
+    text = _REFUSED.format(path=step.path, kind=step.kind, reason=reason, instead=instead)
+    raise ValueError(text + advice)

@@ -1,0 +1,295 @@
+"""Which steps a private pipeline takes and refuses, and that safe ones learn nothing."""
+
+import operator
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
+from sklearn.kernel_approximation import (
+    AdditiveChi2Sampler,
+    Nystroem,
+    PolynomialCountSketch,
+    RBFSampler,
+    SkewedChi2Sampler,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import FeatureUnion, make_pipeline, make_union
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    SplineTransformer,
+    StandardScaler,
+    TargetEncoder,
+    scale,
+)
+from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
+
+from skdp.linear_model import DPLogisticRegression, DPSCDClassifier, WALRClassifier
+from skdp.pipeline import DPPipeline, make_private_pipeline
+from skdp.preprocessing import BoundsScaler, DPOneHotEncoder, DPStandardScaler, NormClipper
+
+
+class ByRow(TransformerMixin, BaseEstimator):
+    """Says that it needs no fit, as scikit-learn's tags can't be held to it."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        return tags
+
+
+class Resampler(BaseEstimator):
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X
+
+    def fit_resample(self, X, y):
+        return X[::2], y[::2]
+
+
+class Quiet(Normalizer):
+    """A subclass may do anything."""
+
+
+KNOTS = np.linspace(-3, 3, 5)[:, np.newaxis].repeat(3, axis=1)
+GIVEN = {"categories": [["a", "b"]] * 3, "sparse_output": False}
+LEAKING = {
+    "scaler": (StandardScaler(), "DPStandardScaler"),
+    "extremes": (MinMaxScaler(), "DPStandardScaler"),
+    "robust": (RobustScaler(), "DPQuantileClipper"),
+    "quantiles": (QuantileTransformer(), "DPQuantileClipper"),
+    "power": (PowerTransformer(), "DPStandardScaler"),
+    "bins": (KBinsDiscretizer(), "SplineTransformer"),
+    "one hot": (OneHotEncoder(), "DPOneHotEncoder"),
+    "rare": (OneHotEncoder(min_frequency=2, **GIVEN), "min_frequency"),
+    "ordinal": (OrdinalEncoder(), r"OrdinalEncoder\(categories"),
+    "by target": (TargetEncoder(), "DPOneHotEncoder"),
+    "mean": (SimpleImputer(), "DPSimpleImputer"),
+    "empty dropped": (SimpleImputer(strategy="constant", fill_value=0.0), "keep_empty_features"),
+    "indicator of gaps": (
+        SimpleImputer(strategy="constant", keep_empty_features=True, add_indicator=True),
+        "MissingIndicator",
+    ),
+    "some indicators": (MissingIndicator(), "features='all'"),
+    "neighbours": (KNNImputer(), "DPSimpleImputer"),
+    "directions": (PCA(), "GaussianRandomProjection"),
+    "svd": (TruncatedSVD(), "GaussianRandomProjection"),
+    "best": (SelectKBest(k=1), "by knowledge"),
+    "constant columns": (VarianceThreshold(), "by knowledge"),
+    "knots": (SplineTransformer(), "knots"),
+    "words": (TfidfVectorizer(), "HashingVectorizer"),
+    "counts": (CountVectorizer(), "vocabulary"),
+    "kernel": (Nystroem(), "RBFSampler"),
+    "width of kernel": (RBFSampler(gamma="scale"), "gamma"),
+    "any function": (FunctionTransformer(scale), "numpy.log1p"),
+    "arguments": (FunctionTransformer(np.log1p, kw_args={"where": True}), "numpy.log1p"),
+    "another method": (FunctionTransformer(operator.methodcaller("cumsum")), "numpy.log1p"),
+    "unknown": (ByRow(), "requires_fit=False"),
+    "subclass": (Quiet(), "a step that is"),
+    "resampler": (Resampler(), "leave it out"),
+    "model inside": (make_column_transformer((DPSCDClassifier(), [0])), "put it last"),
+    "pipeline inside": (make_private_pipeline(DPStandardScaler()), "put its steps"),
+    "in a pipeline": (make_pipeline(NormClipper(), StandardScaler()), "DPStandardScaler"),
+    "beside": (make_union(NormClipper(), PCA()), "GaussianRandomProjection"),
+    "in columns": (make_column_transformer((PCA(), [0])), "GaussianRandomProjection"),
+    "of the rest": (
+        make_column_transformer((NormClipper(), [0]), remainder=StandardScaler()),
+        "DPStandardScaler",
+    ),
+    "columns by a function": (
+        make_column_transformer((NormClipper(), lambda frame: [0])),
+        "names or places",
+    ),
+    "columns by types": (
+        make_column_transformer((NormClipper(), make_column_selector(dtype_include=float))),
+        "pattern",
+    ),
+    "sparse if few": (
+        make_column_transformer((OneHotEncoder(categories=[["a"]]), [0]), remainder="passthrough"),
+        "sparse_threshold=0",
+    ),
+    "memory": (make_pipeline(NormClipper(), memory="cache"), "memory=None"),
+}
+
+
+@pytest.mark.parametrize("name", LEAKING)
+def test_what_leaks_is_refused_by_name_with_what_to_use(name):
+    step, instead = LEAKING[name]
+    model = DPPipeline([("odd one", step), ("model", DPLogisticRegression(classes=[0, 1]))])
+    with pytest.raises(ValueError, match=instead) as caught:
+        model.fit(np.zeros((40, 3)), np.arange(40) % 2)
+    assert "step 'odd one" in str(caught.value)
+    assert not hasattr(model, "privacy_report_")
+
+
+def test_last_steps_that_leak_are_refused(rng):
+    X, y = rng.uniform(-1, 1, (40, 3)), np.arange(40) % 2
+    lasts = {
+        LogisticRegression(): "DPLogisticRegression",
+        PCA(): "GaussianRandomProjection",
+        WALRClassifier(): "protects rows",
+    }
+    for last, instead in lasts.items():
+        with pytest.raises(ValueError, match=instead):
+            make_private_pipeline(DPStandardScaler(), last).fit(X, y)
+
+
+NUMBERS = np.random.default_rng(0).uniform(0.1, 2.0, (60, 3))
+WORDS = np.array(["ab ab", "b a", "c"] * 20)[:, np.newaxis].repeat(3, axis=1)
+GAPS = np.where(NUMBERS > 1.0, np.nan, NUMBERS)
+SAFE = {
+    "bounds": (BoundsScaler((0, 3)), NUMBERS),
+    "norm": (NormClipper(), NUMBERS),
+    "normalizer": (Normalizer(), NUMBERS),
+    "binarizer": (Binarizer(), NUMBERS),
+    "polynomials": (PolynomialFeatures(), NUMBERS),
+    "given knots": (SplineTransformer(knots=KNOTS), NUMBERS),
+    "logarithm": (FunctionTransformer(np.log1p), NUMBERS),
+    "logistic": (FunctionTransformer(expit), NUMBERS),
+    "identity": (FunctionTransformer(), NUMBERS),
+    "given categories": (OneHotEncoder(handle_unknown="ignore", **GIVEN), WORDS),
+    "two columns": (OneHotEncoder(handle_unknown="ignore", drop="if_binary", **GIVEN), WORDS),
+    "given order": (
+        OrdinalEncoder(
+            categories=[["c", "b a"]] * 3, handle_unknown="use_encoded_value", unknown_value=-1
+        ),
+        WORDS,
+    ),
+    "constant": (
+        SimpleImputer(strategy="constant", fill_value=0.5, keep_empty_features=True),
+        GAPS,
+    ),
+    "all indicators": (MissingIndicator(features="all"), GAPS),
+    "random features": (RBFSampler(gamma=0.5, random_state=0, n_components=4), NUMBERS),
+    "sketch": (PolynomialCountSketch(random_state=0, n_components=4), NUMBERS),
+    "projection": (GaussianRandomProjection(2, random_state=0), NUMBERS),
+    "sparse projection": (SparseRandomProjection(2, random_state=0), NUMBERS),
+    "additive kernel": (AdditiveChi2Sampler(), NUMBERS),
+    "skewed kernel": (SkewedChi2Sampler(random_state=0, n_components=4), NUMBERS),
+    "frozen": (FrozenEstimator(StandardScaler().fit(NUMBERS + 1)), NUMBERS),
+    "hashed words": (
+        make_pipeline(
+            HashingVectorizer(n_features=8), FunctionTransformer(operator.methodcaller("toarray"))
+        ),
+        WORDS[:, 0],
+    ),
+    "hashed pairs": (
+        make_pipeline(
+            FeatureHasher(8, input_type="string"),
+            FunctionTransformer(operator.methodcaller("toarray")),
+        ),
+        WORDS,
+    ),
+    "given words": (
+        make_pipeline(
+            CountVectorizer(vocabulary=["ab", "c"]),
+            FunctionTransformer(operator.methodcaller("toarray")),
+        ),
+        WORDS[:, 0],
+    ),
+    "columns": (
+        make_column_transformer((NormClipper(), [0, 1]), remainder="passthrough"),
+        NUMBERS,
+    ),
+    "columns by pattern": (
+        make_column_transformer((BoundsScaler(), make_column_selector("a|b"))),
+        pd.DataFrame(NUMBERS, columns=list("abc")),
+    ),
+    "union": (make_union(NormClipper(), Binarizer()), NUMBERS),
+    "dropped": (FeatureUnion([("a", NormClipper()), ("b", "drop"), ("c", "passthrough")]), NUMBERS),
+}
+
+
+@pytest.mark.parametrize("name", SAFE)
+@pytest.mark.filterwarnings("ignore:Found unknown categories")
+def test_what_is_safe_passes_and_learns_nothing(name):
+    step, X = SAFE[name]
+    y = np.arange(60) % 2
+    model = make_private_pipeline(step, DPLogisticRegression(classes=[0, 1]), random_state=0)
+    model.fit(X, y)
+    assert not any("step" in words for words in model.privacy_report_.not_covered)
+    # Other rows of the same size leave the same behind, and make the same of a row.
+    other = X.iloc[::-1] * 0.5 if hasattr(X, "iloc") else X[::-1]
+    other = np.where(other == "c", "ab ab", other) if X is WORDS else other
+    fits = [clone(step).fit(rows, y) for rows in (X, other)]
+    states = [pickle.dumps({**vars(fit), "_tfidf": None}) for fit in fits]
+    whole = [np.asarray(fit.transform(X), dtype=float) for fit in fits]
+    np.testing.assert_array_equal(*whole)
+    if not isinstance(step, (ColumnTransformer, FeatureUnion)):
+        assert states[0] == states[1]
+    alone = [np.asarray(fits[0].transform(X[i : i + 1]), dtype=float)[0] for i in range(5)]
+    np.testing.assert_allclose(alone, whole[0][:5], rtol=1e-12)
+
+
+def test_there_are_as_many_cases_as_were_asked_for():
+    assert len(LEAKING) >= 25
+    assert len(SAFE) >= 15
+
+
+def test_allow_lets_a_step_through_and_the_report_says_so(rng):
+    X, y = rng.uniform(-1, 1, (60, 3)), np.arange(60) % 2
+    inside = make_column_transformer((StandardScaler(), [0]), (DPStandardScaler(), [1, 2]))
+    last = DPLogisticRegression(classes=[0, 1])
+    name = "columntransformer__standardscaler"
+    model = make_private_pipeline(inside, last, allow=(name,)).fit(X, y)
+    first = model.privacy_report_.not_covered[0]
+    assert name in first
+    assert "StandardScaler" in first
+    for allow in (("columntransformer",), ("dplogisticregression",), (name, "other")):
+        with pytest.raises(ValueError, match=r"allow|leaks"):
+            make_private_pipeline(inside, last, allow=allow).fit(X, y)
+
+
+def test_no_message_or_warning_tells_of_a_safe_step_s_rows(recwarn):
+    X = WORDS.copy()
+    X[7, 1] = "secret"
+    y = np.arange(60) % 2
+    known = OneHotEncoder(categories=[["ab ab", "b a", "c"]] * 3, sparse_output=False)
+    model = make_private_pipeline(known, DPLogisticRegression(classes=[0, 1]))
+    model.fit(WORDS, y)
+    with pytest.raises(ValueError, match="withheld") as caught:
+        model.fit(X, y)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    assert "secret" not in str(caught.value)
+    ignoring = clone(known).set_params(handle_unknown="ignore", drop="first")
+    make_private_pipeline(ignoring, DPLogisticRegression(classes=[0, 1])).fit(X, y)
+    assert not recwarn
+
+
+def test_private_steps_pass_wherever_they_are(rng):
+    frame = pd.DataFrame({"a": rng.uniform(0, 1, 300), "w": ["x", "y", "z"] * 100})
+    model = make_private_pipeline(
+        make_column_transformer(
+            (make_pipeline(DPStandardScaler()), ["a"]), (DPOneHotEncoder(), ["w"])
+        ),
+        DPLogisticRegression(classes=[0, 1]),
+    ).fit(frame, np.arange(300) % 2)
+    assert len(model.privacy_report_.notes) == 3

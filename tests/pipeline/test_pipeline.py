@@ -1,0 +1,459 @@
+"""One budget for a pipeline: what it is spent on, and that it behaves as scikit-learn's."""
+
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, PolynomialFeatures
+from sklearn.utils import get_tags
+
+from skdp._mechanisms import GaussianMechanism
+from skdp._plans import _base
+from skdp._plans._pipeline import _FIT_ERASURE
+from skdp.accountant import PrivacyReport
+from skdp.accountant._filter import gaussian_cost
+from skdp.calibration import DPCalibratedClassifier
+from skdp.exceptions import BudgetExceededError, PrivacyWarning
+from skdp.inspection import preview
+from skdp.ledger import PrivacyLedger
+from skdp.linear_model import (
+    DPCDClassifier,
+    DPCDLasso,
+    DPLogisticRegression,
+    DPRidge,
+    DPSCDClassifier,
+    DPSGDClassifier,
+)
+from skdp.model_selection import DPGridSearch
+from skdp.pipeline import DPPipeline, make_private_pipeline
+from skdp.preprocessing import (
+    BoundsScaler,
+    DPNormClipper,
+    DPOneHotEncoder,
+    DPQuantileClipper,
+    DPSimpleImputer,
+    DPStandardScaler,
+    NormClipper,
+)
+
+INF = float("inf")
+TWO = {"classes": [0, 1]}
+NUMBERS = ["age", "hours"]
+
+
+def table(n, seed=0):
+    """A frame with gaps and categories, and labels that go with them."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.uniform(18, 95, n),
+            "hours": rng.normal(38, 10, n),
+            "sector": rng.choice(["public", "private", "self"], n),
+        }
+    )
+    y = (frame["age"] / 40 + (frame["sector"] == "self") > 1.5).to_numpy().astype(int)
+    frame.loc[rng.random(n) < 0.2, "hours"] = np.nan
+    return frame, y
+
+
+def everything(last, **options):
+    """A pipeline that learns all of its preprocessing."""
+    impute = DPSimpleImputer(strategy="median", feature_bounds=([0, 0], [1000, 400]))
+    prepare = make_column_transformer(
+        (make_pipeline(impute, DPStandardScaler()), NUMBERS), (DPOneHotEncoder(), ["sector"])
+    )
+    return make_private_pipeline(prepare, DPNormClipper(), last, **options)
+
+
+def leaves(model):
+    """Its fitted private steps, in order."""
+    columns = model[0]
+    pair = columns.named_transformers_["pipeline"]
+    return [pair[0], pair[1], columns.named_transformers_["dponehotencoder"], model[1], model[2]]
+
+
+LASTS = {
+    "whitened": DPLogisticRegression(**TWO),
+    "coordinates": DPCDClassifier(max_iter=2, **TWO),
+    "poisson": DPSGDClassifier(max_iter=2, **TWO),
+    "dual": DPSCDClassifier(max_iter=2, **TWO),
+    "pure": DPSGDClassifier(mechanism="laplace", **TWO),
+    "renyi": DPSCDClassifier(max_iter=2, accountant="rdp", **TWO),
+}
+
+
+def test_scores_are_excused_with_noise_alone():
+    for epsilon, poor in ((1.0, True), (INF, False), ("one", True)):
+        steps = [("scaler", DPStandardScaler()), ("model", DPLogisticRegression())]
+        assert get_tags(DPPipeline(steps, epsilon=epsilon)).classifier_tags.poor_score is poor
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 6.0])
+@pytest.mark.parametrize("name", LASTS)
+def test_all_steps_together_spend_the_budget(name, epsilon, adjacency):
+    if (name, adjacency) == ("renyi", "replace_one"):
+        pytest.skip("there is no such accountant")
+    frame, y = table(600)
+    model = everything(LASTS[name], epsilon=epsilon, adjacency=adjacency, random_state=0)
+    report = model.fit(frame, y).privacy_report_
+    assert (report.epsilon, report.delta, report.adjacency) == (epsilon, 1e-5, adjacency)
+    # Worked out again from the events alone.
+    fields = {"adjacency": adjacency, "clipping": None, "accountant": "pld"}
+    bare = PrivacyReport(epsilon=INF, delta=1e-5, events=report.events, **fields)
+    assert 0.97 * epsilon <= bare.epsilon_at(1e-5) <= epsilon * (1 + 1e-9)
+    # And from what each step says: pairs add up, whatever the steps' designs are.
+    costs = [
+        gaussian_cost(leaf.privacy_report_.events, adjacency, erasure=_FIT_ERASURE * 1e-5)
+        for leaf in leaves(model)
+    ]
+    joint = sum(costs[1:], start=costs[0])
+    assert 0.96 * epsilon <= joint.epsilon(1e-5) <= epsilon * (1 + 1e-9)
+    mus = np.array([cost.mu for cost in costs])
+    np.testing.assert_allclose(mus**2 / (mus**2).sum(), [0.0625] * 4 + [0.75], rtol=0.02)
+
+
+@pytest.mark.parametrize("name", LASTS)
+def test_one_step_gets_everything(name):
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-1, 1, (500, 3)), np.arange(500) % 2
+    last = clone(LASTS[name])
+    model = make_private_pipeline(PolynomialFeatures(), NormClipper(), last, random_state=0)
+    report = model.fit(X, y).privacy_report_
+    assert report.events == model[-1].privacy_report_.events
+    assert report.accountant == model[-1].privacy_report_.accountant
+    assert (model[-1].epsilon, model[-1].delta) == (1.0, 1e-5)
+
+
+def test_plans_are_made_before_there_is_noise(monkeypatch):
+    """A step whose part can't be designed stops the fit before anything is released."""
+    released = []
+    for cls in (GaussianMechanism,):
+        monkeypatch.setattr(cls, "release", lambda *args: released.append(args))
+    frame, y = table(200)
+    for last in (DPLogisticRegression(max_iter=0), DPSGDClassifier(batch_size=0)):
+        with pytest.raises(ValueError, match=r"max_iter|batch_size"):
+            everything(last).fit(frame, y)
+    with pytest.raises(ValueError, match="too little of the budget"):
+        everything(DPLogisticRegression(**TWO), epsilon=1e-3, delta=0.9).fit(frame, y)
+    with pytest.raises(ValueError, match="delta must be positive"):
+        everything(DPLogisticRegression(**TWO), delta=0.0).fit(frame, y)
+    assert not released
+
+
+def test_costs_beyond_a_part_are_refused(monkeypatch):
+    """A step that spends more than it was planned to is noticed by the report."""
+    frame, y = table(300)
+
+    original = DPStandardScaler.fit
+
+    def fit(self, X, y=None):
+        return original(self.set_params(epsilon=1.1 * self.epsilon), X, y)
+
+    monkeypatch.setattr(DPStandardScaler, "fit", fit)
+    model = make_private_pipeline(DPStandardScaler((0, 100)), DPLogisticRegression(**TWO))
+    with pytest.raises(ValueError, match="step 'dpstandardscaler' would cost more"):
+        model.fit(frame[["age"]], y)
+    assert not hasattr(model, "privacy_report_")
+
+
+def test_a_width_that_is_found_privately_changes_no_cost():
+    """Poisson batches are designed by the number of columns, which the encoder finds."""
+    rng = np.random.default_rng(0)
+    y = np.arange(3000) % 2
+    for n_categories in (2, 40):
+        words = pd.DataFrame({"w": rng.integers(0, n_categories, 3000).astype(str)})
+        model = make_private_pipeline(DPOneHotEncoder(), DPSGDClassifier(**TWO), random_state=0)
+        report = model.fit(words, y).privacy_report_
+        planned = preview(model, 3000, 1)
+        assert model[-1].n_features_in_ == len(model[0].get_feature_names_out())
+        assert report.events == (*model[0].privacy_report_.events, *planned.events[-2:])
+        assert 0.97 <= planned.epsilon_at(1e-5) <= 1.0 + 1e-9
+        last = model[-1].privacy_report_.events
+        cost = gaussian_cost(last, "zero_out", erasure=planned.events[-1].probability)
+        part = 1 / planned.events[-2].noise_multiplier
+        assert 0.98 * part <= cost.mu <= part * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [
+        ("auto", [0.125, 0.125, 0.75]),
+        ({"a": 1, "b": 2, "c": 5}, [0.125, 0.25, 0.625]),
+        ([1, 2, 5], [0.125, 0.25, 0.625]),
+        (np.array([0.2, 0.2, 0.6]), [0.2, 0.2, 0.6]),
+    ],
+)
+def test_shares_are_of_squared_mu(shares, expected):
+    X, y = np.random.default_rng(0).uniform(-1, 1, (300, 2)), np.arange(300) % 2
+    steps = [("a", DPQuantileClipper()), ("b", DPNormClipper()), ("c", DPLogisticRegression(**TWO))]
+    model = DPPipeline(steps, shares=shares, random_state=0).fit(X, y)
+    mus = np.array([step.privacy_report_.mu for _, step in model.steps])
+    np.testing.assert_allclose(mus**2 / (mus**2).sum(), expected, rtol=1e-6)
+
+
+def test_shares_of_containers_are_divided():
+    frame, y = table(300)
+    model = everything(DPLogisticRegression(**TWO), random_state=0)
+    inside = "columntransformer__pipeline"
+    shares = {"columntransformer": 1, f"{inside}__dpsimpleimputer": 2}
+    shares |= {"dpnormclipper": 1, "dplogisticregression": 6}
+    model.set_params(shares=shares).fit(frame, y)
+    mus = np.array([leaf.privacy_report_.mu or 0 for leaf in leaves(model)])
+    np.testing.assert_allclose(
+        mus[[0, 1, 3, 4]] ** 2 * 10, mus[4] ** 2 / 0.6 * np.array([2, 0.5, 1, 6]), rtol=1e-6
+    )
+    for wrong in (
+        {"dpnormclipper": 1},
+        {**shares, "other": 1},
+        [1, 2],
+        {**shares, inside: -1},
+        [0] * 5,
+    ):
+        with pytest.raises(ValueError, match="shares"):
+            model.set_params(shares=wrong).fit(frame, y)
+
+
+def test_steps_that_learn_nothing_have_no_part():
+    frame, y = table(300)
+    prepare = make_column_transformer(
+        (DPSimpleImputer(strategy="constant", fill_value=38.0), ["hours"]),
+        (DPOneHotEncoder(categories=[["public", "private", "self"]]), ["sector"]),
+    )
+    model = make_private_pipeline(prepare, DPLogisticRegression(**TWO)).fit(frame, y)
+    assert model.privacy_report_.events == model[-1].privacy_report_.events
+    with pytest.raises(ValueError, match="no step of the pipeline learns privately"):
+        make_private_pipeline(prepare).fit(frame, y)
+
+
+def test_promises_become_the_next_step_s_bounds():
+    frame, y = table(600)
+    model = everything(DPCDClassifier(max_iter=2, **TWO), random_state=0).fit(frame, y)
+    imputer, scaler, encoder, clipper, last = leaves(model)
+    np.testing.assert_array_equal(scaler.feature_bounds, imputer.feature_bounds_)
+    assert last.data_norm == clipper.norm_bound_
+    np.testing.assert_array_equal(last.feature_bounds, clipper.feature_bounds_)
+    # A container promises what its parts do together.
+    model = make_private_pipeline(*[step for _, step in model.steps[::2]], random_state=0)
+    model.fit(frame, y)
+    prepare, last = model[0], model[-1]
+    scaler, encoder = (
+        prepare.named_transformers_[name] for name in ("pipeline", "dponehotencoder")
+    )
+    assert last.data_norm == pytest.approx(math.hypot(scaler[-1].norm_bound_, encoder.norm_bound_))
+    rows = prepare.transform(frame)
+    low, high = last.feature_bounds
+    assert (low <= rows).all()
+    assert (rows <= high).all()
+    assert np.linalg.norm(rows, axis=1).max() <= last.data_norm
+
+
+@pytest.mark.parametrize(
+    "safe",
+    [
+        OneHotEncoder(categories=[["public", "private", "self"]], sparse_output=False),
+        make_pipeline(DPOneHotEncoder(categories=[["public", "self"]]), "passthrough"),
+        FeatureUnion([("a", DPOneHotEncoder()), ("b", "drop")]),
+    ],
+)
+def test_steps_of_scikit_learn_promise_too(safe):
+    frame, y = table(600)
+    model = make_private_pipeline(safe, DPLogisticRegression(**TWO), random_state=0)
+    model.fit(frame[["sector"]], y)
+    assert model[-1].data_norm == 1.0
+    assert type(model[-1].data_norm) is not float
+
+
+def test_what_is_given_stays_and_what_was_handed_on_is_forgotten():
+    frame, y = table(600)
+    given = DPLogisticRegression(data_norm=2.5, **TWO)
+    model = everything(given, random_state=0).fit(frame, y)
+    assert model[-1].data_norm == 2.5
+    # An unknown step promises nothing, and the default is back.
+    model = everything(DPLogisticRegression(**TWO), random_state=0).fit(frame, y)
+    assert model[-1].data_norm != 1.0
+    fresh = clone(model)
+    assert fresh[-1].data_norm == model[-1].data_norm
+    fresh.set_params(dpnormclipper=FunctionTransformer(np.sign)).fit(frame, y)
+    assert fresh[-1].data_norm == 1.0
+    # The wider rows of another table are promised anew, in other numbers of columns.
+    again = clone(model).fit(frame[["age", "hours", "sector"]], y)
+    np.testing.assert_array_equal(again[-1].coef_, model[-1].coef_)
+
+
+def test_given_steps_are_not_changed():
+    frame, y = table(300)
+    scaler, last = DPStandardScaler((0, 100)), DPLogisticRegression(**TWO)
+    before = repr(scaler), repr(last)
+    model = make_private_pipeline(scaler, last, random_state=0).fit(frame[["age"]], y)
+    assert (repr(scaler), repr(last)) == before
+    assert not hasattr(last, "coef_")
+    for step in model:
+        assert step.random_state is None
+        assert step.ledger is None
+        assert step.privacy_report_.reproducible
+
+
+@pytest.mark.parametrize("make", [lambda: 3, lambda: np.random.RandomState(3)])
+def test_seeds(make):
+    frame, y = table(600)
+    first, second = (
+        everything(DPLogisticRegression(**TWO), random_state=make()).fit(frame, y) for _ in range(2)
+    )
+    np.testing.assert_array_equal(first[-1].coef_, second[-1].coef_)
+    assert first.privacy_report_.reproducible
+    assert "seed" in repr(first.privacy_report_)
+    with pytest.warns(PrivacyWarning, match="This DPPipeline was fitted with a seed") as caught:
+        pickle.dumps(first)
+    assert len(caught) == 1
+    other = everything(DPLogisticRegression(**TWO)).fit(frame, y)
+    assert not other.privacy_report_.reproducible
+    assert not np.isin(other[-1].coef_, first[-1].coef_).any()
+    pickle.loads(pickle.dumps(other)).predict(frame)
+
+
+def test_each_step_has_a_stream_of_its_own(monkeypatch):
+    """Of one seed, no two releases share noise."""
+    drawn = []
+    original = GaussianMechanism.release
+
+    def release(self, value, stream):
+        out = original(self, np.zeros_like(value), stream)
+        drawn.append(np.ravel(out)[:50] / self.noise_std)
+        return out
+
+    monkeypatch.setattr(GaussianMechanism, "release", release)
+    X, y = np.random.default_rng(0).uniform(-1, 1, (300, 2)), np.arange(300) % 2
+    steps = (DPQuantileClipper(), DPQuantileClipper(), DPStandardScaler(), DPStandardScaler())
+    make_private_pipeline(*steps, DPLogisticRegression(**TWO), random_state=0).fit(X, y)
+    values = np.concatenate(drawn)
+    assert np.unique(values.round(9)).size == values.size
+
+
+def test_without_noise_it_is_scikit_learn_s_optimum():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3)) @ np.diag([1.0, 5.0, 0.2]) + [3.0, 0.0, -1.0]
+    y = (X @ [1.0, 0.3, -2.0] + rng.logistic(size=500) > 3).astype(int)
+    last = DPLogisticRegression(alpha=1e-3, max_iter=400, **TWO)
+    model = make_private_pipeline(DPStandardScaler((-50, 50), clip=1e3), last, epsilon=INF).fit(
+        X, y
+    )
+    assert math.isinf(model.privacy_report_.epsilon)
+    rows = model[:-1].transform(X)
+    bias = model[-1].data_norm / 3
+    augmented = np.column_stack([rows, np.full(500, bias)])
+    plain = LogisticRegression(C=1 / (500 * 1e-3), fit_intercept=False, tol=1e-10, max_iter=9999)
+    plain.fit(augmented, y)
+    np.testing.assert_allclose(
+        model.decision_function(X), plain.decision_function(augmented), atol=1e-3
+    )
+
+
+def test_a_ledger_is_charged_once_with_everything(tmp_path):
+    frame, y = table(600)
+    ledger = PrivacyLedger(tmp_path / "study.skdp", epsilon=2.0, delta=1e-5)
+    model = everything(DPSGDClassifier(max_iter=2, **TWO), ledger=ledger).fit(frame, y)
+    assert ledger.to_frame()["estimator"].tolist() == ["DPPipeline"]
+    assert ledger.spent == pytest.approx(1.0, rel=0.02)
+    # A fit of a step alone charges as any other.
+    assert all(leaf.ledger is ledger for leaf in leaves(model))
+    with pytest.raises(BudgetExceededError):
+        model.set_params(epsilon=1.99).fit(frame, y)
+    assert len(ledger.to_frame()) == 1
+
+
+def test_the_ledger_of_the_environment_is_charged_once_too(tmp_path, monkeypatch):
+    frame, y = table(600)
+    ledger = PrivacyLedger(tmp_path / "study.skdp", epsilon=2.0, delta=1e-5)
+    monkeypatch.setenv("SKDP_LEDGER", str(ledger.path))
+    everything(DPLogisticRegression(**TWO)).fit(frame, y)
+    assert ledger.to_frame()["estimator"].tolist() == ["DPPipeline"]
+    preview(everything(DPLogisticRegression(**TWO)), 600, 3)
+    assert len(ledger.to_frame()) == 1
+
+
+def test_manners_of_a_pipeline(tmp_path):
+    frame, y = table(900)
+    model = everything(DPLogisticRegression(**TWO), random_state=0)
+    assert model.set_params(dplogisticregression__alpha=1e-2)[-1].alpha == 1e-2
+    model.fit(frame, y)
+    assert isinstance(model[:-1], DPPipeline)
+    assert model[:-1].transform(frame).shape == (900, model[-1].n_features_in_)
+    assert model["dpnormclipper"] is model.named_steps["dpnormclipper"] is model[1]
+    assert list(model.feature_names_in_) == list(frame.columns)
+    assert model.n_features_in_ == 3
+    names = model[:-1].get_feature_names_out()
+    assert "pipeline__age" in names
+    assert "dponehotencoder__sector_self" in names
+    np.testing.assert_array_equal(model.classes_, [0, 1])
+    assert model.predict_proba(frame).shape == (900, 2)
+    assert model.score(frame, y) > 0.6
+    assert "DPPipeline" in model._repr_html_()
+    prepared = model[:-1].set_output(transform="pandas").fit_transform(frame, y)
+    assert list(prepared.columns) == list(names)
+    with pytest.raises(ValueError, match="step of 1"):
+        model[::2]
+    search = GridSearchCV(model, {"dplogisticregression__alpha": [1e-4, 1e-2]}, cv=2, n_jobs=2)
+    best = search.fit(frame, y).best_estimator_
+    assert best.privacy_report_.epsilon == 1.0
+    assert np.isfinite(cross_val_score(model, frame, y, cv=2)).all()
+    with pytest.raises(ValueError, match="X and y alone"):
+        model.fit(frame, y, dplogisticregression__sample_epsilon=np.ones(900))
+
+
+def test_regressions_and_several_targets():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 3))
+    Y = np.clip(X[:, :2] @ np.ones((2, 2)) / 4, -1, 1)
+    for last, y in (
+        (DPRidge(target_bounds=(-1, 1)), Y),
+        (DPCDLasso(target_bounds=(-1, 1)), Y[:, 0]),
+    ):
+        model = make_private_pipeline(
+            DPStandardScaler((-40, 40)), last, epsilon=5.0, random_state=0
+        )
+        assert model.fit(X, y).score(X, y) > 0.5
+        assert model.predict(X).shape == y.shape
+
+
+def test_what_makes_fits_of_its_own_does_not_take_it():
+    """Their budget would be another than the pipeline's, which sets that of its steps."""
+    X, y = np.random.default_rng(0).uniform(-1, 1, (300, 2)), np.arange(300) % 2
+    inner = make_private_pipeline(BoundsScaler(), DPLogisticRegression(**TWO))
+    with pytest.raises(TypeError, match="DPPipeline"):
+        DPGridSearch(inner, {"dplogisticregression__alpha": [1e-3, 1e-2]}).fit(X, y)
+    with pytest.raises(ValueError, match="protects rows"):
+        DPCalibratedClassifier(inner).fit(X, y)
+    for last in (
+        DPCalibratedClassifier(DPLogisticRegression(**TWO)),
+        DPGridSearch(DPLogisticRegression(**TWO), {"alpha": [1e-3, 1e-2]}),
+    ):
+        with pytest.raises(ValueError, match=type(last).__name__):
+            make_private_pipeline(DPStandardScaler(), last).fit(X, y)
+
+
+def test_preview_knows_the_report():
+    frame, y = table(600)
+    for last in (DPLogisticRegression(**TWO), DPSGDClassifier(max_iter=2, **TWO)):
+        model = everything(last, random_state=0)
+        planned = preview(model, 600, 3)
+        report = model.fit(frame, y).privacy_report_
+        assert planned.notes == report.notes
+        assert planned.epsilon_at(1e-5) == pytest.approx(report.epsilon_at(1e-5), rel=0.02)
+        assert planned.not_covered == report.not_covered
+        assert planned.assumed_public == report.assumed_public
+
+
+def test_large_delta_is_told_once():
+    X, y = np.random.default_rng(0).uniform(-1, 1, (200, 2)), np.arange(200) % 2
+    model = make_private_pipeline(DPStandardScaler(), DPLogisticRegression(**TWO), delta=0.01)
+    with pytest.warns(PrivacyWarning, match=_base.LARGE_DELTA[:20]) as caught:
+        model.fit(X, y)
+    assert len(caught) == 1
