@@ -30,7 +30,7 @@ _FURTHER = (
     "planned for."
 )
 _UNCOVERED = "step {!r} ({}), which learns from the records without privacy and is named in allow"
-_LARGE_DELTA = re.escape(LARGE_DELTA)
+_LARGE_DELTA = re.escape(LARGE_DELTA.partition("{")[0])
 _FROZEN = "what frozen steps were fitted on"
 
 
