@@ -58,9 +58,11 @@ class StepSizes:
         smooth = math.isfinite(problem.smoothness)
         if noise == 0.0:
             # Without smoothness: what bounds the error of the subgradient method.
-            found = _OPTIMUM * problem.reach / (problem.lipschitz * problem.row_norm**2 * total)
+            slope = problem.typical_weight * problem.lipschitz
+            found = _OPTIMUM * problem.reach / (slope * problem.row_norm**2 * total)
             if smooth:
-                found = 1.0 / (problem.smoothness * problem.row_norm**2)
+                heaviest = problem.largest_weight * problem.smoothness
+                found = 1.0 / (heaviest * problem.row_norm**2)
             return Step(_within_range(found))
         entry = problem.reach / math.sqrt(min(problem.n_columns, _MANY_COLUMNS))
         entry = min(entry, _WORTH * math.sqrt(n_steps) / noise)
@@ -69,8 +71,8 @@ class StepSizes:
             # No step moves a prediction by more than a share of the reach.
             longest = _STRIDE * problem.reach / (problem.row_norm * clip)
             return Step(_within_range(min(wanted, longest)))
-        # From this step on gradient descent can diverge.
-        longest = 2.0 / (problem.smoothness * problem.row_norm**2)
+        # From this step on gradient descent can diverge; what is heavier than typical is cut.
+        longest = 2.0 / (problem.typical_weight * problem.smoothness * problem.row_norm**2)
         most = 1.0 - 1.0 / max(1.0, _MEMORY * n_steps) if with_momentum else 0.0
         momentum = min(max(1.0 - longest / wanted, 0.0), most)
         return Step(_within_range(min(wanted, longest / (1.0 - momentum))), momentum)

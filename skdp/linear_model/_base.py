@@ -13,8 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import clip_rows, clip_targets, target_scale
-from skdp._checks import check_bounds, check_feature_bounds, check_positive
+from skdp._checks import check_bounds, check_feature_bounds, check_positive, check_public_weight
 from skdp._plans._base import CLASSES_READ, Budget
+from skdp._weights import class_scale, weigh, weights_of_classes
 from skdp.exceptions import warn_user
 from skdp.ledger._account import LEDGER_CONSTRAINT, resolve_account
 from skdp.linear_model._notebook import NotebookMixin
@@ -44,6 +45,11 @@ COMMON_CONSTRAINTS = {
     "ledger": LEDGER_CONSTRAINT,
     "random_state": ["random_state"],
 }
+
+
+# Of the parameter `class_weight`; texts are refused with the remedy.
+CLASS_WEIGHT = [dict, str, None]
+WEIGHTS_STATED = "the weights of the rows (public_weight)"
 
 
 class TargetUnits(NamedTuple):
@@ -80,6 +86,23 @@ class RowPrivateEstimator(PrivateEstimator):
         reproducible = self.random_state is not None
         return plan.report(reproducible=reproducible, also_public=self._assumed())
 
+    def _weigh(self, public_weight, n_rows, classes=None, targets=None):
+        """Return what records count, from the weights of rows and those of their classes."""
+        of_classes = getattr(self, "class_weight", None)
+        return weigh(
+            check_public_weight(public_weight, n_rows),
+            class_weight=of_classes,
+            classes=classes,
+            targets=targets,
+        )
+
+    def _weight_scale(self, n_outputs):
+        """Return what is known of weights before a fit."""
+        of_classes = getattr(self, "class_weight", None)
+        if of_classes is not None and self.classes is not None:
+            weights_of_classes(of_classes, np.unique(np.asarray(self.classes)))
+        return class_scale(of_classes, max(2, n_outputs))
+
     def _n_columns(self, n_features):
         """Return the number of columns of certified rows."""
         return n_features + bool(self.fit_intercept)
@@ -91,6 +114,11 @@ class RowPrivateEstimator(PrivateEstimator):
             fit_intercept=self.fit_intercept,
             clip=is_private(self),
         )
+
+
+def weights_public(public_weight):
+    """Return what weights of rows add to what a fit assumes public."""
+    return () if public_weight is None else (WEIGHTS_STATED,)
 
 
 class LinearRegressorMixin(NotebookMixin):

@@ -12,6 +12,7 @@ from skdp._plans._whitened import WhitenedProblem, plan_whitened
 from skdp._solvers._row_sums import RowSums, rounding_slack
 from skdp._solvers._whitened import RULES, solve_whitened
 from skdp.linear_model._base import (
+    CLASS_WEIGHT,
     COMMON_CONSTRAINTS,
     POSITIVE,
     LinearClassifierMixin,
@@ -20,6 +21,7 @@ from skdp.linear_model._base import (
     RowPrivateEstimator,
     check_finite,
     encode_labels,
+    weights_public,
 )
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
 
@@ -44,11 +46,12 @@ class _BaseWhitened(RowPrivateEstimator):
     # Batches are full: the sum of all releases is a closed form.
     accountant = "pld"
 
-    def _plan(self, n_rows, n_features, n_outputs):
+    def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
         if self.n_jobs == 0:
             raise ValueError("The 'n_jobs' parameter must not be 0.")
         n_columns = self._n_columns(n_features)
         data_norm = check_positive(self.data_norm, "data_norm")
+        scale = scale or self._weight_scale(n_outputs)
         problem = WhitenedProblem(
             n_rows=n_rows,
             n_columns=n_columns,
@@ -58,6 +61,8 @@ class _BaseWhitened(RowPrivateEstimator):
             rounding_slack=rounding_slack(n_rows, n_columns, n_outputs),
             alpha=check_positive(self.alpha, "alpha"),
             smoothness=self._loss(n_outputs).smoothness,
+            typical_weight=scale.typical,
+            wanted_weight=scale.wanted,
         )
         return plan_whitened(
             problem,
@@ -70,9 +75,9 @@ class _BaseWhitened(RowPrivateEstimator):
             average=self.average,
         )
 
-    def _solve(self, plan, rows, targets, stream):
+    def _solve(self, plan, rows, targets, stream, weights):
         loss = self._loss(targets.shape[1])
-        with RowSums(rows, targets, loss, self.n_jobs).at_work() as sums:
+        with RowSums(rows, targets, loss, self.n_jobs, weights.of_rows).at_work() as sums:
             weights, steps = solve_whitened(sums, plan=plan, rules=RULES[loss.name], stream=stream)
         check_finite(weights)
         return weights, steps
@@ -265,7 +270,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, public_weight=None):
         """Fit the model privately.
 
         Parameters
@@ -293,25 +298,26 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
         )
+        weights = self._weigh(public_weight, len(y))
 
         # 2. bound the data
-        rows = self._certified_rows(X)
+        rows = weights.nulled(self._certified_rows(X))
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1])
+        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, steps = self._solve(plan, rows, targets, stream)
+        coefs, steps = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
         report = plan.report(
             n_steps=steps.n_steps,
             reproducible=stream.reproducible,
-            also_public=self._assumed(),
+            also_public=self._assumed() + weights_public(public_weight),
         )
-        self._set_weights(weights, rows.bias, units)
+        self._set_weights(coefs, rows.bias, units)
         self._set_report(steps, report)
         return self
 
@@ -479,6 +485,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
     _parameter_constraints = {  # noqa: RUF012
         **_CONSTRAINTS,
         "classes": ["array-like", None],
+        "class_weight": CLASS_WEIGHT,
         "momentum": [Interval(Real, 0, 1, closed="left"), _AUTO],
     }
 
@@ -488,6 +495,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         *,
         fit_intercept=True,
         classes=None,
+        class_weight=None,
         epsilon=1.0,
         delta=1e-5,
         adjacency="zero_out",
@@ -505,6 +513,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.classes = classes
+        self.class_weight = class_weight
         self.epsilon = epsilon
         self.delta = delta
         self.adjacency = adjacency
@@ -520,7 +529,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, public_weight=None):
         """Fit the model privately.
 
         Parameters
@@ -548,24 +557,25 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         classes, targets = encode_labels(y, self.classes)
+        weights = self._weigh(public_weight, y.size, classes, targets)
 
         # 2. bound the data
-        rows = self._certified_rows(X)
+        rows = weights.nulled(self._certified_rows(X))
 
         # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1])
+        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, steps = self._solve(plan, rows, targets, stream)
+        coefs, steps = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
         report = plan.report(
             n_steps=steps.n_steps,
             reproducible=stream.reproducible,
-            also_public=self._assumed(),
+            also_public=self._assumed() + weights_public(public_weight),
         )
-        self._set_weights(weights, rows.bias, classes)
+        self._set_weights(coefs, rows.bias, classes)
         self._set_report(steps, report)
         self.momentum_ = steps.momentum
         return self
