@@ -18,6 +18,7 @@ from skdp._solvers._dpscd import solve_dpscd, solve_dpscd_sequential
 from skdp._solvers._dpscd_primal import solve_dpscd_primal
 from skdp._solvers._parallel import BLOCK_ROWS
 from skdp.linear_model._base import (
+    CLASS_WEIGHT,
     COMMON_CONSTRAINTS,
     POSITIVE,
     LinearClassifierMixin,
@@ -27,6 +28,7 @@ from skdp.linear_model._base import (
     encode_labels,
     is_private,
     public_feature_bounds,
+    weights_public,
 )
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
 
@@ -73,7 +75,7 @@ class _BaseDPSCD(RowPrivateEstimator):
         if self.solver == "primal" and not np.isfinite(loss.smoothness):
             raise ValueError(f"solver='primal' needs a smooth loss, and loss={loss.name!r} isn't.")
 
-    def _plan(self, n_rows, n_features, n_outputs):
+    def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
         loss, n_columns = self._loss(n_outputs), self._n_columns(n_features)
         self._check_options(loss)
         problem = DPSCDProblem(
@@ -85,6 +87,7 @@ class _BaseDPSCD(RowPrivateEstimator):
             alpha=float(self.alpha),
             margin=loss.margin,
             lipschitz=loss.lipschitz,
+            typical_weight=(scale or self._weight_scale(n_outputs)).typical,
         )
         return _PLANS[self.solver](
             problem,
@@ -99,7 +102,7 @@ class _BaseDPSCD(RowPrivateEstimator):
             ),
         )
 
-    def _solve(self, plan, rows, targets, stream):
+    def _solve(self, plan, rows, targets, stream, weights):
         coins, noise = stream.spawn(2)
         common = {
             "plan": plan,
@@ -108,6 +111,7 @@ class _BaseDPSCD(RowPrivateEstimator):
             "average": self.average,
             "coins": coins,
             "noise": noise,
+            "weights": weights.of_rows,
         }
         if self.solver == "sequential":
             return solve_dpscd_sequential(rows, targets, **common)
@@ -339,7 +343,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, public_weight=None):
         """Fit the model privately.
 
         Parameters
@@ -373,22 +377,23 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
             multi_output=True,
             y_numeric=True,
         )
+        weights = self._weigh(public_weight, len(y))
 
         # 2. bound the data
-        rows = self._certified_rows(X)
+        rows = weights.nulled(self._certified_rows(X))
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1])
+        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights = self._solve(plan, rows, targets, stream)
+        coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        assumed = self._assumed()
+        assumed = self._assumed() + weights_public(public_weight)
         report = plan.report(reproducible=stream.reproducible, also_public=assumed)
-        self._set_weights(weights, rows.bias, units)
+        self._set_weights(coefs, rows.bias, units)
         self._set_report(plan, report)
         return self
 
@@ -578,6 +583,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         **_CONSTRAINTS,
         "loss": [StrOptions({"log_loss", "hinge"})],
         "classes": ["array-like", None],
+        "class_weight": CLASS_WEIGHT,
     }
 
     def __init__(
@@ -587,6 +593,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         alpha=1e-4,
         fit_intercept=True,
         classes=None,
+        class_weight=None,
         epsilon=1.0,
         delta=1e-5,
         adjacency="zero_out",
@@ -608,6 +615,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.classes = classes
+        self.class_weight = class_weight
         self.epsilon = epsilon
         self.delta = delta
         self.adjacency = adjacency
@@ -626,7 +634,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, public_weight=None):
         """Fit the model privately.
 
         Parameters
@@ -654,21 +662,22 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order=self._order())
         classes, targets = encode_labels(y, self.classes)
+        weights = self._weigh(public_weight, y.size, classes, targets)
 
         # 2. bound the data
-        rows = self._certified_rows(X)
+        rows = weights.nulled(self._certified_rows(X))
 
         # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1])
+        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights = self._solve(plan, rows, targets, stream)
+        coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        assumed = self._assumed()
+        assumed = self._assumed() + weights_public(public_weight)
         report = plan.report(reproducible=stream.reproducible, also_public=assumed)
-        self._set_weights(weights, rows.bias, classes)
+        self._set_weights(coefs, rows.bias, classes)
         self._set_report(plan, report)
         return self
 
