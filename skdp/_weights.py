@@ -12,6 +12,8 @@ import numpy as np
 
 from skdp._checks import check_class_weight
 
+WEIGHTS_STATED = "the weights of the rows (public_weight)"
+
 
 class WeightScale(NamedTuple):
     """Public numbers that plans follow.

@@ -21,7 +21,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 # Rooms in the order of the data's way: a file imports skdp modules of earlier rooms only.
 ROOMS = [
     {"_checks", "_random", "exceptions", "utils._sklearn"},
-    {"_bounds", "_clipping", "_losses", "_penalties", "_sampling", "accountant"},
+    {"_bounds", "_clipping", "_losses", "_penalties", "_sampling", "_weights", "accountant"},
     {"_mechanisms", "ledger"},
     {"_plans"},
     {"_solvers"},

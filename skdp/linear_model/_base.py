@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._bounds import clip_rows, clip_targets, target_scale
 from skdp._checks import check_bounds, check_feature_bounds, check_positive, check_public_weight
 from skdp._plans._base import CLASSES_READ, Budget
-from skdp._weights import class_scale, weigh, weights_of_classes
+from skdp._weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp.exceptions import warn_user
 from skdp.ledger._account import LEDGER_CONSTRAINT, resolve_account
 from skdp.linear_model._notebook import NotebookMixin
@@ -49,7 +49,6 @@ COMMON_CONSTRAINTS = {
 
 # Of the parameter `class_weight`; texts are refused with the remedy.
 CLASS_WEIGHT = [dict, str, None]
-WEIGHTS_STATED = "the weights of the rows (public_weight)"
 
 
 class TargetUnits(NamedTuple):

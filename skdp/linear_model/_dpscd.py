@@ -352,6 +352,13 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
             Training rows, dense; float32 and float64 are used without a copy.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
+            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
+            the same bound whatever its weight is. Weights are taken as public, and aren't
+            published: they must not depend on the records, and stay in their places if a record
+            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
+            Without them all records count alike.
 
         Returns
         -------
@@ -433,6 +440,13 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
     classes : array-like, default=None
         The class set. None reads it from y, which tells whether a rare class occurs; declare it
         where that is not public. Labels outside it are refused, classes without a row are kept.
+
+    class_weight : dict, default=None
+        Public weights of the classes, by label; a class without one has 1. A record counts as many
+        times as its label says, and is cut to the same bound as all, so that the label stays
+        private. Weights that balance classes are ``1 / (n_classes * share)``, by shares that are
+        known or guessed without the data: "balanced" would read them, and is refused. None is 1
+        for all.
 
     epsilon : float, default=1.0
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
@@ -643,6 +657,13 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             Training rows, dense; float32 and float64 are used without a copy.
         y : array-like of shape (n_samples,)
             Labels of any type that can be sorted.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
+            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
+            the same bound whatever its weight is. Weights are taken as public, and aren't
+            published: they must not depend on the records, and stay in their places if a record
+            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
+            Without them all records count alike.
 
         Returns
         -------
