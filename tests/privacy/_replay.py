@@ -183,6 +183,7 @@ def _fit(run, case, X, y, null, patch):
         patch.setattr(kind, "batches", batches)
     epsilon = run.estimator.epsilon
     run.asked = np.full(len(X), epsilon)
+    weights = case.weights(len(X))
     if case.way == "calls":
         labels = {} if case.classes is None else {"classes": case.classes}
         parts = np.array_split(np.arange(len(X)), N_CALLS)
@@ -191,15 +192,16 @@ def _fit(run, case, X, y, null, patch):
                 first = int(part[0])
                 run.estimator.set_params(epsilon=share * epsilon)
                 run.asked[part] = share * epsilon
+                counted = {name: given[part] for name, given in weights.items()}
                 with _null(null, part):
-                    run.estimator.partial_fit(X[part], y[part], **labels)
+                    run.estimator.partial_fit(X[part], y[part], **labels, **counted)
         return
     personal = {}
     if case.way == "personal":
         run.asked = np.random.default_rng(0).permutation(np.linspace(0.2, 1.0, len(X)))
         personal["sample_epsilon"] = run.asked
     with _null(null, np.arange(len(X))):
-        run.estimator.fit(X, y, **personal)
+        run.estimator.fit(X, y, **personal, **weights)
 
 
 def _null(null, part):
