@@ -146,7 +146,7 @@ def check_class_weight(class_weight):
     Raises
     ------
     ValueError
-        If they aren't a dict, or not 0 or within 1e-15 and 1e15, or all of them are 0.
+        If they aren't a dict, or not 0 or within 1e-15 and 1e15.
     """
     if not isinstance(class_weight, dict):
         raise ValueError(

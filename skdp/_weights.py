@@ -54,6 +54,12 @@ class Weights(NamedTuple):
     is_zero: np.ndarray | None = None
     scale: WeightScale = EVEN
 
+    def in_full(self, n_rows):
+        """Return all weights, 0 and 1 included, as an array of shape (n_rows,)."""
+        if self.of_rows is None:
+            return np.ones(n_rows)
+        return np.where(self.is_zero, 0.0, self.of_rows)
+
     def nulled(self, rows):
         """Return certified rows in which records of weight 0 are null records."""
         if self.is_zero is None:
@@ -68,6 +74,8 @@ def class_scale(class_weight, n_classes):
     found = list(check_class_weight(class_weight).values())
     found += [1.0] * max(0, n_classes - len(found))
     logs = [math.log(weight) for weight in found if weight > 0.0]
+    if not logs:
+        raise ValueError("class_weight must leave a class a weight above 0.")
     return WeightScale(max(found), math.exp(sum(logs) / len(logs)), max(found))
 
 

@@ -71,6 +71,7 @@ SOLVER_HISTOGRAM = "tests/solvers/test_histogram.py"
 SCORES_REPLAYED = "tests/metrics/test_replay.py"
 SCORES = "tests/metrics/test_private_scores.py"
 CALIBRATED = "tests/calibration/test_calibrated.py"
+WEIGHTS = "tests/test_weights.py"
 
 
 class Mutant(NamedTuple):
@@ -84,6 +85,81 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    Mutant(
+        "weights that multiply after the clip",
+        "_clipping.py",
+        """    if weights is not None:
+        contributions *= weights if contributions.ndim == 1 else weights[:, np.newaxis]
+    if np.count_nonzero(row_norm) < row_norm.size:
+        contributions[row_norm == 0.0] = 0.0
+    if isinf(bound):
+        return contributions
+""",
+        """    if weights is not None:
+        clip_contributions(contributions, row_norm, bound)
+        contributions *= weights if contributions.ndim == 1 else weights[:, np.newaxis]
+        return contributions
+    if np.count_nonzero(row_norm) < row_norm.size:
+        contributions[row_norm == 0.0] = 0.0
+    if isinf(bound):
+        return contributions
+""",
+        (REPLAY,),
+    ),
+    Mutant(
+        "weights of a coordinate's slopes that multiply after the clip",
+        "_solvers/_dpcd.py",
+        "        clip_entries(buffer, self._bound)\n",
+        """        clip_entries(buffer, self._bound)
+        if self._weights is not None:
+            buffer *= self._weights
+""",
+        (REPLAY,),
+    ),
+    Mutant(
+        "a divisor that is the sum of labels' weights",
+        "_weights.py",
+        "            of_labels = of_classes[codes.astype(int)]\n",
+        """            of_labels = of_classes[codes.astype(int)]
+            of_labels = of_labels / of_labels.mean()
+""",
+        (REPLAY,),
+    ),
+    Mutant(
+        "a moment of weights without a bound",
+        "_solvers/_row_sums.py",
+        "            weights = np.minimum(weights, 1.0)\n",
+        "            pass\n",
+        (REPLAY,),
+    ),
+    Mutant(
+        "mean squares of weights without a bound",
+        "_solvers/_dpcd.py",
+        "    if weights is None or not math.isinf(mechanism.contribution_bound):\n",
+        "    if weights is None:\n",
+        (REPLAY,),
+    ),
+    Mutant(
+        "noise for the longest row without its weight",
+        "linear_model/_label_release.py",
+        "best_design(multiplied, plans",
+        "best_design(public, plans",
+        (REPLAY,),
+    ),
+    Mutant(
+        "a record of weight 0 that is there",
+        "_weights.py",
+        "rows._replace(norm=np.where(self.is_zero, 0.0, rows.norm))",
+        "rows",
+        (WEIGHTS,),
+    ),
+    Mutant(
+        "weights of rows that aren't told",
+        "linear_model/_base.py",
+        "() if public_weight is None else (WEIGHTS_STATED,)",
+        "()",
+        (WEIGHTS,),
+    ),
     Mutant(
         "half the noise on counts",
         "_mechanisms.py",
