@@ -766,7 +766,7 @@ MUTANTS = (
     Mutant(
         "rows aren't compared with an aggregate's noise",
         "linear_model/_label_release.py",
-        "            aggregate._check_rows(public)\n",
+        "            aggregate._check_rows(public.multiplied())\n",
         "            pass\n",
         (AGGREGATE,),
     ),
@@ -865,8 +865,8 @@ MUTANTS = (
     Mutant(
         "updates of the sequential form without its dual variable's release",
         "_solvers/_dpscd.py",
-        "            dual[batch] = a + zetas\n            mean.add(shared)\n",
-        "            dual[batch] = a\n            mean.add(shared)\n",
+        "            dual[batch] = a + per_weight(zetas, counted[batch])\n",
+        "            dual[batch] = a\n",
         (DUAL, "tests/linear_model/test_dpscd.py"),
     ),
     Mutant(
@@ -879,7 +879,7 @@ MUTANTS = (
     Mutant(
         "gradients that aren't clipped",
         "_solvers/_dpsgd.py",
-        "        clip_contributions(slopes, norm, bound)\n",
+        "        clip_contributions(slopes, norm, bound, counted)\n",
         "",
         (REPLAY, GRADIENT),
     ),
@@ -1214,9 +1214,9 @@ MUTANTS = (
     Mutant(
         "no clipping after the first call",
         "linear_model/_dpsgd_base.py",
-        "self._solve(plan, rows, targets, stream, average=False",
+        "self._solve(plan, rows, targets, stream, weights, **resumed",
         "self._solve(replace(plan, clipping_norm=1e300) if before.n_calls else plan, rows, "
-        "targets, stream, average=False",
+        "targets, stream, weights, **resumed",
         (REPLAY,),
     ),
     Mutant(
@@ -1272,16 +1272,15 @@ MUTANTS = (
     Mutant(
         "whitened rows that aren't clipped",
         "_solvers/_row_sums.py",
-        "        clip_contributions(slopes, self._lengths[block], self._bound)\n",
+        "        clip_contributions(slopes, self._lengths[block], self._bound, weights)\n",
         "",
         (ROW_SUMS, REPLAY),
     ),
     Mutant(
         "null rows that count in the intercept's entry of a whitening moment",
         "_solvers/_row_sums.py",
-        "            n_null = 0 if self._is_null is None else "
-        "np.count_nonzero(self._is_null[block])\n",
-        "            n_null = 0\n",
+        "            counted = counted * ~self._is_null[block]\n",
+        "            pass\n",
         (ROW_SUMS, REPLAY),
     ),
     Mutant(
