@@ -91,9 +91,9 @@ def main(arguments=None):
         __file__,
         __doc__,
         arguments,
-        rows=[10_000, 50_000],
+        rows=[30_000],
         epsilons=[0.5, 2.0],
-        seeds=[0, 1, 2, 3, 4, 5],
+        seeds=[0, 1, 2, 3],
     )
     cells = [
         (kind, n_rows, method, epsilon, weighted)
