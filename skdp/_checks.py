@@ -7,6 +7,7 @@ from reprlib import repr as short
 import numpy as np
 
 LARGEST_BOUND = 1e100
+LARGEST_WEIGHT = 1e15
 _LARGEST_COUNT = 10**15
 
 
@@ -115,6 +116,52 @@ def check_sample_epsilon(sample_epsilon, n_rows, epsilon):
     if not ((found > 0.0) & (found <= epsilon)).all():
         raise ValueError(f"sample_epsilon must have entries in (0, epsilon] = (0, {epsilon:g}].")
     return found
+
+
+def check_public_weight(public_weight, n_rows):
+    """Return public weights of rows as a float64 array of shape (n_rows,), or None for None.
+
+    Raises
+    ------
+    ValueError
+        If they aren't that many numbers, each 0 or within 1e-15 and 1e15, or all of them are 0.
+    """
+    if public_weight is None:
+        return None
+    found = read_numbers(
+        public_weight, "public_weight must be an array of real numbers, none of them masked."
+    )
+    if found.shape != (n_rows,):
+        raise ValueError(f"public_weight must have the shape (n_samples,) = ({n_rows},).")
+    if not _are_weights(found).all():
+        raise ValueError("public_weight must have entries that are 0 or within 1e-15 and 1e15.")
+    if not found.any():
+        raise ValueError("public_weight must have an entry above 0.")
+    return found
+
+
+def check_class_weight(class_weight):
+    """Return public weights of classes as a dict of floats.
+
+    Raises
+    ------
+    ValueError
+        If they aren't a dict, or not 0 or within 1e-15 and 1e15.
+    """
+    if not isinstance(class_weight, dict):
+        raise ValueError(
+            "class_weight must be a dict of public numbers, or None. 'balanced' would read the "
+            "classes' shares from the labels: give weights that follow from shares that are "
+            "public, or guessed, as {label: 1 / (n_classes * share)}."
+        )
+    found = {label: check_real(weight, "class_weight") for label, weight in class_weight.items()}
+    if not _are_weights(np.array(list(found.values()))).all():
+        raise ValueError("class_weight must have values that are 0 or within 1e-15 and 1e15.")
+    return found
+
+
+def _are_weights(found):
+    return (found == 0.0) | ((found >= 1.0 / LARGEST_WEIGHT) & (found <= LARGEST_WEIGHT))
 
 
 def check_feature_bounds(feature_bounds, n_features):

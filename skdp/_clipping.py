@@ -8,11 +8,11 @@ import numpy as np
 _FAR = 1e100
 
 
-def clip_contributions(contributions, row_norm, bound):
+def clip_contributions(contributions, row_norm, bound, weights=None):
     """Scale each record's vector of updates so that it moves the released sum by at most `bound`.
 
-    Record i contributes the outer product of ``contributions[i]`` and its row, whose norm is
-    ``||contributions[i]|| row_norm[i]``. Outputs are scaled together.
+    Record i contributes the outer product of ``contributions[i]``, times its weight, and its row,
+    whose norm is ``||contributions[i]|| row_norm[i]``. Outputs are scaled together.
 
     Parameters
     ----------
@@ -22,7 +22,11 @@ def clip_contributions(contributions, row_norm, bound):
         A record of norm 0 gets the zero vector, whatever the bound.
     bound : float or ndarray of shape ()
         Infinite: nothing is scaled.
+    weights : ndarray of shape (n,), default=None
+        They multiply before anything is cut, so that the bound holds whatever they are. None is 1.
     """
+    if weights is not None:
+        contributions *= weights if contributions.ndim == 1 else weights[:, np.newaxis]
     if np.count_nonzero(row_norm) < row_norm.size:
         contributions[row_norm == 0.0] = 0.0
     if isinf(bound):

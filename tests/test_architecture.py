@@ -22,7 +22,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 ROOMS = [
     {"_sparse"},
     {"_checks", "_random", "exceptions", "utils._sklearn"},
-    {"_bounds", "_clipping", "_losses", "_penalties", "_sampling", "accountant"},
+    {"_bounds", "_clipping", "_losses", "_penalties", "_sampling", "_weights", "accountant"},
     {"_mechanisms", "ledger"},
     {"_plans"},
     {"_solvers"},

@@ -134,7 +134,7 @@ def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
         *("missing_values", "strategy", "fill_value", "add_indicator", "categories"),
         *("handle_unknown", "min_frequency", "max_categories", "sparse_output"),
         *("loss", "penalty", "alpha", "l1_ratio", "huber_threshold", "positive", "coef_bounds"),
-        *("fit_intercept", "classes"),
+        *("fit_intercept", "classes", "class_weight"),
         *("epsilon", "delta", "adjacency", "accountant", "mechanism", "noise_shape", "noisy_dual"),
         *("smoothness_budget", "moment_budget", "data_norm", "feature_bounds", "target_bounds"),
         *("max_iter", "batch_size", "clipping_norm", "step_size", "momentum", "average"),

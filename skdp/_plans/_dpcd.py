@@ -50,6 +50,8 @@ class DPCDProblem:
         Public bound on the norm of a row's features in units of their bounds.
     rounding_slack, square_slack : float
         See `GaussianMechanism`; for the gradient's coordinates and the mean squares.
+    typical_weight, largest_weight : float
+        See `WeightScale`.
     """
 
     n_rows: int
@@ -62,6 +64,8 @@ class DPCDProblem:
     reach: float
     rounding_slack: float
     square_slack: float
+    typical_weight: float = 1.0
+    largest_weight: float = 1.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -129,7 +133,19 @@ class DPCDPlan(Plan):
 
     @property
     def _width(self):
-        return auto_width(self.noise_of_pass, self.n_passes, self.problem, scales=self.scales)
+        width = auto_width(self.noise_of_pass, self.n_passes, self.problem, scales=self.scales)
+        return width * self.problem.typical_weight
+
+    @property
+    def curvature_weight(self):
+        """Weight that the curvature of a column is taken to have, over its mean square.
+
+        Rows that are heavier than typical are cut. Where nothing is, the mean squares are those of
+        weighted rows, or if they were given the heaviest row could have all of one.
+        """
+        if self.budget.is_private:
+            return self.problem.typical_weight
+        return 1.0 if self.square_mechanism is not None else self.problem.largest_weight
 
     def public_clip(self, smoothness):
         """Return C, or None if it follows from mean squares that were bought."""
@@ -147,7 +163,8 @@ class DPCDPlan(Plan):
         unit = scale * np.sqrt(smoothness / total)
         if self.clipping_norm == "auto" and self.has_intercept:
             # The intercept's slopes are the loss's: of labels of a rare class all are needed.
-            width = min(max(self._width, 1.0), self.problem.lipschitz)
+            one = self.problem.typical_weight
+            width = min(max(self._width, one), one * self.problem.lipschitz)
             unit[-1] = width * math.sqrt(smoothness[-1] / self.problem.loss_smoothness)
         return unit, self.step_size * unit**2 / smoothness
 
@@ -330,8 +347,12 @@ def auto_width(noise_of_pass, n_passes, problem, *, scales):
 
 
 def _scales(noise_of_pass, problem):
-    """Tell whether slopes are scaled rather than cut, which needs a bound on those of any label."""
-    bounded = math.isfinite(problem.lipschitz) and problem.n_outputs == 1
+    """Tell whether slopes are scaled rather than cut, which needs a bound on those of any label.
+
+    By what doesn't know the label, which the weight of a class would tell.
+    """
+    even = problem.typical_weight == problem.largest_weight == 1.0
+    bounded = math.isfinite(problem.lipschitz) and problem.n_outputs == 1 and even
     return bounded and 0.0 < noise_of_pass <= _QUIET
 
 

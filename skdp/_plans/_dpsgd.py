@@ -52,6 +52,8 @@ class DPSGDProblem:
         Strengths of the penalty, see `Penalty`.
     reach, caution, smoothness, lipschitz, at_zero : float
         Of the loss of a row, all its outputs together.
+    typical_weight, largest_weight : float
+        See `WeightScale`.
     """
 
     n_rows: int
@@ -66,6 +68,8 @@ class DPSGDProblem:
     smoothness: float
     lipschitz: float
     at_zero: float
+    typical_weight: float = 1.0
+    largest_weight: float = 1.0
 
     @property
     def radius(self):
@@ -80,7 +84,7 @@ class DPSGDProblem:
             radius = self.lipschitz * self.row_norm / self.l2
         if self.l1 > 0.0:
             radius = min(radius, self.at_zero / self.l1)
-        return radius
+        return radius * self.largest_weight
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -296,10 +300,12 @@ def _unit_noise(kind, problem, noise_multiplier):
 def _resolve_clip(clipping_norm, problem, noise_multiplier, slope):
     """Return what a gradient is clipped to: without noise nothing is.
 
-    "auto" is the length of the gradient of a row at its bound where the loss has this slope.
+    "auto" is the length of the gradient of a row at its bound, and of typical weight, where the
+    loss has this slope.
     """
     if noise_multiplier == 0.0:
         return math.inf
     if clipping_norm != "auto":
         return check_positive(clipping_norm, "clipping_norm")
-    return float(min(problem.lipschitz, slope) * problem.row_norm)
+    slope = min(problem.lipschitz, slope) * problem.typical_weight
+    return float(slope * problem.row_norm)

@@ -56,11 +56,15 @@ class StepSizes:
             return Step(float(self.eta0))
         total = math.sqrt(_sum_of_powers(n_steps, 2.0 * self.power))
         smooth = math.isfinite(problem.smoothness)
+        most = 1.0 - 1.0 / max(1.0, _MEMORY * n_steps) if with_momentum else 0.0
         if noise == 0.0:
             # Without smoothness: what bounds the error of the subgradient method.
-            found = _OPTIMUM * problem.reach / (problem.lipschitz * problem.row_norm**2 * total)
+            slope = problem.typical_weight * problem.lipschitz
+            found = _OPTIMUM * problem.reach / (slope * problem.row_norm**2 * total)
             if smooth:
-                found = 1.0 / (problem.smoothness * problem.row_norm**2)
+                found = 1.0 / (problem.typical_weight * problem.smoothness * problem.row_norm**2)
+                longest = found * min(problem.typical_weight / problem.largest_weight, 1.0)
+                return _with_momentum(found, longest, most)
             return Step(_within_range(found))
         entry = problem.reach / math.sqrt(min(problem.n_columns, _MANY_COLUMNS))
         entry = min(entry, _WORTH * math.sqrt(n_steps) / noise)
@@ -69,11 +73,9 @@ class StepSizes:
             # No step moves a prediction by more than a share of the reach.
             longest = _STRIDE * problem.reach / (problem.row_norm * clip)
             return Step(_within_range(min(wanted, longest)))
-        # From this step on gradient descent can diverge.
-        longest = 2.0 / (problem.smoothness * problem.row_norm**2)
-        most = 1.0 - 1.0 / max(1.0, _MEMORY * n_steps) if with_momentum else 0.0
-        momentum = min(max(1.0 - longest / wanted, 0.0), most)
-        return Step(_within_range(min(wanted, longest / (1.0 - momentum))), momentum)
+        # From this step on gradient descent can diverge; what is heavier than typical is cut.
+        longest = 2.0 / (problem.typical_weight * problem.smoothness * problem.row_norm**2)
+        return _with_momentum(wanted, longest, most)
 
 
 def auto_poisson_size(problem, n_passes, noise_of_fit):
@@ -111,6 +113,12 @@ def auto_slope(problem, noise):
         clipping norm.
     """
     return 1.0 / (1.0 + math.sqrt(problem.caution * math.sqrt(problem.n_columns) * noise))
+
+
+def _with_momentum(wanted, longest, most):
+    """Return a step as long as wanted, with so much momentum that one of the longest is stable."""
+    momentum = min(max(1.0 - longest / wanted, 0.0), most)
+    return Step(_within_range(min(wanted, longest / (1.0 - momentum))), momentum)
 
 
 def _within_range(step):

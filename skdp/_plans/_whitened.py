@@ -42,6 +42,8 @@ class WhitenedProblem:
         Regularisation.
     smoothness : float
         Bound on the slope of the loss's derivative.
+    typical_weight, wanted_weight : float
+        See `WeightScale`.
     """
 
     n_rows: int
@@ -52,6 +54,8 @@ class WhitenedProblem:
     rounding_slack: float
     alpha: float
     smoothness: float
+    typical_weight: float = 1.0
+    wanted_weight: float = 1.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -44,9 +44,9 @@ class DenseBlocks:
         """Return rows times a factor each."""
         return x * factors[:, np.newaxis]
 
-    def add_square(self, x, total):
-        """Add the sum of the rows' outer products with themselves."""
-        total += x.T @ x
+    def add_products(self, x, weighted, total):
+        """Add the sum of the rows' outer products with the same rows, weighted."""
+        total += x.T @ weighted
 
 
 class SparseBlocks:
@@ -77,7 +77,7 @@ class SparseBlocks:
         data = x.data * np.repeat(factors, np.diff(x.indptr))
         return type(x)((data, x.indices, x.indptr), shape=x.shape)
 
-    def add_square(self, x, total):
-        """Add the sum of the rows' outer products with themselves."""
-        square = (x.T @ x).tocoo()
-        total[square.row, square.col] += square.data
+    def add_products(self, x, weighted, total):
+        """Add the sum of the rows' outer products with the same rows, weighted."""
+        products = (x.T @ weighted).tocoo()
+        total[products.row, products.col] += products.data

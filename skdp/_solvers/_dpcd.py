@@ -17,7 +17,9 @@ SUM_BLOCK = 128
 
 
 @np.errstate(all="ignore")
-def solve_dpcd(columns, targets, *, plan, loss, penalty, steps, coins, noise, bias=0.0):
+def solve_dpcd(
+    columns, targets, *, plan, loss, penalty, steps, coins, noise, bias=0.0, weights=None
+):
     r"""Run Algorithm 1 of Mangold et al. (2022).
 
     Works on columns divided by units u_j, so on coordinates u_j w_j. In units of the thresholds C_j
@@ -48,6 +50,8 @@ def solve_dpcd(columns, targets, *, plan, loss, penalty, steps, coins, noise, bi
     coins, noise : streams of `skdp._random`
     bias : float, default=0.0
         Constant of the last column before it was divided; 0 if there is no intercept.
+    weights : ndarray of shape (n,), default=None
+        What records count; None is 1.
 
     Returns
     -------
@@ -55,7 +59,7 @@ def solve_dpcd(columns, targets, *, plan, loss, penalty, steps, coins, noise, bi
         w, the mean of the last period or its last iterate, or that of the last passes.
     """
     coordinates = plan.sampler.coordinates(coins)
-    descent = _Descent(columns, targets, plan, loss, penalty, steps, noise)
+    descent = _Descent(columns, targets, plan, loss, penalty, steps, noise, weights)
     with single_threaded_blas:
         if plan.tail:
             _descend_to_tail(descent, coordinates, plan, loss, bias / columns.unit[-1])
@@ -132,11 +136,12 @@ def _take_mean(descent, coordinates, doubts):
 class _Descent:
     """An iterate and its predictions, in the units' coordinates."""
 
-    def __init__(self, columns, targets, plan, loss, penalty, steps, noise):
+    def __init__(self, columns, targets, plan, loss, penalty, steps, noise, weights):
         self.X, unit = columns
         self.n_rows, self.n_outputs = targets.shape
         self.n_columns = unit.size
         self.mechanism, self._loss, self._noise = plan.mechanism, loss, noise
+        self._weights = weights
         self._bound = self.mechanism.contribution_bound
         self._scales = plan.scales
         self.noise_of_slope = self.mechanism.noise_std / self.n_rows
@@ -162,7 +167,10 @@ class _Descent:
     def slopes(self, j):
         """Release the sum of the records' slopes along a coordinate, for each output."""
         buffer = self._buffer
-        np.multiply(self._loss.gradient(self._targets, self._predictions), self._x[j], out=buffer)
+        slopes = self._loss.gradient(self._targets, self._predictions)
+        if self._weights is not None:
+            slopes *= self._weights
+        np.multiply(slopes, self._x[j], out=buffer)
         if self._scales:
             # By what doesn't know the label: at the true odds they still add up to 0.
             largest = self._loss.largest_slope(self._predictions)
@@ -189,7 +197,7 @@ class _Descent:
         return arguments
 
 
-def feature_moments(X, reach, plan, noise):
+def feature_moments(X, reach, plan, noise, weights=None):
     """Release the mean square of each column, and its mean where the plan buys it.
 
     Parameters
@@ -200,6 +208,8 @@ def feature_moments(X, reach, plan, noise):
         What no entry of a column exceeds in size.
     plan : DPCDPlan
     noise : stream of `skdp._random`
+    weights : ndarray of shape (n,), default=None
+        What records count; where there is a bound, all count 1.
 
     Returns
     -------
@@ -207,11 +217,13 @@ def feature_moments(X, reach, plan, noise):
         Means that aren't bought are 0. The squares are of what is left after they are taken away.
     """
     mechanism, d = plan.square_mechanism, reach.size
+    if weights is None or not math.isinf(mechanism.contribution_bound):
+        weights = 1.0
     total = np.zeros(mechanism.size)
     with np.errstate(all="ignore"):
         for j, column in zip(range(d), X.T, strict=False):
             scaled = column / reach[j]
-            total[j] = np.add.reduce(np.square(scaled))
+            total[j] = np.add.reduce(weights * np.square(scaled))
             if plan.buys_means:
                 total[d + j] = plan.weight_of_means * np.add.reduce(scaled)
         released = mechanism.release(total, noise) / X.shape[0]

@@ -14,7 +14,7 @@ _SKIPPED, _SKIPPED_AS_PUBLISHED = 0.75, 0.5
 
 # A warning about an overflow would tell of the data.
 @np.errstate(all="ignore")
-def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noise):
+def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noise, weights=None):
     r"""Run Algorithm 1 of Damaskinos et al. (2021), by default with an exact dual variable.
 
     With theta = v / (alpha n), each step draws a Poisson batch, minimises eq. 8 for each of its
@@ -45,6 +45,10 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
         a centre.
     n_jobs : int or None
     coins, noise : streams of `skdp._random`
+    weights : ndarray of shape (n,), default=None
+        What records count, each above 0; None is 1. The dual variable of a loss times w is w times
+        that of the loss, which is what is kept; its minimisation is that of the loss at the
+        curvature w c, and its update w times as long.
 
     Returns
     -------
@@ -77,9 +81,12 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
         c = np.square(norm)
         c *= curvature_of_unit
         c += curvature_of_bias
+        w = None if weights is None else weights.take(indices)
+        if w is not None:
+            c *= w
         zeta = loss.dual_step(y, gathered.predict(theta), a, c if y.ndim == 1 else c[:, np.newaxis])
-        clip_contributions(zeta, joint_reach(norm) if noisy_dual else norm, bound)
-        dual[indices] = a if noisy_dual else a + zeta
+        clip_contributions(zeta, joint_reach(norm) if noisy_dual else norm, bound, w)
+        dual[indices] = a if noisy_dual else a + per_weight(zeta, w)
         return gathered.sum(zeta), zeta
 
     with block_mapper(n_jobs, sampler.rate * n_rows, rows, gathered_rows) as map_blocks:
@@ -89,7 +96,7 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
             if noisy_dual:
                 zeta = np.concatenate([part for _, part in updates])
                 increment, zeta = release_jointly(mechanism, increment, zeta, noise)
-                dual[batch] += zeta
+                dual[batch] += per_weight(zeta, None if weights is None else weights[batch])
                 shared += increment
             else:
                 shared += mechanism.release(increment, noise)
@@ -100,7 +107,9 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
 
 
 @np.errstate(all="ignore")
-def solve_dpscd_sequential(rows, targets, *, plan, loss, alpha, average, coins, noise):
+def solve_dpscd_sequential(
+    rows, targets, *, plan, loss, alpha, average, coins, noise, weights=None
+):
     """Run Algorithm 3 of Damaskinos et al. (2021), in which an update sees those before it.
 
     The dual variable is released with v after each batch: an exact one would carry what the later
@@ -108,7 +117,7 @@ def solve_dpscd_sequential(rows, targets, *, plan, loss, alpha, average, coins, 
 
     Parameters
     ----------
-    rows, targets, loss, alpha, average, coins, noise
+    rows, targets, loss, alpha, average, coins, noise, weights
         As in `solve_dpscd`.
     plan : DPSCDPlan
         With a PartitionSampler.
@@ -120,7 +129,8 @@ def solve_dpscd_sequential(rows, targets, *, plan, loss, alpha, average, coins, 
     """
     n_rows, n_outputs = targets.shape
     per_theta = 1.0 / (alpha * n_rows)
-    curvature = rows.norm**2 * per_theta
+    counted = np.ones(n_rows) if weights is None else weights
+    curvature = counted * rows.norm**2 * per_theta
     reach = joint_reach(rows.norm)
     dual = np.zeros((n_rows, n_outputs))
     shared = np.zeros((n_outputs, rows.n_columns))
@@ -136,11 +146,21 @@ def solve_dpscd_sequential(rows, targets, *, plan, loss, alpha, average, coins, 
                 margin = per_theta * ((shared + increment) @ x[i])
                 zeta = loss.dual_step(y[i], margin, a[i], curvature[row, np.newaxis])
                 zetas[i] = clip_contributions(
-                    zeta[np.newaxis], reach[row, np.newaxis], plan.clipping_norm
+                    zeta[np.newaxis],
+                    reach[row, np.newaxis],
+                    plan.clipping_norm,
+                    counted[row, np.newaxis],
                 )
                 increment += np.outer(zetas[i], x[i])
             increment, zetas = release_jointly(plan.mechanism, increment, zetas, noise)
             shared += increment
-            dual[batch] = a + zetas
+            dual[batch] = a + per_weight(zetas, counted[batch])
             mean.add(shared)
     return mean.value() * per_theta
+
+
+def per_weight(zeta, weights):
+    """Return what updates of dual variables, or of vectors over outputs, are of the losses'."""
+    if weights is None:
+        return zeta
+    return zeta / (weights if zeta.ndim == 1 else weights[:, np.newaxis])

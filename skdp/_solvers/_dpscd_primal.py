@@ -9,7 +9,7 @@ from skdp._solvers._parallel import single_threaded_blas
 
 
 @np.errstate(all="ignore")
-def solve_dpscd_primal(columns, targets, *, plan, loss, alpha, average, coins, noise):
+def solve_dpscd_primal(columns, targets, *, plan, loss, alpha, average, coins, noise, weights=None):
     r"""Run Algorithm 2 of Damaskinos et al. (2021).
 
     Works on columns divided by public bounds b_j of their norms, so on coordinates w_j = b_j
@@ -25,7 +25,7 @@ def solve_dpscd_primal(columns, targets, *, plan, loss, alpha, average, coins, n
         With a CoordinateSampler; the clipping norm bounds a coordinate's update in units of w_j.
     loss : Loss
         Smooth.
-    alpha, average, coins, noise
+    alpha, average, coins, noise, weights
         As in `solve_dpscd`.
 
     Returns
@@ -35,7 +35,8 @@ def solve_dpscd_primal(columns, targets, *, plan, loss, alpha, average, coins, n
     """
     n_rows, n_outputs = targets.shape
     penalty = alpha / columns.unit**2
-    squares = np.einsum("ij,ij->j", columns.X, columns.X)
+    counted = np.ones((n_rows, 1)) if weights is None else weights[:, np.newaxis]
+    squares = np.einsum("ij,ij->j", columns.X, counted * columns.X)
     curvature = plan.sampler.batch_size * loss.smoothness * squares / n_rows
     w = np.zeros((columns.X.shape[1], n_outputs))
     predictions = np.zeros((n_rows, n_outputs))
@@ -44,7 +45,7 @@ def solve_dpscd_primal(columns, targets, *, plan, loss, alpha, average, coins, n
     with single_threaded_blas:
         for batch in sampler.batches(coins):
             x = columns.X[:, batch]
-            slope = x.T @ loss.gradient(targets, predictions) / n_rows
+            slope = x.T @ (counted * loss.gradient(targets, predictions)) / n_rows
             slope += penalty[batch, np.newaxis] * w[batch]
             zeta = -slope / (curvature + penalty)[batch, np.newaxis]
             clip_contributions(zeta, np.ones(batch.size), plan.clipping_norm)

@@ -12,7 +12,9 @@ from skdp._solvers._parallel import block_mapper, sum_in_order
 
 # A warning about an overflow would tell of the data.
 @np.errstate(all="ignore")
-def solve_dpsgd(rows, targets, *, plan, loss, penalty, average, n_jobs, coins, noise, start=None):
+def solve_dpsgd(
+    rows, targets, *, plan, loss, penalty, average, n_jobs, coins, noise, start=None, weights=None
+):
     r"""Run the stochastic gradient descent of Song et al. (2013) and Abadi et al. (2016).
 
     Each step draws a batch, clips the gradient of each of its rows, releases their sum and makes a
@@ -44,6 +46,8 @@ def solve_dpsgd(rows, targets, *, plan, loss, penalty, average, n_jobs, coins, n
     coins, noise : streams of `skdp._random`
     start : ndarray of shape (k, d), default=None
         First w, public; None means zero.
+    weights : ndarray of shape (n,), default=None
+        What records count; None is 1.
 
     Returns
     -------
@@ -62,7 +66,8 @@ def solve_dpsgd(rows, targets, *, plan, loss, penalty, average, n_jobs, coins, n
     def gradient(gathered, indices, w):
         norm = gathered.load(indices)
         slopes = loss.gradient(targets.take(indices, axis=0), gathered.predict(w))
-        clip_contributions(slopes, norm, bound)
+        counted = None if weights is None else weights.take(indices)
+        clip_contributions(slopes, norm, bound, counted)
         return gathered.sum(slopes)
 
     with block_mapper(n_jobs, sampler.expected_size, rows, gathered_rows) as map_blocks:

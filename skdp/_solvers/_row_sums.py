@@ -60,11 +60,13 @@ class RowSums:
     loss : Loss
     n_jobs : int or None
         As in joblib; no more threads than groups, and one where a sum has little work.
+    weights : ndarray of shape (n,), default=None
+        What records count; None is 1.
     """
 
-    def __init__(self, rows, targets, loss, n_jobs=None):
+    def __init__(self, rows, targets, loss, n_jobs=None, weights=None):
         X, self._scale, self._bias, norm = rows
-        self._targets, self._loss = squeezed(targets), loss
+        self._targets, self._loss, self._weights = squeezed(targets), loss, weights
         self._is_null = norm == 0.0 if np.count_nonzero(norm) < norm.size else None
         self._A, self._lengths, self._bound = None, norm, np.inf
         self.n_columns, self.n_outputs = rows.n_columns, targets.shape[1]
@@ -108,6 +110,8 @@ class RowSums:
     def moment(self, mechanism):
         """Return the sum of the rows' outer products with themselves, by `as_vector`.
 
+        Each times its weight, cut to 1 where there is a bound: no weight moves the bound.
+
         Parameters
         ----------
         mechanism : GaussianMechanism
@@ -117,7 +121,10 @@ class RowSums:
         def finish(total):
             return mechanism.rounded(as_vector(total))
 
-        return self._sum(self._add_moment, (self.n_columns, self.n_columns), finish)
+        weights = self._weights
+        if weights is not None and not np.isinf(mechanism.contribution_bound):
+            weights = np.minimum(weights, 1.0)
+        return self._sum(self._add_moment, (self.n_columns, self.n_columns), finish, weights)
 
     def bound_slopes(self, A, bound, lengths=None):
         """Have the slopes of a row z cut so that ``||A z||`` times their length is within a bound.
@@ -171,26 +178,29 @@ class RowSums:
         weights = weights[:, 0] if self.n_outputs == 1 else weights
         return self._sum(self._add_slopes, weights.shape, finish, weights).reshape(w.shape)
 
-    def _add_moment(self, block, x, scale, total):
+    def _add_moment(self, block, x, scale, total, weights):
         d = x.shape[1]
         if scale is not None:
             x = self._blocks.scaled(x, scale)
+        counted = np.ones(x.shape[0]) if weights is None else weights[block]
         if self._is_null is not None:
             x = self._blocks.scaled(x, ~self._is_null[block])
-        self._blocks.add_square(x, total[:d, :d])
+            counted = counted * ~self._is_null[block]
+        weighted = x if weights is None else self._blocks.scaled(x, counted)
+        self._blocks.add_products(x, weighted, total[:d, :d])
         if self._bias:
-            sums = self._bias * x.sum(axis=0)
+            sums = self._bias * weighted.sum(axis=0)
             total[:d, d] += sums
             total[d, :d] += sums
-            n_null = 0 if self._is_null is None else np.count_nonzero(self._is_null[block])
-            total[d, d] += self._bias**2 * (x.shape[0] - n_null)
+            total[d, d] += self._bias**2 * counted.sum()
 
     def _set_lengths(self, block, x, scale, total, A):
         self._lengths[block] = row_norms(self._products(x, scale, A))
 
     def _add_slopes(self, block, x, scale, total, w):
         slopes = self._loss.gradient(self._targets[block], self._products(x, scale, w))
-        clip_contributions(slopes, self._lengths[block], self._bound)
+        weights = None if self._weights is None else self._weights[block]
+        clip_contributions(slopes, self._lengths[block], self._bound, weights)
         d = x.shape[1]
         if self._bias:
             total[d] += self._bias * slopes.sum(axis=0)

@@ -30,13 +30,28 @@ class PublicRows:
     Parameters
     ----------
     rows : BoundedRows
+    weights : ndarray of shape (n,), default=None
+        How often rows count in sums; None is 1.
+    factors : ndarray of shape (n,), default=None
+        What rows are multiplied by; None is 1.
     """
 
-    def __init__(self, rows: BoundedRows):
-        self._rows = rows
+    def __init__(self, rows: BoundedRows, weights=None, factors=None):
+        self._rows, self._weights, self._factors = rows, weights, factors
         self.n_rows = rows.norm.size
         self.n_columns = rows.n_columns
         self.bias = rows.bias
+
+    def multiplied(self):
+        """Return the rows times their weights, each of which counts once: what labels pick from."""
+        return self if self._weights is None else PublicRows(self._rows, factors=self._weights)
+
+    def _counted(self, values, which):
+        """Return what belongs to some rows times their weights."""
+        if self._weights is None:
+            return values
+        counted = self._weights[which]
+        return values * (counted if values.ndim == 1 else counted[:, np.newaxis])
 
     def blocks(self):
         """Yield slices of the rows and those rows, the intercept's column last."""
@@ -49,17 +64,25 @@ class PublicRows:
             if scale is not None:
                 x[:, : X.shape[1]] *= scale[block, np.newaxis]
             x[:, X.shape[1] :] = bias
+            if self._factors is not None:
+                x *= self._factors[block, np.newaxis]
             yield block, x
 
     def take(self, indices):
         """Return the chosen rows."""
-        return self._rows.augmented(indices)
+        x = self._rows.augmented(indices)
+        return x if self._factors is None else x * self._factors[indices, np.newaxis]
+
+    def mean_gradient(self, w, indices):
+        """Return the gradient of the mean log-partition of the chosen rows."""
+        x = self.take(indices)
+        return self._counted(class_probabilities(x @ w.T), indices).T @ x / indices.size
 
     def sums(self, weights):
         """Return the sums of the rows times weights of shape (n, k), an array of shape (k, d)."""
         total = np.zeros((weights.shape[1], self.n_columns))
         for block, x in self.blocks():
-            total += weights[block].T @ x
+            total += self._counted(weights[block], block).T @ x
         return total
 
     @cached_property
@@ -75,12 +98,13 @@ class PublicRows:
     @cached_property
     def mean_squares(self):
         """Diagonal of the second moment."""
-        return sum(np.einsum("ij,ij->j", x, x) for _, x in self.blocks()) / self.n_rows
+        squares = (np.einsum("ij,ij->j", self._counted(x, block), x) for block, x in self.blocks())
+        return sum(squares) / self.n_rows
 
     @property
     def norms(self):
         """Lengths of the rows."""
-        return self._rows.norm
+        return self._rows.norm if self._factors is None else self._rows.norm * self._factors
 
     @property
     def longest(self):
@@ -91,7 +115,8 @@ class PublicRows:
         """Return the mean outer product of a row with itself, with weights of shape (n,) or 1."""
         total = np.zeros((self.n_columns, self.n_columns))
         for block, x in self.blocks():
-            total += x.T @ (x if weights is None else x * weights[block, np.newaxis])
+            weighted = x if weights is None else x * weights[block, np.newaxis]
+            total += x.T @ self._counted(weighted, block)
         return total / self.n_rows
 
     def mapped_norms(self, transform):
@@ -111,10 +136,10 @@ class PublicRows:
     def loss_and_gradient(self, w):
         """Return the mean log-partition at weights of shape (k, d), and its gradient."""
         value, gradient = 0.0, np.zeros_like(w)
-        for _, x in self.blocks():
+        for block, x in self.blocks():
             m = x @ w.T
-            value += log_partition(m).sum()
-            gradient += class_probabilities(m).T @ x
+            value += self._counted(log_partition(m), block).sum()
+            gradient += self._counted(class_probabilities(m), block).T @ x
         return value / self.n_rows, gradient / self.n_rows
 
 
@@ -274,11 +299,7 @@ def solve_descent(public, means, *, alpha, max_iter, eta0, batch_size, average, 
     full = batch_size >= public.n_rows
     with single_threaded_blas:
         for batch in sampler.batches(stream):
-            if full:
-                gradient = public.loss_and_gradient(w)[1]
-            else:
-                x = public.take(batch)
-                gradient = class_probabilities(x @ w.T).T @ x / batch.size
+            gradient = public.loss_and_gradient(w)[1] if full else public.mean_gradient(w, batch)
             # Proximal in the penalty: stable for any strength.
             w = (w - eta0 * (gradient - means)) / (1.0 + eta0 * penalty)
             mean.add(w)

@@ -204,12 +204,14 @@ def _choose_clip(white, plan, rules):
     """Return what slopes are clipped to, and the clip whose noise is as loud as may be."""
     if plan.clipping_norm != "auto":
         return plan.clipping_norm, math.inf
-    loudest = _CLIP_NOISE * math.sqrt(plan.n_rows / plan.noise)
-    bias = plan.problem.bias**2
+    problem = plan.problem
+    loudest = problem.typical_weight * _CLIP_NOISE * math.sqrt(plan.n_rows / plan.noise)
+    bias = problem.bias**2
     # The intercept's direction is always there, however large the noise of the moment.
     known = bias / (bias + white.noise) if bias else 0.0
     columns = max(white.effective_columns, known, _LEAST_COLUMNS)
-    return min(rules.clip * math.sqrt(columns), loudest), loudest
+    clip = problem.wanted_weight * rules.clip * math.sqrt(columns)
+    return min(clip, loudest), loudest
 
 
 def _take(rung, clip, white, plan, rules):

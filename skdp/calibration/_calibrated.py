@@ -182,6 +182,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         classes, targets = encode_labels(y, estimator.classes)
         if classes.size != 2:
             raise ValueError(_BINARY_ONLY.format("multiclass"))
+        # A weight of no class is refused before anything is charged.
+        estimator._weigh(None, y.size, classes, targets)
 
         # 2. the classifier bounds the data
         # 3. plan from public numbers

@@ -20,7 +20,7 @@ _CORNER_STEPS = 500
 _NEAR = 1e-4
 
 
-def duality_gap(estimator, X, y):
+def duality_gap(estimator, X, y, public_weight=None):
     r"""Bound how far a fitted DP-SCD model is from the optimum; **not private**.
 
     **The result is computed from the data without noise**: no guarantee of the estimator covers
@@ -40,6 +40,8 @@ def duality_gap(estimator, X, y):
         Rows that the objective is taken over, usually the training rows.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Their labels or targets.
+    public_weight : array-like of shape (n_samples,), default=None
+        The weights that `fit` was given; those of classes are the estimator's.
 
     Returns
     -------
@@ -97,19 +99,19 @@ def duality_gap(estimator, X, y):
     >>> duality_gap(model.fit(X, y), X, y) < 1e-6
     True
     """
-    rows, targets, loss, weights = _internal_problem(estimator, X, y)
+    rows, targets, loss, coefs, counted = _internal_problem(estimator, X, y, public_weight)
     with np.errstate(all="ignore"):
         gaps = [
-            _gap(rows, target, loss, weight, estimator.alpha)
-            for target, weight in zip(targets.T, weights, strict=True)
+            _gap(rows, target, loss, theta, estimator.alpha, counted)
+            for target, theta in zip(targets.T, coefs, strict=True)
         ]
     if not np.isfinite(gaps).all():
         raise ValueError("The gap overflowed: scale the features and targets to moderate size.")
     return gaps[0] if len(gaps) == 1 else np.array(gaps)
 
 
-def _internal_problem(estimator, X, y):
-    """Return the rows, targets (n, k), loss and weights (k, d) that the solver works with."""
+def _internal_problem(estimator, X, y, public_weight):
+    """Return rows, targets (n, k), loss, coefficients (k, d) and weights (n,) of the solver."""
     if not isinstance(estimator, DPSCDClassifier | DPSCDRegressor):
         raise TypeError(
             "duality_gap supports DPSCDClassifier and DPSCDRegressor, "
@@ -127,17 +129,19 @@ def _internal_problem(estimator, X, y):
         low, high = public_feature_bounds(estimator, n_features)
         X = np.clip(rows.augmented(np.arange(n_rows))[:, :n_features], low, high)
         rows = clip_rows(X, **bounds, clip=False)
-    # The solver's weights are in the units of the scaled targets and of the intercept's column.
-    weights = np.atleast_2d(estimator.coef_) / half_width
+    classes = getattr(estimator, "classes_", None)
+    weights = estimator._weigh(public_weight, X.shape[0], classes, targets)
+    # The solver's are in the units of the scaled targets and of the intercept's column.
+    coefs = np.atleast_2d(estimator.coef_) / half_width
     if rows.bias:
         intercept = (np.atleast_1d(estimator.intercept_) - midpoint) / (half_width * rows.bias)
-        weights = np.column_stack([weights, intercept])
-    if targets.shape[1] != weights.shape[0]:
+        coefs = np.column_stack([coefs, intercept])
+    if targets.shape[1] != coefs.shape[0]:
         raise ValueError(
             f"y has {targets.shape[1]} outputs, but {type(estimator).__name__} was fitted with "
-            f"{weights.shape[0]}."
+            f"{coefs.shape[0]}."
         )
-    return rows, targets, loss, weights
+    return rows, targets, loss, coefs, weights.in_full(X.shape[0])
 
 
 def _read(estimator, X, y):
@@ -162,17 +166,20 @@ def _read(estimator, X, y):
     return X, *clip_targets(as_targets(y), bounds, center=estimator.fit_intercept, clip=clip)
 
 
-def _gap(rows, y, loss, theta, alpha):
-    """Return the gap of one output, smallest over the dual variables that are looked at."""
+def _gap(rows, y, loss, theta, alpha, counted):
+    """Return the gap of one output, smallest over the dual variables that are looked at.
+
+    A loss times w has w times the dual variable of the loss, which is what is looked at.
+    """
     n = y.size
     predictions = _predictions(rows, theta)
     value = loss.value(y, predictions)
 
     def gap_and_residual(dual):
-        residual = theta - _combination(rows, dual) / (alpha * n)
+        residual = theta - _combination(rows, counted * dual) / (alpha * n)
         # Rounding may make a bracket negative.
         brackets = np.maximum(value + loss.conjugate(y, dual) + dual * predictions, 0.0)
-        return brackets.mean() + 0.5 * alpha * residual @ residual, residual
+        return (counted * brackets).mean() + 0.5 * alpha * residual @ residual, residual
 
     start = -loss.gradient(y, predictions)
     smallest, _ = gap_and_residual(start)
@@ -185,7 +192,7 @@ def _gap(rows, y, loss, theta, alpha):
         below, above = np.maximum(dual - _NEAR, low), np.minimum(dual + _NEAR, high)
         slope = (loss.conjugate(y, above) - loss.conjugate(y, below)) / (above - below)
         slope += predictions - _predictions(rows, residual)
-        return gap / smallest, slope / (n * smallest)
+        return gap / smallest, counted * slope / (n * smallest)
 
     found = minimize(
         relative,

@@ -11,9 +11,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import clip_rows, clip_targets, target_scale
-from skdp._checks import check_bounds, check_feature_bounds, check_positive
+from skdp._checks import check_bounds, check_feature_bounds, check_positive, check_public_weight
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
 from skdp._plans._base import CLASSES_READ
+from skdp._weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp.exceptions import warn_user
 from skdp.linear_model._notebook import NotebookMixin
 from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
@@ -39,6 +40,10 @@ COMMON_CONSTRAINTS = {
 }
 
 
+# Of the parameter `class_weight`; texts are refused with the remedy.
+CLASS_WEIGHT = [dict, str, None]
+
+
 class TargetUnits(NamedTuple):
     """How targets were mapped before training: ``y = midpoint + half_width * target``."""
 
@@ -53,6 +58,23 @@ class RowPrivateEstimator(RecordPrivateEstimator):
     def _preview(self, n_rows, n_features, n_outputs=1):
         return super()._preview(n_rows, n_features, n_outputs)
 
+    def _weigh(self, public_weight, n_rows, classes=None, targets=None):
+        """Return what records count, from the weights of rows and those of their classes."""
+        of_classes = getattr(self, "class_weight", None)
+        return weigh(
+            check_public_weight(public_weight, n_rows),
+            class_weight=of_classes,
+            classes=classes,
+            targets=targets,
+        )
+
+    def _weight_scale(self, n_outputs):
+        """Return what is known of weights before a fit."""
+        of_classes = getattr(self, "class_weight", None)
+        if of_classes is not None and self.classes is not None:
+            weights_of_classes(of_classes, np.unique(np.asarray(self.classes)))
+        return class_scale(of_classes, max(2, n_outputs))
+
     def _n_columns(self, n_features):
         """Return the number of columns of certified rows."""
         return n_features + bool(self.fit_intercept)
@@ -64,6 +86,11 @@ class RowPrivateEstimator(RecordPrivateEstimator):
             fit_intercept=self.fit_intercept,
             clip=is_private(self),
         )
+
+
+def weights_public(public_weight):
+    """Return what weights of rows add to what a fit assumes public."""
+    return () if public_weight is None else (WEIGHTS_STATED,)
 
 
 class LinearRegressorMixin(NotebookMixin):

@@ -5,10 +5,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._losses import LOSSES
 from skdp.linear_model._base import (
+    CLASS_WEIGHT,
     LinearClassifierMixin,
     LinearRegressorMixin,
     ProbabilityMixin,
     encode_labels,
+    weights_public,
 )
 from skdp.linear_model._dpcd_base import CONSTRAINTS, SHARE, BaseDPCD
 from skdp.utils._sklearn import StrOptions, _fit_context, validate_data
@@ -244,7 +246,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, public_weight=None):
         """Fit the model privately.
 
         Parameters
@@ -253,6 +255,13 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
             Training rows, dense or CSR. They are copied by column, as float64.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
+            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
+            the same bound whatever its weight is. Weights are taken as public, and aren't
+            published: they must not depend on the records, and stay in their places if a record
+            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
+            Without them all records count alike.
 
         Returns
         -------
@@ -272,23 +281,23 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
         )
+        weights = self._weigh(public_weight, len(y))
 
         # 2. bound the data
-        columns, bias = self._bounded_columns(X)
+        columns, bias = self._bounded_columns(X, weights)
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1])
+        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, clip = self._solve(plan, columns, bias, targets, stream)
+        coefs, clip = self._solve(plan, columns, bias, targets, stream, weights)
 
         # 5. publish
-        report = plan.report(
-            clip=clip, reproducible=stream.reproducible, also_public=self._assumed()
-        )
-        self._set_weights(weights, bias, units)
+        assumed = self._assumed() + weights_public(public_weight)
+        report = plan.report(clip=clip, reproducible=stream.reproducible, also_public=assumed)
+        self._set_weights(coefs, bias, units)
         # Units may move a coefficient past the end of its interval by rounding.
         self.coef_ = np.clip(self.coef_, *self._coefficient_box(X.shape[1]))
         self._set_report(plan, clip, report)
@@ -566,6 +575,13 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         The class set. None reads it from y, which tells whether a rare class occurs; declare it
         where that is not public. Labels outside it are refused, classes without a row are kept.
 
+    class_weight : dict, default=None
+        Public weights of the classes, by label; a class without one has 1. A record counts as many
+        times as its label says, and is cut to the same bound as all, so that the label stays
+        private. Weights that balance classes are ``1 / (n_classes * share)``, by shares that are
+        known or guessed without the data: "balanced" would read them, and is refused. None is 1
+        for all.
+
     epsilon : float, default=1.0
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
 
@@ -710,6 +726,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         "penalty": [StrOptions({"l2", "l1", "elasticnet"})],
         "l1_ratio": [SHARE],
         "classes": ["array-like", None],
+        "class_weight": CLASS_WEIGHT,
     }
 
     def __init__(
@@ -721,6 +738,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         coef_bounds=None,
         fit_intercept=True,
         classes=None,
+        class_weight=None,
         epsilon=1.0,
         delta=1e-5,
         adjacency="zero_out",
@@ -743,6 +761,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         self.coef_bounds = coef_bounds
         self.fit_intercept = fit_intercept
         self.classes = classes
+        self.class_weight = class_weight
         self.epsilon = epsilon
         self.delta = delta
         self.adjacency = adjacency
@@ -760,7 +779,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, public_weight=None):
         """Fit the model privately.
 
         Parameters
@@ -769,6 +788,13 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
             Training rows, dense or CSR. They are copied by column, as float64.
         y : array-like of shape (n_samples,)
             Labels of any type that can be sorted.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
+            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
+            the same bound whatever its weight is. Weights are taken as public, and aren't
+            published: they must not depend on the records, and stay in their places if a record
+            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
+            Without them all records count alike.
 
         Returns
         -------
@@ -788,22 +814,22 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         classes, targets = encode_labels(y, self.classes)
+        weights = self._weigh(public_weight, y.size, classes, targets)
 
         # 2. bound the data
-        columns, bias = self._bounded_columns(X)
+        columns, bias = self._bounded_columns(X, weights)
 
         # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1])
+        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, clip = self._solve(plan, columns, bias, targets, stream)
+        coefs, clip = self._solve(plan, columns, bias, targets, stream, weights)
 
         # 5. publish
-        report = plan.report(
-            clip=clip, reproducible=stream.reproducible, also_public=self._assumed()
-        )
-        self._set_weights(weights, bias, classes)
+        assumed = self._assumed() + weights_public(public_weight)
+        report = plan.report(clip=clip, reproducible=stream.reproducible, also_public=assumed)
+        self._set_weights(coefs, bias, classes)
         self._set_report(plan, clip, report)
         return self
 

@@ -133,7 +133,7 @@ class BaseDPCD(RowPrivateEstimator):
         )
         return replace(penalty, l1=penalty.l1 / unit)
 
-    def _bounded_columns(self, X):
+    def _bounded_columns(self, X, weights):
         """Return the bounded values by column, the intercept's constant last, and that constant."""
         clip = is_private(self)
         scaled = self.data_norm is not None
@@ -143,14 +143,16 @@ class BaseDPCD(RowPrivateEstimator):
             fit_intercept=self.fit_intercept,
             clip=clip and scaled,
         )
+        rows = weights.nulled(rows)
         low, high = public_feature_bounds(self, X.shape[1])
         return clip_columns(rows, low=low, high=high, clip=clip), rows.bias
 
-    def _plan(self, n_rows, n_features, n_outputs):
+    def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
         """Return the plan that the parameters and these public numbers ask for."""
         self._check_options(n_features)
         n_columns, loss = self._n_columns(n_features), self._loss()
         data_norm = np.inf if self.data_norm is None else float(self.data_norm)
+        scale = scale or self._weight_scale(n_outputs)
         problem = DPCDProblem(
             n_rows=n_rows,
             n_columns=n_columns,
@@ -162,6 +164,8 @@ class BaseDPCD(RowPrivateEstimator):
             reach=norm_in_units(*public_feature_bounds(self, n_features), data_norm),
             rounding_slack=summation_slack(n_rows, 1, n_outputs, SUM_BLOCK),
             square_slack=summation_slack(n_rows, n_columns, 1, SUM_BLOCK),
+            typical_weight=scale.typical,
+            largest_weight=scale.largest,
         )
         return plan_dpcd(
             problem,
@@ -175,7 +179,7 @@ class BaseDPCD(RowPrivateEstimator):
         )
 
     @np.errstate(all="ignore")
-    def _solve(self, plan, columns, bias, targets, stream):
+    def _solve(self, plan, columns, bias, targets, stream, weights):
         """Return the weights, and the clipping norm if it is public."""
         loss, penalty = self._loss(), self._penalty()
         coins, noise = stream.spawn(2)
@@ -183,15 +187,15 @@ class BaseDPCD(RowPrivateEstimator):
         own = reach[: plan.problem.n_features]
         means = np.zeros_like(own)
         if plan.square_mechanism is not None:
-            squares, means = feature_moments(X, own, plan, noise)
+            squares, means = feature_moments(X, own, plan, noise, weights.of_rows)
         elif isinstance(self.smoothness, str):
             squares = own**2
         else:
             squares = check_mean_squares(self.smoothness, own.size)
-        squares = np.append(squares, reach[own.size :] ** 2)
+        squares = plan.curvature_weight * np.append(squares, reach[own.size :] ** 2)
         smoothness = loss.smoothness * np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
         unit, steps = plan.units(smoothness)
-        weights = solve_dpcd(
+        coefs = solve_dpcd(
             divide_columns(X, unit, means, bias),
             targets,
             plan=plan,
@@ -201,8 +205,9 @@ class BaseDPCD(RowPrivateEstimator):
             coins=coins,
             noise=noise,
             bias=bias,
+            weights=weights.of_rows,
         )
-        return at_zero(weights, means, bias), plan.public_clip(smoothness)
+        return at_zero(coefs, means, bias), plan.public_clip(smoothness)
 
     def _set_report(self, plan, clip, report):
         self.n_iter_ = plan.n_passes

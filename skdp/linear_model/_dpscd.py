@@ -20,6 +20,7 @@ from skdp._solvers._dpscd import solve_dpscd, solve_dpscd_sequential
 from skdp._solvers._dpscd_primal import solve_dpscd_primal
 from skdp._solvers._parallel import BLOCK_ROWS
 from skdp.linear_model._base import (
+    CLASS_WEIGHT,
     COMMON_CONSTRAINTS,
     POSITIVE,
     LinearClassifierMixin,
@@ -28,6 +29,7 @@ from skdp.linear_model._base import (
     RowPrivateEstimator,
     encode_labels,
     public_feature_bounds,
+    weights_public,
 )
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
 
@@ -89,7 +91,7 @@ class _BaseDPSCD(RowPrivateEstimator):
     def _uses_feature_bounds(self):
         return self.solver == "primal"
 
-    def _plan(self, n_rows, n_features, n_outputs):
+    def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
         loss, n_columns = self._loss(n_outputs), self._n_columns(n_features)
         self._check_options(loss)
         problem = DPSCDProblem(
@@ -101,6 +103,7 @@ class _BaseDPSCD(RowPrivateEstimator):
             alpha=float(self.alpha),
             margin=loss.margin,
             lipschitz=loss.lipschitz,
+            typical_weight=(scale or self._weight_scale(n_outputs)).typical,
         )
         return _PLANS[self.solver](
             problem,
@@ -115,7 +118,7 @@ class _BaseDPSCD(RowPrivateEstimator):
             ),
         )
 
-    def _solve(self, plan, rows, targets, stream):
+    def _solve(self, plan, rows, targets, stream, weights):
         coins, noise = stream.spawn(2)
         common = {
             "plan": plan,
@@ -124,6 +127,7 @@ class _BaseDPSCD(RowPrivateEstimator):
             "average": self.average,
             "coins": coins,
             "noise": noise,
+            "weights": weights.of_rows,
         }
         if self.solver == "sequential":
             return solve_dpscd_sequential(rows, targets, **common)
@@ -355,7 +359,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, public_weight=None):
         """Fit the model privately.
 
         Parameters
@@ -364,6 +368,13 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
             Training rows, dense or CSR; float32 and float64 are used without a copy.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
+            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
+            the same bound whatever its weight is. Weights are taken as public, and aren't
+            published: they must not depend on the records, and stay in their places if a record
+            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
+            Without them all records count alike.
 
         Returns
         -------
@@ -389,22 +400,23 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
             multi_output=True,
             y_numeric=True,
         )
+        weights = self._weigh(public_weight, len(y))
 
         # 2. bound the data
-        rows = self._certified_rows(X)
+        rows = weights.nulled(self._certified_rows(X))
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1])
+        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights = self._solve(plan, rows, targets, stream)
+        coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        assumed = self._assumed()
+        assumed = self._assumed() + weights_public(public_weight)
         report = plan.report(reproducible=stream.reproducible, also_public=assumed)
-        self._set_weights(weights, rows.bias, units)
+        self._set_weights(coefs, rows.bias, units)
         self._set_report(plan, report)
         return self
 
@@ -444,6 +456,13 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
     classes : array-like, default=None
         The class set. None reads it from y, which tells whether a rare class occurs; declare it
         where that is not public. Labels outside it are refused, classes without a row are kept.
+
+    class_weight : dict, default=None
+        Public weights of the classes, by label; a class without one has 1. A record counts as many
+        times as its label says, and is cut to the same bound as all, so that the label stays
+        private. Weights that balance classes are ``1 / (n_classes * share)``, by shares that are
+        known or guessed without the data: "balanced" would read them, and is refused. None is 1
+        for all.
 
     epsilon : float, default=1.0
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
@@ -594,6 +613,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         **_CONSTRAINTS,
         "loss": [StrOptions({"log_loss", "hinge"})],
         "classes": ["array-like", None],
+        "class_weight": CLASS_WEIGHT,
     }
 
     def __init__(
@@ -603,6 +623,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         alpha=1e-4,
         fit_intercept=True,
         classes=None,
+        class_weight=None,
         epsilon=1.0,
         delta=1e-5,
         adjacency="zero_out",
@@ -624,6 +645,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.classes = classes
+        self.class_weight = class_weight
         self.epsilon = epsilon
         self.delta = delta
         self.adjacency = adjacency
@@ -642,7 +664,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, public_weight=None):
         """Fit the model privately.
 
         Parameters
@@ -651,6 +673,13 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             Training rows, dense or CSR; float32 and float64 are used without a copy.
         y : array-like of shape (n_samples,)
             Labels of any type that can be sorted.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
+            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
+            the same bound whatever its weight is. Weights are taken as public, and aren't
+            published: they must not depend on the records, and stay in their places if a record
+            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
+            Without them all records count alike.
 
         Returns
         -------
@@ -670,21 +699,22 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order=self._order(X))
         classes, targets = encode_labels(y, self.classes)
+        weights = self._weigh(public_weight, y.size, classes, targets)
 
         # 2. bound the data
-        rows = self._certified_rows(X)
+        rows = weights.nulled(self._certified_rows(X))
 
         # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1])
+        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights = self._solve(plan, rows, targets, stream)
+        coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        assumed = self._assumed()
+        assumed = self._assumed() + weights_public(public_weight)
         report = plan.report(reproducible=stream.reproducible, also_public=assumed)
-        self._set_weights(weights, rows.bias, classes)
+        self._set_weights(coefs, rows.bias, classes)
         self._set_report(plan, report)
         return self
 

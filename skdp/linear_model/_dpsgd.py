@@ -7,11 +7,13 @@ from sklearn.utils.metaestimators import available_if
 from skdp._losses import LOSSES, Huber, Multinomial
 from skdp._plans._base import CLASSES_READ
 from skdp.linear_model._base import (
+    CLASS_WEIGHT,
     POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
     ProbabilityMixin,
     encode_labels,
+    weights_public,
 )
 from skdp.linear_model._dpsgd_base import (
     CONSTRAINTS,
@@ -260,7 +262,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_epsilon=None):
+    def fit(self, X, y, sample_epsilon=None, public_weight=None):
         """Fit the model privately.
 
         Parameters
@@ -276,6 +278,13 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
             epsilon. These numbers are taken as public: they must not depend on the records. In a
             meta-estimator it needs metadata routing, see ``set_fit_request``. Without them every
             record has `epsilon`.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
+            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
+            the same bound whatever its weight is. Weights are taken as public, and aren't
+            published: they must not depend on the records, and stay in their places if a record
+            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
+            Without them all records count alike.
 
         Returns
         -------
@@ -294,30 +303,32 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         # 1. scikit-learn's contract
         X, y = self._read(X, y)
         sample_epsilon = self._check_options(X.shape[0], sample_epsilon)
+        weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
-        rows = self._certified_rows(X)
+        rows = weights.nulled(self._certified_rows(X))
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
         told = {"longest": self._length_of_longest(rows), "sample_epsilon": sample_epsilon}
-        plan = self._plan(*X.shape, targets.shape[1], **told)
+        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale, **told)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights = self._solve(plan, rows, targets, stream)
+        coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        also_public = budgets_public(sample_epsilon) + self._assumed()
+        also_public = budgets_public(sample_epsilon) + weights_public(public_weight)
+        also_public += self._assumed()
         report = plan.report(reproducible=stream.reproducible, also_public=also_public)
-        self._set_weights(weights, rows.bias, units)
+        self._set_weights(coefs, rows.bias, units)
         self._stream = None
         self._set_report(plan, plan.n_passes, report)
         return self
 
     @available_if(takes_streams)
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y):
+    def partial_fit(self, X, y, public_weight=None):
         """Take one private step on records that were never shown before.
 
         Available for ``mechanism="laplace"``. All rows of a call form one batch, used once. Records
@@ -332,6 +343,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
             New rows.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Their targets.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record of the call counts, see `fit`.
 
         Returns
         -------
@@ -350,15 +363,16 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         self._validate_params()
         X, y = self._read(X, y, reset=self._stream_before() is None)
         self._check_options(X.shape[0])
+        weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
-        rows = self._certified_rows(X)
+        rows = weights.nulled(self._certified_rows(X))
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers, 4. solve and 5. publish
-        also_public = self._assumed()
-        weights = self._take_in(rows, targets, units[:2], also_public)
-        self._set_weights(weights, rows.bias, units)
+        also_public = weights_public(public_weight) + self._assumed()
+        coefs = self._take_in(rows, targets, weights, units[:2], also_public)
+        self._set_weights(coefs, rows.bias, units)
         return self
 
     def _read(self, X, y, reset=True):
@@ -419,6 +433,13 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
     classes : array-like, default=None
         The class set. None reads it from y, which tells whether a rare class occurs; declare it
         where that is not public. Labels outside it are refused, classes without a row are kept.
+
+    class_weight : dict, default=None
+        Public weights of the classes, by label; a class without one has 1. A record counts as many
+        times as its label says, and is cut to the same bound as all, so that the label stays
+        private. Weights that balance classes are ``1 / (n_classes * share)``, by shares that are
+        known or guessed without the data: "balanced" would read them, and is refused. None is 1
+        for all.
 
     epsilon : float, default=1.0
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
@@ -567,6 +588,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         **CONSTRAINTS,
         "loss": [StrOptions({"log_loss", "hinge"})],
         "classes": ["array-like", None],
+        "class_weight": CLASS_WEIGHT,
     }
 
     def __init__(
@@ -578,6 +600,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         l1_ratio=0.5,
         fit_intercept=True,
         classes=None,
+        class_weight=None,
         epsilon=1.0,
         delta=1e-5,
         adjacency="zero_out",
@@ -601,6 +624,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
         self.classes = classes
+        self.class_weight = class_weight
         self.epsilon = epsilon
         self.delta = delta
         self.adjacency = adjacency
@@ -619,7 +643,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_epsilon=None):
+    def fit(self, X, y, sample_epsilon=None, public_weight=None):
         """Fit the model privately.
 
         Parameters
@@ -635,6 +659,13 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             epsilon. These numbers are taken as public: they must not depend on the records. In a
             meta-estimator it needs metadata routing, see ``set_fit_request``. Without them every
             record has `epsilon`.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
+            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
+            the same bound whatever its weight is. Weights are taken as public, and aren't
+            published: they must not depend on the records, and stay in their places if a record
+            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
+            Without them all records count alike.
 
         Returns
         -------
@@ -655,29 +686,31 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
         classes, targets = encode_labels(y, self.classes)
         sample_epsilon = self._check_options(X.shape[0], sample_epsilon)
+        weights = self._weigh(public_weight, X.shape[0], classes, targets)
 
         # 2. bound the data
-        rows = self._certified_rows(X)
+        rows = weights.nulled(self._certified_rows(X))
 
         # 3. plan from public numbers
         told = {"longest": self._length_of_longest(rows), "sample_epsilon": sample_epsilon}
-        plan = self._plan(*X.shape, targets.shape[1], **told)
+        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale, **told)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights = self._solve(plan, rows, targets, stream)
+        coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        also_public = budgets_public(sample_epsilon) + self._assumed()
+        also_public = budgets_public(sample_epsilon) + weights_public(public_weight)
+        also_public += self._assumed()
         report = plan.report(reproducible=stream.reproducible, also_public=also_public)
-        self._set_weights(weights, rows.bias, classes)
+        self._set_weights(coefs, rows.bias, classes)
         self._stream = None
         self._set_report(plan, plan.n_passes, report)
         return self
 
     @available_if(takes_streams)
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X, y, classes=None, public_weight=None):
         """Take one private step on records that were never shown before.
 
         Available for ``mechanism="laplace"``. All rows of a call form one batch, used once. Records
@@ -694,6 +727,8 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             Their labels.
         classes : array-like, default=None
             All classes that may come. Needed in the first call, unless the estimator has them.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record of the call counts, see `fit`.
 
         Returns
         -------
@@ -716,14 +751,16 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         classes, read_from_y = self._declared(classes, first)
         classes, targets = encode_labels(y, classes)
         self._check_options(X.shape[0])
+        weights = self._weigh(public_weight, X.shape[0], classes, targets)
 
         # 2. bound the data
-        rows = self._certified_rows(X)
+        rows = weights.nulled(self._certified_rows(X))
         also_public = (CLASSES_READ,) if read_from_y else ()
+        also_public += weights_public(public_weight)
 
         # 3. plan from public numbers, 4. solve and 5. publish
-        weights = self._take_in(rows, targets, (), also_public)
-        self._set_weights(weights, rows.bias, classes)
+        coefs = self._take_in(rows, targets, weights, (), also_public)
+        self._set_weights(coefs, rows.bias, classes)
         return self
 
     def _declared(self, classes, first):

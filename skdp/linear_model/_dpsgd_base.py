@@ -116,13 +116,14 @@ class BaseDPSGD(RowPrivateEstimator):
         penalty = make_penalty(self.penalty, float(self.alpha), float(self.l1_ratio))
         return replace(penalty, l1=penalty.l1 / self._half_width())
 
-    def _problem(self, n_rows, n_features, n_outputs, longest=None):
+    def _problem(self, n_rows, n_features, n_outputs, longest=None, scale=None):
         """Return the public numbers that a plan is made of.
 
         Without privacy rows are not clipped, and only the `longest` of them bounds the others.
         """
         loss, penalty = self._loss(n_outputs), self._penalty()
         n_columns = self._n_columns(n_features)
+        scale = scale or self._weight_scale(n_outputs)
         row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
         if longest is not None:
             row_norm = min(max(longest, 1e-15 * row_norm), _LARGEST_NORM)
@@ -141,6 +142,8 @@ class BaseDPSGD(RowPrivateEstimator):
             smoothness=loss.smoothness,
             lipschitz=loss.lipschitz * np.sqrt(n_terms),
             at_zero=loss.at_zero * n_terms,
+            typical_weight=scale.typical,
+            largest_weight=scale.largest,
         )
 
     def _steps(self):
@@ -150,9 +153,11 @@ class BaseDPSGD(RowPrivateEstimator):
         """Return the length of the longest row of a fit without privacy, else None."""
         return None if is_private(self) else float(rows.norm.max())
 
-    def _plan(self, n_rows, n_features, n_outputs, *, longest=None, sample_epsilon=None):
+    def _plan(
+        self, n_rows, n_features, n_outputs, *, longest=None, sample_epsilon=None, scale=None
+    ):
         """Return the plan of a fit."""
-        problem = self._problem(n_rows, n_features, n_outputs, longest)
+        problem = self._problem(n_rows, n_features, n_outputs, longest, scale)
         make, personal = plan_dpsgd, {}
         if self.mechanism == "laplace":
             make, personal = plan_dpsgd_laplace, {"sample_epsilon": sample_epsilon}
@@ -166,11 +171,12 @@ class BaseDPSGD(RowPrivateEstimator):
             **personal,
         )
 
-    def _solve(self, plan, rows, targets, stream, **changes):
-        """Return the weights that a plan leads to."""
+    def _solve(self, plan, rows, targets, stream, weights, **changes):
+        """Return the coefficients that a plan leads to."""
         loss, penalty = self._loss(targets.shape[1]), self._penalty()
         coins, noise = stream.spawn(2)
         options = {"average": self.average, "n_jobs": self.n_jobs, "coins": coins, "noise": noise}
+        options["weights"] = weights.of_rows
         return solve_dpsgd(
             rows, targets, plan=plan, loss=loss, penalty=penalty, **options | changes
         )
@@ -179,7 +185,7 @@ class BaseDPSGD(RowPrivateEstimator):
         """Return what earlier calls of `partial_fit` left, or None."""
         return vars(self).get("_stream")
 
-    def _take_in(self, rows, targets, settings, also_public=()):
+    def _take_in(self, rows, targets, weights, settings, also_public=()):
         """Make the step of a call of `partial_fit`, publish it and return the weights to publish.
 
         `settings` must stay the same from call to call.
@@ -197,7 +203,7 @@ class BaseDPSGD(RowPrivateEstimator):
             )
         budget, charged = before.pay(self._budget())
         plan = plan_dpsgd_stream(
-            self._problem(*rows.X.shape, n_outputs, self._length_of_longest(rows)),
+            self._problem(*rows.X.shape, n_outputs, self._length_of_longest(rows), weights.scale),
             budget,
             self._steps(),
             n_calls=before.n_calls + 1,
@@ -205,14 +211,15 @@ class BaseDPSGD(RowPrivateEstimator):
             before=before.report,
         )
         stream = plan.start(self.random_state)
-        weights = self._solve(plan, rows, targets, stream, average=False, start=before.weights)
-        check_finite(weights)
+        resumed = {"average": False, "start": before.weights}
+        coefs = self._solve(plan, rows, targets, stream, weights, **resumed)
+        check_finite(coefs)
         seeded = stream.reproducible or (before.n_calls > 0 and before.report.reproducible)
         also_public = tuple(dict.fromkeys((*before.also_public, APART, *also_public)))
         report = plan.report(reproducible=seeded, also_public=also_public)
-        self._stream = before.followed_by(weights, report, also_public, charged)
+        self._stream = before.followed_by(coefs, report, also_public, charged)
         self._set_report(plan, self._stream.n_calls, report)
-        return self._stream.mean if self.average else weights
+        return self._stream.mean if self.average else coefs
 
     def _set_report(self, plan, n_iter, report):
         self.n_iter_ = n_iter

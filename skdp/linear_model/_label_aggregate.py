@@ -13,10 +13,12 @@ from skdp._checks import check_count, check_flag, check_real
 from skdp._plans._base import CLASSES_READ
 from skdp._plans._walr import CLASSES_DECLARED, FEATURES_READ, LabelBudget, WALRPlan
 from skdp._solvers._walr_noise import mean_length, row_lengths
+from skdp._weights import WEIGHTS_STATED
 from skdp.accountant import calibrate
 
 # How far sums of the same features may lie apart for rounding, relative to their sizes.
 SAME_SUMS = 1e-6
+_FLAGS = ("reproducible", "classes_read", "norm_read", "weighted")
 _ARRAYS = ("sums", "noise_cov", "part_sums")
 # Sums of other rows agree to so many digits by accident only.
 _EQUAL = 1e-9
@@ -90,6 +92,8 @@ class LabelAggregate:
         Whether the noise of a part came from a seed.
     classes_read, norm_read : bool
         Whether the class set was read from labels, and `data_norm` from features.
+    weighted : bool, default=False
+        Whether rows were multiplied by public weights.
 
     Attributes
     ----------
@@ -140,6 +144,7 @@ class LabelAggregate:
     reproducible: bool
     classes_read: bool
     norm_read: bool
+    weighted: bool = False
 
     parts = ()
     mechanism = "gaussian"
@@ -158,7 +163,7 @@ class LabelAggregate:
         for name in ("data_norm", "bias", "epsilon", "delta", "noise_multiplier", "sensitivity"):
             if name != "sensitivity" or self.sensitivity is not None:
                 self._set(name, check_real(getattr(self, name), name))
-        for name in ("reproducible", "classes_read", "norm_read"):
+        for name in _FLAGS:
             self._set(name, check_flag(getattr(self, name), name))
         self._set("n_rows", check_count(self.n_rows, "n_rows"))
         self._set("classes", np.array(self.classes))
@@ -296,6 +301,7 @@ class LabelAggregate:
         """The guarantee, a :class:`skdp.accountant.PrivacyReport`."""
         public = (CLASSES_READ if self.classes_read else CLASSES_DECLARED,)
         public += (FEATURES_READ,) if self.norm_read else ()
+        public += (WEIGHTS_STATED,) if self.weighted else ()
         public += (_DISJOINT,) if len(self.names) > 1 else ()
         return self._plan(**self._planned()).report(
             reproducible=self.reproducible, also_public=public, clipping=self.sensitivity
@@ -335,7 +341,7 @@ class LabelAggregate:
         added = {name: sum(of[name]) for name in ("sums", "noise_cov", "n_rows")}
         added |= {name: max(of[name]) for name in ("epsilon", "delta")}
         added |= {name: min(of[name]) for name in self._smallest}
-        added |= {name: any(of[name]) for name in ("reproducible", "classes_read", "norm_read")}
+        added |= {name: any(of[name]) for name in _FLAGS}
         added |= {
             "part_sums": np.vstack(of["part_sums"]),
             "sensitivity": self.sensitivity if len(set(of["sensitivity"])) == 1 else None,

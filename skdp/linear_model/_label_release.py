@@ -6,12 +6,13 @@ from collections import namedtuple
 import numpy as np
 
 from skdp._bounds import clip_rows, row_norms, summation_slack
-from skdp._checks import check_positive
+from skdp._checks import check_positive, check_public_weight
 from skdp._plans._walr import LabelBudget, plan_walr
 from skdp._random import random_name
 from skdp._solvers._parallel import single_threaded_blas
 from skdp._solvers._walr import BLOCK, PublicRows
 from skdp._solvers._walr_noise import best_design, release_sums
+from skdp._weights import weigh
 from skdp.ledger._account import resolve_account
 from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE, encode_labels
 from skdp.linear_model._label_aggregate import SAME_SUMS, LabelAggregate
@@ -40,7 +41,9 @@ _TOO_MANY_COLUMNS = (
     "(user guide, sparse rows and many columns)."
 )
 _AGGREGATES = {kind.mechanism: kind for kind in (LabelAggregate, ResponseAggregate)}
-_OTHER_ROWS = "X has other rows than the aggregate was made of, or rows scaled otherwise."
+_OTHER_ROWS = (
+    "X has other rows than the aggregate was made of, or rows scaled or weighted otherwise."
+)
 
 
 @validate_params(CONSTRAINTS, prefer_skip_nested_validation=True)
@@ -48,6 +51,7 @@ def label_aggregate(
     X,
     y,
     *,
+    public_weight=None,
     fit_intercept=True,
     classes=None,
     epsilon=1.0,
@@ -69,6 +73,10 @@ def label_aggregate(
         Public rows.
     y : array-like of shape (n_samples,)
         Private labels.
+    public_weight : array-like of shape (n_samples,), default=None
+        How much each record counts, 0 or more, divided by their mean. A release needs noise for the
+        longest row times its weight. They are taken as public: they must not depend on the labels.
+        Without them all records count alike.
     fit_intercept : bool, default=True
         Whether models will have intercepts.
     classes : array-like, default=None
@@ -132,10 +140,17 @@ def label_aggregate(
         random_state=random_state,
     )
     account = resolve_account(ledger, "label_aggregate", options._asdict())
-    return release_labels(X, y, names, options, account)[1]
+    weights = read_public_weight(public_weight, len(y))
+    return release_labels(X, y, names, options, account, weights)[1]
 
 
-def release_labels(X, y, feature_names, options, account):
+def read_public_weight(public_weight, n_rows):
+    """Return public weights of mean 1 as an array of shape (n_rows,), or None if all are alike."""
+    weights = weigh(check_public_weight(public_weight, n_rows))
+    return None if weights.of_rows is None else weights.in_full(n_rows)
+
+
+def release_labels(X, y, feature_names, options, account, weights):
     """Return validated rows as `PublicRows`, and the aggregate of them and their labels."""
     classes, targets = encode_labels(y, options.classes)
 
@@ -161,16 +176,17 @@ def release_labels(X, y, feature_names, options, account):
         n_classes=classes.size,
         rounding_slack=summation_slack(*X.shape, targets.shape[1], BLOCK),
     )
-    public, shape = PublicRows(rows), options.noise_shape
+    public, shape = PublicRows(rows, weights), options.noise_shape
+    multiplied = public.multiplied()
     adapted = shape == "adapted" or (shape == "auto" and few)
     with single_threaded_blas, np.errstate(all="ignore"):
-        design = best_design(public, plans, adapted=adapted)
+        design = best_design(multiplied, plans, adapted=adapted)
     stream = design.plan.start(options.random_state)
 
     # 4. release
     with single_threaded_blas, np.errstate(all="ignore"):
         released = release_sums(design, targets, stream)
-        part_sums = public.total[np.newaxis]
+        part_sums = multiplied.total[np.newaxis]
     return public, _AGGREGATES[design.plan.kind](
         **released._asdict(),
         **design.plan.stated,
@@ -186,10 +202,11 @@ def release_labels(X, y, feature_names, options, account):
         reproducible=stream.reproducible,
         classes_read=options.classes is None,
         norm_read=norm_read,
+        weighted=weights is not None,
     )
 
 
-def prepared_rows(X, aggregate, feature_names):
+def prepared_rows(X, aggregate, feature_names, weights=None):
     """Return validated rows as `PublicRows`, as an aggregate was made of; refuse other rows."""
     if not isinstance(aggregate, LabelAggregate):
         raise TypeError("aggregate must be a LabelAggregate, as made by label_aggregate.")
@@ -202,13 +219,14 @@ def prepared_rows(X, aggregate, feature_names):
         raise ValueError("X has other feature names than those that the aggregate was made of.")
     intercept = {"fit_intercept": aggregate.bias > 0.0, "bias": aggregate.bias}
     clip = not math.isinf(aggregate.epsilon)
-    public = PublicRows(clip_rows(X, data_norm=aggregate.data_norm, clip=clip, **intercept))
+    rows = clip_rows(X, data_norm=aggregate.data_norm, clip=clip, **intercept)
+    public = PublicRows(rows, weights)
     reach = SAME_SUMS * public.n_rows * max(aggregate.data_norm, aggregate.bias)
     with single_threaded_blas, np.errstate(all="ignore"):
         if (np.abs(public.total - aggregate.feature_sums) > reach).any():
             raise ValueError(_OTHER_ROWS)
         if math.isfinite(aggregate.epsilon):
-            aggregate._check_rows(public)
+            aggregate._check_rows(public.multiplied())
     return public
 
 

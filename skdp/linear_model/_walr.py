@@ -21,8 +21,19 @@ from skdp._solvers._walr import (
 )
 from skdp._solvers._walr_alpha import expected_losses
 from skdp.exceptions import PrivacyWarning, warn_user
-from skdp.linear_model._base import POSITIVE, LinearClassifierMixin, ProbabilityMixin, check_finite
-from skdp.linear_model._label_release import CONSTRAINTS, Options, prepared_rows, release_labels
+from skdp.linear_model._base import (
+    POSITIVE,
+    LinearClassifierMixin,
+    ProbabilityMixin,
+    check_finite,
+)
+from skdp.linear_model._label_release import (
+    CONSTRAINTS,
+    Options,
+    prepared_rows,
+    read_public_weight,
+    release_labels,
+)
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_arrays, validate_data
 
 _AUTO_BATCH = 256
@@ -237,7 +248,7 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, public_weight=None):
         """Fit the model with private labels: release their noisy sums, and train on those.
 
         Parameters
@@ -246,6 +257,12 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
             Training rows, dense or CSR, and public; float32 and float64 are used without a copy.
         y : array-like of shape (n_samples,)
             Labels of any type that can be sorted.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
+            weighted mean, so that ratios alone matter; the noise must hide the longest row times
+            its weight. Weights are taken as public: they must not depend on the labels. In a
+            meta-estimator they need metadata routing, see ``set_fit_request``. Without them all
+            records count alike.
 
         Returns
         -------
@@ -268,13 +285,14 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
         # 2. bound the data, 3. plan from public numbers; and release
         names = getattr(self, "feature_names_in_", None)
         options = Options(**{name: getattr(self, name) for name in CONSTRAINTS})
-        public, aggregate = release_labels(X, y, names, options, self._account())
+        weights = read_public_weight(public_weight, X.shape[0])
+        public, aggregate = release_labels(X, y, names, options, self._account(), weights)
 
         # 4. solve, 5. publish
         return self._train(public, aggregate)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit_aggregate(self, X, aggregate):
+    def fit_aggregate(self, X, aggregate, public_weight=None):
         """Fit the model without labels, from a release that a holder of them made.
 
         Privacy was spent by :func:`label_aggregate`, whose `epsilon`, `delta`, `mechanism` and
@@ -292,6 +310,8 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
             The rows that the aggregate was made of, in any order.
         aggregate : LabelAggregate
             Of these rows' labels.
+        public_weight : array-like of shape (n_samples,), default=None
+            The weights that the aggregate was made with, in the order of X.
 
         Returns
         -------
@@ -313,7 +333,8 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
             If the aggregate's epsilon or delta is larger than this estimator's.
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        public = prepared_rows(X, aggregate, getattr(self, "feature_names_in_", None))
+        weights = read_public_weight(public_weight, X.shape[0])
+        public = prepared_rows(X, aggregate, getattr(self, "feature_names_in_", None), weights)
         self._check_made_alike(aggregate)
         if aggregate.epsilon > self.epsilon or aggregate.delta > self.delta:
             warn_user(_LESS_PRIVATE, PrivacyWarning)
@@ -372,7 +393,7 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
         return w, problem["alpha"], max_iter
 
 
-def walr_path(X, aggregate, *, alphas=20, max_iter=1000):
+def walr_path(X, aggregate, *, public_weight=None, alphas=20, max_iter=1000):
     """Solve WALR for many strengths of regularisation, at no cost in privacy.
 
     Everything follows from the release and from public rows. The strength that `alpha="auto"` of
@@ -384,6 +405,8 @@ def walr_path(X, aggregate, *, alphas=20, max_iter=1000):
         The rows that the aggregate was made of, in any order.
     aggregate : LabelAggregate
         Of their labels.
+    public_weight : array-like of shape (n_samples,), default=None
+        The weights that the aggregate was made with, in the order of X.
     alphas : int or array-like, default=20
         Strengths; or their number, from a thousand times the automatic one to a thousandth.
     max_iter : int, default=1000
@@ -423,7 +446,7 @@ def walr_path(X, aggregate, *, alphas=20, max_iter=1000):
     """
     checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
     X, names = validate_arrays("walr_path", X, **checks)
-    public = prepared_rows(X, aggregate, names)
+    public = prepared_rows(X, aggregate, names, read_public_weight(public_weight, X.shape[0]))
     alphas, max_iter, path = _read_alphas(alphas), check_count(max_iter, "max_iter"), []
     with single_threaded_blas, np.errstate(all="ignore"):
         means, noise_cov = consistent_means(aggregate)

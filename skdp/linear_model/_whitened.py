@@ -14,6 +14,7 @@ from skdp._solvers._group_sums import GroupSums, group_rounding_slack
 from skdp._solvers._row_sums import RowSums, rounding_slack
 from skdp._solvers._whitened import RULES, solve_whitened
 from skdp.linear_model._base import (
+    CLASS_WEIGHT,
     COMMON_CONSTRAINTS,
     POSITIVE,
     LinearClassifierMixin,
@@ -22,11 +23,16 @@ from skdp.linear_model._base import (
     RowPrivateEstimator,
     check_finite,
     encode_labels,
+    weights_public,
 )
 from skdp.linear_model._groups import encode_groups
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
 
 _AUTO = StrOptions({"auto"})
+_WEIGHED_GROUPS = (
+    "groups and weights (public_weight, class_weight) together are not supported: what a group "
+    "adds is cut as a whole."
+)
 _CONSTRAINTS = {
     **{name: allowed for name, allowed in COMMON_CONSTRAINTS.items() if name != "accountant"},
     "moment_budget": [Interval(Real, 0, 1, closed="left"), _AUTO],
@@ -46,11 +52,12 @@ class _BaseWhitened(RowPrivateEstimator):
     # Of those that don't let it be chosen.
     momentum = "auto"
 
-    def _plan(self, n_records, n_features, n_outputs, by_group=False):
+    def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None):
         if self.n_jobs == 0:
             raise ValueError("The 'n_jobs' parameter must not be 0.")
         n_columns = self._n_columns(n_features)
         data_norm = check_positive(self.data_norm, "data_norm")
+        scale = scale or self._weight_scale(n_outputs)
         budget, n_rows, slack = self._budget(), 1.0, rounding_slack
         if by_group:
             budget, slack = self._budget(GroupBudget), group_rounding_slack
@@ -67,6 +74,8 @@ class _BaseWhitened(RowPrivateEstimator):
             rounding_slack=slack(n_records, n_columns, n_outputs),
             alpha=check_positive(self.alpha, "alpha"),
             smoothness=self._loss(n_outputs).smoothness,
+            typical_weight=scale.typical,
+            wanted_weight=scale.wanted,
         )
         return plan_whitened(
             problem,
@@ -79,13 +88,19 @@ class _BaseWhitened(RowPrivateEstimator):
             average=self.average,
         )
 
-    def _solve(self, plan, rows, targets, stream, codes=None):
+    def _records(self, groups, X, weights):
+        """Return the group of each row, or None, and how many records there are."""
+        if groups is not None and weights.of_rows is not None:
+            raise ValueError(_WEIGHED_GROUPS)
+        return encode_groups(groups, X)
+
+    def _solve(self, plan, rows, targets, stream, weights, codes=None):
         loss = self._loss(targets.shape[1])
-        sums, grouped = RowSums, {}
+        sums, how = RowSums, {"weights": weights.of_rows}
         # Without noise nothing is cut, and a sum over groups is the sum over their rows.
         if codes is not None and plan.budget.is_private:
-            sums, grouped = GroupSums, {"codes": codes, "largest_trace": plan.problem.row_norm**2}
-        with sums(rows, targets, loss, self.n_jobs, **grouped).at_work() as sums:
+            sums, how = GroupSums, {"codes": codes, "largest_trace": plan.problem.row_norm**2}
+        with sums(rows, targets, loss, self.n_jobs, **how).at_work() as sums:
             weights, steps = solve_whitened(sums, plan=plan, rules=RULES[loss.name], stream=stream)
         check_finite(weights)
         return weights, steps
@@ -286,7 +301,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, groups=None):
+    def fit(self, X, y, groups=None, public_weight=None):
         """Fit the model privately.
 
         Parameters
@@ -300,6 +315,13 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
             group, with all its rows; the number of groups is public, and how many rows each has
             isn't: it is what `delta` goes by, and what the sum over all rows is divided by in the
             objective. None: every row is a record of its own.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
+            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
+            the same bound whatever its weight is. Weights are taken as public, and aren't
+            published: they must not depend on the records, and stay in their places if a record
+            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
+            Without them all records count alike.
 
         Returns
         -------
@@ -320,26 +342,28 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
         )
+        weights = self._weigh(public_weight, len(y))
 
         # 2. bound the data
-        rows = self._certified_rows(X)
-        codes, n_records = encode_groups(groups, X)
+        rows = weights.nulled(self._certified_rows(X))
+        codes, n_records = self._records(groups, X, weights)
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
-        plan = self._plan(n_records, X.shape[1], targets.shape[1], codes is not None)
+        how = {"by_group": codes is not None, "scale": weights.scale}
+        plan = self._plan(n_records, X.shape[1], targets.shape[1], **how)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, steps = self._solve(plan, rows, targets, stream, codes)
+        coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
         report = plan.report(
             n_steps=steps.n_steps,
             reproducible=stream.reproducible,
-            also_public=self._assumed(),
+            also_public=self._assumed() + weights_public(public_weight),
         )
-        self._set_weights(weights, rows.bias, units)
+        self._set_weights(coefs, rows.bias, units)
         self._set_report(steps, report)
         return self
 
@@ -378,6 +402,13 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
     classes : array-like, default=None
         The class set. None reads it from y, which tells whether a rare class occurs; declare it
         where that is not public. Labels outside it are refused, classes without a row are kept.
+
+    class_weight : dict, default=None
+        Public weights of the classes, by label; a class without one has 1. A record counts as many
+        times as its label says, and is cut to the same bound as all, so that the label stays
+        private. Weights that balance classes are ``1 / (n_classes * share)``, by shares that are
+        known or guessed without the data: "balanced" would read them, and is refused. None is 1
+        for all.
 
     epsilon : float, default=1.0
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
@@ -513,6 +544,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
     _parameter_constraints = {  # noqa: RUF012
         **_CONSTRAINTS,
         "classes": ["array-like", None],
+        "class_weight": CLASS_WEIGHT,
         "momentum": [Interval(Real, 0, 1, closed="left"), _AUTO],
     }
 
@@ -522,6 +554,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         *,
         fit_intercept=True,
         classes=None,
+        class_weight=None,
         epsilon=1.0,
         delta=1e-5,
         adjacency="zero_out",
@@ -540,6 +573,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.classes = classes
+        self.class_weight = class_weight
         self.epsilon = epsilon
         self.delta = delta
         self.adjacency = adjacency
@@ -556,7 +590,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, groups=None):
+    def fit(self, X, y, groups=None, public_weight=None):
         """Fit the model privately.
 
         Parameters
@@ -570,6 +604,13 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
             group, with all its rows; the number of groups is public, and how many rows each has
             isn't: it is what `delta` goes by, and what the sum over all rows is divided by in the
             objective. None: every row is a record of its own.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
+            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
+            the same bound whatever its weight is. Weights are taken as public, and aren't
+            published: they must not depend on the records, and stay in their places if a record
+            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
+            Without them all records count alike.
 
         Returns
         -------
@@ -590,25 +631,27 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         classes, targets = encode_labels(y, self.classes)
+        weights = self._weigh(public_weight, y.size, classes, targets)
 
         # 2. bound the data
-        rows = self._certified_rows(X)
-        codes, n_records = encode_groups(groups, X)
+        rows = weights.nulled(self._certified_rows(X))
+        codes, n_records = self._records(groups, X, weights)
 
         # 3. plan from public numbers
-        plan = self._plan(n_records, X.shape[1], targets.shape[1], codes is not None)
+        how = {"by_group": codes is not None, "scale": weights.scale}
+        plan = self._plan(n_records, X.shape[1], targets.shape[1], **how)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        weights, steps = self._solve(plan, rows, targets, stream, codes)
+        coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
         report = plan.report(
             n_steps=steps.n_steps,
             reproducible=stream.reproducible,
-            also_public=self._assumed(),
+            also_public=self._assumed() + weights_public(public_weight),
         )
-        self._set_weights(weights, rows.bias, classes)
+        self._set_weights(coefs, rows.bias, classes)
         self._set_report(steps, report)
         self.momentum_ = steps.momentum
         return self

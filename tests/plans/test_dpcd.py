@@ -22,6 +22,8 @@ def plan(**changes):
         "reach": 2.0,
         "rounding_slack": 0.0,
         "square_slack": 0.0,
+        "typical_weight": 1.0,
+        "largest_weight": 1.0,
         "epsilon": 1.0,
         "delta": 1e-5,
         "adjacency": "zero_out",

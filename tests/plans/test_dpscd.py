@@ -25,6 +25,7 @@ def plan(solver="dual", **changes):
         "alpha": 1e-3,
         "margin": 1.0,
         "lipschitz": 1.0,
+        "typical_weight": 1.0,
         "epsilon": 1.0,
         "delta": 1e-5,
         "adjacency": "zero_out",

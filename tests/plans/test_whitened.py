@@ -28,6 +28,8 @@ def plan(**changes):
         "adjacency": "zero_out",
         "accountant": "pld",
         "account": None,
+        "typical_weight": 1.0,
+        "wanted_weight": 1.0,
         "moment_budget": "auto",
         "average": True,
         **dict.fromkeys(NAMES, "auto"),

@@ -21,6 +21,8 @@ from skdp.linear_model import (
 from skdp.preprocessing import DPNormClipper, DPQuantileClipper, DPStandardScaler
 
 N_ROWS, N_FEATURES = 60, 4
+# The record that changes.
+K = 17
 TWO, THREE = {"classes": [0, 1], "random_state": 0}, {"classes": [0, 1, 2], "random_state": 0}
 PURE = {"mechanism": "laplace", "random_state": 0}
 DUAL = [
@@ -153,15 +155,27 @@ class Case:
         Of a regressor.
     read : callable
         Makes of an ndarray what the estimator is given.
+    is_weighted : bool
+        Whether rows have public weights.
     """
 
     estimator: object
     way: str = "fit"
     n_targets: int = 1
     read: Callable = lambda X: X
+    is_weighted: bool = False
 
     def __str__(self):
-        return f"{self.way}-{self.n_targets}-{self.estimator!r}"
+        weighted = "weighted-" * self.is_weighted
+        return f"{weighted}{self.way}-{self.n_targets}-{self.estimator!r}"
+
+    def weights(self, n_rows):
+        """Return public weights as arguments of a fit: records that change are the heaviest."""
+        if not self.is_weighted:
+            return {}
+        found = np.random.default_rng(3).choice([0.3, 1.0, 5.0], n_rows)
+        found[3:5], found[K : K + 1], found[N_ROWS:] = 0.0, 5.0, 5.0
+        return {"public_weight": found}
 
     @property
     def classes(self):
@@ -211,10 +225,48 @@ CASES = [
     Case(DPSGDRegressor(target_bounds=(-1, 1), **PURE), "calls"),
     Case(DPSGDRegressor(fit_intercept=False, penalty="l1", **PURE), "calls", n_targets=2),
 ]
+# Classes that count more, less and nothing, by labels that are private.
+UNEVEN = {"class_weight": {0: 0.1, 1: 9.0}}
+CASES += [
+    Case(model.set_params(**UNEVEN), is_weighted=i % 2 == 0)
+    for i, model in enumerate(
+        [
+            DPLogisticRegression(**TWO),
+            DPLogisticRegression(adjacency="replace_one", moment_budget=0.3, **THREE),
+            DPSCDClassifier(**TWO),
+            DPSCDClassifier(noisy_dual=True, adjacency="replace_one", **THREE),
+            DPSCDClassifier(solver="sequential", max_iter=3, **TWO),
+            DPSCDClassifier(solver="primal", **TWO),
+            DPSGDClassifier(adjacency="replace_one", **TWO),
+            DPSGDClassifier(loss="hinge", **THREE),
+            DPCDClassifier(**TWO),
+            DPCDClassifier(adjacency="replace_one", **THREE),
+        ]
+    )
+]
+CASES += [
+    Case(DPLogisticRegression(class_weight={0: 0.0}, **TWO)),
+    Case(DPSCDClassifier(class_weight={1: 0.0}, loss="hinge", **TWO)),
+    Case(DPCDClassifier(class_weight={1: 0.0, 2: 30.0}, **THREE)),
+    Case(DPSGDClassifier(**PURE).set_params(**TWO, **UNEVEN), "personal", is_weighted=True),
+    Case(DPSGDClassifier(**PURE).set_params(**THREE, **UNEVEN), "calls", is_weighted=True),
+    Case(DPSGDRegressor(max_iter=2, **PURE), "personal", is_weighted=True),
+    Case(DPSGDRegressor(random_state=0), n_targets=2, is_weighted=True),
+    Case(DPSCDRegressor(random_state=0), n_targets=2, is_weighted=True),
+    Case(DPSCDRegressor(solver="sequential", max_iter=3, random_state=0), is_weighted=True),
+    Case(DPCDElasticNet(smoothness="bounds", random_state=0), n_targets=2, is_weighted=True),
+    Case(DPRidge(adjacency="replace_one", random_state=0), n_targets=2, is_weighted=True),
+]
 LABEL_CASES = [*map(Case, LABEL)]
+LABEL_CASES += [
+    Case(WALRClassifier(mechanism="analytic", **TWO), is_weighted=True),
+    Case(
+        WALRClassifier(mechanism="analytic", noise_shape="spherical", solver="hybrid", **THREE),
+        is_weighted=True,
+    ),
+]
 RESPONSE_CASES = [*map(Case, RESPONSE)]
-# The record that changes.
-K = 17
+RESPONSE_CASES += [Case(WALRClassifier(mechanism="randomized_response", **THREE), is_weighted=True)]
 
 
 def along(x, length):

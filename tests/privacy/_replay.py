@@ -185,6 +185,7 @@ def _fit(run, case, X, y, null, patch, groups):
         patch.setattr(kind, "batches", batches)
     epsilon = run.estimator.epsilon
     run.asked = np.full(len(X), epsilon)
+    weights = case.weights(len(X))
     if case.way == "calls":
         labels = {} if case.classes is None else {"classes": case.classes}
         parts = np.array_split(np.arange(len(X)), N_CALLS)
@@ -193,8 +194,9 @@ def _fit(run, case, X, y, null, patch, groups):
                 first = int(part[0])
                 run.estimator.set_params(epsilon=share * epsilon)
                 run.asked[part] = share * epsilon
+                counted = {name: given[part] for name, given in weights.items()}
                 with _null(null, part):
-                    run.estimator.partial_fit(case.read(X[part]), y[part], **labels)
+                    run.estimator.partial_fit(case.read(X[part]), y[part], **labels, **counted)
         return
     personal = {}
     if case.way == "personal":
@@ -207,7 +209,7 @@ def _fit(run, case, X, y, null, patch, groups):
             run.estimator.fit(X, y, **personal)
         return
     with _null(null, np.arange(len(X))):
-        run.estimator.fit(case.read(X), y, **personal)
+        run.estimator.fit(case.read(X), y, **personal, **weights)
 
 
 def _null(null, part):

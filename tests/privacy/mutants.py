@@ -90,6 +90,7 @@ ENCODER = "tests/preprocessing/test_encoder.py"
 PEOPLE = "tests/privacy/test_people.py"
 GROUP_SUMS = "tests/solvers/test_group_sums.py"
 GROUPS = "tests/linear_model/test_groups.py"
+WEIGHTS = "tests/test_weights.py"
 
 
 class Mutant(NamedTuple):
@@ -389,6 +390,81 @@ MUTANTS = (
         "else math.hypot(*norms)",
         "else max(norms)",
         (PIPELINE,),
+    ),
+    Mutant(
+        "weights that multiply after the clip",
+        "_clipping.py",
+        """    if weights is not None:
+        contributions *= weights if contributions.ndim == 1 else weights[:, np.newaxis]
+    if np.count_nonzero(row_norm) < row_norm.size:
+        contributions[row_norm == 0.0] = 0.0
+    if isinf(bound):
+        return contributions
+""",
+        """    if weights is not None:
+        clip_contributions(contributions, row_norm, bound)
+        contributions *= weights if contributions.ndim == 1 else weights[:, np.newaxis]
+        return contributions
+    if np.count_nonzero(row_norm) < row_norm.size:
+        contributions[row_norm == 0.0] = 0.0
+    if isinf(bound):
+        return contributions
+""",
+        (REPLAY,),
+    ),
+    Mutant(
+        "weights of a coordinate's slopes that multiply after the clip",
+        "_solvers/_dpcd.py",
+        "        clip_entries(buffer, self._bound)\n",
+        """        clip_entries(buffer, self._bound)
+        if self._weights is not None:
+            buffer *= self._weights
+""",
+        (REPLAY,),
+    ),
+    Mutant(
+        "a divisor that is the sum of labels' weights",
+        "_weights.py",
+        "            of_labels = of_classes[codes.astype(int)]\n",
+        """            of_labels = of_classes[codes.astype(int)]
+            of_labels = of_labels / of_labels.mean()
+""",
+        (REPLAY,),
+    ),
+    Mutant(
+        "a moment of weights without a bound",
+        "_solvers/_row_sums.py",
+        "            weights = np.minimum(weights, 1.0)\n",
+        "            pass\n",
+        (REPLAY,),
+    ),
+    Mutant(
+        "mean squares of weights without a bound",
+        "_solvers/_dpcd.py",
+        "    if weights is None or not math.isinf(mechanism.contribution_bound):\n",
+        "    if weights is None:\n",
+        (REPLAY,),
+    ),
+    Mutant(
+        "noise for the longest row without its weight",
+        "linear_model/_label_release.py",
+        "best_design(multiplied, plans",
+        "best_design(public, plans",
+        (REPLAY,),
+    ),
+    Mutant(
+        "a record of weight 0 that is there",
+        "_weights.py",
+        "rows._replace(norm=np.where(self.is_zero, 0.0, rows.norm))",
+        "rows",
+        (WEIGHTS,),
+    ),
+    Mutant(
+        "weights of rows that aren't told",
+        "linear_model/_base.py",
+        "() if public_weight is None else (WEIGHTS_STATED,)",
+        "()",
+        (WEIGHTS,),
     ),
     Mutant(
         "half the noise on counts",
@@ -1171,7 +1247,7 @@ MUTANTS = (
     Mutant(
         "rows aren't compared with an aggregate's noise",
         "linear_model/_label_release.py",
-        "            aggregate._check_rows(public)\n",
+        "            aggregate._check_rows(public.multiplied())\n",
         "            pass\n",
         (AGGREGATE,),
     ),
@@ -1270,8 +1346,8 @@ MUTANTS = (
     Mutant(
         "updates of the sequential form without its dual variable's release",
         "_solvers/_dpscd.py",
-        "            dual[batch] = a + zetas\n            mean.add(shared)\n",
-        "            dual[batch] = a\n            mean.add(shared)\n",
+        "            dual[batch] = a + per_weight(zetas, counted[batch])\n",
+        "            dual[batch] = a\n",
         (DUAL, "tests/linear_model/test_dpscd.py"),
     ),
     Mutant(
@@ -1284,7 +1360,7 @@ MUTANTS = (
     Mutant(
         "gradients that aren't clipped",
         "_solvers/_dpsgd.py",
-        "        clip_contributions(slopes, norm, bound)\n",
+        "        clip_contributions(slopes, norm, bound, counted)\n",
         "",
         (REPLAY, GRADIENT),
     ),
@@ -1619,9 +1695,9 @@ MUTANTS = (
     Mutant(
         "no clipping after the first call",
         "linear_model/_dpsgd_base.py",
-        "self._solve(plan, rows, targets, stream, average=False",
+        "self._solve(plan, rows, targets, stream, weights, **resumed",
         "self._solve(replace(plan, clipping_norm=1e300) if before.n_calls else plan, rows, "
-        "targets, stream, average=False",
+        "targets, stream, weights, **resumed",
         (REPLAY,),
     ),
     Mutant(
@@ -1677,16 +1753,15 @@ MUTANTS = (
     Mutant(
         "whitened rows that aren't clipped",
         "_solvers/_row_sums.py",
-        "        clip_contributions(slopes, self._lengths[block], self._bound)\n",
+        "        clip_contributions(slopes, self._lengths[block], self._bound, weights)\n",
         "",
         (ROW_SUMS, REPLAY),
     ),
     Mutant(
         "null rows that count in the intercept's entry of a whitening moment",
         "_solvers/_row_sums.py",
-        "            n_null = 0 if self._is_null is None else "
-        "np.count_nonzero(self._is_null[block])\n",
-        "            n_null = 0\n",
+        "            counted = counted * ~self._is_null[block]\n",
+        "            pass\n",
         (ROW_SUMS, REPLAY),
     ),
     Mutant(

@@ -224,8 +224,8 @@ def test_rounding_is_within_the_slack(n_features, n_outputs, stretch, rng):
         moment = sums.moment(NO_NOISE)
         clip = _row_sums.clip_contributions
 
-        def spy(slopes, lengths, bound):
-            seen.append(clip(slopes, lengths, bound).reshape(-1, n_outputs).copy())
+        def spy(slopes, lengths, bound, weights):
+            seen.append(clip(slopes, lengths, bound, weights).reshape(-1, n_outputs).copy())
 
         patch.setattr(_row_sums, "clip_contributions", spy)
         sums.bound_slopes(A, bound)

@@ -1,0 +1,127 @@
+"""What records count: public weights of rows, and public weights of classes.
+
+A record contributes its weight times what it would contribute, cut to the bound after that. So a
+weight moves no bound, and it may follow from the record itself, as that of its label does:
+doc/theory/weights.rst has the proof.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._checks import check_class_weight
+
+WEIGHTS_STATED = "the weights of the rows (public_weight)"
+
+
+class WeightScale(NamedTuple):
+    """Public numbers that plans follow.
+
+    Attributes
+    ----------
+    largest : float
+        What no weight exceeds.
+    typical : float
+        Root mean square of the weights of rows, times the geometric mean of those of classes: of
+        two classes that weights balance, that is the root mean square, too.
+    wanted : float
+        The same with the largest weight of classes: clips by it cut rare classes no more than
+        others.
+    """
+
+    largest: float = 1.0
+    typical: float = 1.0
+    wanted: float = 1.0
+
+
+EVEN = WeightScale()
+
+
+class Weights(NamedTuple):
+    """What records count.
+
+    Attributes
+    ----------
+    of_rows : ndarray of shape (n,) or None
+        Above 0; None if all are 1. Of a record of weight 0 it is 1, as it is made a null record.
+    is_zero : ndarray of shape (n,) or None
+        Whether a weight is 0.
+    scale : WeightScale
+    """
+
+    of_rows: np.ndarray | None = None
+    is_zero: np.ndarray | None = None
+    scale: WeightScale = EVEN
+
+    def in_full(self, n_rows):
+        """Return all weights, 0 and 1 included, as an array of shape (n_rows,)."""
+        if self.of_rows is None:
+            return np.ones(n_rows)
+        return np.where(self.is_zero, 0.0, self.of_rows)
+
+    def nulled(self, rows):
+        """Return certified rows in which records of weight 0 are null records."""
+        if self.is_zero is None:
+            return rows
+        return rows._replace(norm=np.where(self.is_zero, 0.0, rows.norm))
+
+
+def class_scale(class_weight, n_classes):
+    """Return the scale of the weights of so many classes; those without one have 1."""
+    if class_weight is None:
+        return EVEN
+    found = list(check_class_weight(class_weight).values())
+    found += [1.0] * max(0, n_classes - len(found))
+    logs = [math.log(weight) for weight in found if weight > 0.0]
+    if not logs:
+        raise ValueError("class_weight must leave a class a weight above 0.")
+    return WeightScale(max(found), math.exp(sum(logs) / len(logs)), max(found))
+
+
+def weigh(public_weight=None, *, class_weight=None, classes=None, targets=None):
+    """Return the weights of records.
+
+    Those of rows are divided by their mean, which is public: the mean loss is then that of rows
+    that are repeated so many times. Those of classes are taken as they are: their mean would depend
+    on labels.
+
+    Parameters
+    ----------
+    public_weight : ndarray of shape (n,), default=None
+    class_weight : dict, default=None
+    classes : ndarray of shape (k,), default=None
+    targets : ndarray of shape (n, 1) or (n, k), default=None
+        As by `encode_labels`.
+
+    Raises
+    ------
+    ValueError
+        If a weight is of no class.
+    """
+    of_rows, scale = None, EVEN
+    if public_weight is not None and public_weight.min() < public_weight.max():
+        of_rows = public_weight * (public_weight.size / public_weight.sum())
+        typical = math.sqrt(np.mean(of_rows[of_rows > 0.0] ** 2))
+        scale = WeightScale(float(of_rows.max()), typical, typical)
+    if class_weight is not None:
+        of_classes = weights_of_classes(class_weight, classes)
+        if (of_classes != 1.0).any():
+            several = class_scale(class_weight, classes.size)
+            scale = WeightScale(*np.multiply(scale, several).tolist())
+            codes = (targets[:, 0] > 0.0) if targets.shape[1] == 1 else targets.argmax(axis=1)
+            of_labels = of_classes[codes.astype(int)]
+            of_rows = of_labels if of_rows is None else of_labels * of_rows
+    if of_rows is None:
+        return Weights()
+    is_zero = of_rows == 0.0
+    return Weights(np.where(is_zero, 1.0, of_rows), is_zero, scale)
+
+
+def weights_of_classes(class_weight, classes):
+    """Return the weight of each class, 1 where none is given."""
+    given = check_class_weight(class_weight)
+    found = [given.pop(label, 1.0) for label in classes.tolist()]
+    if given:
+        raise ValueError("class_weight has a key that is none of the classes.")
+    return np.array(found)
