@@ -1,25 +1,23 @@
 """Ids of the groups that a guarantee is for."""
 
 import numpy as np
-from scipy.sparse import issparse
 
 from skdp.utils._sklearn import quietly, refuse_foreign
 
-_SPARSE = "Sparse data was passed for X, and with groups dense rows are required: use X.toarray()."
 _MISSING = (
     "groups contains missing values: rows whose person isn't known can't be protected as that "
     "person's. Leave them out, or give each an id of its own if it is a person of its own."
 )
 
 
-def encode_groups(groups, X):
+def encode_groups(groups, n_rows):
     """Return the group of each row as a number, and how many records the guarantee is about.
 
     Parameters
     ----------
     groups : array-like of shape (n_rows,), or None
         Hashable ids; None makes a record of each row.
-    X : ndarray or sparse of shape (n_rows, d)
+    n_rows : int
 
     Returns
     -------
@@ -30,15 +28,12 @@ def encode_groups(groups, X):
     Raises
     ------
     TypeError
-        If an id isn't hashable, or there are groups of sparse rows.
+        If an id isn't hashable.
     ValueError
         If there isn't one id a row, or one is missing; no message quotes an id.
     """
-    n_rows = X.shape[0]
     if groups is None:
         return None, n_rows
-    if issparse(X):
-        raise TypeError(_SPARSE)
     refuse_foreign(groups, "groups")
     if np.ma.is_masked(groups):
         raise ValueError(_MISSING)

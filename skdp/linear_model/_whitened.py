@@ -3,6 +3,7 @@
 from numbers import Integral, Real
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._bounds import augmented_norm, intercept_constant
@@ -29,6 +30,9 @@ from skdp.linear_model._groups import encode_groups
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
 
 _AUTO = StrOptions({"auto"})
+_SPARSE_GROUPS = (
+    "Sparse data was passed for X, and with groups dense rows are required: use X.toarray()."
+)
 _WEIGHED_GROUPS = (
     "groups and weights (public_weight, class_weight) together are not supported: what a group "
     "adds is cut as a whole."
@@ -90,9 +94,11 @@ class _BaseWhitened(RowPrivateEstimator):
 
     def _records(self, groups, X, weights):
         """Return the group of each row, or None, and how many records there are."""
+        if groups is not None and issparse(X):
+            raise TypeError(_SPARSE_GROUPS)
         if groups is not None and weights.of_rows is not None:
             raise ValueError(_WEIGHED_GROUPS)
-        return encode_groups(groups, X)
+        return encode_groups(groups, X.shape[0])
 
     def _solve(self, plan, rows, targets, stream, weights, codes=None):
         loss = self._loss(targets.shape[1])

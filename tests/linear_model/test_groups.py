@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn import config_context
 from sklearn.datasets import load_diabetes, make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -52,15 +53,15 @@ SAME = {
 
 @pytest.mark.parametrize("ids", SAME.values(), ids=SAME)
 def test_ids_of_any_type(ids):
-    codes, n_records = encode_groups(ids, np.empty((5, 1)))
+    codes, n_records = encode_groups(ids, 5)
     assert n_records == 3
     assert sorted(set(codes)) == [0, 1, 2]
     np.testing.assert_array_equal(codes[:, np.newaxis] == codes, NAMES[:, np.newaxis] == NAMES)
 
 
 def test_words_and_numbers_that_look_alike_are_two():
-    assert encode_groups(["1", 1, 1.0, "1"], np.empty((4, 1)))[1] == 2
-    assert encode_groups(None, np.empty((7, 1))) == (None, 7)
+    assert encode_groups(["1", 1, 1.0, "1"], 4)[1] == 2
+    assert encode_groups(None, 7) == (None, 7)
 
 
 MISSING = {
@@ -80,7 +81,7 @@ MISSING = {
 @pytest.mark.parametrize("ids", MISSING.values(), ids=MISSING)
 def test_missing_ids_are_refused(ids):
     with pytest.raises(ValueError, match="groups contains missing values"):
-        encode_groups(ids, np.empty((3, 1)))
+        encode_groups(ids, 3)
 
 
 WRONG = {
@@ -96,7 +97,7 @@ WRONG = {
 @pytest.mark.parametrize(("ids", "kind", "message"), WRONG.values(), ids=WRONG)
 def test_what_is_no_id_for_each_row_is_refused(ids, kind, message):
     with pytest.raises(kind, match=message):
-        encode_groups(ids, np.empty((3, 1)))
+        encode_groups(ids, 3)
 
 
 @pytest.mark.parametrize("ids", [MISSING["None"], *(ids for ids, _, _ in WRONG.values())])
@@ -276,3 +277,14 @@ def test_memory_of_a_person_of_very_many_rows_is_that_of_blocks(rng):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 12 * 8 * len(X) + 12 * 2**20 < 0.5 * X.nbytes
+
+
+def test_groups_of_sparse_rows_and_weighted_groups_are_refused(rng):
+    X, ids = rng.uniform(-1.0, 1.0, (60, 2)), np.arange(60) // 2
+    y = (X[:, 0] > 0.0).astype(int)
+    with pytest.raises(TypeError, match="with groups dense rows are required"):
+        DPRidge(target_bounds=(-1, 1)).fit(csr_array(X), X[:, 0], groups=ids)
+    with pytest.raises(ValueError, match="groups and weights"):
+        DPRidge(target_bounds=(-1, 1)).fit(X, X[:, 0], groups=ids, public_weight=np.arange(60.0))
+    with pytest.raises(ValueError, match="groups and weights"):
+        DPLogisticRegression(classes=[0, 1], class_weight={0: 1.0, 1: 3.0}).fit(X, y, groups=ids)
