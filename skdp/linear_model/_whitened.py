@@ -8,7 +8,11 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from skdp._bounds import augmented_norm, intercept_constant
 from skdp._checks import check_positive
 from skdp._losses import LOSSES, Multinomial
+from skdp._plans._inference import plan_inference
 from skdp._plans._whitened import WhitenedProblem, plan_whitened
+from skdp._solvers._inference import solve_inference
+from skdp._solvers._inference_models import MODELS
+from skdp._solvers._inference_sums import InferenceSums
 from skdp._solvers._row_sums import RowSums, rounding_slack
 from skdp._solvers._whitened import RULES, solve_whitened
 from skdp.linear_model._base import (
@@ -21,6 +25,7 @@ from skdp.linear_model._base import (
     check_finite,
     encode_labels,
 )
+from skdp.linear_model._summary import InferenceMixin
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
 
 _AUTO = StrOptions({"auto"})
@@ -32,11 +37,12 @@ _CONSTRAINTS = {
     "clipping_norm": [POSITIVE, _AUTO],
     "step_size": [POSITIVE, _AUTO],
     "average": ["boolean"],
+    "inference": ["boolean"],
     "n_jobs": [Integral, None],
 }
 
 
-class _BaseWhitened(RowPrivateEstimator):
+class _BaseWhitened(InferenceMixin, RowPrivateEstimator):
     """What the whitened estimators share."""
 
     # Of those that don't let it be chosen.
@@ -59,7 +65,8 @@ class _BaseWhitened(RowPrivateEstimator):
             alpha=check_positive(self.alpha, "alpha"),
             smoothness=self._loss(n_outputs).smoothness,
         )
-        return plan_whitened(
+        make_plan = plan_inference if self.inference else plan_whitened
+        return make_plan(
             problem,
             self._budget(),
             moment_budget=self.moment_budget,
@@ -72,8 +79,17 @@ class _BaseWhitened(RowPrivateEstimator):
 
     def _solve(self, plan, rows, targets, stream):
         loss = self._loss(targets.shape[1])
+        if self.inference:
+            return self._solve_inference(plan, rows, targets, stream, loss)
         with RowSums(rows, targets, loss, self.n_jobs).at_work() as sums:
             weights, steps = solve_whitened(sums, plan=plan, rules=RULES[loss.name], stream=stream)
+        check_finite(weights)
+        return weights, steps
+
+    def _solve_inference(self, plan, rows, targets, stream, loss):
+        model = MODELS[loss.name]
+        with InferenceSums(model, rows, targets, loss, self.n_jobs).at_work() as sums:
+            weights, steps = solve_inference(sums, plan=plan, model=model, stream=stream)
         check_finite(weights)
         return weights, steps
 
@@ -150,6 +166,13 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
     average : bool, default=True
         Whether to return the mean of the later iterates. It costs no privacy.
 
+    inference : bool, default=False
+        Whether to release what standard errors and confidence intervals need, too, within the same
+        budget: see `conf_int` and `summary`. For one target alone. The coefficients then come from
+        Newton's steps: `step_size` and `average` must be as they are by default,
+        and "auto" is a `moment_budget` of 0.3 and a `max_iter` of 30. doc/theory/inference.rst
+        derives the errors.
+
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
         enough work to pay for them; the result is the same to the last bit for every value.
@@ -181,6 +204,19 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
 
     step_size_ : float
         Length of the steps; see `step_size`.
+
+    coef_std_error_ : ndarray of the shape of `coef_`
+        Standard errors, of sampling and privacy together; nan where there is no telling. This and
+        the next three are there with ``inference=True`` only.
+
+    intercept_std_error_ : float or ndarray of the shape of `intercept_`
+        Standard error of the intercept.
+
+    inference_quality_ : {"yes", "wide", "no"}
+        Whether intervals cover as often as they say, at least as often, or can't be given.
+
+    inference_reasons_ : tuple of str
+        Why the quality isn't "yes".
 
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit.
@@ -244,6 +280,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         clipping_norm="auto",
         step_size="auto",
         average=True,
+        inference=False,
         n_jobs=None,
         ledger=None,
         random_state=None,
@@ -260,6 +297,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         self.clipping_norm = clipping_norm
         self.step_size = step_size
         self.average = average
+        self.inference = inference
         self.n_jobs = n_jobs
         self.ledger = ledger
         self.random_state = random_state
@@ -312,6 +350,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
             also_public=self._assumed(),
         )
         self._set_weights(weights, rows.bias, units)
+        self._set_errors(steps.errors, rows.bias, units.half_width)
         self._set_report(steps, report)
         return self
 
@@ -395,6 +434,13 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
     average : bool, default=True
         Whether to return the mean of the later iterates. It costs no privacy.
 
+    inference : bool, default=False
+        Whether to release what standard errors and confidence intervals need, too, within the same
+        budget: see `conf_int` and `summary`. For two classes alone. The coefficients then come from
+        Newton's steps: `step_size`, `momentum` and `average` must be as they are by default,
+        and "auto" is a `moment_budget` of 0.3 and a `max_iter` of 30. doc/theory/inference.rst
+        derives the errors.
+
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
         enough work to pay for them; the result is the same to the last bit for every value.
@@ -432,6 +478,19 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
 
     momentum_ : float
         Share of the last step that each step repeated; see `momentum`.
+
+    coef_std_error_ : ndarray of the shape of `coef_`
+        Standard errors, of sampling and privacy together; nan where there is no telling. This and
+        the next three are there with ``inference=True`` only.
+
+    intercept_std_error_ : float or ndarray of the shape of `intercept_`
+        Standard error of the intercept.
+
+    inference_quality_ : {"yes", "wide", "no"}
+        Whether intervals cover as often as they say, at least as often, or can't be given.
+
+    inference_reasons_ : tuple of str
+        Why the quality isn't "yes".
 
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit.
@@ -498,6 +557,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         step_size="auto",
         momentum="auto",
         average=True,
+        inference=False,
         n_jobs=None,
         ledger=None,
         random_state=None,
@@ -515,6 +575,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         self.step_size = step_size
         self.momentum = momentum
         self.average = average
+        self.inference = inference
         self.n_jobs = n_jobs
         self.ledger = ledger
         self.random_state = random_state
@@ -566,6 +627,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
             also_public=self._assumed(),
         )
         self._set_weights(weights, rows.bias, classes)
+        self._set_errors(steps.errors, rows.bias, 1.0)
         self._set_report(steps, report)
         self.momentum_ = steps.momentum
         return self
