@@ -15,7 +15,7 @@ _MOMENT_SHARE, _SCALE_SHARE, _MEANS_SHARE, _MATRIX_SHARE = 0.3, 0.01, 0.02, 0.05
 _LEAST_LEFT = 0.02
 _LARGEST_MOMENT = 0.9
 # Steps, and how many of them are taken before one is kept.
-_AUTO_STEPS, _LEAST_STEPS, _SETTLING = 30, 10, 0.2
+_AUTO_STEPS, _LEAST_STEPS, _SETTLING = 32, 12, 0.25
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -9,8 +9,9 @@ from skdp._solvers._curvature import follow, map_moment
 from skdp._solvers._whitening import Whitening
 
 # What the weakest direction of the rows is, at least, over the radius of the noise of their moment:
-# below the first there are no intervals, below the second they are wide.
-_HIDDEN, _UNSURE = 0.2, 1.0
+# below the first there are no intervals, below the second they are wide. And none where it is less
+# than so many standard deviations of one entry.
+_HIDDEN, _UNSURE, _CLEAR = 0.2, 1.0, 2.0
 # Of the noise of the matrix over a typical entry of its diagonal, and the share of the largest
 # noise of predictions, above which intervals are wide.
 _BLURRED, _SHAKEN = 0.8, 0.3
@@ -41,6 +42,8 @@ class Releases(NamedTuple):
     Attributes
     ----------
     white : Whitening
+    least : float
+        The smallest eigenvalue of the noisy moment.
     u : ndarray of shape (p,)
         Where the means and the matrix were taken.
     mean_u, mean_gradient : ndarray of shape (p,)
@@ -60,6 +63,7 @@ class Releases(NamedTuple):
     """
 
     white: Whitening
+    least: float
     u: np.ndarray
     mean_u: np.ndarray
     mean_gradient: np.ndarray
@@ -127,12 +131,14 @@ def estimate(released, plan, model):
         for variance in (matrix / n_rows, r.gradient_noise**2 * np.eye(len(u)) + of_hessian)
     )
     jitter = r.gradient_noise * math.sqrt(np.trace(inverse @ mapped.moment @ inverse))
-    weakest = (r.white.signal * r.white.scale).min() / (2.0 * r.white.noise)
+    # Shrinking moves an eigenvalue twice as far as noise has moved it: once more for its vector.
+    weakest = 0.5 * (r.least + (r.white.signal * r.white.scale).min())
+    radius = 2.0 * r.white.noise
     found = [inverse, u, sampling, privacy]
     reasons_against = _which(
         {
             BROKEN: not all(np.isfinite(part).all() for part in found),
-            HIDDEN: not weakest >= _HIDDEN,
+            HIDDEN: not weakest >= max(_HIDDEN * radius, _CLEAR * moment_noise),
             CUT: r.cut > model.most_cut(n_rows) + _SIGNIFICANT * r.cut_noise,
             SHAKEN: jitter > model.most_jitter,
         }
@@ -143,7 +149,7 @@ def estimate(released, plan, model):
         return Errors(r.u, nothing, nothing, "no", reasons_against)
     reasons = _which(
         {
-            UNSURE: weakest < _UNSURE,
+            UNSURE: weakest < _UNSURE * radius,
             BLURRED: blur > _BLURRED,
             UNKNOWN: r.cut_noise > _UNKNOWN * model.most_cut(n_rows),
             SHAKEN: jitter > _SHAKEN * model.most_jitter,

@@ -12,6 +12,8 @@ from skdp._solvers._whitening import whiten
 
 # What the mapped rows are taken to fill at least, in columns.
 _LEAST_COLUMNS = 0.01
+# Of steps that are kept, once there are some.
+_LARGEST_GAIN = 0.5
 # Shares below this are taken to be noise.
 _LEAST_SHARE = 1e-6
 
@@ -33,8 +35,8 @@ def solve_inference(sums, *, plan, model, stream):
     r"""Minimise mean loss + alpha ||w||^2 / 2 by Newton's steps, and say how sure the result is.
 
     In the coordinates u of ``w = A u``, with A as in `solve_whitened` and :math:`H_t` a curvature
-    made of releases, :math:`u_{t+1} = u_t - H_t^{-1} g_t` while steps settle; afterwards
-    :math:`u_{t+1}` is the mean of all :math:`u_s - H_s^{-1} g_s` that are kept.
+    made of releases, :math:`u_{t+1} = u_t - \gamma_t H_t^{-1} g_t` with gains of 1 while steps
+    settle, and falling ones afterwards.
 
     Parameters
     ----------
@@ -89,13 +91,15 @@ def solve_inference(sums, *, plan, model, stream):
         clip = model.next_clip(clip, first_share, jitter, noise, n_rows / columns)
         sums.bound_slopes(white.A, clip)
         mechanism = plan.step_mechanism(clip, plan.n_steps, white.stretch)
-    kept, targets = [], []
+    kept = []
+    curvature = model.curvature(mapped, u, correction) + mapped.penalty
+    least_gain = _least_gain(model.calm, mechanism.noise_std / n_rows, mapped.moment, curvature)
     for _ in range(plan.n_steps - plan.n_settling):
         g = gradient(u, mechanism)
         kept.append((u, g))
-        targets.append(u - newton(u, g, correction))
         # Without noise there is nothing to average.
-        u = np.mean(targets, axis=0) if plan.budget.is_private else targets[-1]
+        gain = max(1.0 / len(kept), least_gain) if plan.budget.is_private else 1.0
+        u = u - gain * newton(u, g, correction)
     last_share, cut = share(means_mechanism, u)
     last_share = believed(last_share, means_mechanism)
     bound = model.matrix_bound(clip, last_share, columns) if plan.budget.is_private else math.inf
@@ -106,6 +110,7 @@ def solve_inference(sums, *, plan, model, stream):
     found = estimate(
         Releases(
             white=white,
+            least=float(np.linalg.eigvalsh(moment)[0]),
             u=u,
             mean_u=np.mean([u for u, _ in kept], axis=0),
             mean_gradient=np.mean([g for _, g in kept], axis=0),
@@ -122,3 +127,21 @@ def solve_inference(sums, *, plan, model, stream):
     )
     steps = InferenceSteps(plan.n_steps, 1.0, 0.0, clip, found)
     return (white.A @ found.u)[np.newaxis], steps
+
+
+def _least_gain(calm, noise, moment, curvature):
+    """Return the smallest gain of steps, up to a half, under which noise moves weights by little.
+
+    With a gain of x, errors that follow each other vary by x / (2 - x) of what one step makes.
+
+    Parameters
+    ----------
+    calm : float
+        Allowed variance of predictions.
+    noise : float
+        Standard deviation of the noise of an entry of a gradient.
+    moment, curvature : ndarray of shape (p, p)
+    """
+    inverse = np.linalg.inv(curvature)
+    made = noise**2 * float(np.trace(inverse @ moment @ inverse))
+    return 2.0 / (1.0 + max(made / calm, 2.0 / _LARGEST_GAIN - 1.0))

@@ -29,12 +29,15 @@ class Squares:
         Of steps that settle, over the root of the number of columns that rows fill.
     reach : float
         No step moves predictions by more, as a root mean square.
+    calm : float
+        Variance of predictions that noise may cause from step to step.
     most_jitter : float
         The largest noise of predictions, as a root mean square, that leaves the curvature as it is.
     """
 
     clip: float = 1.6
     reach: float = math.inf
+    calm: float = math.inf
     most_jitter: float = math.inf
 
     def most_cut(self, n_rows):
@@ -103,6 +106,7 @@ class Logistic:
 
     clip: float = 2.0
     reach: float = 2.0
+    calm: float = 0.01
     most_jitter: float = 1.0
 
     def most_cut(self, n_rows):

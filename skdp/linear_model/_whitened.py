@@ -170,7 +170,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         Whether to release what standard errors and confidence intervals need, too, within the same
         budget: see `conf_int` and `summary`. For one target alone. The coefficients then come from
         Newton's steps: `step_size` and `average` must be as they are by default,
-        and "auto" is a `moment_budget` of 0.3 and a `max_iter` of 30. doc/theory/inference.rst
+        and "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32. doc/theory/inference.rst
         derives the errors.
 
     n_jobs : int, default=None
@@ -438,7 +438,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         Whether to release what standard errors and confidence intervals need, too, within the same
         budget: see `conf_int` and `summary`. For two classes alone. The coefficients then come from
         Newton's steps: `step_size`, `momentum` and `average` must be as they are by default,
-        and "auto" is a `moment_budget` of 0.3 and a `max_iter` of 30. doc/theory/inference.rst
+        and "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32. doc/theory/inference.rst
         derives the errors.
 
     n_jobs : int, default=None
