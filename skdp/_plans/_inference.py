@@ -80,10 +80,13 @@ class InferencePlan(WhitenedPlan):
         moment, steps = super()._events(self.n_steps)
         settling = replace(steps, n_steps=self.n_settling)
         kept = replace(steps, n_steps=self.n_steps - self.n_settling)
-        scale, means, matrix = (
+        scale, means = (
             GaussianEvent(self._pair_multiplier(share), pairwise=True)
-            for share in (_SCALE_SHARE, _MEANS_SHARE, _MATRIX_SHARE)
+            for share in (_SCALE_SHARE, _MEANS_SHARE)
         )
+        # As with the moment, the distance is that of a pair where one record replaces another.
+        multiplier = self._pair_multiplier(_MATRIX_SHARE)
+        matrix = GaussianEvent(multiplier, pairwise=moment.pairwise)
         return moment, settling, scale, kept, means, matrix
 
 

@@ -75,7 +75,8 @@ class InferenceSums(RowSums):
         lengths = self._lengths[block]
         unit = 1.0 if isinf(self._bound) else self._bound
         shares = self._model.shares(weights, lengths, unit)
-        total[0] += np.minimum(shares, 1.0).sum()
+        # What overflowed to no number counts as the most.
+        total[0] += np.fmin(shares, 1.0).sum()
         # Whatever is no number was cut.
         total[1] += np.count_nonzero((lengths > 0.0) & ~(np.abs(slopes) * lengths <= self._bound))
 
@@ -85,8 +86,9 @@ class InferenceSums(RowSums):
         mapped = self._products(x, scale, self._A)
         lengths = row_norms(mapped)
         if not isinf(bound):
-            # Rows that overflow have no finite length, and add nothing.
-            mapped[~np.isfinite(lengths)] = 0.0
+            # Rows that overflow have no length, and add nothing.
+            lost = ~np.isfinite(lengths)
+            mapped[lost], lengths[lost] = 0.0, 0.0
             np.minimum(weights, bound / np.maximum(lengths, _SHORTEST) ** 2, out=weights)
         mapped *= np.sqrt(weights)[:, np.newaxis]
         total += mapped.T @ mapped
