@@ -7,6 +7,7 @@ ORDER = (
     "utility_epsilon",
     "clipping_and_scaling",
     "which_estimator",
+    "inference",
     "grid_search_cost",
     "private_search",
     "study_of_a_week",

@@ -11,8 +11,7 @@ from skdp.accountant import GaussianEvent
 # Shares of the squared Gaussian-DP parameter: of the moment where it is "auto", of each of the two
 # releases of means, and of the matrix. What is left goes to the steps.
 _MOMENT_SHARE, _SCALE_SHARE, _MEANS_SHARE, _MATRIX_SHARE = 0.3, 0.01, 0.02, 0.05
-# What the steps are left at least.
-_LEAST_LEFT = 0.02
+# What leaves something for the steps.
 _LARGEST_MOMENT = 0.9
 # Steps, and how many of them are taken before one is kept.
 _AUTO_STEPS, _LEAST_STEPS, _SETTLING = 32, 12, 0.25
@@ -121,13 +120,13 @@ def plan_inference(problem, budget, *, moment_budget, max_iter, **settings):
     plain = plan_whitened(
         problem, budget, moment_budget=moment_budget, max_iter=max_iter, **settings
     )
-    left = 1.0 - moment_budget - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE
-    if plain.moment_mechanism is None or left < _LEAST_LEFT:
+    if not 0.0 < moment_budget <= _LARGEST_MOMENT:
         raise ValueError(
             f"inference=True needs a moment_budget above 0 and up to {_LARGEST_MOMENT:g}."
         )
     if plain.max_iter < _LEAST_STEPS:
         raise ValueError(f"inference=True needs a max_iter of at least {_LEAST_STEPS}.")
+    left = 1.0 - moment_budget - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE
     made = {field.name: getattr(plain, field.name) for field in fields(plain)}
     made["steps_multiplier"] = SPLIT_SLACK * plain.noise / math.sqrt(left)
     return InferencePlan(
