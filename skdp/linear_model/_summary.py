@@ -111,6 +111,14 @@ class InferenceMixin:
             repr(self.privacy_report_),
         )
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if self.inference:
+            tags.target_tags.multi_output = False
+            if tags.classifier_tags is not None:
+                tags.classifier_tags.multi_class = False
+        return tags
+
     def _set_errors(self, errors, bias, half_width):
         """Publish errors of weights, the intercept's last; none: forget those of a fit before."""
         if errors is None:

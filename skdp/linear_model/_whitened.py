@@ -42,7 +42,7 @@ _CONSTRAINTS = {
 }
 
 
-class _BaseWhitened(InferenceMixin, RowPrivateEstimator):
+class _BaseWhitened(RowPrivateEstimator):
     """What the whitened estimators share."""
 
     # Of those that don't let it be chosen.
@@ -100,7 +100,7 @@ class _BaseWhitened(InferenceMixin, RowPrivateEstimator):
         self.privacy_report_ = report
 
 
-class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
+class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitened):
     r"""Ridge regression by private whitening, the regression that most people should use.
 
     Minimises, over rows :math:`x_i` clipped to `data_norm`,
@@ -168,10 +168,10 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
 
     inference : bool, default=False
         Whether to release what standard errors and confidence intervals need, too, within the same
-        budget: see `conf_int` and `summary`. For one target alone. The coefficients then come from
-        Newton's steps: `step_size` and `average` must be as they are by default,
-        and "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32. doc/theory/inference.rst
-        derives the errors.
+        budget: see `conf_int` and `summary`. For one target, or two classes. The coefficients then
+        come from other steps, for which `step_size`, `average` and, where there is one, `momentum`
+        must be as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32,
+        and at least 12. doc/theory/inference.rst derives the errors.
 
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
@@ -358,7 +358,9 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         return LOSSES["squared_error"]
 
 
-class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, _BaseWhitened):
+class DPLogisticRegression(
+    InferenceMixin, ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, _BaseWhitened
+):
     r"""Logistic regression by private whitening, the classifier that most people should use.
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
@@ -436,10 +438,10 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
 
     inference : bool, default=False
         Whether to release what standard errors and confidence intervals need, too, within the same
-        budget: see `conf_int` and `summary`. For two classes alone. The coefficients then come from
-        Newton's steps: `step_size`, `momentum` and `average` must be as they are by default,
-        and "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32. doc/theory/inference.rst
-        derives the errors.
+        budget: see `conf_int` and `summary`. For one target, or two classes. The coefficients then
+        come from other steps, for which `step_size`, `average` and, where there is one, `momentum`
+        must be as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32,
+        and at least 12. doc/theory/inference.rst derives the errors.
 
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has

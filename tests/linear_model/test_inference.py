@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from skdp.exceptions import NoIntervalError
 from skdp.linear_model import DPLogisticRegression, DPRidge
@@ -143,6 +144,14 @@ def test_several_outputs_are_refused_before_anything_is_released(data, rng):
         clone(RIDGE).fit(X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="against the others"):
         clone(LOGISTIC).set_params(classes=[0, 1, 2]).fit(X, rng.integers(0, 3, len(X)))
+
+
+def test_tags_say_what_is_refused():
+    for inference in (False, True):
+        tags = get_tags(clone(RIDGE).set_params(inference=inference))
+        assert tags.target_tags.multi_output is not inference
+        tags = get_tags(clone(LOGISTIC).set_params(inference=inference))
+        assert tags.classifier_tags.multi_class is not inference
 
 
 def test_threads_change_nothing(data):

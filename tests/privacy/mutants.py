@@ -1246,7 +1246,7 @@ MUTANTS = (
         "        clip = model.next_clip(clip, first_share, jitter, noise, n_rows / columns)\n"
         "        sums.bound_slopes(white.A, clip)\n",
         "        clip = model.next_clip(clip, first_share, jitter, noise, n_rows / columns)\n",
-        (REPLAY, SOLVER_INFERENCE),
+        (SOLVER_INFERENCE,),
     ),
     Mutant(
         "whitening by the exact moment",

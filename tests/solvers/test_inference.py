@@ -246,6 +246,7 @@ def test_all_that_is_asked_of_the_data_follows_from_releases(name, monkeypatch):
     assert steps.clip == other_steps.clip
     np.testing.assert_array_equal(steps.errors.sampling, other_steps.errors.sampling)
     assert len(asked) == len(others)
+    _check_clips(asked)
     for one, other in zip(asked, others, strict=True):
         for part, same in zip(
             np.atleast_1d(np.array(one, dtype=object)),
@@ -253,3 +254,14 @@ def test_all_that_is_asked_of_the_data_follows_from_releases(name, monkeypatch):
             strict=True,
         ):
             np.testing.assert_array_equal(part, same)
+
+
+def _check_clips(asked):
+    """Slopes are released with the bound that they were last cut to."""
+    bounds = []
+    for first, *rest in (one for one in asked if isinstance(one, tuple)):
+        if first.shape == (5, 5):
+            bounds.append(rest[0])
+        elif rest[-1].size == 5:
+            assert rest[-1].contribution_bound == bounds[-1]
+    assert len(bounds) == 2
