@@ -11,7 +11,7 @@ from skdp._solvers._whitening import Whitening
 # What the weakest direction of the rows is, at least, over the radius of the noise of their moment:
 # below the first there are no intervals, below the second they are wide. And none where it is less
 # than so many standard deviations of one entry.
-_HIDDEN, _UNSURE, _CLEAR = 0.2, 1.0, 2.5
+_HIDDEN, _UNSURE, _CLEAR = 0.2, 1.0, 3.0
 # Of the noise of the matrix over a typical entry of its diagonal, and the share of the largest
 # noise of predictions, above which intervals are wide.
 _BLURRED, _SHAKEN = 0.8, 0.3
@@ -155,6 +155,9 @@ def estimate(released, plan, model):
             SHAKEN: jitter > _SHAKEN * model.most_jitter,
         }
     )
+    # The mean of the inverse square of what is known with a relative error: 1 + 3 its variance.
+    excess = math.sqrt(1.0 + 3.0 * (moment_noise / weakest) ** 2)
+    sampling, privacy = excess * sampling, excess * privacy
     return Errors(u, sampling, privacy, "wide" if reasons else "yes", reasons)
 
 
