@@ -128,9 +128,9 @@ def estimate(released, plan, model):
     out = r.white.A @ inverse
     sampling, privacy = (
         np.sqrt(np.einsum("ij,jk,ik->i", out, variance, out))
-        for variance in (matrix / n_rows, r.gradient_noise**2 * np.eye(len(u)) + of_hessian)
+        for variance in (matrix / n_rows, np.square(r.gradient_noise) * np.eye(len(u)) + of_hessian)
     )
-    jitter = r.gradient_noise * math.sqrt(np.trace(inverse @ mapped.moment @ inverse))
+    jitter = r.gradient_noise * np.sqrt(np.trace(inverse @ mapped.moment @ inverse))
     # Shrinking moves an eigenvalue twice as far as noise has moved it: once more for its vector.
     weakest = 0.5 * (r.least + (r.white.signal * r.white.scale).min())
     radius = 2.0 * r.white.noise
@@ -140,7 +140,7 @@ def estimate(released, plan, model):
             BROKEN: not all(np.isfinite(part).all() for part in found),
             HIDDEN: not weakest >= max(_HIDDEN * radius, _CLEAR * moment_noise),
             CUT: r.cut > model.most_cut(n_rows) + _SIGNIFICANT * r.cut_noise,
-            SHAKEN: jitter > model.most_jitter,
+            SHAKEN: not jitter <= model.most_jitter,
         }
     )
     if reasons_against:
@@ -174,7 +174,7 @@ def _of_hessian(way, noise, to):
         Symmetric: the noise is mapped by it from both sides.
     """
     way = to @ way
-    return 0.5 * noise**2 * (to @ (way @ way * np.eye(len(way)) + np.outer(way, way)) @ to)
+    return 0.5 * np.square(noise) * (to @ (way @ way * np.eye(len(way)) + np.outer(way, way)) @ to)
 
 
 def _which(conditions):

@@ -87,7 +87,7 @@ def solve_inference(sums, *, plan, model, stream):
     if plan.clipping_norm == "auto" and plan.budget.is_private:
         n_kept = plan.n_steps - plan.n_settling
         noise = plan.steps_multiplier * math.sqrt(plan.n_steps / n_kept)
-        jitter = (columns * mechanism.noise_std / n_rows) ** 2
+        jitter = np.square(columns * mechanism.noise_std / n_rows)
         clip = model.next_clip(clip, first_share, jitter, noise, n_rows / columns)
         sums.bound_slopes(white.A, clip)
         mechanism = plan.step_mechanism(clip, plan.n_steps, white.stretch)
@@ -107,6 +107,8 @@ def solve_inference(sums, *, plan, model, stream):
     released = matrix_mechanism.release(
         sums.matrix(u[:, np.newaxis], bound, matrix_mechanism), stream
     )
+    if not (np.isfinite(u).all() and np.isfinite(released).all()):
+        return np.full((1, problem.n_columns), np.nan), None
     found = estimate(
         Releases(
             white=white,
@@ -143,5 +145,5 @@ def _least_gain(calm, noise, moment, curvature):
     moment, curvature : ndarray of shape (p, p)
     """
     inverse = np.linalg.inv(curvature)
-    made = noise**2 * float(np.trace(inverse @ moment @ inverse))
+    made = np.square(noise) * np.trace(inverse @ moment @ inverse)
     return 2.0 / (1.0 + max(made / calm, 2.0 / _LARGEST_GAIN - 1.0))
