@@ -121,3 +121,11 @@ def follow(noisy, expected, noise):
     found, directions = eigh(expected + (vectors * moved) @ vectors.T)
     least = _LEAST_SHARE * np.einsum("ji,jk,ki->i", directions, expected, directions)
     return (directions * np.maximum(found, least)) @ directions.T
+
+
+def inverse_of(curvature):
+    """Return the inverse of a released curvature, or what is no number where there is none."""
+    try:
+        return np.linalg.inv(curvature)
+    except np.linalg.LinAlgError:
+        return np.full(curvature.shape, np.nan)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._solvers._curvature import follow, map_moment
+from skdp._solvers._curvature import follow, inverse_of, map_moment
 from skdp._solvers._whitening import Whitening
 
 # What the weakest direction of the rows is, at least, over the radius of the noise of their moment:
@@ -113,10 +113,7 @@ def estimate(released, plan, model):
     if plan.budget.is_private:
         matrix = follow(matrix, model.expected(mapped, r.u, r.share, r.clip), r.matrix_noise)
     hessian = model.hessian(mapped, matrix) + mapped.penalty
-    try:
-        inverse = np.linalg.inv(hessian)
-    except np.linalg.LinAlgError:
-        inverse = np.full(hessian.shape, np.nan)
+    inverse = inverse_of(hessian)
     blur = r.matrix_noise * np.trace(mapped.moment) / np.trace(matrix)
     if blur > _BLURRED:
         matrix = matrix + r.matrix_noise * mapped.moment

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skdp._mechanisms import as_symmetric
-from skdp._solvers._curvature import map_moment
+from skdp._solvers._curvature import inverse_of, map_moment
 from skdp._solvers._errors import Errors, Releases, estimate
 from skdp._solvers._whitening import whiten
 
@@ -65,7 +65,7 @@ def solve_inference(sums, *, plan, model, stream):
         return released[:, 0] / n_rows + mapped.penalty @ u
 
     def newton(u, g, correction):
-        step = np.linalg.solve(model.curvature(mapped, u, correction) + mapped.penalty, g)
+        step = inverse_of(model.curvature(mapped, u, correction) + mapped.penalty) @ g
         moves = math.sqrt(max(float(step @ mapped.moment @ step), 0.0))
         return step * min(1.0, model.reach / max(moves, 1e-300))
 
@@ -144,6 +144,6 @@ def _least_gain(calm, noise, moment, curvature):
         Standard deviation of the noise of an entry of a gradient.
     moment, curvature : ndarray of shape (p, p)
     """
-    inverse = np.linalg.inv(curvature)
+    inverse = inverse_of(curvature)
     made = np.square(noise) * np.trace(inverse @ moment @ inverse)
     return 2.0 / (1.0 + max(made / calm, 2.0 / _LARGEST_GAIN - 1.0))
