@@ -113,7 +113,10 @@ def follow(noisy, expected, noise):
     """
     if noise == 0.0:
         return noisy
-    values, vectors = eigh(noisy - expected)
+    difference = noisy - expected
+    if not np.isfinite(difference).all():
+        return np.full(difference.shape, np.nan)
+    values, vectors = eigh(difference)
     radius = noise * math.sqrt(values.size / 2.0)
     gaps = (values[:, np.newaxis] - values) / radius
     pull = (gaps / (gaps**2 + 1.0 / values.size)).sum(axis=1)
