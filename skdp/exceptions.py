@@ -1,9 +1,9 @@
-"""Warnings of skdp, and the errors of ledgers. All other errors are ValueErrors and TypeErrors."""
+"""Warnings of skdp, and errors of its own. All other errors are ValueErrors and TypeErrors."""
 
 import sys
 import warnings
 
-__all__ = ["BudgetExceededError", "LedgerError", "PrivacyWarning"]
+__all__ = ["BudgetExceededError", "LedgerError", "NoIntervalError", "PrivacyWarning"]
 
 # Whose lines a warning doesn't point at: the user's line is the one that called them.
 _INSIDE = {"skdp", "sklearn", "joblib", "numpy", "contextlib"}
@@ -18,6 +18,32 @@ class PrivacyWarning(UserWarning):
     >>> from skdp.exceptions import PrivacyWarning
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("error", PrivacyWarning)  # stop instead, in production
+    """
+
+
+class NoIntervalError(ValueError):
+    """There is no confidence interval that could be trusted, and so there is none at all.
+
+    Too much is hidden by noise, or cut off by clipping: the message says what. The coefficients are
+    private all the same.
+
+    Raises
+    ------
+    NoIntervalError
+        By ``conf_int()`` where ``inference_quality_`` is "no".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.exceptions import NoIntervalError
+    >>> from skdp.linear_model import DPLogisticRegression
+    >>> X, y = np.eye(8).repeat(5, axis=0), np.arange(40) % 2
+    >>> model = DPLogisticRegression(epsilon=0.1, delta=1e-3, classes=[0, 1], inference=True)
+    >>> try:
+    ...     model.fit(X, y).conf_int()
+    ... except NoIntervalError:
+    ...     print("too few rows")
+    too few rows
     """
 
 

@@ -8,6 +8,7 @@ ORDER = (
     "clipping_and_scaling",
     "which_estimator",
     "table_as_it_comes",
+    "inference",
     "grid_search_cost",
     "private_search",
     "study_of_a_week",

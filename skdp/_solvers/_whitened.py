@@ -121,6 +121,9 @@ class Steps:
     clip: float
     noise: float
 
+    # Only inference has any.
+    errors = None
+
 
 # A warning about an overflow would tell of the data.
 @np.errstate(all="ignore")

@@ -10,8 +10,12 @@ from skdp._bounds import augmented_norm, intercept_constant
 from skdp._checks import check_positive
 from skdp._losses import LOSSES, Multinomial
 from skdp._plans._base import GroupBudget
+from skdp._plans._inference import plan_inference
 from skdp._plans._whitened import WhitenedProblem, plan_whitened, resolve_rows_per_group
 from skdp._solvers._group_sums import GroupSums, group_rounding_slack
+from skdp._solvers._inference import solve_inference
+from skdp._solvers._inference_models import MODELS
+from skdp._solvers._inference_sums import InferenceSums
 from skdp._solvers._row_sums import RowSums, rounding_slack
 from skdp._solvers._whitened import RULES, solve_whitened
 from skdp.linear_model._base import (
@@ -27,11 +31,16 @@ from skdp.linear_model._base import (
     weights_public,
 )
 from skdp.linear_model._groups import encode_groups
+from skdp.linear_model._summary import InferenceMixin
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_data
 
 _AUTO = StrOptions({"auto"})
 _SPARSE_GROUPS = (
     "Sparse data was passed for X, and with groups dense rows are required: use X.toarray()."
+)
+_NOT_INFERRED = (
+    "inference=True takes dense rows, each a record of its own, without groups, public_weight and "
+    "class_weight: what errors are made of isn't bounded or true otherwise."
 )
 _WEIGHED_GROUPS = (
     "groups and weights (public_weight, class_weight) together are not supported: what a group "
@@ -46,6 +55,7 @@ _CONSTRAINTS = {
     "step_size": [POSITIVE, _AUTO],
     "average": ["boolean"],
     "rows_per_group": [Interval(Real, 1, 1e30, closed="both"), _AUTO],
+    "inference": ["boolean"],
     "n_jobs": [Integral, None],
 }
 
@@ -81,7 +91,8 @@ class _BaseWhitened(RowPrivateEstimator):
             typical_weight=scale.typical,
             wanted_weight=scale.wanted,
         )
-        return plan_whitened(
+        make_plan = plan_inference if self.inference else plan_whitened
+        return make_plan(
             problem,
             budget,
             moment_budget=self.moment_budget,
@@ -94,6 +105,9 @@ class _BaseWhitened(RowPrivateEstimator):
 
     def _records(self, groups, X, weights):
         """Return the group of each row, or None, and how many records there are."""
+        is_plain = groups is None and weights.of_rows is None and not issparse(X)
+        if self.inference and not is_plain:
+            raise ValueError(_NOT_INFERRED)
         if groups is not None and issparse(X):
             raise TypeError(_SPARSE_GROUPS)
         if groups is not None and weights.of_rows is not None:
@@ -102,12 +116,21 @@ class _BaseWhitened(RowPrivateEstimator):
 
     def _solve(self, plan, rows, targets, stream, weights, codes=None):
         loss = self._loss(targets.shape[1])
+        if self.inference:
+            return self._solve_inference(plan, rows, targets, stream, loss)
         sums, how = RowSums, {"weights": weights.of_rows}
         # Without noise nothing is cut, and a sum over groups is the sum over their rows.
         if codes is not None and plan.budget.is_private:
             sums, how = GroupSums, {"codes": codes, "largest_trace": plan.problem.row_norm**2}
         with sums(rows, targets, loss, self.n_jobs, **how).at_work() as sums:
             weights, steps = solve_whitened(sums, plan=plan, rules=RULES[loss.name], stream=stream)
+        check_finite(weights)
+        return weights, steps
+
+    def _solve_inference(self, plan, rows, targets, stream, loss):
+        model = MODELS[loss.name]
+        with InferenceSums(model, rows, targets, loss, self.n_jobs).at_work() as sums:
+            weights, steps = solve_inference(sums, plan=plan, model=model, stream=stream)
         check_finite(weights)
         return weights, steps
 
@@ -118,7 +141,7 @@ class _BaseWhitened(RowPrivateEstimator):
         self.privacy_report_ = report
 
 
-class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
+class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitened):
     r"""Ridge regression by private whitening, the regression that most people should use.
 
     Minimises, over rows :math:`x_i` clipped to `data_norm`,
@@ -189,6 +212,12 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         Of fits with `groups`: how many rows of full length the rows of a group may come to in the
         second moment, at least 1. Groups with more count as so many there; their steps see all
         rows. "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
+    inference : bool, default=False
+        Whether to release what standard errors and confidence intervals need, too, within the same
+        budget: see `conf_int` and `summary`. For one target, or two classes. The coefficients then
+        come from other steps, for which `step_size`, `average` and, where there is one, `momentum`
+        must be as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32,
+        and at least 12. doc/theory/inference.rst derives the errors.
 
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
@@ -221,6 +250,19 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
 
     step_size_ : float
         Length of the steps; see `step_size`.
+
+    coef_std_error_ : ndarray of the shape of `coef_`
+        Standard errors, of sampling and privacy together; nan where there is no telling. This and
+        the next three are there with ``inference=True`` only.
+
+    intercept_std_error_ : float or ndarray of the shape of `intercept_`
+        Standard error of the intercept.
+
+    inference_quality_ : {"yes", "wide", "no"}
+        Whether intervals cover as often as they say, at least as often, or can't be given.
+
+    inference_reasons_ : tuple of str
+        Why the quality isn't "yes".
 
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit.
@@ -285,6 +327,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         step_size="auto",
         average=True,
         rows_per_group="auto",
+        inference=False,
         n_jobs=None,
         ledger=None,
         random_state=None,
@@ -302,6 +345,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         self.step_size = step_size
         self.average = average
         self.rows_per_group = rows_per_group
+        self.inference = inference
         self.n_jobs = n_jobs
         self.ledger = ledger
         self.random_state = random_state
@@ -370,6 +414,7 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
             also_public=self._assumed() + weights_public(public_weight),
         )
         self._set_weights(coefs, rows.bias, units)
+        self._set_errors(steps.errors, rows.bias, units.half_width)
         self._set_report(steps, report)
         return self
 
@@ -377,7 +422,9 @@ class DPRidge(LinearRegressorMixin, RegressorMixin, _BaseWhitened):
         return LOSSES["squared_error"]
 
 
-class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, _BaseWhitened):
+class DPLogisticRegression(
+    InferenceMixin, ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, _BaseWhitened
+):
     r"""Logistic regression by private whitening, the classifier that most people should use.
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
@@ -465,6 +512,12 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         Of fits with `groups`: how many rows of full length the rows of a group may come to in the
         second moment, at least 1. Groups with more count as so many there; their steps see all
         rows. "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
+    inference : bool, default=False
+        Whether to release what standard errors and confidence intervals need, too, within the same
+        budget: see `conf_int` and `summary`. For one target, or two classes. The coefficients then
+        come from other steps, for which `step_size`, `average` and, where there is one, `momentum`
+        must be as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32,
+        and at least 12. doc/theory/inference.rst derives the errors.
 
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
@@ -503,6 +556,19 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
 
     momentum_ : float
         Share of the last step that each step repeated; see `momentum`.
+
+    coef_std_error_ : ndarray of the shape of `coef_`
+        Standard errors, of sampling and privacy together; nan where there is no telling. This and
+        the next three are there with ``inference=True`` only.
+
+    intercept_std_error_ : float or ndarray of the shape of `intercept_`
+        Standard error of the intercept.
+
+    inference_quality_ : {"yes", "wide", "no"}
+        Whether intervals cover as often as they say, at least as often, or can't be given.
+
+    inference_reasons_ : tuple of str
+        Why the quality isn't "yes".
 
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit.
@@ -572,6 +638,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         momentum="auto",
         average=True,
         rows_per_group="auto",
+        inference=False,
         n_jobs=None,
         ledger=None,
         random_state=None,
@@ -591,6 +658,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
         self.momentum = momentum
         self.average = average
         self.rows_per_group = rows_per_group
+        self.inference = inference
         self.n_jobs = n_jobs
         self.ledger = ledger
         self.random_state = random_state
@@ -658,6 +726,7 @@ class DPLogisticRegression(ProbabilityMixin, LinearClassifierMixin, ClassifierMi
             also_public=self._assumed() + weights_public(public_weight),
         )
         self._set_weights(coefs, rows.bias, classes)
+        self._set_errors(steps.errors, rows.bias, 1.0)
         self._set_report(steps, report)
         self.momentum_ = steps.momentum
         return self

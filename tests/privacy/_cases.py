@@ -119,6 +119,22 @@ TRANSFORMERS = [
     DPNormClipper(random_state=0),
     DPNormClipper(0.1, norm_bounds=(0.1, 2.0), adjacency="replace_one", random_state=0),
 ]
+# Two parts of the steps, and four releases besides.
+INFERENCE = [
+    DPLogisticRegression(inference=True, **TWO),
+    DPLogisticRegression(inference=True, adjacency="replace_one", max_iter=12, **TWO),
+    # Little noise, so that there are intervals, and what is cut to a bound reaches it.
+    DPLogisticRegression(inference=True, epsilon=1e4, clipping_norm=0.5, max_iter=12, **TWO),
+    DPLogisticRegression(
+        inference=True, epsilon=1e4, fit_intercept=False, moment_budget=0.5, max_iter=12
+    ).set_params(**TWO),
+    DPRidge(inference=True, target_bounds=(-1, 1), max_iter=12, random_state=0),
+    DPRidge(inference=True, adjacency="replace_one", max_iter=12, random_state=0),
+    DPRidge(inference=True, epsilon=1e4, target_bounds=(-1, 1), max_iter=12, random_state=0),
+    DPRidge(
+        inference=True, epsilon=1e4, adjacency="replace_one", fit_intercept=False, data_norm=30.0
+    ).set_params(max_iter=12, clipping_norm=0.3, random_state=0),
+]
 LABEL = [
     WALRClassifier(mechanism="analytic", **TWO),
     WALRClassifier(mechanism="analytic", noise_shape="spherical", fit_intercept=False, **THREE),
@@ -213,6 +229,7 @@ class Case:
 
 CASES = [
     *map(Case, DUAL + GRADIENT + COORDINATE + WHITENED + TRANSFORMERS),
+    *map(Case, DUAL + GRADIENT + COORDINATE + WHITENED + INFERENCE),
     Case(DPSCDRegressor(random_state=0), n_targets=2),
     Case(DPSCDRegressor(solver="primal", feature_bounds=(-1, 1), random_state=0), n_targets=2),
     Case(DPSGDRegressor(loss="huber", random_state=0), n_targets=3),

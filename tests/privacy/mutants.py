@@ -60,6 +60,8 @@ AGGREGATE = "tests/linear_model/test_label_aggregate.py"
 HIDDEN = "tests/statistical/test_hidden_dual.py"
 CHECKS = "tests/linear_model/test_dpsgd.py"
 PLAN_WHITENED = "tests/plans/test_whitened.py"
+PLAN_INFERENCE = "tests/plans/test_inference.py"
+SOLVER_INFERENCE = "tests/solvers/test_inference.py"
 ROW_SUMS = "tests/solvers/test_row_sums.py"
 SPARSE = "tests/linear_model/test_sparse.py"
 REPLAY_SPARSE = "tests/privacy/test_replay_sparse.py"
@@ -1713,6 +1715,95 @@ MUTANTS = (
         "    entries[off_diagonal] /= math.sqrt(2.0)\n",
         "    entries[off_diagonal] /= 2.0\n",
         (MECHANISMS,),
+    ),
+    Mutant(
+        "a matrix of standard errors whose traces nothing bounds",
+        "_solvers/_inference_sums.py",
+        "np.minimum(weights, bound / np.maximum(lengths, _SHORTEST) ** 2, out=weights)",
+        "pass",
+        (SOLVER_INFERENCE, REPLAY),
+    ),
+    Mutant(
+        "a bound of the matrix that holds for the mean weight alone",
+        "_solvers/_inference_sums.py",
+        "np.minimum(weights, bound / np.maximum(lengths, _SHORTEST) ** 2, out=weights)",
+        "np.minimum(weights, 0.25, out=weights)",
+        (SOLVER_INFERENCE, REPLAY),
+    ),
+    Mutant(
+        "null rows with a weight in standard errors",
+        "_solvers/_inference_sums.py",
+        "(self._lengths[block] == 0.0) | ~np.isfinite(weights)",
+        "~np.isfinite(weights)",
+        (SOLVER_INFERENCE, REPLAY),
+    ),
+    Mutant(
+        "shares of a row above 1",
+        "_solvers/_inference_sums.py",
+        "total[0] += np.fmin(shares, 1.0).sum()",
+        "total[0] += 2.0 * np.fmin(shares, 1.0).sum()",
+        (SOLVER_INFERENCE, REPLAY),
+    ),
+    Mutant(
+        "scalars of standard errors that aren't accounted",
+        "_plans/_inference.py",
+        "        return moment, settling, scale, kept, means, matrix\n",
+        "        return moment, settling, kept, matrix\n",
+        (PLAN_INFERENCE, REPLAY),
+    ),
+    Mutant(
+        "two numbers of standard errors as near as one",
+        "_plans/_inference.py",
+        "self._pair_mechanism(math.sqrt(2.0), 2, _MEANS_SHARE)",
+        "self._pair_mechanism(1.0, 2, _MEANS_SHARE)",
+        (PLAN_INFERENCE,),
+    ),
+    Mutant(
+        "a pair's matrices of standard errors as near as a record's",
+        "_plans/_inference.py",
+        'bound * math.sqrt(2.0) if self.budget.adjacency == "replace_one" else bound',
+        "bound",
+        (PLAN_INFERENCE, REPLAY),
+    ),
+    Mutant(
+        "a record's matrix of standard errors claimed to be a pair's",
+        "_plans/_inference.py",
+        "GaussianEvent(multiplier, pairwise=moment.pairwise)",
+        "GaussianEvent(multiplier, pairwise=True)",
+        (PLAN_INFERENCE, REPLAY),
+    ),
+    Mutant(
+        "standard errors that are paid by nobody",
+        "_plans/_inference.py",
+        "    left = 1.0 - moment_budget - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE\n",
+        "    left = 1.0 - moment_budget\n",
+        (PLAN_INFERENCE, REPLAY),
+    ),
+    Mutant(
+        "standard errors of the exact matrix",
+        "_solvers/_inference.py",
+        "    released = matrix_mechanism.release(\n"
+        "        sums.matrix(u[:, np.newaxis], bound, matrix_mechanism), stream\n"
+        "    )\n",
+        "    released = sums.matrix(u[:, np.newaxis], bound, matrix_mechanism)\n"
+        "    matrix_mechanism.release(released, stream)\n",
+        (SOLVER_INFERENCE, REPLAY),
+    ),
+    Mutant(
+        "a share of clipped rows without its noise",
+        "_solvers/_inference.py",
+        "        total = mechanism.release(sums.means(u[:, np.newaxis], mechanism), stream)\n",
+        "        total = sums.means(u[:, np.newaxis], mechanism)\n"
+        "        mechanism.release(total, stream)\n",
+        (SOLVER_INFERENCE, REPLAY),
+    ),
+    Mutant(
+        "the second clip with the bound of the first",
+        "_solvers/_inference.py",
+        "        clip = model.next_clip(clip, first_share, jitter, noise, n_rows / columns)\n"
+        "        sums.bound_slopes(white.A, clip)\n",
+        "        clip = model.next_clip(clip, first_share, jitter, noise, n_rows / columns)\n",
+        (SOLVER_INFERENCE,),
     ),
     Mutant(
         "whitening by the exact moment",

@@ -1,0 +1,216 @@
+"""Standard errors and intervals of a fit, and the table that shows them."""
+
+import html
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import check_real
+from skdp.exceptions import NoIntervalError
+
+_FITTED = (
+    "coef_std_error_",
+    "intercept_std_error_",
+    "inference_quality_",
+    "inference_reasons_",
+    "_std_error_parts",
+)
+_COLUMNS = ("coefficient", "sampling", "privacy", "std error", "low", "high")
+_DASH = "-"
+_VERDICTS = {
+    "yes": "can be trusted",
+    "wide": "can be trusted, and are wider than they had to be",
+    "no": "none: what was released doesn't tell them",
+}
+
+
+def _infers(estimator):
+    if not estimator.inference:
+        raise AttributeError("conf_int and summary are available for inference=True only.")
+    return True
+
+
+class InferenceMixin:
+    """Standard errors of a linear model of one target or two classes."""
+
+    @available_if(_infers)
+    def conf_int(self, level=0.95):
+        """Return confidence intervals of the coefficients: of sampling and of privacy together.
+
+        They cover the coefficients that a fit of the whole population would have without noise, on
+        rows clipped to `data_norm` (and targets to `target_bounds`), with the penalty `alpha`.
+        Nothing more is released for them.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability, in (0, 1), that the interval of a coefficient covers it.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_features, 2)
+            Low and high ends, in the units of `coef_`.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        AttributeError
+            If `inference` is False.
+        NoIntervalError
+            If ``inference_quality_`` is "no": an interval would be wrong.
+        ValueError
+            If `level` isn't in (0, 1).
+        """
+        check_is_fitted(self)
+        level = _check_level(level)
+        if self.inference_quality_ == "no":
+            raise NoIntervalError(f"There is no interval: {'; '.join(self.inference_reasons_)}.")
+        return _ends(np.ravel(self.coef_), np.ravel(self.coef_std_error_), level)
+
+    @available_if(_infers)
+    def summary(self, level=0.95):
+        """Return a table of coefficients, their standard errors and intervals.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Of the intervals, in (0, 1).
+
+        Returns
+        -------
+        summary : InferenceSummary
+            Shows itself as text, and as a table in notebooks. Where ``inference_quality_`` is "no",
+            errors and intervals are dashes, and the reason is below.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator isn't fitted.
+        AttributeError
+            If `inference` is False.
+        ValueError
+            If `level` isn't in (0, 1).
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(self.n_features_in_)]
+        values = np.ravel(self.coef_)
+        if self.fit_intercept:
+            names, values = [*names, "intercept"], np.append(values, self.intercept_)
+        return InferenceSummary(
+            tuple(map(str, names)),
+            values,
+            self._std_error_parts[:, : len(values)],
+            _check_level(level),
+            self.inference_quality_,
+            self.inference_reasons_,
+            repr(self.privacy_report_),
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if self.inference:
+            tags.target_tags.multi_output = False
+            if tags.classifier_tags is not None:
+                tags.classifier_tags.multi_class = False
+        return tags
+
+    def _set_errors(self, errors, bias, half_width):
+        """Publish errors of weights, the intercept's last; none: forget those of a fit before."""
+        if errors is None:
+            for name in _FITTED:
+                vars(self).pop(name, None)
+            return
+        parts = half_width * np.array([errors.sampling, errors.privacy])
+        if bias:
+            parts[:, -1] *= bias
+        total = np.hypot(*parts)
+        self._std_error_parts = parts
+        self.coef_std_error_ = total[: self.n_features_in_].reshape(self.coef_.shape)
+        of_intercept = total[-1] if bias else 0.0
+        self.intercept_std_error_ = np.full(np.shape(self.intercept_), of_intercept)[()]
+        self.inference_quality_ = errors.quality
+        self.inference_reasons_ = errors.reasons
+
+
+class InferenceSummary:
+    """A table of coefficients with their errors, as text and HTML. Made by ``summary()``.
+
+    Parameters
+    ----------
+    names : tuple of str
+    values : ndarray of shape (p,)
+    parts : ndarray of shape (2, p)
+        Standard deviations of sampling and of privacy.
+    level : float
+    quality : {"yes", "wide", "no"}
+    reasons : tuple of str
+    guarantee : str
+    """
+
+    def __init__(self, names, values, parts, level, quality, reasons, guarantee):
+        self.names = names
+        self.values = values
+        self.parts = parts
+        self.level = level
+        self.quality = quality
+        self.reasons = reasons
+        self.guarantee = guarantee
+
+    def _cells(self):
+        errors = np.hypot(*self.parts)
+        columns = np.column_stack(
+            [self.values, *self.parts, errors, _ends(self.values, errors, self.level)]
+        )
+        return [[f"{x:.4g}" if np.isfinite(x) else _DASH for x in row] for row in columns]
+
+    def _below(self):
+        verdict = f"{self.level:.4g} intervals: {_VERDICTS[self.quality]}"
+        return [
+            f"{verdict} (inference_quality_ = {self.quality!r})",
+            *self.reasons,
+            f"privacy: {self.guarantee}",
+        ]
+
+    def __str__(self):
+        table = [
+            ["", *_COLUMNS],
+            *([n, *c] for n, c in zip(self.names, self._cells(), strict=True)),
+        ]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = [
+            "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
+            for row in table
+        ]
+        rule = "-" * len(lines[0])
+        return "\n".join([lines[0], rule, *lines[1:], rule, *self._below()])
+
+    def __repr__(self):
+        return str(self)
+
+    def _repr_html_(self):
+        head = "".join(f"<th>{name}</th>" for name in ("", *_COLUMNS))
+        rows = "".join(
+            f"<tr><th>{html.escape(name)}</th>"
+            + "".join(f'<td style="text-align:right">{cell}</td>' for cell in cells)
+            + "</tr>"
+            for name, cells in zip(self.names, self._cells(), strict=True)
+        )
+        below = "".join(f"<div>{html.escape(line)}</div>" for line in self._below())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}"
+
+
+def _check_level(level):
+    level = check_real(level, "level")
+    if not 0.0 < level < 1.0:
+        raise ValueError("level must be in (0, 1).")
+    return level
+
+
+def _ends(values, errors, level):
+    reach = ndtri(0.5 + 0.5 * level) * errors
+    return np.column_stack([values - reach, values + reach])
