@@ -92,7 +92,7 @@ def any_value(valid=()):
     # Numbers of every size, most of which are in range for most parameters.
     strategies.append(st.floats(-310, 308).map(lambda power: 10.0**power))
     if valid:
-        strategies += 8 * [st.sampled_from(valid)]
+        strategies += 12 * [st.sampled_from(valid)]
     return st.one_of(strategies)
 
 

@@ -4,6 +4,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -160,3 +161,19 @@ def test_threads_change_nothing(data):
     one, two = (fitted(clone(RIDGE).set_params(n_jobs=n, delta=1e-6), X, y) for n in (1, 2))
     np.testing.assert_array_equal(one.coef_, two.coef_)
     np.testing.assert_array_equal(one.coef_std_error_, two.coef_std_error_)
+
+
+@pytest.mark.parametrize("what", ["groups", "public_weight", "class_weight", "sparse"])
+def test_what_inference_does_not_go_with_is_refused(what, rng):
+    X = rng.uniform(-1.0, 1.0, (60, 2))
+    y = (X[:, 0] > 0.0).astype(int)
+    model = DPLogisticRegression(inference=True, classes=[0, 1])
+    arguments = {}
+    if what == "class_weight":
+        model.set_params(class_weight={0: 1.0, 1: 3.0})
+    elif what == "sparse":
+        X = csr_array(X)
+    else:
+        arguments[what] = np.arange(60) // 2
+    with pytest.raises(ValueError, match="inference=True takes dense rows"):
+        model.fit(X, y, **arguments)

@@ -23,6 +23,8 @@ def plan(**changes):
         "rounding_slack": 1e-9,
         "alpha": 1e-4,
         "smoothness": 0.25,
+        "typical_weight": 1.0,
+        "wanted_weight": 1.0,
         "epsilon": 1.0,
         "delta": 1e-5,
         "adjacency": "zero_out",
