@@ -37,6 +37,7 @@ from skdp.linear_model._label_release import (
 from skdp.utils._sklearn import Interval, StrOptions, _fit_context, validate_arrays, validate_data
 
 _AUTO_BATCH = 256
+_MOST_ALPHAS = 10_000
 # A path is this many times the automatic strength long, to both sides.
 _AROUND = 1e3
 _LESS_PRIVATE = (
@@ -470,6 +471,8 @@ def walr_path(X, aggregate, *, public_weight=None, alphas=20, max_iter=1000):
 def _read_alphas(alphas):
     """Return how many strengths are asked for, as an int, or strengths that fall, as an array."""
     if isinstance(alphas, Integral):
+        if alphas > _MOST_ALPHAS:
+            raise ValueError(f"alphas must be at most {_MOST_ALPHAS}.")
         return check_count(alphas, "alphas")
     problem = "alphas must be numbers within 1e-30 and 1e30, at least one, or their number."
     alphas = read_numbers(alphas, problem).ravel()
