@@ -24,6 +24,7 @@ Audits that must pass or fail are seeded, and have a confidence of 1 - 1e-7 or m
 be without a seed.
 """
 
+import inspect
 import itertools
 import math
 import threading
@@ -243,7 +244,12 @@ def test_a_contribution_that_is_not_clipped_is_convicted(clip, monkeypatch):
     assert audit(model, *ZEROS, **options).passed
     module, name = clip.rsplit(".", 1)
     honest = getattr(import_module(module), name)
-    monkeypatch.setattr(clip, lambda values, *others: honest(values, *others[:-1], math.inf))
+    place = list(inspect.signature(honest).parameters).index("bound") - 1
+
+    def unclipped(values, *others):
+        return honest(values, *others[:place], math.inf, *others[place + 1 :])
+
+    monkeypatch.setattr(clip, unclipped)
     assert not audit(model, *ZEROS, **options).passed
 
 

@@ -138,7 +138,7 @@ def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
         *("epsilon", "delta", "adjacency", "accountant", "mechanism", "noise_shape", "noisy_dual"),
         *("smoothness_budget", "moment_budget", "data_norm", "feature_bounds", "target_bounds"),
         *("max_iter", "batch_size", "clipping_norm", "step_size", "momentum", "average"),
-        *("proximal", "solver"),
+        *("rows_per_group", "inference", "proximal", "solver"),
         *("learning_rate", "eta0", "power_t", "smoothness", "average_every", "shrinkage"),
         "n_jobs",
         *("ledger", "random_state"),

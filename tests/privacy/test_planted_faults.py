@@ -41,7 +41,7 @@ def skipped_clip(patch):
 
 
 def skipped_dual_clip(patch):
-    def only_null(contributions, norm, bound):
+    def only_null(contributions, norm, bound, weights=None):
         contributions[norm == 0.0] = 0.0
         return contributions
 
@@ -217,9 +217,9 @@ def steps_by_the_data(patch):
         steps = choose(white, plan, rules)
         return replace(steps, n_steps=steps.n_steps + (targets[-1] > 0.0))
 
-    def seeing(self, rows, labels, *rest, original=RowSums.__init__):
+    def seeing(self, rows, labels, *rest, original=RowSums.__init__, **others):
         targets.append(labels[K, 0])
-        original(self, rows, labels, *rest)
+        original(self, rows, labels, *rest, **others)
 
     patch.setattr(RowSums, "__init__", seeing)
     patch.setattr(_whitened, "choose_steps", choosing)
