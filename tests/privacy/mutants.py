@@ -588,8 +588,22 @@ MUTANTS = (
     Mutant(
         "a least count in place of the threshold",
         "_plans/_discovery.py",
-        "threshold=max(threshold, least - 1.0)",
-        "threshold=least - 1.0",
+        "threshold = max(hiding_threshold(mechanism, erasure, n_discovered), threshold)",
+        "hiding_threshold(mechanism, erasure, n_discovered)",
+        (DISCOVERY,),
+    ),
+    Mutant(
+        "a delta of which nothing is left to hide categories by",
+        "_plans/_discovery.py",
+        "_LEAST_DELTA = 1e-300",
+        "_LEAST_DELTA = 0.0",
+        (DISCOVERY,),
+    ),
+    Mutant(
+        "categories that are hidden only where their share of delta is a usual one",
+        "_plans/_discovery.py",
+        "    if is_hidden:\n",
+        "    if erasure > 1e-100:\n",
         (DISCOVERY,),
     ),
     Mutant(
