@@ -83,6 +83,7 @@ CALIBRATED = "tests/calibration/test_calibrated.py"
 PIPELINE = "tests/pipeline/test_pipeline.py"
 PIPELINE_REPLAYED = "tests/pipeline/test_replay.py"
 LEAKS = "tests/pipeline/test_leaks.py"
+NOT_FINITE = "tests/privacy/test_assume_finite.py"
 FILLS = "tests/privacy/test_fills_and_categories.py"
 DISCOVERY = "tests/plans/test_discovery.py"
 IMPUTER = "tests/preprocessing/test_imputer.py"
@@ -2402,6 +2403,13 @@ MUTANTS = (
         "    middle = 0.5 * low + 0.5 * high\n",
         "    low, high = X.min(axis=0), X.max(axis=0)\n    middle = 0.5 * low + 0.5 * high\n",
         (REPLAY,),
+    ),
+    Mutant(
+        "NaN that counts for more than a record",
+        "_solvers/_distribution.py",
+        "np.nan_to_num(np.clip((block - middle) / half, -1.0, 1.0))",
+        "np.clip((block - middle) / half, -1.0, 1.0)",
+        (NOT_FINITE,),
     ),
     Mutant(
         "lengths of rows that are published",
