@@ -28,6 +28,20 @@ def same_bounds(low, high, n_features):
     return np.full(n_features, low), np.full(n_features, high)
 
 
+def type_that_holds(dtype, *numbers):
+    """Return a type of floats, or float64 where it is too small for public numbers.
+
+    Parameters
+    ----------
+    dtype : dtype
+    *numbers : float or ndarray
+        Infinite ones are held by any.
+    """
+    sizes = np.abs(np.concatenate([np.ravel(some) for some in numbers]))
+    largest = sizes[np.isfinite(sizes)].max(initial=0.0)
+    return dtype if largest <= np.finfo(dtype).max else np.dtype(np.float64)
+
+
 def shorten_rows(X, bound):
     """Return new rows that aren't longer than a bound, and of which shorter ones stay."""
     scale = bound / np.maximum(row_norms(X), bound)

@@ -701,8 +701,29 @@ MUTANTS = (
     Mutant(
         "output beyond what is promised",
         "preprocessing/_imputer.py",
-        "            filled = np.clip(filled, low, high)\n",
-        "",
+        "np.clip(np.where(gaps, fills, X), low, high)",
+        "np.where(gaps, fills, X)",
+        (IMPUTER,),
+    ),
+    Mutant(
+        "fills of the type that a gap makes of X",
+        "preprocessing/_imputer.py",
+        "self.statistics_ = as_array(fills)",
+        "self.statistics_ = as_array(fills).astype(X.dtype)",
+        (IMPUTER,),
+    ),
+    Mutant(
+        "strategies of imputers that share their noise",
+        "_plans/_imputer.py",
+        "return IMPUTER_KEY, _STRATEGIES.index(self.strategy)",
+        "return (IMPUTER_KEY,)",
+        (IMPUTER,),
+    ),
+    Mutant(
+        "gaps that are read by what was set after the fit",
+        "preprocessing/_imputer.py",
+        "find_gaps(X, self._missing_values)",
+        "find_gaps(X, self.missing_values)",
         (IMPUTER,),
     ),
     Mutant(
