@@ -90,6 +90,13 @@ def as_array(categories):
     return np.array(shared, dtype=object)
 
 
+def fill_objects(columns, gaps, fills):
+    """Return columns without gaps as an array of floats if all entries are, else of objects."""
+    filled = np.where(gaps, fills.astype(object), np.array(columns, dtype=object).T)
+    is_number = all(isinstance(value, float) for value in filled.ravel())
+    return filled.astype(np.float64) if is_number else filled
+
+
 def _check_declared(declared):
     if declared is None or (isinstance(declared, str) and declared == _AUTO):
         return None

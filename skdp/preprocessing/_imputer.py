@@ -7,11 +7,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import present_records
-from skdp._checks import check_feature_bounds, check_real
+from skdp._checks import check_feature_bounds
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._plans._imputer import plan_imputer
-from skdp._solvers._preprocessing_counts import keep_largest, release_counts
-from skdp._solvers._preprocessing_fills import release_means, release_medians
 from skdp.preprocessing._base import DTYPES, PrivateTransformer
 from skdp.preprocessing._bounded import type_that_holds
 from skdp.preprocessing._columns import (
@@ -19,14 +17,14 @@ from skdp.preprocessing._columns import (
     as_array,
     check_categories,
     dtype_to_read,
+    fill_objects,
     find_gaps,
     read_categories,
 )
+from skdp.preprocessing._fills import RELEASES, default_fills, find_most_frequent
 from skdp.utils._sklearn import StrOptions, _fit_context, read_feature_names, validate_data
 
 _OF_NUMBERS = ("mean", "median")
-# Fills by default, of columns whose listed categories are strings, and of others.
-_WORD, _NUMBER = "missing_value", 0.0
 
 
 class DPSimpleImputer(PrivateTransformer):
@@ -225,7 +223,7 @@ class DPSimpleImputer(PrivateTransformer):
         X = self._read(X, reset=True)
         self.indicator_features_ = self._indicated()
         categories = self._listed(X.shape[1])
-        fills = self._fallbacks(categories)
+        fills = default_fills(self.fill_value, categories)
 
         # 2. bound the data
         low, high = check_feature_bounds(self.feature_bounds, X.shape[1])
@@ -240,9 +238,9 @@ class DPSimpleImputer(PrivateTransformer):
         # 4. release
         if self.strategy in _OF_NUMBERS:
             records = np.where(gaps, np.nan, records)
-            fills = _RELEASES[self.strategy](plan, records, low, high, stream).tolist()
+            fills = RELEASES[self.strategy](plan, records, low, high, stream).tolist()
         if self.strategy == "most_frequent":
-            fills = _find_most_frequent(plan, columns, categories, fills, stream)
+            fills = find_most_frequent(plan, columns, categories, fills, stream)
         # Its type follows from what is released, and not from that of X, which one gap may change.
         self.statistics_ = as_array(fills)
 
@@ -287,7 +285,7 @@ class DPSimpleImputer(PrivateTransformer):
         gaps = find_gaps(X, self._missing_values)
         fills = self.statistics_
         if object in (X.dtype, fills.dtype):
-            filled = _fill_objects(read_categories(X, gaps), gaps, fills)
+            filled = fill_objects(read_categories(X, gaps), gaps, fills)
         else:
             low, high = (bound[: X.shape[1]] for bound in self.feature_bounds_)
             filled = np.clip(np.where(gaps, fills, X), low, high)
@@ -365,66 +363,12 @@ class DPSimpleImputer(PrivateTransformer):
                 raise ValueError("categories must not list what stands for a missing value.")
         return listed
 
-    def _fallbacks(self, categories):
-        """Return what fills each feature where nothing is found, which follows from parameters."""
-        if self.fill_value is None:
-            return [
-                _WORD if c is not None and isinstance(c[0], str) else _NUMBER for c in categories
-            ]
-        fill = self.fill_value
-        if isinstance(fill, str):
-            return [str(fill)] * len(categories)
-        # NaN may be wanted where it isn't what stands for a gap.
-        return [np.nan if fill != fill else check_real(fill, "fill_value")] * len(categories)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = _means_gap(self.missing_values)
         tags.input_tags.string = tags.input_tags.categorical = self.strategy not in _OF_NUMBERS
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _release_means(plan, X, low, high, stream):
-    return release_means(
-        X, low=low, high=high, n_rows=plan.n_rows, mechanism=plan.mechanisms["mean"], noise=stream
-    )
-
-
-def _release_medians(plan, X, low, high, stream):
-    return release_medians(
-        X,
-        low=low,
-        high=high,
-        n_steps=plan.n_steps,
-        mechanism=plan.mechanisms["median"],
-        noise=stream,
-    )
-
-
-_RELEASES = {"mean": _release_means, "median": _release_medians}
-
-
-def _find_most_frequent(plan, columns, categories, fallbacks, stream):
-    """Return the most frequent category of each column, where one is found."""
-    found = release_counts(
-        [[value for value in column if value == value] for column in columns],
-        categories,
-        threshold=plan.threshold,
-        mechanism=plan.mechanisms["counts"],
-        noise=stream,
-    )
-    largest = [keep_largest(names, counts, 1)[0] for names, counts in found]
-    return [
-        names[0] if names else fallback for names, fallback in zip(largest, fallbacks, strict=True)
-    ]
-
-
-def _fill_objects(columns, gaps, fills):
-    """Return columns without gaps as an array of floats if all entries are, else of objects."""
-    filled = np.where(gaps, fills.astype(object), np.array(columns, dtype=object).T)
-    is_number = all(isinstance(value, float) for value in filled.ravel())
-    return filled.astype(np.float64) if is_number else filled
 
 
 def _means_gap(missing_values):

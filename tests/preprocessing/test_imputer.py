@@ -14,6 +14,7 @@ from skdp._mechanisms import GaussianMechanism
 from skdp.accountant import get_epsilon
 from skdp.ledger import PrivacyLedger
 from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
+from skdp.preprocessing._fills import default_fills
 
 STRATEGIES = ("mean", "median", "most_frequent", "constant")
 INF = float("inf")
@@ -85,7 +86,7 @@ def test_default_fills_follow_from_listed_categories_alone():
     for column in (["x", None], [None, None]):
         X = np.array([[word, None, word] for word in column], dtype=object)
         imputer = DPSimpleImputer(**asked, epsilon=1e-3, random_state=0)
-        assert imputer._fallbacks(imputer._listed(3)) == ["missing_value", 0.0, 0.0]
+        assert default_fills(None, imputer._listed(3)) == ["missing_value", 0.0, 0.0]
         assert imputer.fit(X).statistics_[2] == 0.0
         constant = DPSimpleImputer(strategy="constant").fit(X)
         assert constant.statistics_.tolist() == [0.0] * 3

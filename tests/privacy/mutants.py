@@ -665,7 +665,7 @@ MUTANTS = (
     ),
     Mutant(
         "gaps are counted among categories",
-        "preprocessing/_imputer.py",
+        "preprocessing/_fills.py",
         "value for value in column if value == value",
         "value for value in column",
         (IMPUTER,),
