@@ -20,6 +20,10 @@ class PrivateTransformer(TransformerMixin, RecordPrivateEstimator):
     only where that can hold the range.
     """
 
+    def _learns(self):
+        """Tell whether a fit with these parameters reads the records, and so spends a budget."""
+        return True
+
 
 class NumberTransformer(PrivateTransformer):
     """A private transformer of numbers, none of them missing, that keeps their type."""

@@ -320,6 +320,10 @@ class DPOneHotEncoder(PrivateTransformer):
         )
         return np.array(_make_unique(names), dtype=object)
 
+    def _learns(self):
+        categories = self.categories
+        return isinstance(categories, str) or None in check_categories(categories, len(categories))
+
     def _plan(self, n_rows, n_features):
         n_discovered = check_categories(self.categories, n_features).count(None)
         most = self.max_categories

@@ -319,6 +319,9 @@ class DPSimpleImputer(PrivateTransformer):
         indicators = [f"missingindicator_{name}" for name in names[self.indicator_features_]]
         return np.concatenate([names, np.array(indicators, dtype=object)])
 
+    def _learns(self):
+        return self.strategy != "constant"
+
     def _plan(self, n_rows, n_features):
         return plan_imputer(
             self._budget(),
