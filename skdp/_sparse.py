@@ -58,7 +58,9 @@ def row_norms(X):
 def scaled_rows(X, factors):
     """Return rows times a factor each, with the pattern and type of entries that they have."""
     factors = np.repeat(factors, np.diff(X.indptr))
-    data = X.data * factors.astype(X.dtype)
+    # In float32 a small factor may have no digits left.
+    with np.errstate(under="ignore"):
+        data = (X.data * factors).astype(X.dtype, copy=False)
     return type(X)((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
 
 

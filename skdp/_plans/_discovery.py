@@ -12,6 +12,8 @@ from skdp.accountant import ErasureEvent, GaussianEvent
 # Share of delta for categories of a single record. A ledger keeps 2 % of its delta for erasures, so
 # that twenty discoveries of the ledger's delta fit in. More would lower the threshold by 9 %.
 _SHARE = 1e-3
+# Of a smaller delta nothing, or a number of few digits, would be left for that share.
+_LEAST_DELTA = 1e-300
 # Quantiles are accurate to a few units in the last place.
 _ROUNDING = 1e-9
 
@@ -45,7 +47,12 @@ def plan_counts(budget, *, n_rows, n_columns, n_discovered, least):
     n_discovered : int
         Number of those whose categories nobody listed.
     least : float
-        A larger threshold, if it is one.
+        What the count of a category must be at least, if that is more.
+
+    Raises
+    ------
+    ValueError
+        If categories are to be found privately, and delta is below 1e-300.
 
     Notes
     -----
@@ -56,7 +63,13 @@ def plan_counts(budget, *, n_rows, n_columns, n_discovered, least):
     is in the documentation, "theory/categories".
     """
     is_replaced = budget.adjacency == "replace_one"
-    erasure = _SHARE * budget.delta if n_discovered and budget.is_private else 0.0
+    is_hidden = n_discovered > 0 and budget.is_private
+    if is_hidden and not budget.delta >= _LEAST_DELTA:
+        raise ValueError(
+            f"delta must be at least {_LEAST_DELTA:g} where categories are to be found: it is the "
+            "probability that one of a single record shows. List the categories if it is to be 0."
+        )
+    erasure = _SHARE * budget.delta if is_hidden else 0.0
     rest = replace(budget, delta=(budget.delta - erasure) / (1.0 - erasure))
     noise = SPLIT_SLACK * rest.calibrate(pairwise=True)
     n_moved = (2 if is_replaced else 1) * n_columns
@@ -68,11 +81,12 @@ def plan_counts(budget, *, n_rows, n_columns, n_discovered, least):
         n_records=n_rows,
     )
     events = (GaussianEvent(noise, pairwise=is_replaced),)
-    threshold = 0.0
-    if erasure > 0.0:
+    # The largest number that isn't enough.
+    threshold = math.nextafter(least, -math.inf)
+    if is_hidden:
         events += (ErasureEvent(erasure),)
-        threshold = hiding_threshold(mechanism, erasure, n_discovered)
-    return CountsPlan(mechanism=mechanism, threshold=max(threshold, least - 1.0), events=events)
+        threshold = max(hiding_threshold(mechanism, erasure, n_discovered), threshold)
+    return CountsPlan(mechanism=mechanism, threshold=threshold, events=events)
 
 
 def hiding_threshold(mechanism, erasure, n_columns):

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from skdp._mechanisms import GaussianMechanism
 from skdp._plans._discovery import plan_counts
@@ -13,6 +12,7 @@ from skdp.accountant import GaussianEvent
 # Halvings of a range in search of its median: a 4096th of it, which is fine enough where bounds are
 # ten times too wide, and each one more costs 4 % of noise.
 _N_HALVINGS = 12
+_STRATEGIES = ("mean", "median", "most_frequent", "constant")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -21,16 +21,21 @@ class ImputerPlan(TransformerPlan):
 
     Parameters
     ----------
+    strategy : {"mean", "median", "most_frequent", "constant"}
     n_steps : int
         Number of releases.
     threshold : float
         What a category's noisy count must exceed, where categories are discovered.
     """
 
+    strategy: str
     n_steps: int = 0
     threshold: float = math.inf
 
-    stream_key: ClassVar = (IMPUTER_KEY,)
+    @property
+    def stream_key(self):
+        """That of a strategy: what they release of the same records isn't to share noise."""
+        return IMPUTER_KEY, _STRATEGIES.index(self.strategy)
 
 
 def plan_imputer(budget, *, strategy, n_rows, n_columns, n_discovered):
@@ -52,7 +57,7 @@ def plan_imputer(budget, *, strategy, n_rows, n_columns, n_discovered):
     the pair by at most 1, and d pairs by sqrt(d). In the search for medians it adds a sign, or for
     a gap 0, to one sum a column and step. For counts see `plan_counts`.
     """
-    common = {"budget": budget, "n_rows": n_rows}
+    common = {"budget": budget, "n_rows": n_rows, "strategy": strategy}
     if strategy == "constant":
         return ImputerPlan(mechanisms={}, releases=(), **common)
     if strategy == "most_frequent":

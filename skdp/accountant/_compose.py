@@ -13,9 +13,10 @@ def compose(reports):
 
     Parameters
     ----------
-    reports : iterable of PrivacyReport
+    reports : iterable of PrivacyReport or None
         All with the same adjacency and unit. Which records each fit had must not depend on the
-        data: fits on stratified folds can't be added up.
+        data: fits on stratified folds can't be added up. None is the report of a step that learns
+        nothing, and adds nothing.
 
     Returns
     -------
@@ -52,7 +53,7 @@ def compose(reports):
     (0.69, 2e-05)
     """
     try:
-        reports = tuple(reports)
+        reports = tuple(report for report in reports if report is not None)
     except TypeError:
         raise TypeError("reports must be a list of reports.") from None
     if not reports:

@@ -23,10 +23,10 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
 
     Returns
     -------
-    report : PrivacyReport
+    report : PrivacyReport or None
         What `privacy_report_` will be, but for what follows from releases: how many steps private
         whitening takes, which doesn't change what they come to, and thresholds of DP-CD that follow
-        from mean squares.
+        from mean squares. None for a transformer that learns nothing with its parameters.
 
     Raises
     ------

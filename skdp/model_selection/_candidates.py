@@ -10,16 +10,25 @@ from sklearn.pipeline import Pipeline
 from skdp._estimator import RecordPrivateEstimator
 from skdp.ledger._account import COVERED
 from skdp.linear_model._base import RowPrivateEstimator
-from skdp.preprocessing import BoundsScaler, NormClipper
+from skdp.preprocessing import BoundsScaler, DPOneHotEncoder, DPSimpleImputer, NormClipper
 
 SET_BY_SEARCH = ("epsilon", "delta", "adjacency", "ledger", "random_state")
 _STATELESS = (BoundsScaler, NormClipper)
+# With parameters by which nothing is learnt.
+_SOMETIMES_STATELESS = (DPOneHotEncoder, DPSimpleImputer)
 # What steps print or keep would tell how many fits there were.
 _SILENT = {"verbose": False, "memory": None}
 _NOT_STATELESS = (
     "a search takes pipelines of which the steps before the last learn nothing from the rows: "
-    "BoundsScaler, NormClipper, 'passthrough', 'drop', and ColumnTransformer of these with columns "
-    "by names or places. {} isn't one of them: it would read private rows in every trial."
+    "BoundsScaler, NormClipper, DPOneHotEncoder with lists of all categories, DPSimpleImputer with "
+    "strategy='constant', 'passthrough', 'drop', and ColumnTransformer of these with columns by "
+    "names or places. {} isn't one of them: it would read private rows in every trial."
+)
+_SPENDS = (
+    "a search spends its epsilon on models, and {} would spend one of its own in every trial. Fit "
+    "it once, search with the rows that it transforms, and add up both reports by "
+    "skdp.accountant.compose; or take BoundsScaler, categories that are listed, or fills that are "
+    "constant."
 )
 _NOT_OURS = (
     "a search takes estimators of skdp that protect rows, or pipelines that end in one, got {}. "
@@ -148,6 +157,10 @@ def _copy(value):
 def _check_stateless(step):
     if step is None or step in ("passthrough", "drop") or type(step) in _STATELESS:
         return
+    if type(step) in _SOMETIMES_STATELESS and not step._learns():
+        return
+    if isinstance(step, RecordPrivateEstimator):
+        raise TypeError(_SPENDS.format(type(step).__name__))
     if type(step) is not ColumnTransformer:
         raise TypeError(_NOT_STATELESS.format(type(step).__name__))
     for _, inner, columns in step.transformers:

@@ -25,9 +25,10 @@ class DPRandomizedSearch(BaseSearch):
     estimator : estimator
         An estimator of skdp that protects rows, or a pipeline that ends in one and whose other
         steps learn nothing: :class:`~skdp.preprocessing.BoundsScaler`,
-        :class:`~skdp.preprocessing.NormClipper`, and ColumnTransformer of these with columns by
-        names or places. Its epsilon, delta, adjacency, ledger and random_state are set by the
-        search.
+        :class:`~skdp.preprocessing.NormClipper`, :class:`~skdp.preprocessing.DPOneHotEncoder` with
+        lists of all categories, :class:`~skdp.preprocessing.DPSimpleImputer` with
+        ``strategy="constant"``, and ColumnTransformer of these with columns by names or places. Its
+        epsilon, delta, adjacency, ledger and random_state are set by the search.
 
     param_distributions : dict or list of dict
         Lists of values, or distributions with a method ``rvs``, by the name of a parameter, as in

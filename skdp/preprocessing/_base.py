@@ -16,8 +16,13 @@ class PrivateTransformer(TransformerMixin, RecordPrivateEstimator):
     Subclasses have `_plan`, which makes the plan of a fit from the numbers of rows and features.
     What a fitted one promises of its output, whatever rows it gets, is public: ``norm_bound_``, an
     L2 norm that no row exceeds, and ``feature_bounds_``, a pair of arrays of shape (n_outputs,)
-    with the range of each column.
+    with the range of each column; both up to rounding in the type of the output, which is float32
+    only where that can hold the range.
     """
+
+    def _learns(self):
+        """Tell whether a fit with these parameters reads the records, and so spends a budget."""
+        return True
 
 
 class NumberTransformer(PrivateTransformer):

@@ -2,6 +2,7 @@
 
 import math
 from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -28,12 +29,56 @@ def same_bounds(low, high, n_features):
     return np.full(n_features, low), np.full(n_features, high)
 
 
+def type_that_holds(dtype, *numbers):
+    """Return a type of floats, or float64 where it is too small for public numbers.
+
+    Parameters
+    ----------
+    dtype : dtype
+    *numbers : float or ndarray
+        Infinite ones are held by any.
+    """
+    sizes = np.abs(np.concatenate([np.ravel(some) for some in numbers]))
+    largest = sizes[np.isfinite(sizes)].max(initial=0.0)
+    return dtype if largest <= np.finfo(dtype).max else np.dtype(np.float64)
+
+
 def shorten_rows(X, bound):
-    """Return new rows that aren't longer than a bound, and of which shorter ones stay."""
+    """Return new rows that aren't longer than a bound, up to rounding; shorter ones stay."""
     scale = bound / np.maximum(row_norms(X), bound)
     if issparse(X):
         return scaled_rows(X, scale)
-    return X * scale.astype(X.dtype)[:, np.newaxis]
+    # In float32 a small scale may have no digits left.
+    with np.errstate(under="ignore"):
+        return np.multiply(
+            X, scale[:, np.newaxis], out=np.empty_like(X), dtype=np.float64, casting="same_kind"
+        )
+
+
+class _Map(NamedTuple):
+    """The map of public ranges, of shape (n_features,), to a common one."""
+
+    low: np.ndarray
+    high: np.ndarray
+    start: float
+    stop: float
+
+    def __call__(self, values, features=slice(None)):
+        """Return mapped values of features, of all or of some."""
+        low, high = self.low[features], self.high[features]
+        share = (np.clip(values, low, high) - low) / (high - low)
+        return np.clip(self.start + (self.stop - self.start) * share, self.start, self.stop)
+
+    @property
+    def keeps_zero(self):
+        """Whether 0 stays 0."""
+        largest = max(abs(self.start), abs(self.stop))
+        return bool((np.abs(self(0.0)) <= _ROUNDING * largest).all())
+
+
+def _check_zero(mapped):
+    if not mapped.keeps_zero:
+        raise TypeError(_ZERO_MOVES)
 
 
 class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -55,7 +100,7 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         L2 norm that no row of the output exceeds (up to rounding): `data_norm`.
 
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
-        Range of each column of the output: `data_norm` to both sides of 0.
+        Range of each column of the output (up to rounding): `data_norm` to both sides of 0.
 
     n_features_in_ : int
         Number of features seen in `fit`.
@@ -127,8 +172,9 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             If X has another number of features than in `fit`, or is no finite array of numbers.
         """
         X = validate_data(self, X, dtype=DTYPES, reset=False)
-        data_norm = check_positive(self.data_norm, "data_norm")
-        return shorten_rows(X, data_norm)
+        # Nothing is learnt, so that it works unfitted; what was promised in a fit stays.
+        data_norm = vars(self).get("norm_bound_", self.data_norm)
+        return shorten_rows(X, check_positive(data_norm, "data_norm"))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -157,12 +203,12 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     norm_bound_ : float
-        L2 norm that no row of the output exceeds: ``sqrt(n_features)`` times the larger absolute
-        end of `feature_range`. Few rows are as long: ``sqrt(0.2 * n_features)`` suits an
-        estimator's `data_norm`, with :class:`NormClipper` of the same number in between.
+        L2 norm that no row of the output exceeds (up to rounding): ``sqrt(n_features)`` times the
+        larger absolute end of `feature_range`. Few rows are as long: ``sqrt(0.2 * n_features)``
+        suits an estimator's `data_norm`, with :class:`NormClipper` of the same number in between.
 
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
-        Range of each column of the output: `feature_range`.
+        Range of each column of the output (up to rounding): `feature_range`.
 
     n_features_in_ : int
         Number of features seen in `fit`.
@@ -217,32 +263,19 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         TypeError
             If X is sparse, and 0 isn't mapped to 0.
         """
-        X = self._read(X)
-        self._map_at_zero(X.shape[1])
-        low, high = check_bounds(self.feature_range, "feature_range")
-        self.norm_bound_ = math.sqrt(X.shape[1]) * max(abs(low), abs(high))
-        self.feature_bounds_ = same_bounds(low, high, X.shape[1])
+        if issparse(X):
+            _check_zero(self._map_of(X.shape[1]))
+        X = validate_data(self, X, dtype=DTYPES, accept_sparse="csr")
+        self._map = self._map_of(X.shape[1])
+        ends = self._map.start, self._map.stop
+        self.norm_bound_ = math.sqrt(X.shape[1]) * float(np.abs(ends).max())
+        self.feature_bounds_ = same_bounds(*ends, X.shape[1])
         return self
 
-    def _read(self, X, **checks):
-        """Return validated X, which may be sparse where 0 stays 0."""
-        if issparse(X) and not self._keeps_zero(X.shape[1]):
-            raise TypeError(_ZERO_MOVES)
-        return validate_data(self, X, dtype=DTYPES, accept_sparse="csr", **checks)
-
-    def _map(self, values, low, high):
-        """Return values mapped from public ranges to the common one."""
-        start, stop = check_bounds(self.feature_range, "feature_range")
-        share = (np.clip(values, low, high) - low) / (high - low)
-        return np.clip(start + (stop - start) * share, start, stop)
-
-    def _map_at_zero(self, n_features):
-        """Return what 0 is mapped to, for each feature."""
-        return self._map(0.0, *check_feature_bounds(self.feature_bounds, n_features))
-
-    def _keeps_zero(self, n_features):
-        largest = np.abs(check_bounds(self.feature_range, "feature_range")).max()
-        return bool((np.abs(self._map_at_zero(n_features)) <= _ROUNDING * largest).all())
+    def _map_of(self, n_features):
+        """Return the map that the parameters ask for."""
+        low, high = check_feature_bounds(self.feature_bounds, n_features)
+        return _Map(low, high, *check_bounds(self.feature_range, "feature_range"))
 
     def transform(self, X):
         """Clip and scale the features.
@@ -255,7 +288,7 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         X_scaled : ndarray or CSR of shape (n_samples, n_features)
-            A new array, float32 if X is, and sparse if X is.
+            A new array, float32 if X is and can hold `feature_range`, and sparse if X is.
 
         Raises
         ------
@@ -267,21 +300,23 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             If X is sparse, and 0 isn't mapped to 0.
         """
         check_is_fitted(self)
-        X = self._read(X, reset=False)
-        low, high = check_feature_bounds(self.feature_bounds, X.shape[1])
         if issparse(X):
-            mapped = self._map(X.data, low[X.indices], high[X.indices])
-            scaled = X.copy()
+            _check_zero(self._map)
+        X = validate_data(self, X, dtype=DTYPES, accept_sparse="csr", reset=False)
+        dtype = type_that_holds(X.dtype, self._map.start, self._map.stop)
+        if issparse(X):
+            mapped = self._map(X.data, X.indices)
             # Entries of 0 are as good as none.
-            scaled.data = np.where(X.data == 0.0, 0.0, mapped).astype(X.dtype)
-            return scaled
-        return self._map(X, low, high).astype(X.dtype, copy=False)
+            data = np.where(X.data == 0.0, 0.0, mapped).astype(dtype)
+            return type(X)((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+        return self._map(X).astype(dtype, copy=False)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         try:
             low, high = self.feature_bounds
-            tags.input_tags.sparse = self._keeps_zero(max(np.size(low), np.size(high)))
+            wanted = self._map_of(max(np.size(low), np.size(high)))
+            tags.input_tags.sparse = wanted.keeps_zero
         except (TypeError, ValueError):
             tags.input_tags.sparse = False
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

@@ -1,7 +1,7 @@
 """Columns of numbers or strings with gaps, as they come from arrays and data frames."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection
 from numbers import Real
 
 import numpy as np
@@ -68,7 +68,7 @@ def check_categories(categories, n_features):
     """
     if isinstance(categories, str) and categories == _AUTO:
         return [None] * n_features
-    if not isinstance(categories, Iterable) or isinstance(categories, str):
+    if not isinstance(categories, Collection) or isinstance(categories, str):
         raise ValueError("categories must be 'auto' or a list with an entry for each feature.")
     categories = list(categories)
     if len(categories) != n_features:
@@ -90,10 +90,18 @@ def as_array(categories):
     return np.array(shared, dtype=object)
 
 
+def fill_objects(columns, gaps, fills):
+    """Return columns without gaps as an array of floats if all entries are, else of objects."""
+    filled = np.where(gaps, fills.astype(object), np.array(columns, dtype=object).T)
+    is_number = all(isinstance(value, float) for value in filled.ravel())
+    return filled.astype(np.float64) if is_number else filled
+
+
 def _check_declared(declared):
     if declared is None or (isinstance(declared, str) and declared == _AUTO):
         return None
-    if isinstance(declared, str) or not isinstance(declared, Iterable):
+    # What can be read but once has other categories the next time.
+    if isinstance(declared, str) or not isinstance(declared, Collection):
         raise ValueError("an entry of categories must be 'auto' or a list of categories.")
     values = np.empty(len(declared := list(declared)), dtype=object)
     values[:] = declared
@@ -107,7 +115,9 @@ def _read_column(column, gaps):
     values = column.tolist()
     kinds = {type(values[place]) for place in np.flatnonzero(~gaps)}
     read = [read for read, of in _READERS if all(issubclass(kind, of) for kind in kinds)]
-    if not read:
+    # NumPy takes times and spans of time for integers in some places.
+    is_time = column.dtype.kind in "Mm" or np.timedelta64 in kinds
+    if is_time or not read:
         raise TypeError(NOT_CATEGORIES)
     try:
         return [np.nan if gap else read[0](value) for value, gap in zip(values, gaps, strict=True)]

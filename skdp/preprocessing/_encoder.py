@@ -238,6 +238,7 @@ class DPOneHotEncoder(PrivateTransformer):
                 categories[j], counts[j] = keep_largest(*released, plan.most)
 
         # 5. publish
+        self._n_last = int(self.handle_unknown == _INFREQUENT)
         self.categories_ = [as_array(listed) for listed in categories]
         self.category_counts_ = counts
         self.privacy_report_ = plan.report(reproducible=self.random_state is not None)
@@ -278,7 +279,7 @@ class DPOneHotEncoder(PrivateTransformer):
         ):
             # The value that stands for a gap is one object, which is found by identity.
             numbers = {np.nan if v != v else v: place for place, v in enumerate(known.tolist())}
-            unknown = known.size if self.handle_unknown == _INFREQUENT else -1
+            unknown = known.size if self._n_last else -1
             found = np.array([numbers.get(value, unknown) for value in column], dtype=np.int64)
             places[:, j] = np.where(found < 0, -1, first + found)
             first += width
@@ -298,7 +299,8 @@ class DPOneHotEncoder(PrivateTransformer):
         Returns
         -------
         names : ndarray of shape (n_outputs,)
-            A feature's name, and after an underscore the category or "infrequent".
+            A feature's name, and after an underscore the category or "infrequent". Further
+            underscores tell a name from an equal one before it.
 
         Raises
         ------
@@ -308,17 +310,19 @@ class DPOneHotEncoder(PrivateTransformer):
             If the names are too few or many, or not those of `fit`.
         """
         check_is_fitted(self)
-        last = [_INFREQUENT] if self.handle_unknown == _INFREQUENT else []
-        return np.array(
-            [
-                f"{name}_{category}"
-                for name, known in zip(
-                    read_feature_names(self, input_features), self.categories_, strict=True
-                )
-                for category in [*map(_in_words, known.tolist()), *last]
-            ],
-            dtype=object,
+        last = [_INFREQUENT] * self._n_last
+        names = (
+            f"{name}_{category}"
+            for name, known in zip(
+                read_feature_names(self, input_features), self.categories_, strict=True
+            )
+            for category in [*map(_in_words, known.tolist()), *last]
         )
+        return np.array(_make_unique(names), dtype=object)
+
+    def _learns(self):
+        categories = self.categories
+        return isinstance(categories, str) or None in check_categories(categories, len(categories))
 
     def _plan(self, n_rows, n_features):
         n_discovered = check_categories(self.categories, n_features).count(None)
@@ -339,13 +343,23 @@ class DPOneHotEncoder(PrivateTransformer):
 
     def _widths(self):
         """Return the number of columns of each feature."""
-        return [known.size + (self.handle_unknown == _INFREQUENT) for known in self.categories_]
+        return [known.size + self._n_last for known in self.categories_]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _make_unique(names):
+    """Return names as a list, those that occurred before with underscores."""
+    known = {}
+    for name in names:
+        while name in known:
+            name += "_"
+        known[name] = None
+    return list(known)
 
 
 def _in_words(category):

@@ -10,20 +10,21 @@ from skdp._bounds import present_records
 from skdp._checks import check_feature_bounds
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._plans._imputer import plan_imputer
-from skdp._solvers._preprocessing_counts import keep_largest, release_counts
-from skdp._solvers._preprocessing_fills import release_means, release_medians
-from skdp.preprocessing._base import PrivateTransformer
+from skdp.preprocessing._base import DTYPES, PrivateTransformer
+from skdp.preprocessing._bounded import type_that_holds
 from skdp.preprocessing._columns import (
+    NOT_CATEGORIES,
     as_array,
     check_categories,
     dtype_to_read,
+    fill_objects,
     find_gaps,
     read_categories,
 )
+from skdp.preprocessing._fills import RELEASES, default_fills, find_most_frequent
 from skdp.utils._sklearn import StrOptions, _fit_context, read_feature_names, validate_data
 
 _OF_NUMBERS = ("mean", "median")
-_DTYPES = [np.float64, np.float32]
 
 
 class DPSimpleImputer(PrivateTransformer):
@@ -54,7 +55,8 @@ class DPSimpleImputer(PrivateTransformer):
 
     fill_value : str or number, default=None
         What "constant" fills with, and "most_frequent" where no category is common enough to be
-        told. None is 0 for an array of numbers and "missing_value" for others.
+        told. None is "missing_value" where `categories` lists strings, and 0 elsewhere, whatever
+        the records hold: give a word for columns of words.
 
     add_indicator : bool or array-like of int or str, default=False
         Whether to append columns that are 1 where a value was missing: for all features (True), or
@@ -64,7 +66,8 @@ class DPSimpleImputer(PrivateTransformer):
     categories : "auto" or list of array-like, default="auto"
         For "most_frequent": for each feature, what its values may be; others are not counted.
         "auto", for all or in place of one list, counts what there is and considers values so common
-        that no record shows, see :class:`DPOneHotEncoder`. Listed values need less noise.
+        that no record shows, see :class:`DPOneHotEncoder`. Listed values need less noise; what
+        stands for a missing value can't be one.
 
     epsilon : float, default=1.0
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
@@ -97,14 +100,14 @@ class DPSimpleImputer(PrivateTransformer):
     Attributes
     ----------
     statistics_ : ndarray of shape (n_features,)
-        What fills the gaps of each feature.
+        What fills the gaps of each feature: float64 if all of it are numbers, else objects.
 
     indicator_features_ : ndarray of shape (n_indicators,)
         Numbers of the features that have a column of indicators.
 
     feature_bounds_ : tuple of two ndarrays of shape (n_outputs,)
-        Range of each column of the output, of any rows; infinite where nothing is clipped:
-        for "most_frequent" and "constant", and for ``epsilon=inf``.
+        Range of each column of the output, of any rows, up to rounding; infinite where nothing is
+        clipped: for "most_frequent" and "constant", and for ``epsilon=inf``.
 
     norm_bound_ : float
         L2 norm that no row of the output exceeds, up to rounding; infinite where a range is.
@@ -213,16 +216,20 @@ class DPSimpleImputer(PrivateTransformer):
             If a parameter or the input is invalid; no message quotes an entry of the data.
         TypeError
             If X is sparse, or a column has numbers and strings, or other things, for
-            "most_frequent".
+            "most_frequent" and "constant".
         """
         # 1. scikit-learn's contract
+        self._strategy, self._missing_values = self.strategy, self.missing_values
         X = self._read(X, reset=True)
         self.indicator_features_ = self._indicated()
+        categories = self._listed(X.shape[1])
+        fills = default_fills(self.fill_value, categories)
 
         # 2. bound the data
         low, high = check_feature_bounds(self.feature_bounds, X.shape[1])
         records = present_records(X)
         gaps = find_gaps(records, self.missing_values)
+        columns = [] if self.strategy in _OF_NUMBERS else read_categories(records, gaps)
 
         # 3. plan from public numbers
         plan = self._plan(*X.shape)
@@ -231,11 +238,11 @@ class DPSimpleImputer(PrivateTransformer):
         # 4. release
         if self.strategy in _OF_NUMBERS:
             records = np.where(gaps, np.nan, records)
-            self.statistics_ = _RELEASES[self.strategy](plan, records, low, high, stream)
-        else:
-            self.statistics_ = np.full(X.shape[1], self._fallback(X.dtype), _kind_of(X.dtype))
+            fills = RELEASES[self.strategy](plan, records, low, high, stream).tolist()
         if self.strategy == "most_frequent":
-            self._take_most_frequent(plan, read_categories(records, gaps), stream)
+            fills = find_most_frequent(plan, columns, categories, fills, stream)
+        # Its type follows from what is released, and not from that of X, which one gap may change.
+        self.statistics_ = as_array(fills)
 
         # 5. publish
         self.privacy_report_ = plan.report(reproducible=self.random_state is not None)
@@ -260,7 +267,8 @@ class DPSimpleImputer(PrivateTransformer):
         Returns
         -------
         X_filled : ndarray of shape (n_samples, n_features + n_indicators)
-            A new array of numbers, float32 if X is, or of objects if X in `fit` was.
+            A new array: of numbers where all entries and fills are, else of objects. Numbers are
+            float64, or float32 if X is and can hold the fills and ranges.
 
         Raises
         ------
@@ -269,15 +277,21 @@ class DPSimpleImputer(PrivateTransformer):
         ValueError
             If X has another number of features than in `fit`, or can't be read; no message quotes
             an entry.
+        TypeError
+            As in `fit`.
         """
         check_is_fitted(self)
         X = self._read(X, reset=False)
-        gaps = find_gaps(X, self.missing_values)
-        filled = np.where(gaps, self.statistics_.astype(X.dtype), X)
-        if self.strategy in _OF_NUMBERS:
-            low, high = (bound[: X.shape[1]].astype(X.dtype) for bound in self.feature_bounds_)
-            filled = np.clip(filled, low, high)
-        return np.hstack([filled, gaps[:, self.indicator_features_].astype(X.dtype)])
+        gaps = find_gaps(X, self._missing_values)
+        fills = self.statistics_
+        if object in (X.dtype, fills.dtype):
+            filled = fill_objects(read_categories(X, gaps), gaps, fills)
+        else:
+            low, high = (bound[: X.shape[1]] for bound in self.feature_bounds_)
+            filled = np.clip(np.where(gaps, fills, X), low, high)
+            filled = filled.astype(type_that_holds(X.dtype, fills, low, high), copy=False)
+        indicators = gaps[:, self.indicator_features_].astype(np.float64)
+        return np.hstack([filled, indicators.astype(filled.dtype)])
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the output's columns.
@@ -305,27 +319,28 @@ class DPSimpleImputer(PrivateTransformer):
         indicators = [f"missingindicator_{name}" for name in names[self.indicator_features_]]
         return np.concatenate([names, np.array(indicators, dtype=object)])
 
+    def _learns(self):
+        return self.strategy != "constant"
+
     def _plan(self, n_rows, n_features):
-        categories = [None] * n_features
-        if self.strategy == "most_frequent":
-            categories = check_categories(self.categories, n_features)
         return plan_imputer(
             self._budget(),
             strategy=self.strategy,
             n_rows=n_rows,
             n_columns=n_features,
-            n_discovered=categories.count(None),
+            n_discovered=self._listed(n_features).count(None),
         )
 
     def _read(self, X, *, reset):
         """Return X as floats, or as objects where there are others."""
-        if reset:
-            dtype = _DTYPES if self.strategy in _OF_NUMBERS else dtype_to_read(X)
-        else:
-            dtype = object if self.statistics_.dtype.kind == "O" else _DTYPES
-        finite = "allow-nan" if _means_gap(self.missing_values) else True
+        dtype = DTYPES if self._strategy in _OF_NUMBERS else dtype_to_read(X)
+        finite = "allow-nan" if _means_gap(self._missing_values) else True
         X = validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite=finite)
-        return X if X.dtype in _DTYPES else X.astype(_kind_of(X.dtype))
+        if X.dtype.kind in "Mm":
+            raise TypeError(NOT_CATEGORIES)
+        if X.dtype in DTYPES:
+            return X
+        return X.astype(np.float64 if X.dtype.kind in "biuf" else object)
 
     def _indicated(self):
         """Return the numbers of the features that have indicators."""
@@ -340,25 +355,16 @@ class DPSimpleImputer(PrivateTransformer):
             raise ValueError("add_indicator must be True, False, or numbers or names of features.")
         return np.array(found, dtype=int)
 
-    def _fallback(self, dtype):
-        is_number = dtype.kind in "biuf"
-        if is_number and isinstance(self.fill_value, str):
-            raise ValueError("fill_value must be a number where X has numbers only.")
-        default = 0.0 if is_number else "missing_value"
-        return default if self.fill_value is None else self.fill_value
-
-    def _take_most_frequent(self, plan, columns, stream):
-        """Put the most frequent category of each column in place, where one is found."""
-        found = release_counts(
-            [[value for value in column if value == value] for column in columns],
-            check_categories(self.categories, len(columns)),
-            threshold=plan.threshold,
-            mechanism=plan.mechanisms["counts"],
-            noise=stream,
-        )
-        for j, (categories, counts) in enumerate(found):
-            for category in keep_largest(categories, counts, 1)[0]:
-                (self.statistics_[j],) = as_array([category])
+    def _listed(self, n_features):
+        """Return for each feature the categories that are listed and of use, or None."""
+        if self.strategy != "most_frequent":
+            return [None] * n_features
+        listed = check_categories(self.categories, n_features)
+        for categories in listed:
+            values = np.array(categories or [], dtype=object)
+            if (find_gaps(values) | find_gaps(values, self.missing_values)).any():
+                raise ValueError("categories must not list what stands for a missing value.")
+        return listed
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -366,31 +372,6 @@ class DPSimpleImputer(PrivateTransformer):
         tags.input_tags.string = tags.input_tags.categorical = self.strategy not in _OF_NUMBERS
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _release_means(plan, X, low, high, stream):
-    return release_means(
-        X, low=low, high=high, n_rows=plan.n_rows, mechanism=plan.mechanisms["mean"], noise=stream
-    )
-
-
-def _release_medians(plan, X, low, high, stream):
-    return release_medians(
-        X,
-        low=low,
-        high=high,
-        n_steps=plan.n_steps,
-        mechanism=plan.mechanisms["median"],
-        noise=stream,
-    )
-
-
-_RELEASES = {"mean": _release_means, "median": _release_medians}
-
-
-def _kind_of(dtype):
-    """Return the type that entries are kept in: a float's, or an object's."""
-    return np.float64 if dtype.kind in "biuf" else object
 
 
 def _means_gap(missing_values):

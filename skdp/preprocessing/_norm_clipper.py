@@ -67,7 +67,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         L2 norm that no row of the output exceeds (up to rounding): R.
 
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
-        Range of each column of the output: R to both sides of 0.
+        Range of each column of the output (up to rounding): R to both sides of 0.
 
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit.

@@ -13,6 +13,7 @@ from skdp._plans._distribution import (
 )
 from skdp._solvers._distribution import find_quantiles
 from skdp.preprocessing._base import DTYPES, NumberTransformer
+from skdp.preprocessing._bounded import type_that_holds
 from skdp.utils._sklearn import StrOptions, _fit_context, validate_data
 
 _GRIDS = {"linear": linear_edges, "log": logarithmic_edges}
@@ -73,10 +74,10 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     Attributes
     ----------
     norm_bound_ : float
-        L2 norm that no row of the output exceeds.
+        L2 norm that no row of the output exceeds, up to rounding.
 
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
-        Range of each column of the output: the quantiles.
+        Range of each column of the output, up to rounding: the quantiles.
 
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit.
@@ -202,7 +203,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         Returns
         -------
         X_clipped : ndarray of shape (n_samples, n_features)
-            A new array, float32 if X is.
+            A new array, float32 if X is and can hold the ranges.
 
         Raises
         ------
@@ -213,7 +214,8 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         """
         X = self._numbers(X)
         with np.errstate(all="ignore"):
-            return np.clip(X, *self.feature_bounds_).astype(X.dtype, copy=False)
+            clipped = np.clip(X, *self.feature_bounds_)
+        return clipped.astype(type_that_holds(X.dtype, *self.feature_bounds_), copy=False)
 
     def _plan(self, n_rows, n_features):
         bounds = check_feature_bounds(self.feature_bounds, n_features)

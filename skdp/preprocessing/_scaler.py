@@ -39,7 +39,8 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         wide costs little, too narrow hides what is beyond.
 
     clip : float, default=3.0
-        How many standard deviations from the mean the output may be, a public number.
+        How many standard deviations from the mean the output may be, a public number. It holds
+        for ``epsilon=inf`` too.
 
     epsilon : float, default=1.0
         Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
@@ -72,12 +73,12 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         What is divided by; never 0, also of a column of one value.
 
     norm_bound_ : float
-        L2 norm that no row of the output exceeds: ``clip * sqrt(n_features)``. Most rows are about
-        ``sqrt(n_features)`` long, which suits an estimator's `data_norm`, with
+        L2 norm that no row of the output exceeds, up to rounding: ``clip * sqrt(n_features)``.
+        Most rows are about ``sqrt(n_features)`` long, which suits an estimator's `data_norm`, with
         :class:`NormClipper` of the same number in between.
 
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
-        Range of each column of the output: `clip` to both sides of 0.
+        Range of each column of the output, up to rounding: `clip` to both sides of 0.
 
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit.

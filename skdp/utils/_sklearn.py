@@ -65,11 +65,12 @@ _REPLACED = {
     "Expected 2D array, got scalar array instead": "Expected 2D array, got scalar array instead.",
     "could not convert string to float": "could not convert string to float: X, and y of a "
     "regression, must be numeric (the entry is withheld). Words can be encoded with "
-    "sklearn.preprocessing.OneHotEncoder(categories=[...], sparse_output=False).",
+    "sklearn.preprocessing.OneHotEncoder(categories=[...], sparse_output=False), or by "
+    "skdp.preprocessing.DPOneHotEncoder, which finds categories privately.",
     # scikit-learn's advice is to learn from the data what to fill in, or another model.
     "Input X contains NaN": "Input X contains NaN. Fill gaps with what is known without the data, "
     "for example by sklearn.impute.SimpleImputer(strategy='constant', fill_value=..., "
-    "keep_empty_features=True).",
+    "keep_empty_features=True), or privately by skdp.preprocessing.DPSimpleImputer.",
 }
 
 

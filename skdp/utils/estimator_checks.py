@@ -1,19 +1,16 @@
 """What every private estimator must satisfy, of this package or of yours."""
 
-import contextlib
-import copy
 import math
 import pickle
+import struct
 import warnings
-from typing import NamedTuple
-from unittest import mock
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
-from skdp import _mechanisms
 from skdp.exceptions import PrivacyWarning
+from skdp.utils._spying import spied_releases
 
 __all__ = ["check_private_estimator"]
 
@@ -22,6 +19,12 @@ _N_ROWS, _N_FEATURES = 240, 3
 _RESOLVED = ("alpha", "clipping_norm", "eta0", "proximal")
 # A correlation of noise above this has a probability below 1e-9 under independence.
 _CORRELATION_SIGMAS = 6.5
+# Categories of one record, and what pickles of them, or of arrays that have them, contain.
+_RARE_NUMBER, _RARE_WORD = 0.7390851332151607, "one record's word"
+_TRACES = (
+    *(struct.pack(order + "d", _RARE_NUMBER) for order in "<>"),
+    *(_RARE_WORD.encode(code) for code in ("utf-8", "utf-32-le", "utf-32-be")),
+)
 
 
 def check_private_estimator(estimator):
@@ -68,8 +71,9 @@ def _data(estimator, n_outputs=1, n_features=_N_FEATURES):
 
 
 def _fit(estimator, X, y, **parameters):
-    if _reads_categories(estimator):
-        X = np.sign(X)
+    if _reads_categories(estimator) and X.dtype.kind == "f":
+        # Few values, of which gaps and what is rare stay.
+        X = np.where(X == _RARE_NUMBER, X, np.sign(X))
     return clone(estimator).set_params(**parameters).fit(X, y)
 
 
@@ -103,42 +107,6 @@ def _protects_labels_only(fitted):
     return fitted.privacy_report_.adjacency == "replace_label"
 
 
-class _Release(NamedTuple):
-    """A release that was made: by what mechanism, and what it gave."""
-
-    mechanism: object
-    result: object
-
-
-@contextlib.contextmanager
-def _spied_releases(script=()):
-    """Give a list that grows by the mechanism and result of every release made meanwhile.
-
-    Releases give what is in the script in their place, as long as there is something.
-    """
-    made = []
-    originals = {
-        cls: cls.release
-        for cls in vars(_mechanisms).values()
-        if isinstance(cls, type) and hasattr(cls, "release")
-    }
-
-    def spy(cls):
-        def release(self, *args, **kwargs):
-            released = originals[cls](self, *args, **kwargs)
-            if len(made) < len(script):
-                released = copy.deepcopy(script[len(made)].result)
-            made.append(_Release(self, copy.deepcopy(released)))
-            return released
-
-        return release
-
-    with contextlib.ExitStack() as stack:
-        for cls in originals:
-            stack.enter_context(mock.patch.object(cls, "release", spy(cls)))
-        yield made
-
-
 def _check_report_never_exceeds_the_request(estimator):
     X, y = _data(estimator)
     for epsilon in (0.1, 1.0, 7.0):
@@ -155,7 +123,7 @@ def _check_report_never_exceeds_the_request(estimator):
 
 def _check_releases_made_are_releases_reported(estimator):
     X, y = _data(estimator)
-    with _spied_releases() as made:
+    with spied_releases() as made:
         report = _fit(estimator, X, y, random_state=0).privacy_report_
     # Erasures are what may go wrong in releases, and none of their own.
     events = [event for event in report.events if event.noise_multiplier < math.inf]
@@ -226,18 +194,64 @@ def _check_no_attribute_grows_with_rows(estimator):
 def _check_nothing_but_releases_depends_on_the_data(estimator):
     """Two unrelated data sets of one shape give the same attributes where releases are the same."""
     X, y = _data(estimator)
-    with _spied_releases() as made:
+    with spied_releases() as made:
         fitted = _fit(estimator, X, y, random_state=0)
     other = (X, y[::-1]) if _protects_labels_only(fitted) else (0.01 * X[::-1] ** 3, y)
-    with _spied_releases(script=made) as again:
-        replayed = _fit(estimator, *other, random_state=0)
+    _replay(estimator, fitted, made, *other)
+
+
+def _replay(estimator, fitted, made, X, y):
+    """Fit other data, with releases that were made, and check that nothing else shows."""
+    with spied_releases(script=made) as again:
+        replayed = _fit(estimator, X, y, random_state=0)
     assert len(made) == len(again), "the number of releases depends on the data"
+    assert vars(fitted).keys() == vars(replayed).keys(), "which attributes there are does"
     # Aggregates of labels have random names.
-    for name in _public_state(fitted).keys() - {"aggregate_"}:
+    for name in sorted(vars(fitted).keys() - {"aggregate_"}):
         value = getattr(fitted, name)
         same = pickle.dumps(value) == pickle.dumps(getattr(replayed, name))
         assert same, f"{name} depends on the data without noise"
     assert repr(fitted) == repr(replayed), "the repr depends on the data"
+
+
+def _check_gaps_leave_no_trace(estimator):
+    """Nor do types, which the gaps of a record change."""
+    if not get_tags(estimator).input_tags.allow_nan:
+        return
+    X, y = _data(estimator)
+    X = np.sign(X) if _reads_categories(estimator) else X
+    for given in (X, X > 0.0):
+        with spied_releases() as made:
+            fitted = _fit(estimator, given, y, random_state=0)
+        for other in _with_gaps(given):
+            _replay(estimator, fitted, made, other, y)
+
+
+def _with_gaps(X):
+    """Return rows of which one has gaps alone, as floats and as objects."""
+    numbers, objects = X.astype(np.float64), X.astype(object)
+    numbers[7], objects[7] = np.nan, None
+    return numbers, objects
+
+
+def _check_a_category_of_one_record_leaves_no_trace(estimator):
+    """By itself, in a copy, and in what is published of the others."""
+    if not _reads_categories(estimator):
+        return
+    X, y = _data(estimator)
+    cases = [(np.sign(X), _RARE_NUMBER)]
+    if get_tags(estimator).input_tags.string:
+        cases.append((np.where(X > 0.0, "up", "down").astype(object), _RARE_WORD))
+    for common, rare in cases:
+        X = common.copy()
+        X[7] = rare
+        for seed in range(20):
+            copied = pickle.dumps(vars(_fit(estimator, X, y, epsilon=1.0, random_state=seed)))
+            shown = any(trace in copied for trace in _TRACES)
+            assert not shown, "a category of one record is in the pickle"
+        with spied_releases() as made:
+            fitted = _fit(estimator, common, y, random_state=0)
+        _replay(estimator, fitted, made, X, y)
 
 
 def _check_same_bits_for_every_n_jobs(estimator):
@@ -272,8 +286,12 @@ def _check_promises_hold_of_any_row(estimator):
         return
     X, y = _data(estimator)
     fitted = _fit(estimator, X, y, random_state=0)
-    for rows in (X, 1e3 * X, 1e200 * X, 1e-200 * X):
-        transformed = np.asarray(fitted.transform(rows))
+    if math.isinf(fitted.norm_bound_):
+        # Nothing is promised, and there may be words.
+        return
+    gapped = _with_gaps(X) if get_tags(estimator).input_tags.allow_nan else ()
+    for rows in (X, 1e3 * X, 1e200 * X, 1e-200 * X, *gapped):
+        transformed = np.asarray(fitted.transform(rows), dtype=np.float64)
         longest = np.linalg.norm(transformed, axis=1).max()
         assert longest <= fitted.norm_bound_ * (1.0 + 1e-9), "a row exceeds norm_bound_"
         low, high = (np.broadcast_to(bound, transformed.shape) for bound in fitted.feature_bounds_)
@@ -335,7 +353,7 @@ def _check_spread_shrinks_with_epsilon(estimator):
         ]
         spreads.append(np.std(fits, axis=0).mean())
     assert spreads[0] > spreads[1] > spreads[2] > 0.0, "the spread doesn't shrink with epsilon"
-    with _spied_releases() as made:
+    with spied_releases() as made:
         _fit(estimator, X, y, epsilon=math.inf)
     assert all(release.mechanism.noise_std == 0.0 for release in made), "noise without privacy"
 
@@ -347,6 +365,8 @@ _CHECKS = (
     _check_one_row_has_bounded_influence,
     _check_no_attribute_grows_with_rows,
     _check_nothing_but_releases_depends_on_the_data,
+    _check_a_category_of_one_record_leaves_no_trace,
+    _check_gaps_leave_no_trace,
     _check_same_bits_for_every_n_jobs,
     _check_noise_of_outputs_is_independent,
     _check_noise_of_columns_is_independent,

@@ -330,6 +330,13 @@ def test_compose_of_two_equal_is_one_with_twice_the_steps():
     assert joint.clipping == 1.0
 
 
+def test_none_is_the_report_of_a_step_that_learns_nothing():
+    report = make_report()
+    assert compose([None, report, None]).events == report.events
+    with pytest.raises(ValueError, match="at least one"):
+        compose([None])
+
+
 def test_seeded_fits_do_not_compose():
     seeded, fresh = make_report(reproducible=True), make_report()
     with pytest.raises(ValueError, match="share their noise"):

@@ -17,7 +17,12 @@ from skdp.linear_model import (
     DPSGDRegressor,
     WALRClassifier,
 )
-from skdp.preprocessing import DPNormClipper, DPQuantileClipper, DPStandardScaler
+from skdp.preprocessing import (
+    DPNormClipper,
+    DPOneHotEncoder,
+    DPQuantileClipper,
+    DPStandardScaler,
+)
 
 BOUNDS = {"target_bounds": (-2.0, 2.0)}
 CASES = [
@@ -63,6 +68,11 @@ def test_a_preview_is_the_report_of_the_fit(estimator, rng):
     assert seen.events == real.events
     if not isinstance(estimator, DPCDClassifier | DPCDLasso):
         assert seen.clipping == real.clipping
+
+
+def test_of_what_learns_nothing_there_is_no_report():
+    assert preview(DPOneHotEncoder(categories=[["a"]]), 100, 1) is None
+    assert preview(DPOneHotEncoder(), 100, 1).epsilon == 1.0
 
 
 def test_what_has_no_plan_is_refused():

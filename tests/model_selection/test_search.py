@@ -31,7 +31,14 @@ from skdp.linear_model import (
     WALRClassifier,
 )
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch, _search
-from skdp.preprocessing import BoundsScaler, NormClipper
+from skdp.preprocessing import (
+    BoundsScaler,
+    DPNormClipper,
+    DPOneHotEncoder,
+    DPSimpleImputer,
+    DPStandardScaler,
+    NormClipper,
+)
 from tests.model_selection._searches import GRID, published, records, search
 
 ALPHAS = {"alpha": [1e-4, 1e-2]}
@@ -291,6 +298,41 @@ def test_scores_that_a_candidate_cannot_have_are_refused_before_any_noise(name, 
     with pytest.raises(ValueError, match=message):
         search(estimator=model, param_grid=grid, **options).fit(X, y)
     assert ledger.to_dict()["charges"] == []
+
+
+FREE = [
+    DPOneHotEncoder(categories=[[-1, 1], [0, 1]]),
+    DPSimpleImputer(strategy="constant", missing_values=-1),
+    ColumnTransformer([("e", DPOneHotEncoder(categories=[[-1, 1]]), [0])], remainder="passthrough"),
+]
+
+
+@pytest.mark.parametrize("step", FREE, ids=["categories", "constant", "columns"])
+def test_private_steps_that_learn_nothing_are_free_steps(step):
+    X, y = records()
+    X = np.sign(X[:, :2])
+    model = make_pipeline(step, DPLogisticRegression(classes=[0, 1]))
+    fitted = search(estimator=model, param_grid={"dplogisticregression__alpha": [0.1, 1.0]}).fit(
+        X, y
+    )
+    assert fitted.privacy_report_.epsilon <= fitted.epsilon
+    assert fitted.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        DPStandardScaler(),
+        DPOneHotEncoder(),
+        DPOneHotEncoder(categories=[[0, 1], "auto"]),
+        DPSimpleImputer(),
+        ColumnTransformer([("private", DPNormClipper(), [0])]),
+    ],
+)
+def test_private_steps_are_refused_by_name_with_the_remedy(step):
+    model = make_pipeline(step, DPLogisticRegression(classes=[0, 1]))
+    with pytest.raises(TypeError, match=r"DP\w+ would spend one of its own.*compose"):
+        search(estimator=model, param_grid={"dplogisticregression__alpha": [0.1]}).fit(*records())
 
 
 def test_r2_of_several_targets_is_refused_before_any_noise(tmp_path):

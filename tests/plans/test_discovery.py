@@ -68,14 +68,34 @@ def test_only_columns_without_a_list_need_a_threshold():
     assert of_none.mechanism.noise_std < of_one.mechanism.noise_std
 
 
-def test_a_larger_least_count_is_the_threshold():
+def test_a_larger_least_count_is_kept_with_noise_too():
     low, high = (planned((1.0, 1e-5), "zero_out", 2, least=least) for least in (2, 500))
     assert low.threshold > 20.0
-    assert high.threshold == 499.0
+    assert 500.0 > high.threshold >= math.nextafter(500.0, 0.0)
     free = planned((math.inf, 1e-5), "zero_out", 2)
-    assert free.threshold == 0.0
+    assert 0.0 <= free.threshold < 1.0
     assert free.mechanism.noise_std == 0.0
     assert len(free.events) == 1
+
+
+@pytest.mark.parametrize("delta", [1e-300, 1e-299, 1e-200, 1e-50])
+@pytest.mark.parametrize("n_columns", [1, 1000])
+def test_a_tiny_delta_hides_single_records_better(delta, n_columns):
+    plan = planned((1.0, delta), "zero_out", n_columns)
+    above = norm.logsf((plan.threshold - 1.0) / plan.mechanism.noise_std)
+    erasure = plan.events[1].probability
+    assert above <= math.log(erasure) - math.log(n_columns) <= above + 1.0
+    larger = planned((1.0, 1e-5), "zero_out", n_columns)
+    assert plan.threshold > 2.0 * larger.threshold
+
+
+@pytest.mark.parametrize("delta", [9e-301, 1e-310, 5e-322, 5e-324, 0.0])
+def test_a_delta_of_which_no_share_is_left_is_refused(delta):
+    with pytest.raises(ValueError, match="delta must be at least 1e-300"):
+        planned((1.0, delta), "zero_out", 2)
+    for given in ({"budget": (1.0, delta), "n_discovered": 0}, {"budget": (math.inf, delta)}):
+        if given["budget"][1] > 0.0:
+            assert planned(given.pop("budget"), "zero_out", 2, **given).threshold < 1.0
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 5])

@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix, lil_matrix
+from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix, issparse, lil_matrix
 from sklearn.utils import get_tags
 
 from skdp.preprocessing import BoundsScaler, NormClipper
@@ -38,6 +38,40 @@ def test_no_output_row_exceeds_the_stated_norm(transformer, dtype, rng):
     out = transformer.fit_transform(X)
     assert out.dtype == dtype
     assert np.linalg.norm(out.astype(float), axis=1).max() <= transformer.norm_bound_ * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("as_given", [np.asarray, csr_array])
+@pytest.mark.parametrize("norm", [1e-6, 7e-7, 3e-7, 1e-20])
+def test_long_rows_of_float32_keep_the_digits_of_a_small_norm(as_given, norm):
+    X = np.array([[3e38, 0.0], [2e38, -1e38], [1e-7, 0.0]], dtype=np.float32)
+    out = NormClipper(norm).fit_transform(as_given(X))
+    lengths = np.linalg.norm((out.toarray() if issparse(out) else out).astype(float), axis=1)
+    assert out.dtype == np.float32
+    np.testing.assert_allclose(lengths, np.minimum(norm, [3e38, 3e38, 1e-7]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("as_given", [np.asarray, csr_array])
+def test_a_range_that_float32_cannot_hold_is_float64(as_given):
+    X = as_given(np.array([[0.0, 1.0], [0.5, 2.0]], dtype=np.float32))
+    scaler = BoundsScaler((-1.0, 1.0), feature_range=(-1e50, 1e50)).fit(X)
+    out = scaler.transform(X)
+    assert out.dtype == np.float64
+    assert abs(out).max() == 1e50
+
+
+@pytest.mark.parametrize(
+    ("transformer", "later"),
+    [
+        (NormClipper(), {"data_norm": 100.0}),
+        (BoundsScaler(), {"feature_range": (0.0, 50.0)}),
+        (BoundsScaler(), {"feature_bounds": (0.0, 50.0)}),
+    ],
+)
+def test_parameters_that_are_set_later_wait_for_the_next_fit(transformer, later, rng):
+    X = 10.0 * rng.standard_normal((20, 3))
+    before = transformer.fit(X).transform(X)
+    np.testing.assert_array_equal(transformer.set_params(**later).transform(X), before)
+    assert (transformer.fit(X).transform(X) != before).any()
 
 
 def test_nothing_is_learned():

@@ -201,5 +201,30 @@ def test_twenty_discoveries_of_its_delta_fit_into_a_ledger(tmp_path):
     assert len(ledger.to_frame()) == 20
 
 
+def test_names_of_columns_are_unique():
+    """A category may be called as another column is, or as a missing value."""
+    frame = pd.DataFrame({"a": ["infrequent", "nan", None, "b_c"], "a_b": ["c", "c", "_", "_"]})
+    frame = pd.concat([frame] * 300, ignore_index=True)
+    encoder = DPOneHotEncoder().set_output(transform="pandas").fit(frame)
+    columns = encoder.transform(frame).columns.tolist()
+    assert columns == [
+        *("a_b_c", "a_infrequent", "a_nan", "a_nan_", "a_infrequent_"),
+        *("a_b__", "a_b_c_", "a_b_infrequent"),
+    ]
+    encoder.set_output(transform="default")
+    assert (encoder.transform(frame).sum(axis=1) == 2).all()
+
+
+def test_where_unknown_values_go_is_settled_in_fit(frame):
+    for now, later in (("infrequent", "ignore"), ("ignore", "infrequent")):
+        encoder = DPOneHotEncoder(handle_unknown=now).fit(frame)
+        new = frame.head(20).assign(word="unseen")
+        before, names = encoder.transform(new), encoder.get_feature_names_out().tolist()
+        encoder.set_params(handle_unknown=later)
+        np.testing.assert_array_equal(encoder.transform(new), before)
+        assert encoder.get_feature_names_out().tolist() == names
+        assert before.shape[1] == encoder.feature_bounds_[0].size
+
+
 def test_there_is_no_list_of_infrequent_categories(frame):
     assert not hasattr(DPOneHotEncoder().fit(frame), "infrequent_categories_")

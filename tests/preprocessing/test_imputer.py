@@ -2,14 +2,19 @@
 
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.impute import SimpleImputer
 
+from skdp._mechanisms import GaussianMechanism
 from skdp.accountant import get_epsilon
-from skdp.preprocessing import DPSimpleImputer
+from skdp.ledger import PrivacyLedger
+from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
+from skdp.preprocessing._fills import default_fills
 
 STRATEGIES = ("mean", "median", "most_frequent", "constant")
 INF = float("inf")
@@ -68,12 +73,159 @@ def test_the_most_frequent_of_strings_and_numbers(given, epsilon):
 
 def test_a_category_too_rare_to_tell_is_not_the_fill():
     X = np.array([["a"]] * 5 + [[None]] * 995, dtype=object)
-    rare = DPSimpleImputer(strategy="most_frequent", random_state=0).fit(X)
-    assert rare.statistics_.tolist() == ["missing_value"]
-    rare.set_params(fill_value="?").fit(X)
+    rare = DPSimpleImputer(strategy="most_frequent", fill_value="?", random_state=0).fit(X)
     assert rare.statistics_.tolist() == ["?"]
     numbers = np.where(X == "a", 1.0, np.nan).astype(float)
-    assert rare.set_params(fill_value=None).fit(numbers).statistics_.tolist() == [0.0]
+    assert rare.fit(numbers).statistics_.tolist() == ["?"]
+    assert rare.set_params(fill_value=3).fit(numbers).statistics_.tolist() == [3.0]
+
+
+def test_default_fills_follow_from_listed_categories_alone():
+    """The noise of so small an epsilon is the same, so that no record decides."""
+    asked = {"strategy": "most_frequent", "categories": [["x"], [1, 2], "auto"]}
+    for column in (["x", None], [None, None]):
+        X = np.array([[word, None, word] for word in column], dtype=object)
+        imputer = DPSimpleImputer(**asked, epsilon=1e-3, random_state=0)
+        assert default_fills(None, imputer._listed(3)) == ["missing_value", 0.0, 0.0]
+        assert imputer.fit(X).statistics_[2] == 0.0
+        constant = DPSimpleImputer(strategy="constant").fit(X)
+        assert constant.statistics_.tolist() == [0.0] * 3
+        assert constant.statistics_.dtype == float
+
+
+# Of equal entries but for a gap, which changes the type that NumPy and pandas infer.
+GAPPED = [
+    lambda gap: [[1.0], [2], [2]] * 300 + [[gap]],
+    lambda gap: np.array([[1], [2], [2]] * 300 + [[2 if gap is None else gap]], dtype=object),
+    lambda gap: pd.DataFrame({"a": [True, False, True] * 300 + [True if gap == 2 else gap]}),
+    lambda gap: pd.DataFrame({"a": pd.array([1, 2, 2] * 300 + [gap], dtype="Int64")}),
+    lambda gap: pd.DataFrame({"a": [1, 2, 2] * 300 + [gap], "b": True}),
+    lambda gap: pd.DataFrame({"a": [1, 2, 2] * 300 + [gap], "b": "word"}),
+    lambda gap: pd.DataFrame({"a": pd.Categorical([1, 2, 2] * 300 + [gap])}),
+]
+
+
+@pytest.mark.parametrize("make", GAPPED)
+@pytest.mark.parametrize("strategy", ["most_frequent", "constant"])
+def test_a_gap_changes_no_type_of_what_is_published(make, strategy):
+    imputer = DPSimpleImputer(strategy=strategy, epsilon=20.0, random_state=0)
+    published = []
+    for X in (make(2), make(None)):
+        fitted = imputer.fit(X)
+        state = {name: value for name, value in vars(fitted).items() if name != "privacy_report_"}
+        published.append(pickle.dumps(state))
+        filled = fitted.transform(X)
+        words = pd.DataFrame(X).shape[1] == 2 and "word" in set(filled[:, 1])
+        assert filled.dtype == (object if words else float)
+    assert published[0] == published[1]
+
+
+def test_of_numbers_and_words_each_has_its_type():
+    X = pd.DataFrame(
+        {"n": [1, None, 2] * 300, "w": ["x", "y", None] * 300, "b": [True, None, True] * 300}
+    )
+    imputer = DPSimpleImputer(strategy="most_frequent", add_indicator=True, random_state=0).fit(X)
+    filled = imputer.transform(X)
+    assert filled.dtype == object
+    assert [{type(entry) for entry in column} for column in filled.T] == [
+        {float},
+        {str},
+        {float},
+        {float},
+        {float},
+        {float},
+    ]
+    assert filled[1, 3:].tolist() == [1.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("fill", [True, 10**400, 1j])
+def test_a_fill_that_is_none_is_refused_by_name(fill):
+    with (
+        pytest.raises(ValueError, match="fill_value"),
+        sklearn.config_context(skip_parameter_validation=True),
+    ):
+        DPSimpleImputer(strategy="constant", fill_value=fill).fit([[1.0]])
+
+
+@pytest.mark.parametrize("missing", [np.nan, -1, "?", None])
+def test_a_gap_is_no_category_to_fill_with(missing):
+    listed = [["?", "a"]] if missing == "?" else [[-1, np.nan, 2.0]]
+    imputer = DPSimpleImputer(strategy="most_frequent", missing_values=missing, categories=listed)
+    with pytest.raises(ValueError, match="stands for a missing value"):
+        imputer.fit([[1.0]] if missing != "?" else [["a"]])
+
+
+WRONG = [
+    ({"categories": [iter([1.0, 2.0])]}, [[1.0]]),
+    ({"categories": iter([[1.0, 2.0]])}, [[1.0]]),
+    ({"fill_value": True}, [[1.0]]),
+    ({"add_indicator": ["q"]}, [[1.0]]),
+    ({"categories": [[math.nan, 1.0]]}, [[1.0]]),
+    ({}, np.array([["a"], [1]], dtype=object)),
+    ({}, np.array([["2020-01-01"], ["NaT"]], dtype="M8[ns]")),
+    ({}, np.array([[3], [4]], dtype="m8[ns]")),
+    ({}, np.array([[np.timedelta64(3)], [None]], dtype=object)),
+]
+
+
+@pytest.mark.parametrize(("parameters", "X"), WRONG)
+def test_an_error_comes_before_a_charge(parameters, X, tmp_path):
+    ledger = PrivacyLedger(tmp_path / "one.db", epsilon=10.0, delta=1e-3)
+    kinds = [DPSimpleImputer(strategy="most_frequent", ledger=ledger)]
+    if parameters.keys() <= {"categories"} and "nan" not in str(parameters):
+        kinds.append(DPOneHotEncoder(ledger=ledger))
+    for estimator in kinds:
+        with pytest.raises((ValueError, TypeError)):
+            estimator.set_params(**parameters).fit(X)
+    assert len(ledger.to_frame()) == 0
+
+
+@pytest.mark.parametrize("kind", ["M8[ns]", "M8[D]", "m8[ns]", "m8[s]"])
+@pytest.mark.parametrize("strategy", STRATEGIES[2:])
+def test_times_are_refused_whatever_their_unit(kind, strategy):
+    X = np.array([[3], [4]]).astype(kind)
+    frame = pd.DataFrame(X, columns=["a"])
+    for given in (X, frame, frame.assign(b="x")):
+        for estimator in (DPSimpleImputer(strategy=strategy), DPOneHotEncoder()):
+            with pytest.raises(TypeError, match="numbers alone or strings alone"):
+                estimator.fit(given)
+
+
+def test_strategies_of_one_seed_share_no_noise(monkeypatch):
+    noises = []
+
+    def release(self, value, stream, original=GaussianMechanism.release):
+        out = original(self, value, stream)
+        noises.append(((out - np.rint(value / self.grid) * self.grid) / self.noise_scale).ravel())
+        return out
+
+    monkeypatch.setattr(GaussianMechanism, "release", release)
+    for strategy in STRATEGIES[:3]:
+        DPSimpleImputer(strategy=strategy, random_state=0).fit(np.ones((200, 4)))
+    firsts = [noises[0], noises[1], noises[-1]]
+    for one, other in itertools.combinations(firsts, 2):
+        assert np.abs(one[:, np.newaxis] - other).min() > 1e-6
+
+
+def test_parameters_that_are_set_later_wait_for_the_next_fit(table):
+    later = {"strategy": "constant", "missing_values": -1.0, "feature_bounds": (0, 5)}
+    imputer = DPSimpleImputer(random_state=0).fit(table)
+    filled = imputer.transform(100.0 * table)
+    np.testing.assert_array_equal(imputer.set_params(**later).transform(100.0 * table), filled)
+    assert np.abs(filled).max() <= 1.0
+
+
+@pytest.mark.parametrize("strategy", ["mean", "constant", "most_frequent"])
+def test_what_float32_cannot_hold_is_float64(strategy):
+    X = np.array([[1.0], [np.nan]] * 50, dtype=np.float32)
+    asked = {"feature_bounds": (1e50, 1e60), "fill_value": 1e50, "random_state": 0}
+    imputer = DPSimpleImputer(strategy=strategy, **asked, categories=[[1e50]]).fit(X)
+    filled = imputer.transform(X)
+    low, high = imputer.feature_bounds_
+    assert filled.dtype == np.float64
+    assert np.isfinite(filled).all()
+    assert ((low <= filled) & (filled <= high)).all()
+    assert DPSimpleImputer().fit(X).transform(X).dtype == np.float32
 
 
 @pytest.mark.parametrize("given", [["a"], [["a"], ["a", "a"]], "a", [["a"], 3], [[], ["a"]]])

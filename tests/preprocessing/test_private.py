@@ -81,6 +81,25 @@ def test_quantiles_are_bounds_of_the_next_step(X, epsilon):
     assert np.linalg.norm(clipped, axis=1).max() <= clipper.norm_bound_ * (1.0 + 1e-12)
 
 
+@pytest.mark.parametrize("bounds", [(0.0, 1e60), (1e50, 2e50), (-1e60, 1e30)])
+def test_quantiles_that_float32_cannot_hold_are_float64(bounds):
+    X = np.zeros((50, 2), dtype=np.float32)
+    clipper = DPQuantileClipper(feature_bounds=bounds, random_state=0).fit(X)
+    clipped = clipper.transform(X)
+    low, high = clipper.feature_bounds_
+    assert np.isfinite(clipped).all()
+    assert ((low <= clipped) & (clipped <= high)).all()
+    assert DPQuantileClipper(random_state=0).fit(X).transform(X).dtype == np.float32
+
+
+def test_rows_of_float32_are_as_short_as_a_small_norm_that_was_learnt():
+    X = np.full((200, 1), 3e38, np.float32)
+    X[1:] = 1e-7
+    clipper = DPNormClipper(norm_bounds=(1e-8, 1e-5), epsilon=10.0, random_state=0).fit(X)
+    lengths = np.linalg.norm(clipper.transform(X).astype(float), axis=1)
+    assert lengths[0] == pytest.approx(clipper.norm_bound_, rel=1e-6)
+
+
 def test_a_length_of_rows_suits_training(rng):
     X = rng.standard_normal((5000, 16))
     clipper = DPNormClipper(random_state=0).fit(X)

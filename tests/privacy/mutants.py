@@ -85,6 +85,7 @@ CALIBRATED = "tests/calibration/test_calibrated.py"
 PIPELINE = "tests/pipeline/test_pipeline.py"
 PIPELINE_REPLAYED = "tests/pipeline/test_replay.py"
 LEAKS = "tests/pipeline/test_leaks.py"
+NOT_FINITE = "tests/privacy/test_assume_finite.py"
 FILLS = "tests/privacy/test_fills_and_categories.py"
 DISCOVERY = "tests/plans/test_discovery.py"
 IMPUTER = "tests/preprocessing/test_imputer.py"
@@ -207,7 +208,7 @@ MUTANTS = (
     Mutant(
         "sparse columns that 0 is mapped away from",
         "preprocessing/_bounded.py",
-        "if issparse(X) and not self._keeps_zero(X.shape[1]):",
+        "if not mapped.keeps_zero:",
         "if False:",
         (SPARSE_STEPS,),
     ),
@@ -590,8 +591,22 @@ MUTANTS = (
     Mutant(
         "a least count in place of the threshold",
         "_plans/_discovery.py",
-        "threshold=max(threshold, least - 1.0)",
-        "threshold=least - 1.0",
+        "threshold = max(hiding_threshold(mechanism, erasure, n_discovered), threshold)",
+        "hiding_threshold(mechanism, erasure, n_discovered)",
+        (DISCOVERY,),
+    ),
+    Mutant(
+        "a delta of which nothing is left to hide categories by",
+        "_plans/_discovery.py",
+        "_LEAST_DELTA = 1e-300",
+        "_LEAST_DELTA = 0.0",
+        (DISCOVERY,),
+    ),
+    Mutant(
+        "categories that are hidden only where their share of delta is a usual one",
+        "_plans/_discovery.py",
+        "    if is_hidden:\n",
+        "    if erasure > 1e-100:\n",
         (DISCOVERY,),
     ),
     Mutant(
@@ -652,7 +667,7 @@ MUTANTS = (
     ),
     Mutant(
         "gaps are counted among categories",
-        "preprocessing/_imputer.py",
+        "preprocessing/_fills.py",
         "value for value in column if value == value",
         "value for value in column",
         (IMPUTER,),
@@ -688,8 +703,29 @@ MUTANTS = (
     Mutant(
         "output beyond what is promised",
         "preprocessing/_imputer.py",
-        "            filled = np.clip(filled, low, high)\n",
-        "",
+        "np.clip(np.where(gaps, fills, X), low, high)",
+        "np.where(gaps, fills, X)",
+        (IMPUTER,),
+    ),
+    Mutant(
+        "fills of the type that a gap makes of X",
+        "preprocessing/_imputer.py",
+        "self.statistics_ = as_array(fills)",
+        "self.statistics_ = as_array(fills).astype(X.dtype)",
+        (IMPUTER,),
+    ),
+    Mutant(
+        "strategies of imputers that share their noise",
+        "_plans/_imputer.py",
+        "return IMPUTER_KEY, _STRATEGIES.index(self.strategy)",
+        "return (IMPUTER_KEY,)",
+        (IMPUTER,),
+    ),
+    Mutant(
+        "gaps that are read by what was set after the fit",
+        "preprocessing/_imputer.py",
+        "find_gaps(X, self._missing_values)",
+        "find_gaps(X, self.missing_values)",
         (IMPUTER,),
     ),
     Mutant(
@@ -2448,7 +2484,9 @@ MUTANTS = (
         "moments of records that weren't clipped",
         "_solvers/_distribution.py",
         "        block = np.clip(x[start : start + _BLOCK], middle - half, middle + half)\n"
-        "        t = np.clip((block - middle) / half, -1.0, 1.0)\n",
+        "        # Under `assume_finite` nobody looked for NaN, of which a record may have but one "
+        "bound.\n"
+        "        t = np.nan_to_num(np.clip((block - middle) / half, -1.0, 1.0))\n",
         "        t = (x[start : start + _BLOCK] - middle) / half\n",
         (SOLVER_DISTRIBUTION,),
     ),
@@ -2479,6 +2517,13 @@ MUTANTS = (
         "    middle = 0.5 * low + 0.5 * high\n",
         "    low, high = X.min(axis=0), X.max(axis=0)\n    middle = 0.5 * low + 0.5 * high\n",
         (REPLAY,),
+    ),
+    Mutant(
+        "NaN that counts for more than a record",
+        "_solvers/_distribution.py",
+        "np.nan_to_num(np.clip((block - middle) / half, -1.0, 1.0))",
+        "np.clip((block - middle) / half, -1.0, 1.0)",
+        (NOT_FINITE,),
     ),
     Mutant(
         "lengths of rows that are published",

@@ -1,5 +1,6 @@
 """Planted faults: each is convicted by the check that is there for it."""
 
+import dataclasses
 import math
 import warnings
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from skdp.linear_model import DPSCDClassifier
-from skdp.preprocessing import DPStandardScaler
+from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer, DPStandardScaler
 from skdp.utils.estimator_checks import check_private_estimator
 
 
@@ -43,16 +44,12 @@ class SharesNoise(Honest):
 
 class SmallerEpsilonInReport(Honest):
     def tamper(self, X, y):
-        import dataclasses
-
         event = dataclasses.replace(self.privacy_report_.events[0], noise_multiplier=50.0)
         self.privacy_report_ = dataclasses.replace(self.privacy_report_, events=(event,))
 
 
 class ForgetsTheSeed(Honest):
     def tamper(self, X, y):
-        import dataclasses
-
         self.privacy_report_ = dataclasses.replace(self.privacy_report_, reproducible=False)
 
 
@@ -115,7 +112,90 @@ class PromisesOneSide(HonestScaler):
         return transformed
 
 
+class KeepsAnExtremeInPrivate(HonestScaler):
+    def tamper(self, X):
+        self._lowest = float(X.min())
+
+
+class TransformsByTheData(HonestScaler):
+    def tamper(self, X):
+        self._largest = X.max(axis=0)
+
+    def transform(self, X):
+        return np.minimum(super().transform(X), self._largest)
+
+
+class HonestImputer(DPSimpleImputer):
+    def fit(self, X, y=None):
+        super().fit(X, y)
+        self.tamper(np.asarray(X))
+        return self
+
+    def tamper(self, X):
+        pass
+
+
+class AddsHardlyNoise(HonestImputer):
+    def tamper(self, X):
+        mean = np.nanmean(np.clip(X.astype(float), -1.0, 1.0), axis=0)
+        self.statistics_ = mean + 1e-9 * self.statistics_
+
+
+class TellsOfAGap(HonestImputer):
+    def tamper(self, X):
+        if np.isnan(X.astype(float)).any():
+            self.statistics_ = self.statistics_.astype(object)
+
+
+class TellsOfTypes(HonestImputer):
+    def tamper(self, X):
+        self.statistics_ = self.statistics_.astype(X.dtype)
+
+
+class FillsBeyondTheRange(HonestImputer):
+    def transform(self, X):
+        filled = super().transform(X)
+        filled[np.isnan(np.asarray(X, dtype=float))] = 50.0
+        return filled
+
+
+class HonestEncoder(DPOneHotEncoder):
+    def fit(self, X, y=None):
+        super().fit(X, y)
+        self.tamper(np.asarray(X))
+        return self
+
+    def tamper(self, X):
+        pass
+
+
+class PublishesAllCategories(HonestEncoder):
+    def tamper(self, X):
+        self.categories_ = [np.unique(column) for column in X.T]
+        n_outputs = sum(self._widths())
+        self.feature_bounds_ = np.zeros(n_outputs), np.ones(n_outputs)
+
+
+class PublishesRareCategories(HonestEncoder):
+    def _plan(self, n_rows, n_features):
+        return dataclasses.replace(super()._plan(n_rows, n_features), threshold=-1e9)
+
+
+class CountsRareCategories(HonestEncoder):
+    def tamper(self, X):
+        self.n_distinct_ = len(set(X.ravel().tolist()))
+
+
 FAULTS = {
+    KeepsAnExtremeInPrivate: "_lowest depends on the data",
+    TransformsByTheData: "_largest depends on the data",
+    AddsHardlyNoise: "statistics_ depends on the data",
+    TellsOfAGap: "statistics_ depends on the data",
+    TellsOfTypes: "statistics_ depends on the data",
+    FillsBeyondTheRange: "exceeds norm_bound_",
+    PublishesAllCategories: "category of one record",
+    PublishesRareCategories: "category of one record",
+    CountsRareCategories: "n_distinct_ depends on the data",
     CentresByTheData: "mean_ depends on the data",
     OneNoiseForAllColumns: "mean_ has one noise",
     PromisesTooLittle: "exceeds norm_bound_",
@@ -139,7 +219,7 @@ def test_a_planted_fault_is_convicted(fault):
         check_private_estimator(fault())
 
 
-@pytest.mark.parametrize("estimator", [Honest, HonestScaler])
+@pytest.mark.parametrize("estimator", [Honest, HonestScaler, HonestImputer, HonestEncoder])
 def test_an_honest_estimator_passes_and_numpys_state_is_left_alone(estimator):
     np.random.seed(5)
     with warnings.catch_warnings():

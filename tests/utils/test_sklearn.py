@@ -93,6 +93,18 @@ def assert_all_refuse(kind, X, y, message):
             call(kind(X))
 
 
+@pytest.mark.parametrize(
+    ("entry", "public", "private"),
+    [(np.nan, "SimpleImputer", "DPSimpleImputer"), ("secret", "OneHotEncoder", "DPOneHotEncoder")],
+)
+def test_gaps_and_words_are_refused_with_both_remedies(entry, public, private):
+    X = np.array([[1.0], [entry]], dtype=object)
+    with pytest.raises(
+        ValueError, match=rf"sklearn\.\w+\.{public}.*skdp\.preprocessing\.{private}"
+    ):
+        DPSCDClassifier(classes=[0, 1]).fit(X, [0, 1])
+
+
 def test_dask_collections_are_refused(records):
     assert_all_refuse(Lazy, *records, COMPUTE.removeprefix("is a "))
 
