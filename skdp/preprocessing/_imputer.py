@@ -305,7 +305,7 @@ class DPSimpleImputer(PrivateTransformer):
         -------
         names : ndarray of shape (n_outputs,)
             Those of the features, then those of the indicators, which begin with
-            "missingindicator_".
+            ``missingindicator_``.
 
         Raises
         ------
