@@ -18,6 +18,7 @@ from skdp.pipeline._chain import fit_chain, fit_last, forget, hand_on
 from skdp.pipeline._tree import (
     all_leaves,
     check_leaks,
+    fix_density,
     forest,
     handing,
     private_leaves,
@@ -329,8 +330,9 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
         return {name: value for name, value in parameters.items() if name != "steps"}
 
     def _fresh_steps(self):
-        """Return copies of the steps that know nothing of an earlier fit."""
+        """Return copies of the steps that know nothing of an earlier fit, nor of density."""
         steps = [(name, clone(step, safe=False)) for name, step in self.steps]
+        fix_density(forest(steps))
         for leaf in private_leaves(forest(steps)):
             forget(leaf.estimator)
         return steps

@@ -16,6 +16,8 @@ _REFUSED = "step {path!r} ({kind}) leaks: {reason}. Instead, {instead}."
 _ALLOW = " If that is meant, name it in allow=({path!r},); the report will say so."
 _MAKE_SPARSE = {"HashingVectorizer", "FeatureHasher", "CountVectorizer"}
 SEPARATOR = "__"
+# A ColumnTransformer's, unless somebody asked for another.
+_USUAL_THRESHOLD = 0.3
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,20 @@ def private_leaves(steps):
     return [
         leaf for leaf in all_leaves(steps) if isinstance(leaf.estimator, RecordPrivateEstimator)
     ]
+
+
+def fix_density(steps):
+    """Have ColumnTransformers make dense rows, whatever they get.
+
+    They would make rows dense or sparse by the number of zeros in all of them, and keep which.
+
+    Parameters
+    ----------
+    steps : list of Step
+    """
+    for container in (container for step in steps for container in step.containers()):
+        if hasattr(container.estimator, "sparse_threshold"):
+            container.estimator.set_params(sparse_threshold=0)
 
 
 @contextlib.contextmanager
@@ -265,14 +281,16 @@ def _why_container_is_refused(container):
                 "follow from these",
                 "give columns by names or places, or make_column_selector(pattern=...)",
             )
-    if getattr(joined, "sparse_threshold", 0) != 0:
-        kinds = [leaf for leaf in container.leaves() if _makes_sparse(leaf)]
-        if kinds:
-            return (
-                f"{kinds[0].path!r} makes sparse rows, and whether the whole is sparse follows "
-                "from how many zeros there are",
-                "set sparse_threshold=0 (and sparse_output=False of an encoder)",
-            )
+    threshold = getattr(joined, "sparse_threshold", 0)
+    kinds = [leaf.path for leaf in container.leaves() if _makes_sparse(leaf)]
+    if threshold not in (0, _USUAL_THRESHOLD) or (threshold != 0 and kinds):
+        return (
+            f"{kinds[0]!r} makes sparse rows, and whether the whole is sparse follows "
+            "from how many zeros there are"
+            if kinds
+            else "whether what it makes is sparse may follow from how many zeros there are",
+            "set sparse_threshold=0 (and sparse_output=False of an encoder)",
+        )
     return None
 
 
@@ -285,7 +303,8 @@ def _is_public_choice(columns):
 
 
 def _makes_sparse(leaf):
-    return getattr(leaf.estimator, "sparse_output", False) or leaf.kind in _MAKE_SPARSE
+    says_so = getattr(leaf.estimator, "sparse_output", getattr(leaf.estimator, "sparse", False))
+    return says_so is True or leaf.kind in _MAKE_SPARSE
 
 
 def _refuse(step, found, advice):

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from scipy.special import expit
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
@@ -135,6 +136,14 @@ LEAKING = {
         make_column_transformer((OneHotEncoder(categories=[["a"]]), [0]), remainder="passthrough"),
         "sparse_threshold=0",
     ),
+    "sparse gaps": (
+        make_column_transformer((MissingIndicator(features="all", sparse=True), [0])),
+        "sparse_threshold=0",
+    ),
+    "sparse if asked for": (
+        make_column_transformer(("passthrough", [0]), sparse_threshold=1.0),
+        "sparse_threshold=0",
+    ),
     "memory": (make_pipeline(NormClipper(), memory="cache"), "memory=None"),
 }
 
@@ -246,6 +255,35 @@ def test_what_is_safe_passes_and_learns_nothing(name):
         assert states[0] == states[1]
     alone = [np.asarray(fits[0].transform(X[i : i + 1]), dtype=float)[0] for i in range(5)]
     np.testing.assert_allclose(alone, whole[0][:5], rtol=1e-12)
+
+
+TO_SPARSE = FrozenEstimator(HashingVectorizer(n_features=4, norm=None))
+
+
+@pytest.mark.parametrize(
+    ("inside", "first"),
+    [
+        (("passthrough", slice(0, 3)), False),
+        ((MissingIndicator(features="all"), slice(0, 3)), False),
+        (("passthrough", slice(0, 4)), True),
+        ((TO_SPARSE, "w"), False),
+    ],
+)
+def test_whether_rows_are_sparse_knows_no_number_of_zeros(inside, first):
+    """One word or number more would be told by whether the rest is kept as zeros."""
+    kept = []
+    for n_full in (3, 35):
+        words = ["a b c d"] * n_full + [""] * (40 - n_full)
+        X = csr_array(np.arange(40)[:, np.newaxis] < n_full * np.ones(3)) * 0.5
+        steps = [make_column_transformer(inside), DPLogisticRegression(classes=[0, 1])]
+        if first:
+            X, steps = words, [HashingVectorizer(n_features=4, norm=None), *steps]
+        elif inside[0] is TO_SPARSE:
+            X = pd.DataFrame({"w": words})
+        model = make_private_pipeline(*steps).fit(X, np.arange(40) % 2)
+        kept.append(model[-2].sparse_output_)
+        assert steps[-2].sparse_threshold == 0.3
+    assert kept == [False, False]
 
 
 def test_there_are_as_many_cases_as_were_asked_for():

@@ -345,6 +345,13 @@ MUTANTS = (
         (LEAKS,),
     ),
     Mutant(
+        "columns are sparse by the number of zeros",
+        "pipeline/_pipeline.py",
+        "        fix_density(forest(steps))\n",
+        "",
+        (LEAKS,),
+    ),
+    Mutant(
         "resamplers pass",
         "pipeline/_leaks.py",
         '    if hasattr(step, "fit_resample"):',
