@@ -37,6 +37,7 @@ class PipelineBudget(Budget):
     assumed_public: ClassVar = (
         "every parameter of the pipeline and of its steps",
         *Budget.assumed_public[1:],
+        "which columns hold numbers",
     )
     not_covered: ClassVar = (
         Budget.not_covered[0],

@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
@@ -13,8 +12,16 @@ from skdp._plans._base import LARGE_DELTA
 from skdp._plans._pipeline import PipelineBudget
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model._base import RowPrivateEstimator
-from skdp.pipeline._budget import fit_model, hand_out, plan_steps, sizes_of, take_back
+from skdp.pipeline._budget import (
+    fit_model,
+    hand_out,
+    n_columns_of,
+    plan_steps,
+    sizes_of,
+    take_back,
+)
 from skdp.pipeline._chain import fit_chain, fit_last, forget, hand_on
+from skdp.pipeline._numbers import PipelineOfFloats, as_floats
 from skdp.pipeline._tree import (
     all_leaves,
     check_leaks,
@@ -51,7 +58,7 @@ def _transforms(pipeline):
     return last == "passthrough" or hasattr(last, "transform")
 
 
-class DPPipeline(RecordPrivateEstimator, Pipeline):
+class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     r"""A scikit-learn Pipeline with one budget for all that its steps learn.
 
     Private steps share the budget, steps that learn nothing from the records cost nothing, and
@@ -212,6 +219,7 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
         if params:
             raise ValueError(_FURTHER.format(sorted(params)[0]))
         self._validate_steps()
+        X = as_floats(X)
         n_rows, n_features, n_outputs = sizes_of(X, y, self._final_estimator)
         uncovered = self._uncovered()
         steps = self._fresh_steps()
@@ -225,7 +233,7 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
                 hand_on(rest[0][1], promise)
 
             # 3. plan from public numbers
-            width = rows.shape[1] if n_public else n_features
+            width = n_columns_of(rows)
             plan = plan_steps(
                 self._budget(),
                 self.shares,

@@ -46,6 +46,7 @@ from sklearn.random_projection import GaussianRandomProjection, SparseRandomProj
 
 from skdp.linear_model import DPLogisticRegression, DPSCDClassifier, WALRClassifier
 from skdp.pipeline import DPPipeline, make_private_pipeline
+from skdp.pipeline._numbers import as_floats
 from skdp.preprocessing import BoundsScaler, DPOneHotEncoder, DPStandardScaler, NormClipper
 
 
@@ -331,3 +332,128 @@ def test_private_steps_pass_wherever_they_are(rng):
         DPLogisticRegression(classes=[0, 1]),
     ).fit(frame, np.arange(300) % 2)
     assert len(model.privacy_report_.notes) == 3
+
+
+def shelves(column):
+    """A frame with a column that steps are tried on, and one of floats."""
+    return pd.DataFrame({"a": column, "b": np.linspace(0, 1, 60)})
+
+
+GIVEN_NUMBERS = {"categories": [[0, 1, 2]], "handle_unknown": "ignore", "sparse_output": False}
+KINDS = {
+    "integers": lambda v: v.astype("int16"),
+    "booleans": lambda v: v > 0,
+    "nullable integers": lambda v: v.astype("int64").astype("Int64"),
+    "nullable booleans": lambda v: (v > 0).astype("boolean"),
+    "nullable floats": lambda v: v.astype("Float64"),
+    "categories": lambda v: v.astype("int64").astype("category"),
+}
+PUBLISHING = {
+    "one hot": OneHotEncoder(**GIVEN_NUMBERS),
+    "order": OrdinalEncoder(
+        categories=[[0, 1, 2]], handle_unknown="use_encoded_value", unknown_value=-1
+    ),
+    "constant": SimpleImputer(strategy="constant", fill_value=0, keep_empty_features=True),
+    "indicator": MissingIndicator(features="all"),
+    "bins": make_pipeline(
+        SimpleImputer(strategy="constant", fill_value=0, keep_empty_features=True), Binarizer()
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", PUBLISHING)
+def test_one_gap_shows_in_no_type_that_is_published(name, kind):
+    numbers = pd.Series(np.arange(60) % 3)
+    whole = KINDS[kind](numbers)
+    gap = whole.astype(object).mask(numbers.index == 5)
+    # What reading a file makes of them; a type of its own keeps gaps.
+    gap = gap.astype(whole.dtype if "nullable" in kind else float)
+    gap = gap.astype("category") if kind == "categories" else gap
+    found = []
+    for column in (whole, gap):
+        inside = ColumnTransformer(
+            [("step", PUBLISHING[name], ["a"]), ("rest", "passthrough", ["b"])]
+        )
+        model = make_private_pipeline(inside, DPLogisticRegression(classes=[0, 1]))
+        model.fit(shelves(column), np.arange(60) % 2)
+        columns = model[0]
+        names = list(columns.get_feature_names_out())
+        found.append((names, pickle.dumps(columns.named_transformers_["step"])))
+        assert columns.transform(shelves(gap)).dtype == float
+    assert found[0] == found[1]
+
+
+def nullable(X):
+    return pd.DataFrame(X).astype("Int64")
+
+
+@pytest.mark.parametrize(
+    "as_rows", [np.asarray, csr_array, pd.DataFrame, np.ndarray.tolist, nullable]
+)
+def test_steps_get_numbers_alike_in_fit_and_prediction(as_rows):
+    """The reciprocal of an integer would be 0, and small ones would wrap."""
+    whole = np.arange(1, 181, dtype=np.int64).reshape(60, 3) % 7 + 2
+    y = np.arange(60) % 2
+    dense = FunctionTransformer(operator.methodcaller("toarray"))
+    first = [dense] if as_rows is csr_array else []
+    steps = (FunctionTransformer(np.reciprocal), DPLogisticRegression(classes=[0, 1]))
+    model = make_private_pipeline(*first, *steps, random_state=0).fit(as_rows(whole), y)
+    of_floats = make_private_pipeline(*steps, random_state=0).fit(whole.astype(float), y)
+    np.testing.assert_allclose(model[-1].coef_, of_floats[-1].coef_, rtol=1e-9)
+    methods = ["predict_proba", "predict", "predict_log_proba", "decision_function"]
+    for method in methods:
+        found, meant = getattr(model, method), getattr(of_floats, method)
+        np.testing.assert_allclose(found(as_rows(whole)), meant(whole.astype(float)), rtol=1e-9)
+    assert model.score(as_rows(whole), y) == of_floats.score(whole.astype(float), y)
+    rows = model[:-1].transform(as_rows(whole))
+    np.testing.assert_allclose(np.asarray(rows), 1.0 / whole)
+    if as_rows is pd.DataFrame:
+        assert list(as_rows(whole).dtypes) == [np.dtype(np.int64)] * 3
+
+
+@pytest.mark.parametrize(
+    "step", ["passthrough", FunctionTransformer(), BoundsScaler(), DPStandardScaler(), None]
+)
+def test_lists_are_rows_too(step):
+    X, y = NUMBERS.tolist(), np.arange(60) % 2
+    steps = [("step", step)] if step is not None else []
+    model = DPPipeline([*steps, ("model", DPLogisticRegression(classes=[0, 1]))], random_state=0)
+    found = model.fit(X, y.tolist()).decision_function(X)
+    np.testing.assert_array_equal(found, clone(model).fit(NUMBERS, y).decision_function(NUMBERS))
+
+
+def test_gaps_in_lists_and_words_beside_numbers():
+    y = np.arange(60) % 2
+    impute = SimpleImputer(strategy="constant", fill_value=0, keep_empty_features=True)
+    last = DPLogisticRegression(classes=[0, 1])
+    states = []
+    for gap in (1, None, pd.NA, np.nan):
+        X = [[1, True], [gap, False]] * 30
+        model = make_private_pipeline(impute, last).fit(X, y)
+        states.append(pickle.dumps(model[0]))
+        assert np.isfinite(model.decision_function(X)).all()
+    assert len(set(states)) == 1
+    encoder = OneHotEncoder(categories=[["x", "y"], [1, 2]], sparse_output=False)
+    X = [["x", 1], ["y", 2]] * 30
+    np.testing.assert_array_equal(
+        make_private_pipeline(encoder, last).fit(X, y)[:-1].transform(X), encoder.fit_transform(X)
+    )
+
+
+def test_tables_of_others_are_read():
+    class Table:
+        def to_pandas(self):
+            return pd.DataFrame({"a": np.arange(60)})
+
+    model = make_private_pipeline(Binarizer(threshold=9), DPStandardScaler()).fit(Table())
+    assert list(model.feature_names_in_) == ["a"]
+    assert model[:1].transform(Table()).sum() == 50
+
+
+def test_columns_of_the_same_name_keep_their_places():
+    frame = pd.DataFrame(np.arange(180).reshape(60, 3), columns=["a", "b", "a"])
+    found = as_floats(frame)
+    assert list(found.dtypes) == [np.dtype(float)] * 3
+    np.testing.assert_array_equal(found.to_numpy(), frame.to_numpy())
+    assert list(found.columns) == list(frame.columns)
