@@ -2633,6 +2633,20 @@ MUTANTS = (
         (GROUP_SUMS,),
     ),
     Mutant(
+        "ids of which a part is missing are people",
+        "linear_model/_groups.py",
+        "    if isinstance(key, (tuple, frozenset)):",
+        "    if False:",
+        (GROUPS,),
+    ),
+    Mutant(
+        "words that may be missing are sorted as words",
+        "linear_model/_groups.py",
+        'in "OVT" else',
+        'in "OV" else',
+        (GROUPS,),
+    ),
+    Mutant(
         "people's sums divided by the number of rows",
         "linear_model/_groups.py",
         "    return codes, int(codes.max()) + 1\n",
