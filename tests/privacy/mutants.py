@@ -2597,7 +2597,7 @@ MUTANTS = (
     Mutant(
         "people's steps cut before they are mapped",
         "_solvers/_group_sums.py",
-        'np.einsum("ij,ij->i", parts, parts)',
+        "products_by_row(parts, parts)",
         'np.einsum("gkp,gkp->g", gradients, gradients)',
         (
             GROUP_SUMS,
@@ -2614,8 +2614,29 @@ MUTANTS = (
     Mutant(
         "people's predictions that hang on who comes with them",
         "_solvers/_group_sums.py",
-        'np.einsum("ij,kj->ik", z, weights)',
+        "np.column_stack([products_by_row(z, w) for w in weights])",
         "z @ weights.T",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "people's predictions of many columns that hang on who comes with them",
+        "_bounds.py",
+        "_PIECE = 4096",
+        "_PIECE = 10**9",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "norms of rows that hang on who comes with them",
+        "_bounds.py",
+        "np.ascontiguousarray(X[start : start + _NORM_BLOCK], dtype=np.float64)",
+        "X[start : start + _NORM_BLOCK].astype(np.float64, copy=False)",
+        (BOUNDS,),
+    ),
+    Mutant(
+        "people's predictions of many outputs that hang on who comes with them",
+        "_solvers/_group_sums.py",
+        "np.column_stack([products_by_row(z, w) for w in weights])",
+        'np.einsum("ij,kj->ik", z, weights)',
         (GROUP_SUMS,),
     ),
     Mutant(
