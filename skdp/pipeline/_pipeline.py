@@ -37,7 +37,9 @@ _FURTHER = (
     "fit of a private pipeline takes X and y alone: what a step would learn from {!r} isn't "
     "planned for."
 )
-_UNCOVERED = "step {!r} ({}), which learns from the records without privacy and is named in allow"
+_UNCOVERED = (
+    "step {!r} ({}), which may learn from the records without privacy and is named in allow"
+)
 _LARGE_DELTA = re.escape(LARGE_DELTA.partition("{")[0])
 _FROZEN = "what frozen steps were fitted on"
 

@@ -80,6 +80,35 @@ class Quiet(Normalizer):
     """A subclass may do anything."""
 
 
+class Peeking(DPStandardScaler):
+    """So may one of a private class."""
+
+    def fit(self, X, y=None):
+        self.largest_ = np.max(X)
+        return super().fit(X, y)
+
+
+class PeekingScaler(BoundsScaler):
+    pass
+
+
+class PeekingModel(DPLogisticRegression):
+    pass
+
+
+class LooksLikeLog:
+    """A function that claims to be another."""
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return hash(np.log1p)
+
+    def __call__(self, X):
+        return X - X.mean()
+
+
 KNOTS = np.linspace(-3, 3, 5)[:, np.newaxis].repeat(3, axis=1)
 GIVEN = {"categories": [["a", "b"]] * 3, "sparse_output": False}
 LEAKING = {
@@ -115,6 +144,9 @@ LEAKING = {
     "another method": (FunctionTransformer(operator.methodcaller("cumsum")), "numpy.log1p"),
     "unknown": (ByRow(), "requires_fit=False"),
     "subclass": (Quiet(), "a step that is"),
+    "private subclass": (Peeking(), "class of skdp itself"),
+    "public subclass": (PeekingScaler(), "class of skdp itself"),
+    "an equal function": (FunctionTransformer(LooksLikeLog()), "numpy.log1p"),
     "resampler": (Resampler(), "leave it out"),
     "model inside": (make_column_transformer((DPSCDClassifier(), [0])), "put it last"),
     "pipeline inside": (make_private_pipeline(DPStandardScaler()), "put its steps"),
@@ -165,6 +197,7 @@ def test_last_steps_that_leak_are_refused(rng):
         LogisticRegression(): "DPLogisticRegression",
         PCA(): "GaussianRandomProjection",
         WALRClassifier(): "protects rows",
+        PeekingModel(): "class of skdp itself",
     }
     for last, instead in lasts.items():
         with pytest.raises(ValueError, match=instead):
@@ -304,6 +337,16 @@ def test_allow_lets_a_step_through_and_the_report_says_so(rng):
     for allow in (("columntransformer",), ("dplogisticregression",), (name, "other")):
         with pytest.raises(ValueError, match=r"allow|leaks"):
             make_private_pipeline(inside, last, allow=allow).fit(X, y)
+
+
+def test_allow_takes_subclasses_with_a_part_of_the_budget(rng):
+    X, y = rng.uniform(-1, 1, (60, 3)), np.arange(60) % 2
+    model = make_private_pipeline(Peeking(), PeekingModel(classes=[0, 1]))
+    model.set_params(allow=("peeking", "peekingmodel")).fit(X, y)
+    report = model.privacy_report_
+    assert [words.split("'")[1] for words in report.not_covered[:2]] == ["peeking", "peekingmodel"]
+    assert len(report.notes) == 2
+    assert report.events == sum((step.privacy_report_.events for step in model), start=())
 
 
 def test_no_message_or_warning_tells_of_a_safe_step_s_rows(recwarn):

@@ -85,6 +85,7 @@ CALIBRATED = "tests/calibration/test_calibrated.py"
 PIPELINE = "tests/pipeline/test_pipeline.py"
 PIPELINE_REPLAYED = "tests/pipeline/test_replay.py"
 LEAKS = "tests/pipeline/test_leaks.py"
+TOTAL = "tests/inspection/test_total.py"
 FILLS = "tests/privacy/test_fills_and_categories.py"
 DISCOVERY = "tests/plans/test_discovery.py"
 IMPUTER = "tests/preprocessing/test_imputer.py"
@@ -385,6 +386,41 @@ MUTANTS = (
         "        return inherited(self)(as_floats(X), *args, **params)",
         "        return inherited(self)(X, *args, **params)",
         (LEAKS,),
+    ),
+    Mutant(
+        "two steps of one name count once",
+        "pipeline/_tree.py",
+        "    _check_paths(found)\n",
+        "",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "a pipeline's releases without a part are forgotten",
+        "_plans/_pipeline.py",
+        "        if without:\n",
+        "        if False:\n",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "subclasses of private steps pass",
+        "pipeline/_leaks.py",
+        '    if not type(step).__module__.startswith("skdp."):',
+        "    if False:",
+        (LEAKS,),
+    ),
+    Mutant(
+        "a function that says it is another passes",
+        "pipeline/_leaks.py",
+        "any(function is known for known in _BY_ENTRY)",
+        "function in _BY_ENTRY",
+        (LEAKS,),
+    ),
+    Mutant(
+        "a total knows no memory of the pipeline itself",
+        "inspection/_total.py",
+        '    if is_outermost and (found := why_container_is_refused(tree("", pipeline))):',
+        '    if False and (found := why_container_is_refused(tree("", pipeline))):',
+        (TOTAL,),
     ),
     Mutant(
         "resamplers pass",
