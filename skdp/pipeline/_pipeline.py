@@ -106,7 +106,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
     allow : tuple of str, default=()
         Names of steps that may learn from the records without privacy, such as
-        ``"columns__scaler"``. The report names them as not covered.
+        ``"columns__scaler"``, and of those whose class is made from one of skdp. The report names
+        them as not covered.
 
     Attributes
     ----------
