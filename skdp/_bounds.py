@@ -15,14 +15,11 @@ from skdp import _sparse
 from skdp._checks import LARGEST_BOUND
 
 _UNIT_ROUNDOFF = 2.0**-53
-_NORM_BLOCK = 1024
-# Columns of which products are added up at once: half of einsum's buffer.
-_PIECE = 4096
+_NORM_BLOCK, _PIECE = 1024, 4096
 _SMALLEST_REACH = 1e-30
 # Squares of smaller numbers and factors below this lose digits to underflow.
 _SMALLEST_NORM = 1e-150
-# The intercept's column over the bound of a row: a longer one costs noise in all directions, a
-# shorter one makes the intercept slow.
+# The intercept's column over the bound of a row: longer costs noise, shorter makes it slow.
 _INTERCEPT = 1.0 / 3.0
 _null_rows = ContextVar("null_rows", default=None)
 
@@ -231,7 +228,6 @@ def row_norms(X):
         return _sparse.row_norms(_sparse.canonical(X))
     norms = np.empty(X.shape[0])
     for start in range(0, X.shape[0], _NORM_BLOCK):
-        # By columns, a row that is alone in its block would be added up in another order.
         block = np.ascontiguousarray(X[start : start + _NORM_BLOCK], dtype=np.float64)
         with np.errstate(over="ignore", under="ignore"):
             norms[start : start + _NORM_BLOCK] = np.sqrt(products_by_row(block, block))
@@ -239,26 +235,9 @@ def row_norms(X):
 
 
 def products_by_row(x, y):
-    """Return the sums over columns of products of rows with a vector, or with other rows.
-
-    The bits of a sum don't hang on where its row lies: of so few columns, and one sum of each row
-    at a time, einsum has each row in its buffer as a whole. Pieces are added in their order.
-
-    Parameters
-    ----------
-    x : ndarray of shape (n, d), C-contiguous
-    y : ndarray of shape (d,) or (n, d), C-contiguous
-
-    Returns
-    -------
-    sums : ndarray of shape (n,)
-    """
-    axes = "ij,j->i" if y.ndim == 1 else "ij,ij->i"
-    total = np.zeros(len(x))
-    for start in range(0, x.shape[1], _PIECE):
-        piece = slice(start, start + _PIECE)
-        total += np.einsum(axes, x[:, piece], y[..., piece])
-    return total
+    """Return products of rows, to the last bit wherever they lie: einsum splits no short pieces."""
+    starts = range(0, x.shape[1], _PIECE)
+    return sum(np.einsum("ij,ij->i", x[:, i : i + _PIECE], y[:, i : i + _PIECE]) for i in starts)
 
 
 @np.errstate(all="ignore")

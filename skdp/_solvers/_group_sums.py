@@ -142,7 +142,7 @@ class GroupSums(RowSums):
             ends = np.clip(self._ends[first : last + 1] - start, 0, chosen.size)
             z = self._rows.augmented(chosen)
             # Unlike BLAS, these and the sparse product take all rows in the same way.
-            m = np.column_stack([products_by_row(z, w) for w in weights])
+            m = np.column_stack([products_by_row(z, w[np.newaxis]) for w in weights])
             c = self._loss.gradient(self._targets[chosen], m[:, 0] if self.n_outputs == 1 else m)
             c = c.reshape(m.shape)
             if self._is_null is not None:

@@ -2650,15 +2650,15 @@ MUTANTS = (
     Mutant(
         "people's predictions that hang on who comes with them",
         "_solvers/_group_sums.py",
-        "np.column_stack([products_by_row(z, w) for w in weights])",
+        "np.column_stack([products_by_row(z, w[np.newaxis]) for w in weights])",
         "z @ weights.T",
         (GROUP_SUMS,),
     ),
     Mutant(
         "people's predictions of many columns that hang on who comes with them",
         "_bounds.py",
-        "_PIECE = 4096",
-        "_PIECE = 10**9",
+        "_NORM_BLOCK, _PIECE = 1024, 4096",
+        "_NORM_BLOCK, _PIECE = 1024, 10**9",
         (GROUP_SUMS,),
     ),
     Mutant(
@@ -2671,7 +2671,7 @@ MUTANTS = (
     Mutant(
         "people's predictions of many outputs that hang on who comes with them",
         "_solvers/_group_sums.py",
-        "np.column_stack([products_by_row(z, w) for w in weights])",
+        "np.column_stack([products_by_row(z, w[np.newaxis]) for w in weights])",
         'np.einsum("ij,kj->ik", z, weights)',
         (GROUP_SUMS,),
     ),
@@ -2716,8 +2716,8 @@ MUTANTS = (
     Mutant(
         "people whose ids are missing",
         "linear_model/_groups.py",
-        "    if any(map(_is_missing, known)):\n",
-        "    if None in known:\n",
+        " in known or any(map(_is_missing, known)):",
+        " in known:",
         (GROUPS,),
     ),
     Mutant(
