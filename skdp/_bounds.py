@@ -15,12 +15,11 @@ from skdp import _sparse
 from skdp._checks import LARGEST_BOUND
 
 _UNIT_ROUNDOFF = 2.0**-53
-_NORM_BLOCK = 4096
+_NORM_BLOCK, _PIECE = 1024, 4096
 _SMALLEST_REACH = 1e-30
 # Squares of smaller numbers and factors below this lose digits to underflow.
 _SMALLEST_NORM = 1e-150
-# The intercept's column over the bound of a row: a longer one costs noise in all directions, a
-# shorter one makes the intercept slow.
+# The intercept's column over the bound of a row: longer costs noise, shorter makes it slow.
 _INTERCEPT = 1.0 / 3.0
 _null_rows = ContextVar("null_rows", default=None)
 
@@ -229,10 +228,16 @@ def row_norms(X):
         return _sparse.row_norms(_sparse.canonical(X))
     norms = np.empty(X.shape[0])
     for start in range(0, X.shape[0], _NORM_BLOCK):
-        block = X[start : start + _NORM_BLOCK].astype(np.float64, copy=False)
+        block = np.ascontiguousarray(X[start : start + _NORM_BLOCK], dtype=np.float64)
         with np.errstate(over="ignore", under="ignore"):
-            norms[start : start + _NORM_BLOCK] = np.sqrt(np.einsum("ij,ij->i", block, block))
+            norms[start : start + _NORM_BLOCK] = np.sqrt(products_by_row(block, block))
     return norms
+
+
+def products_by_row(x, y):
+    """Return products of rows, to the last bit wherever they lie: einsum splits no short pieces."""
+    starts = range(0, x.shape[1], _PIECE)
+    return sum(np.einsum("ij,ij->i", x[:, i : i + _PIECE], y[:, i : i + _PIECE]) for i in starts)
 
 
 @np.errstate(all="ignore")

@@ -280,3 +280,16 @@ def test_a_number_that_is_none_is_not_quoted_whole(value):
     with pytest.raises(ValueError, match="data_norm must be a float in the range") as caught:
         check_positive(value, "data_norm")
     assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("n_columns", [1, 7, 50, 9000])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_norm_hangs_on_its_row_alone(dtype, order, n_columns, rng):
+    """To the last bit: rows that come before move others to other places."""
+    X = np.asarray(rng.standard_normal((1030, n_columns)), dtype=dtype, order=order)
+    norms = row_norms(X)
+    for start in (1, 5, 6):
+        np.testing.assert_array_equal(row_norms(X[start:]), norms[start:])
+    for row in range(0, 1030, 100):
+        assert row_norms(X[row : row + 1])[0] == norms[row]

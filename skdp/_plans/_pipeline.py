@@ -37,6 +37,7 @@ class PipelineBudget(Budget):
     assumed_public: ClassVar = (
         "every parameter of the pipeline and of its steps",
         *Budget.assumed_public[1:],
+        "which columns hold numbers",
     )
     not_covered: ClassVar = (
         Budget.not_covered[0],
@@ -164,12 +165,24 @@ class PipelinePlan(Plan):
         Parameters
         ----------
         released : dict of str to tuple of events
-            What the steps that were fitted released, by name.
+            What the steps that were fitted released, by name; those without a part nothing.
         reproducible : bool
         also_public, uncovered : tuple of str
             What is assumed public, and not covered, besides what is always.
+
+        Raises
+        ------
+        ValueError
+            If a step released what it had no part for, or more than its part.
         """
         budget = self.budget
+        without = [
+            name
+            for name, events in released.items()
+            if events and name not in {part.name for part in self.parts}
+        ]
+        if without:
+            raise ValueError(f"step {without[0]!r} released something, and had no part.")
         events = tuple(
             event
             for part in self.parts

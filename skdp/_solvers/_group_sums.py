@@ -5,6 +5,7 @@ import math
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from skdp._bounds import products_by_row
 from skdp._mechanisms import as_vector
 from skdp._solvers._parallel import sum_in_order
 from skdp._solvers._row_sums import RowSums, block_rows
@@ -140,8 +141,8 @@ class GroupSums(RowSums):
             chosen = self._order[start : min(start + self._size, end)]
             ends = np.clip(self._ends[first : last + 1] - start, 0, chosen.size)
             z = self._rows.augmented(chosen)
-            # Unlike BLAS, this and the sparse product take all rows in the same way.
-            m = np.einsum("ij,kj->ik", z, weights)
+            # Unlike BLAS, these and the sparse product take all rows in the same way.
+            m = np.column_stack([products_by_row(z, w[np.newaxis]) for w in weights])
             c = self._loss.gradient(self._targets[chosen], m[:, 0] if self.n_outputs == 1 else m)
             c = c.reshape(m.shape)
             if self._is_null is not None:
@@ -155,7 +156,7 @@ class GroupSums(RowSums):
     def _cut(self, gradients):
         """Map what groups add by A, and cut it; what overflowed becomes 0."""
         parts = self._map(gradients.reshape(-1, self.n_columns)).reshape(len(gradients), -1)
-        lengths = np.sqrt(np.einsum("ij,ij->i", parts, parts))
+        lengths = np.sqrt(products_by_row(parts, parts))
         lost = ~np.isfinite(lengths)
         parts[lost] = lengths[lost] = 0.0
         parts *= (self._bound / np.maximum(lengths, self._bound))[:, np.newaxis]

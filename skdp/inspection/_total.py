@@ -7,9 +7,10 @@ from sklearn.pipeline import Pipeline
 
 from skdp._estimator import PrivateEstimator
 from skdp.accountant import PrivacyReport, compose
-from skdp.pipeline._tree import forest, whatever_leaks
+from skdp.pipeline._tree import forest, tree, whatever_leaks, why_container_is_refused
 
 _NOT_COVERED = "step {!r} ({}): {}; no report covers it"
+_OUTERMOST = "the pipeline itself: {}; no report covers it"
 
 
 def total_report(pipeline):
@@ -61,7 +62,8 @@ def total_report(pipeline):
         raise TypeError(f"pipeline must be an estimator, got {type(pipeline).__name__}.")
     if isinstance(getattr(pipeline, "privacy_report_", None), PrivacyReport):
         return pipeline.privacy_report_
-    steps = pipeline.steps if type(pipeline) is Pipeline else [("estimator", pipeline)]
+    is_outermost = type(pipeline) is Pipeline
+    steps = pipeline.steps if is_outermost else [("estimator", pipeline)]
     trees = forest(steps, fitted=True)
     reports, covered = [], set()
     for leaf in (leaf for step in trees for leaf in step.leaves()):
@@ -80,5 +82,7 @@ def total_report(pipeline):
         for step, (reason, _) in whatever_leaks(trees)
         if step.path not in covered
     ]
+    if is_outermost and (found := why_container_is_refused(tree("", pipeline))):
+        missing.insert(0, _OUTERMOST.format(found[0]))
     joint = compose(reports)
     return dataclasses.replace(joint, not_covered=(*missing, *joint.not_covered))

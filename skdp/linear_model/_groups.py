@@ -44,7 +44,8 @@ def encode_groups(groups, n_rows):
         raise ValueError("groups must have one dimension: an id for each row.")
     if len(ids) != n_rows:
         raise ValueError("groups must have one id for each row of X.")
-    codes = _codes_of_objects(ids) if ids.dtype.kind in "OV" else _codes_of_numbers(ids)
+    # Records of fields, and words that know a gap, are objects, too.
+    codes = _codes_of_objects(ids) if ids.dtype.kind in "OVT" else _codes_of_numbers(ids)
     return codes, int(codes.max()) + 1
 
 
@@ -62,13 +63,19 @@ def _codes_of_objects(ids):
         codes = np.array([known.setdefault(key, len(known)) for key in ids.tolist()])
     except TypeError:
         raise TypeError("groups must contain hashable ids.") from None
-    if any(map(_is_missing, known)):
+    # A type of words may have one that stands for a gap.
+    if getattr(ids.dtype, "na_object", None) in known or any(map(_is_missing, known)):
         raise ValueError(_MISSING)
     return codes
 
 
 def _is_missing(key):
-    """Tell whether a key is None, or isn't equal to itself, as NaN; that of pandas.NA is NA."""
+    """Tell whether a key is None, or isn't equal to itself, as NaN; that of pandas.NA is NA.
+
+    Or whether a part of it is: tuples that hold one and the same NaN are equal.
+    """
+    if isinstance(key, (tuple, frozenset)):
+        return any(map(_is_missing, key))
     try:
         return key is None or bool(key != key)
     except (TypeError, ValueError):

@@ -20,21 +20,25 @@ _NO_Y = "This DPPipeline estimator requires y to be passed, but the target y is 
 
 def sizes_of(X, y, last):
     """Return the numbers of rows, of features, and of outputs of a last step that predicts."""
-    refuse_foreign(X, "X")
     refuse_foreign(y, "y")
-    shape = np.shape(X) if hasattr(X, "shape") else np.shape(quietly(np.asarray, X, dtype=object))
-    if shape[0] == 0:
+    n_rows, n_features = np.shape(X)[0], n_columns_of(X)
+    if n_rows == 0:
         raise ValueError(_NO_ROWS)
-    n_features = shape[1] if len(shape) == 2 else 1
     if not isinstance(last, RowPrivateEstimator):
-        return shape[0], n_features, 1
+        return n_rows, n_features, 1
     if y is None:
         raise ValueError(_NO_Y)
     check_consistent_length(X, y)
     targets = quietly(np.asarray, y)
     if is_classifier(last):
         targets = encode_labels(targets.ravel(), last.classes)[1]
-    return shape[0], n_features, 1 if targets.ndim == 1 else targets.shape[1]
+    return n_rows, n_features, 1 if targets.ndim == 1 else targets.shape[1]
+
+
+def n_columns_of(X):
+    """Return the number of columns of an array or a frame; words or numbers alone are one."""
+    shape = np.shape(X)
+    return shape[1] if len(shape) == 2 else 1
 
 
 def plan_steps(budget, shares, steps, *, n_rows, width, n_outputs, stand_in):

@@ -50,6 +50,7 @@ class HandingPipeline(Pipeline):
 
     def fit_transform(self, X, y=None):
         """Fit all steps, and return what they make of X."""
+        self._validate_steps()
         return fit_chain(self.steps, X, y)[0]
 
     def fit(self, X, y=None):

@@ -167,10 +167,8 @@ def _function(step):
 def _is_by_entry(function):
     if isinstance(function, operator.methodcaller):
         return function.__reduce__() == _TO_DENSE
-    try:
-        return function in _BY_ENTRY
-    except TypeError:
-        return False
+    # Whatever it says that it is equal to.
+    return any(function is known for known in _BY_ENTRY)
 
 
 # By classes of scikit-learn: nothing is learnt, under a condition, which tells what is wrong.
@@ -220,9 +218,7 @@ def why_refused(step, *, is_last=False):
     kind = type(step)
     if step is None or isinstance(step, str):
         return None if step in (None, "passthrough", "drop") else _unknown(step)
-    if kind in (BoundsScaler, NormClipper):
-        return None
-    if isinstance(step, PrivateEstimator):
+    if isinstance(step, (BoundsScaler, NormClipper, PrivateEstimator)):
         return _why_private_is_refused(step, is_last)
     if hasattr(step, "fit_resample"):
         return (
@@ -239,6 +235,13 @@ def why_refused(step, *, is_last=False):
 
 
 def _why_private_is_refused(step, is_last):
+    if not type(step).__module__.startswith("skdp."):
+        return (
+            "its class was made from one of skdp, and may do anything",
+            "use the class of skdp itself",
+        )
+    if isinstance(step, (BoundsScaler, NormClipper)):
+        return None
     if not isinstance(step, RecordPrivateEstimator):
         return (
             "it protects something else than rows, or makes fits of its own",

@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
@@ -13,11 +12,20 @@ from skdp._plans._base import LARGE_DELTA
 from skdp._plans._pipeline import PipelineBudget
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model._base import RowPrivateEstimator
-from skdp.pipeline._budget import fit_model, hand_out, plan_steps, sizes_of, take_back
+from skdp.pipeline._budget import (
+    fit_model,
+    hand_out,
+    n_columns_of,
+    plan_steps,
+    sizes_of,
+    take_back,
+)
 from skdp.pipeline._chain import fit_chain, fit_last, forget, hand_on
+from skdp.pipeline._numbers import PipelineOfFloats, as_floats
 from skdp.pipeline._tree import (
     all_leaves,
     check_leaks,
+    fix_density,
     forest,
     handing,
     private_leaves,
@@ -29,7 +37,9 @@ _FURTHER = (
     "fit of a private pipeline takes X and y alone: what a step would learn from {!r} isn't "
     "planned for."
 )
-_UNCOVERED = "step {!r} ({}), which learns from the records without privacy and is named in allow"
+_UNCOVERED = (
+    "step {!r} ({}), which may learn from the records without privacy and is named in allow"
+)
 _LARGE_DELTA = re.escape(LARGE_DELTA.partition("{")[0])
 _FROZEN = "what frozen steps were fitted on"
 
@@ -50,7 +60,7 @@ def _transforms(pipeline):
     return last == "passthrough" or hasattr(last, "transform")
 
 
-class DPPipeline(RecordPrivateEstimator, Pipeline):
+class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     r"""A scikit-learn Pipeline with one budget for all that its steps learn.
 
     Private steps share the budget, steps that learn nothing from the records cost nothing, and
@@ -96,7 +106,8 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
 
     allow : tuple of str, default=()
         Names of steps that may learn from the records without privacy, such as
-        ``"columns__scaler"``. The report names them as not covered.
+        ``"columns__scaler"``, and of those whose class is made from one of skdp. The report names
+        them as not covered.
 
     Attributes
     ----------
@@ -211,6 +222,7 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
         if params:
             raise ValueError(_FURTHER.format(sorted(params)[0]))
         self._validate_steps()
+        X = as_floats(X)
         n_rows, n_features, n_outputs = sizes_of(X, y, self._final_estimator)
         uncovered = self._uncovered()
         steps = self._fresh_steps()
@@ -224,7 +236,7 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
                 hand_on(rest[0][1], promise)
 
             # 3. plan from public numbers
-            width = rows.shape[1] if n_public else n_features
+            width = n_columns_of(rows)
             plan = plan_steps(
                 self._budget(),
                 self.shares,
@@ -329,8 +341,9 @@ class DPPipeline(RecordPrivateEstimator, Pipeline):
         return {name: value for name, value in parameters.items() if name != "steps"}
 
     def _fresh_steps(self):
-        """Return copies of the steps that know nothing of an earlier fit."""
+        """Return copies of the steps that know nothing of an earlier fit, nor of density."""
         steps = [(name, clone(step, safe=False)) for name, step in self.steps]
+        fix_density(forest(steps))
         for leaf in private_leaves(forest(steps)):
             forget(leaf.estimator)
         return steps

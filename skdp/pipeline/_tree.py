@@ -14,8 +14,14 @@ from skdp.pipeline._leaks import why_refused
 
 _REFUSED = "step {path!r} ({kind}) leaks: {reason}. Instead, {instead}."
 _ALLOW = " If that is meant, name it in allow=({path!r},); the report will say so."
+_NAMES = (
+    "step {path!r}: names of steps must differ from each other, also as paths with '__' between "
+    "them, and hold no '__' of their own."
+)
 _MAKE_SPARSE = {"HashingVectorizer", "FeatureHasher", "CountVectorizer"}
 SEPARATOR = "__"
+# A ColumnTransformer's, unless somebody asked for another.
+_USUAL_THRESHOLD = 0.3
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,8 @@ class Step:
     ----------
     path : str
         Names of the containers that it is in and its own, as in `set_params`.
+    name : str
+        Its own.
     estimator : estimator or str
     columns : object
         What a ColumnTransformer gives it, None for all.
@@ -36,6 +44,7 @@ class Step:
     """
 
     path: str
+    name: str
     estimator: object
     columns: object = None
     inner: tuple = ()
@@ -54,39 +63,62 @@ class Step:
         else:
             yield self
 
+    def all_steps(self):
+        """Yield this step and all within."""
+        yield self
+        for step in self.inner:
+            yield from step.all_steps()
+
     def containers(self):
         """Yield the containers, this one first."""
-        if self.inner:
-            yield self
-            for step in self.inner:
-                yield from step.containers()
+        return (step for step in self.all_steps() if step.inner)
 
 
-def tree(path, estimator, columns=None, *, fitted=False):
+def tree(name, estimator, columns=None, *, above="", fitted=False):
     """Return a step with all that is in it.
 
     Parameters
     ----------
-    path : str
+    name : str
     estimator : estimator or str
     columns : object, default=None
+    above : str, default=""
+        What its path begins with.
     fitted : bool, default=False
         Whether to look at what a fit left, where a container keeps that apart.
     """
+    path = f"{above}{name}"
     way = _WAYS.get(type(estimator))
     if way is None:
-        return Step(path, estimator, columns)
+        return Step(path, str(name), estimator, columns)
     inner = tuple(
-        tree(f"{path}{SEPARATOR}{name}", inside, chosen, fitted=fitted)
-        for name, inside, chosen in way(estimator, fitted)
+        tree(inside, step, chosen, above=f"{path}{SEPARATOR}", fitted=fitted)
+        for inside, step, chosen in way(estimator, fitted)
     )
     is_chain = way is _of_chain
-    return Step(path, estimator, columns, inner=inner, is_chain=is_chain)
+    return Step(path, str(name), estimator, columns, inner=inner, is_chain=is_chain)
 
 
 def forest(steps, *, fitted=False):
-    """Return the steps of a pipeline; see `tree`."""
-    return [tree(name, estimator, fitted=fitted) for name, estimator in steps]
+    """Return the steps of a pipeline; see `tree`.
+
+    Raises
+    ------
+    ValueError
+        If two steps have the same path, or a name has what separates those of a path.
+    """
+    found = [tree(name, estimator, fitted=fitted) for name, estimator in steps]
+    _check_paths(found)
+    return found
+
+
+def _check_paths(steps):
+    """Refuse names of which two steps would be taken for one: what one releases would be lost."""
+    seen = set()
+    for step in (inside for top in steps for inside in top.all_steps()):
+        if step.path in seen or SEPARATOR in step.name:
+            raise ValueError(_NAMES.format(path=step.path))
+        seen.add(step.path)
 
 
 def all_leaves(steps):
@@ -99,6 +131,20 @@ def private_leaves(steps):
     return [
         leaf for leaf in all_leaves(steps) if isinstance(leaf.estimator, RecordPrivateEstimator)
     ]
+
+
+def fix_density(steps):
+    """Have ColumnTransformers make dense rows, whatever they get.
+
+    They would make rows dense or sparse by the number of zeros in all of them, and keep which.
+
+    Parameters
+    ----------
+    steps : list of Step
+    """
+    for container in (container for step in steps for container in step.containers()):
+        if hasattr(container.estimator, "sparse_threshold"):
+            container.estimator.set_params(sparse_threshold=0)
 
 
 @contextlib.contextmanager
@@ -165,7 +211,7 @@ def whatever_leaks(steps):
     """Yield containers and leaves that leak, each with why it does and what to use instead."""
     for step in steps:
         for container in step.containers():
-            if found := _why_container_is_refused(container):
+            if found := why_container_is_refused(container):
                 yield container, found
         for leaf in step.leaves():
             if found := why_refused(leaf.estimator, is_last=leaf is steps[-1]):
@@ -184,7 +230,10 @@ def width_after(step, width):
 
 
 def declared_width(estimator):
-    """Return the number of columns that an estimator's public bounds are for, None if for any."""
+    """Return the number of columns that an estimator's parameters are for, None if for any."""
+    categories = getattr(estimator, "categories", "auto")
+    if not isinstance(categories, str) and hasattr(categories, "__len__"):
+        return len(categories)
     bounds = getattr(estimator, "feature_bounds", None)
     sizes = () if bounds is None else (np.size(end) for end in bounds if np.ndim(end) == 1)
     return next(iter(sizes), None)
@@ -251,8 +300,18 @@ _WAYS = {
 }
 
 
-def _why_container_is_refused(container):
-    """Return why what joins steps leaks, whatever they are, or None."""
+def why_container_is_refused(container):
+    """Return why what joins steps leaks, whatever they are, or None.
+
+    Parameters
+    ----------
+    container : Step
+
+    Returns
+    -------
+    reason : (str, str) or None
+        See `why_refused`.
+    """
     joined = container.estimator
     if getattr(joined, "memory", None) is not None:
         return "what it keeps in its memory follows from exact records", "set memory=None"
@@ -265,14 +324,16 @@ def _why_container_is_refused(container):
                 "follow from these",
                 "give columns by names or places, or make_column_selector(pattern=...)",
             )
-    if getattr(joined, "sparse_threshold", 0) != 0:
-        kinds = [leaf for leaf in container.leaves() if _makes_sparse(leaf)]
-        if kinds:
-            return (
-                f"{kinds[0].path!r} makes sparse rows, and whether the whole is sparse follows "
-                "from how many zeros there are",
-                "set sparse_threshold=0 (and sparse_output=False of an encoder)",
-            )
+    threshold = getattr(joined, "sparse_threshold", 0)
+    kinds = [leaf.path for leaf in container.leaves() if _makes_sparse(leaf)]
+    if threshold not in (0, _USUAL_THRESHOLD) or (threshold != 0 and kinds):
+        return (
+            f"{kinds[0]!r} makes sparse rows, and whether the whole is sparse follows "
+            "from how many zeros there are"
+            if kinds
+            else "whether what it makes is sparse may follow from how many zeros there are",
+            "set sparse_threshold=0 (and sparse_output=False of an encoder)",
+        )
     return None
 
 
@@ -285,7 +346,8 @@ def _is_public_choice(columns):
 
 
 def _makes_sparse(leaf):
-    return getattr(leaf.estimator, "sparse_output", False) or leaf.kind in _MAKE_SPARSE
+    says_so = getattr(leaf.estimator, "sparse_output", getattr(leaf.estimator, "sparse", False))
+    return says_so is True or leaf.kind in _MAKE_SPARSE
 
 
 def _refuse(step, found, advice):

@@ -46,6 +46,17 @@ def test_steps_that_learn_without_a_report_are_named_first():
     assert third.startswith("running time")
 
 
+def test_the_memory_of_the_pipeline_itself_is_named(tmp_path):
+    X, y = np.zeros((40, 2)), np.arange(40) % 2
+    steps = (NormClipper(), DPLogisticRegression(classes=[0, 1]))
+    assert "in its" not in total_report(make_pipeline(*steps).fit(X, y)).not_covered[0]
+    for model in (
+        make_pipeline(*steps, memory=str(tmp_path)),
+        make_pipeline(make_pipeline(*steps, memory=str(tmp_path))),
+    ):
+        assert "in its memory" in total_report(model.fit(X, y)).not_covered[0]
+
+
 def test_what_has_one_report_gives_that():
     for model in (
         make_private_pipeline(DPStandardScaler(), LAST),

@@ -33,6 +33,17 @@ def visits(rng):
     return X, y, ids
 
 
+NESTED = [("outer", [("inner", "f8")])]
+
+
+def words(ids, **options):
+    """Return strings of any length as NumPy 2 has them, or what comes near before."""
+    kinds = getattr(np, "dtypes", None)
+    if not hasattr(kinds, "StringDType"):
+        return np.array([None if key == "gone" else key for key in ids], dtype=object)
+    return np.array(ids, dtype=kinds.StringDType(**options))
+
+
 NAMES = np.array(["ann", "bob", "cy", "bob", "ann"])
 SAME = {
     "strings": NAMES,
@@ -48,6 +59,11 @@ SAME = {
     "dates": np.array(["2020-01-01", "2021", "2022", "2021", "2020-01-01"], dtype="M8[D]"),
     "nullable integers": pd.array([7, 1, 2, 1, 7], dtype="Int64"),
     "bytes": [b"a", b"b", b"c", b"b", b"a"],
+    "words": words(NAMES.tolist()),
+    "words that may be missing": words(NAMES.tolist(), na_object=math.nan),
+    "pairs": pd.Series([("a", 1), ("b", 1), ("b", 2), ("b", 1), ("a", 1)]),
+    "several indices": pd.MultiIndex.from_tuples([(1, "a"), (2, ""), (3, ""), (2, ""), (1, "a")]),
+    "fields": np.array([("a", 1), ("b", 1), ("b", 2), ("b", 1), ("a", 1)], dtype="U1,f8"),
 }
 
 
@@ -75,6 +91,17 @@ MISSING = {
     "no date": np.array(["2020", "NaT", "2021"], dtype="M8[D]"),
     "no time": [pd.NaT, 1, 2],
     "masked": np.ma.array([1, 2, 3], mask=[0, 1, 0]),
+    "a part of a pair": pd.Series([("a", 1), ("a", None), ("a", None)]),
+    "a part of a part": pd.Series([(("a", 1), 2), (("a", math.nan), 2), (("a", math.nan), 2)]),
+    "a part of a list of pairs": [("a", 1), ("a", 1, 2), ("a", None)],
+    "one of a set": [frozenset({1}), frozenset({2, pd.NA}), frozenset({2})],
+    "several indices": pd.MultiIndex.from_tuples([("a", 1.0), ("a", None), ("a", None)]),
+    "a field": np.array([("a", 1.0), ("a", math.nan), ("a", math.nan)], dtype="U1,f8"),
+    "a field's date": np.array([("a", "2020"), ("a", "NaT"), ("a", "NaT")], dtype="U1,M8[D]"),
+    "a field of a field": np.array([((1.0,),), ((math.nan,),), ((math.nan,),)], dtype=NESTED),
+    "words with nan": words(["a", math.nan, "b"], na_object=math.nan),
+    "words with None": words(["a", None, "b"], na_object=None),
+    "words with a word for it": words(["a", "gone", "b"], na_object="gone"),
 }
 
 

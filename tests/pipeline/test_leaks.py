@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from scipy.special import expit
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
@@ -45,6 +46,7 @@ from sklearn.random_projection import GaussianRandomProjection, SparseRandomProj
 
 from skdp.linear_model import DPLogisticRegression, DPSCDClassifier, WALRClassifier
 from skdp.pipeline import DPPipeline, make_private_pipeline
+from skdp.pipeline._numbers import as_floats
 from skdp.preprocessing import BoundsScaler, DPOneHotEncoder, DPStandardScaler, NormClipper
 
 
@@ -76,6 +78,35 @@ class Resampler(BaseEstimator):
 
 class Quiet(Normalizer):
     """A subclass may do anything."""
+
+
+class Peeking(DPStandardScaler):
+    """So may one of a private class."""
+
+    def fit(self, X, y=None):
+        self.largest_ = np.max(X)
+        return super().fit(X, y)
+
+
+class PeekingScaler(BoundsScaler):
+    pass
+
+
+class PeekingModel(DPLogisticRegression):
+    pass
+
+
+class LooksLikeLog:
+    """A function that claims to be another."""
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return hash(np.log1p)
+
+    def __call__(self, X):
+        return X - X.mean()
 
 
 KNOTS = np.linspace(-3, 3, 5)[:, np.newaxis].repeat(3, axis=1)
@@ -113,6 +144,9 @@ LEAKING = {
     "another method": (FunctionTransformer(operator.methodcaller("cumsum")), "numpy.log1p"),
     "unknown": (ByRow(), "requires_fit=False"),
     "subclass": (Quiet(), "a step that is"),
+    "private subclass": (Peeking(), "class of skdp itself"),
+    "public subclass": (PeekingScaler(), "class of skdp itself"),
+    "an equal function": (FunctionTransformer(LooksLikeLog()), "numpy.log1p"),
     "resampler": (Resampler(), "leave it out"),
     "model inside": (make_column_transformer((DPSCDClassifier(), [0])), "put it last"),
     "pipeline inside": (make_private_pipeline(DPStandardScaler()), "put its steps"),
@@ -135,6 +169,14 @@ LEAKING = {
         make_column_transformer((OneHotEncoder(categories=[["a"]]), [0]), remainder="passthrough"),
         "sparse_threshold=0",
     ),
+    "sparse gaps": (
+        make_column_transformer((MissingIndicator(features="all", sparse=True), [0])),
+        "sparse_threshold=0",
+    ),
+    "sparse if asked for": (
+        make_column_transformer(("passthrough", [0]), sparse_threshold=1.0),
+        "sparse_threshold=0",
+    ),
     "memory": (make_pipeline(NormClipper(), memory="cache"), "memory=None"),
 }
 
@@ -155,6 +197,7 @@ def test_last_steps_that_leak_are_refused(rng):
         LogisticRegression(): "DPLogisticRegression",
         PCA(): "GaussianRandomProjection",
         WALRClassifier(): "protects rows",
+        PeekingModel(): "class of skdp itself",
     }
     for last, instead in lasts.items():
         with pytest.raises(ValueError, match=instead):
@@ -248,6 +291,35 @@ def test_what_is_safe_passes_and_learns_nothing(name):
     np.testing.assert_allclose(alone, whole[0][:5], rtol=1e-12)
 
 
+TO_SPARSE = FrozenEstimator(HashingVectorizer(n_features=4, norm=None))
+
+
+@pytest.mark.parametrize(
+    ("inside", "first"),
+    [
+        (("passthrough", slice(0, 3)), False),
+        ((MissingIndicator(features="all"), slice(0, 3)), False),
+        (("passthrough", slice(0, 4)), True),
+        ((TO_SPARSE, "w"), False),
+    ],
+)
+def test_whether_rows_are_sparse_knows_no_number_of_zeros(inside, first):
+    """One word or number more would be told by whether the rest is kept as zeros."""
+    kept = []
+    for n_full in (3, 35):
+        words = ["a b c d"] * n_full + [""] * (40 - n_full)
+        X = csr_array(np.arange(40)[:, np.newaxis] < n_full * np.ones(3)) * 0.5
+        steps = [make_column_transformer(inside), DPLogisticRegression(classes=[0, 1])]
+        if first:
+            X, steps = words, [HashingVectorizer(n_features=4, norm=None), *steps]
+        elif inside[0] is TO_SPARSE:
+            X = pd.DataFrame({"w": words})
+        model = make_private_pipeline(*steps).fit(X, np.arange(40) % 2)
+        kept.append(model[-2].sparse_output_)
+        assert steps[-2].sparse_threshold == 0.3
+    assert kept == [False, False]
+
+
 def test_there_are_as_many_cases_as_were_asked_for():
     assert len(LEAKING) >= 25
     assert len(SAFE) >= 15
@@ -265,6 +337,16 @@ def test_allow_lets_a_step_through_and_the_report_says_so(rng):
     for allow in (("columntransformer",), ("dplogisticregression",), (name, "other")):
         with pytest.raises(ValueError, match=r"allow|leaks"):
             make_private_pipeline(inside, last, allow=allow).fit(X, y)
+
+
+def test_allow_takes_subclasses_with_a_part_of_the_budget(rng):
+    X, y = rng.uniform(-1, 1, (60, 3)), np.arange(60) % 2
+    model = make_private_pipeline(Peeking(), PeekingModel(classes=[0, 1]))
+    model.set_params(allow=("peeking", "peekingmodel")).fit(X, y)
+    report = model.privacy_report_
+    assert [words.split("'")[1] for words in report.not_covered[:2]] == ["peeking", "peekingmodel"]
+    assert len(report.notes) == 2
+    assert report.events == sum((step.privacy_report_.events for step in model), start=())
 
 
 def test_no_message_or_warning_tells_of_a_safe_step_s_rows(recwarn):
@@ -293,3 +375,128 @@ def test_private_steps_pass_wherever_they_are(rng):
         DPLogisticRegression(classes=[0, 1]),
     ).fit(frame, np.arange(300) % 2)
     assert len(model.privacy_report_.notes) == 3
+
+
+def shelves(column):
+    """A frame with a column that steps are tried on, and one of floats."""
+    return pd.DataFrame({"a": column, "b": np.linspace(0, 1, 60)})
+
+
+GIVEN_NUMBERS = {"categories": [[0, 1, 2]], "handle_unknown": "ignore", "sparse_output": False}
+KINDS = {
+    "integers": lambda v: v.astype("int16"),
+    "booleans": lambda v: v > 0,
+    "nullable integers": lambda v: v.astype("int64").astype("Int64"),
+    "nullable booleans": lambda v: (v > 0).astype("boolean"),
+    "nullable floats": lambda v: v.astype("Float64"),
+    "categories": lambda v: v.astype("int64").astype("category"),
+}
+PUBLISHING = {
+    "one hot": OneHotEncoder(**GIVEN_NUMBERS),
+    "order": OrdinalEncoder(
+        categories=[[0, 1, 2]], handle_unknown="use_encoded_value", unknown_value=-1
+    ),
+    "constant": SimpleImputer(strategy="constant", fill_value=0, keep_empty_features=True),
+    "indicator": MissingIndicator(features="all"),
+    "bins": make_pipeline(
+        SimpleImputer(strategy="constant", fill_value=0, keep_empty_features=True), Binarizer()
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", PUBLISHING)
+def test_one_gap_shows_in_no_type_that_is_published(name, kind):
+    numbers = pd.Series(np.arange(60) % 3)
+    whole = KINDS[kind](numbers)
+    gap = whole.astype(object).mask(numbers.index == 5)
+    # What reading a file makes of them; a type of its own keeps gaps.
+    gap = gap.astype(whole.dtype if "nullable" in kind else float)
+    gap = gap.astype("category") if kind == "categories" else gap
+    found = []
+    for column in (whole, gap):
+        inside = ColumnTransformer(
+            [("step", PUBLISHING[name], ["a"]), ("rest", "passthrough", ["b"])]
+        )
+        model = make_private_pipeline(inside, DPLogisticRegression(classes=[0, 1]))
+        model.fit(shelves(column), np.arange(60) % 2)
+        columns = model[0]
+        names = list(columns.get_feature_names_out())
+        found.append((names, pickle.dumps(columns.named_transformers_["step"])))
+        assert columns.transform(shelves(gap)).dtype == float
+    assert found[0] == found[1]
+
+
+def nullable(X):
+    return pd.DataFrame(X).astype("Int64")
+
+
+@pytest.mark.parametrize(
+    "as_rows", [np.asarray, csr_array, pd.DataFrame, np.ndarray.tolist, nullable]
+)
+def test_steps_get_numbers_alike_in_fit_and_prediction(as_rows):
+    """The reciprocal of an integer would be 0, and small ones would wrap."""
+    whole = np.arange(1, 181, dtype=np.int64).reshape(60, 3) % 7 + 2
+    y = np.arange(60) % 2
+    dense = FunctionTransformer(operator.methodcaller("toarray"))
+    first = [dense] if as_rows is csr_array else []
+    steps = (FunctionTransformer(np.reciprocal), DPLogisticRegression(classes=[0, 1]))
+    model = make_private_pipeline(*first, *steps, random_state=0).fit(as_rows(whole), y)
+    of_floats = make_private_pipeline(*steps, random_state=0).fit(whole.astype(float), y)
+    np.testing.assert_allclose(model[-1].coef_, of_floats[-1].coef_, rtol=1e-9)
+    methods = ["predict_proba", "predict", "predict_log_proba", "decision_function"]
+    for method in methods:
+        found, meant = getattr(model, method), getattr(of_floats, method)
+        np.testing.assert_allclose(found(as_rows(whole)), meant(whole.astype(float)), rtol=1e-9)
+    assert model.score(as_rows(whole), y) == of_floats.score(whole.astype(float), y)
+    rows = model[:-1].transform(as_rows(whole))
+    np.testing.assert_allclose(np.asarray(rows), 1.0 / whole)
+    if as_rows is pd.DataFrame:
+        assert list(as_rows(whole).dtypes) == [np.dtype(np.int64)] * 3
+
+
+@pytest.mark.parametrize(
+    "step", ["passthrough", FunctionTransformer(), BoundsScaler(), DPStandardScaler(), None]
+)
+def test_lists_are_rows_too(step):
+    X, y = NUMBERS.tolist(), np.arange(60) % 2
+    steps = [("step", step)] if step is not None else []
+    model = DPPipeline([*steps, ("model", DPLogisticRegression(classes=[0, 1]))], random_state=0)
+    found = model.fit(X, y.tolist()).decision_function(X)
+    np.testing.assert_array_equal(found, clone(model).fit(NUMBERS, y).decision_function(NUMBERS))
+
+
+def test_gaps_in_lists_and_words_beside_numbers():
+    y = np.arange(60) % 2
+    impute = SimpleImputer(strategy="constant", fill_value=0, keep_empty_features=True)
+    last = DPLogisticRegression(classes=[0, 1])
+    states = []
+    for gap in (1, None, pd.NA, np.nan):
+        X = [[1, True], [gap, False]] * 30
+        model = make_private_pipeline(impute, last).fit(X, y)
+        states.append(pickle.dumps(model[0]))
+        assert np.isfinite(model.decision_function(X)).all()
+    assert len(set(states)) == 1
+    encoder = OneHotEncoder(categories=[["x", "y"], [1, 2]], sparse_output=False)
+    X = [["x", 1], ["y", 2]] * 30
+    np.testing.assert_array_equal(
+        make_private_pipeline(encoder, last).fit(X, y)[:-1].transform(X), encoder.fit_transform(X)
+    )
+
+
+def test_tables_of_others_are_read():
+    class Table:
+        def to_pandas(self):
+            return pd.DataFrame({"a": np.arange(60)})
+
+    model = make_private_pipeline(Binarizer(threshold=9), DPStandardScaler()).fit(Table())
+    assert list(model.feature_names_in_) == ["a"]
+    assert model[:1].transform(Table()).sum() == 50
+
+
+def test_columns_of_the_same_name_keep_their_places():
+    frame = pd.DataFrame(np.arange(180).reshape(60, 3), columns=["a", "b", "a"])
+    found = as_floats(frame)
+    assert list(found.dtypes) == [np.dtype(float)] * 3
+    np.testing.assert_array_equal(found.to_numpy(), frame.to_numpy())
+    assert list(found.columns) == list(frame.columns)

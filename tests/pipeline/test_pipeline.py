@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, PolynomialFeatures
 from sklearn.utils import get_tags
 
@@ -33,6 +33,7 @@ from skdp.linear_model import (
 )
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import DPPipeline, make_private_pipeline
+from skdp.pipeline._chain import HandingPipeline
 from skdp.preprocessing import (
     BoundsScaler,
     DPNormClipper,
@@ -180,6 +181,60 @@ def test_a_width_that_is_found_privately_changes_no_cost():
         cost = gaussian_cost(last, "zero_out", erasure=planned.events[-1].probability)
         part = 1 / planned.events[-2].noise_multiplier
         assert 0.98 * part <= cost.mu <= part * (1 + 1e-9)
+
+
+def scaler():
+    return DPStandardScaler((-3, 3))
+
+
+SAME_PATHS = {
+    "in a chain": Pipeline([("a", scaler()), ("a", scaler())]),
+    "in two depths": Pipeline([("a", FeatureUnion([("b", scaler())])), ("a__b", scaler())]),
+    "by underscores": Pipeline(
+        [("a_", FeatureUnion([("b", scaler())])), ("a", FeatureUnion([("_b", scaler())]))]
+    ),
+    "of itself": Pipeline([("a__b", scaler())]),
+    "below": FeatureUnion([("u", Pipeline([("a", scaler()), ("a", scaler())]))]),
+}
+
+
+@pytest.mark.parametrize("name", SAME_PATHS)
+def test_no_two_steps_have_the_same_path(name, monkeypatch):
+    """Of two that had, the report would lose what one of them released."""
+    fitted = []
+    monkeypatch.setattr(DPStandardScaler, "fit", lambda *args: fitted.append(args))
+    X, y = np.random.default_rng(0).uniform(-1, 1, (100, 2)), np.arange(100) % 2
+    model = make_private_pipeline(SAME_PATHS[name], DPLogisticRegression(**TWO))
+    with pytest.raises(ValueError, match="names of steps must differ"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="names of steps must differ"):
+        preview(model, 100, 2)
+    assert not fitted
+
+
+def test_inner_pipelines_are_checked_as_scikit_learn_does():
+    with pytest.raises(ValueError, match="Estimator names conflict"):
+        HandingPipeline([("steps", scaler())]).fit(np.zeros((5, 2)))
+
+
+def test_releases_without_a_part_are_refused():
+    model = make_private_pipeline(scaler(), DPLogisticRegression(**TWO))
+    plan = model._plan(100, 2)
+    released = {part.name: part.events for part in plan.parts}
+    assert plan.joint_report(released | {"other": ()}, reproducible=False).epsilon == 1.0
+    with pytest.raises(ValueError, match="step 'other' released something"):
+        plan.joint_report(released | {"other": plan.parts[0].events}, reproducible=False)
+
+
+def test_columns_by_pattern_are_as_many_as_their_categories():
+    frame = pd.DataFrame({"v": range(90), "c": list("xyz") * 30, "d": list("pqr") * 30})
+    chosen = make_column_selector("c|d")
+    given = DPOneHotEncoder(categories=[list("xyz"), list("pqr")])
+    model = make_private_pipeline(
+        make_column_transformer((given, chosen)), DPLogisticRegression(**TWO)
+    )
+    report = model.fit(frame, np.arange(90) % 2).privacy_report_
+    assert report.events == model[-1].privacy_report_.events
 
 
 @pytest.mark.parametrize(

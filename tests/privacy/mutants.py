@@ -86,6 +86,7 @@ PIPELINE = "tests/pipeline/test_pipeline.py"
 PIPELINE_REPLAYED = "tests/pipeline/test_replay.py"
 LEAKS = "tests/pipeline/test_leaks.py"
 NOT_FINITE = "tests/privacy/test_assume_finite.py"
+TOTAL = "tests/inspection/test_total.py"
 FILLS = "tests/privacy/test_fills_and_categories.py"
 DISCOVERY = "tests/plans/test_discovery.py"
 IMPUTER = "tests/preprocessing/test_imputer.py"
@@ -344,6 +345,83 @@ MUTANTS = (
         '    if getattr(joined, "memory", None) is not None:',
         "    if False:",
         (LEAKS,),
+    ),
+    Mutant(
+        "columns are sparse by the number of zeros",
+        "pipeline/_pipeline.py",
+        "        fix_density(forest(steps))\n",
+        "",
+        (LEAKS,),
+    ),
+    Mutant(
+        "integers without a gap stay integers",
+        "pipeline/_pipeline.py",
+        "        X = as_floats(X)\n",
+        "        as_floats(X)\n",
+        (LEAKS,),
+    ),
+    Mutant(
+        "nullable integers stay integers",
+        "pipeline/_numbers.py",
+        "    return dtype.kind in _WHOLE or",
+        "    return isinstance(dtype, np.dtype) and dtype.kind in _WHOLE or",
+        (LEAKS,),
+    ),
+    Mutant(
+        "categories of integers stay integers",
+        "pipeline/_numbers.py",
+        '        return categories.dtype.kind in f"{_WHOLE}f"\n',
+        "        return False\n",
+        (LEAKS,),
+    ),
+    Mutant(
+        "lists of integers are told from those with a gap",
+        "pipeline/_numbers.py",
+        "    if all(issubclass(kind, (Real, np.bool_)) for kind in kinds):",
+        "    if not gaps.any() and all(issubclass(kind, (Real, np.bool_)) for kind in kinds):",
+        (LEAKS,),
+    ),
+    Mutant(
+        "predictions take integers as they are",
+        "pipeline/_numbers.py",
+        "        return inherited(self)(as_floats(X), *args, **params)",
+        "        return inherited(self)(X, *args, **params)",
+        (LEAKS,),
+    ),
+    Mutant(
+        "two steps of one name count once",
+        "pipeline/_tree.py",
+        "    _check_paths(found)\n",
+        "",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "a pipeline's releases without a part are forgotten",
+        "_plans/_pipeline.py",
+        "        if without:\n",
+        "        if False:\n",
+        (PIPELINE,),
+    ),
+    Mutant(
+        "subclasses of private steps pass",
+        "pipeline/_leaks.py",
+        '    if not type(step).__module__.startswith("skdp."):',
+        "    if False:",
+        (LEAKS,),
+    ),
+    Mutant(
+        "a function that says it is another passes",
+        "pipeline/_leaks.py",
+        "any(function is known for known in _BY_ENTRY)",
+        "function in _BY_ENTRY",
+        (LEAKS,),
+    ),
+    Mutant(
+        "a total knows no memory of the pipeline itself",
+        "inspection/_total.py",
+        '    if is_outermost and (found := why_container_is_refused(tree("", pipeline))):',
+        '    if False and (found := why_container_is_refused(tree("", pipeline))):',
+        (TOTAL,),
     ),
     Mutant(
         "resamplers pass",
@@ -2600,7 +2678,7 @@ MUTANTS = (
     Mutant(
         "people's steps cut before they are mapped",
         "_solvers/_group_sums.py",
-        'np.einsum("ij,ij->i", parts, parts)',
+        "products_by_row(parts, parts)",
         'np.einsum("gkp,gkp->g", gradients, gradients)',
         (
             GROUP_SUMS,
@@ -2617,8 +2695,29 @@ MUTANTS = (
     Mutant(
         "people's predictions that hang on who comes with them",
         "_solvers/_group_sums.py",
-        'np.einsum("ij,kj->ik", z, weights)',
+        "np.column_stack([products_by_row(z, w[np.newaxis]) for w in weights])",
         "z @ weights.T",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "people's predictions of many columns that hang on who comes with them",
+        "_bounds.py",
+        "_NORM_BLOCK, _PIECE = 1024, 4096",
+        "_NORM_BLOCK, _PIECE = 1024, 10**9",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "norms of rows that hang on who comes with them",
+        "_bounds.py",
+        "np.ascontiguousarray(X[start : start + _NORM_BLOCK], dtype=np.float64)",
+        "X[start : start + _NORM_BLOCK].astype(np.float64, copy=False)",
+        (BOUNDS,),
+    ),
+    Mutant(
+        "people's predictions of many outputs that hang on who comes with them",
+        "_solvers/_group_sums.py",
+        "np.column_stack([products_by_row(z, w[np.newaxis]) for w in weights])",
+        'np.einsum("ij,kj->ik", z, weights)',
         (GROUP_SUMS,),
     ),
     Mutant(
@@ -2636,6 +2735,20 @@ MUTANTS = (
         (GROUP_SUMS,),
     ),
     Mutant(
+        "ids of which a part is missing are people",
+        "linear_model/_groups.py",
+        "    if isinstance(key, (tuple, frozenset)):",
+        "    if False:",
+        (GROUPS,),
+    ),
+    Mutant(
+        "words that may be missing are sorted as words",
+        "linear_model/_groups.py",
+        'in "OVT" else',
+        'in "OV" else',
+        (GROUPS,),
+    ),
+    Mutant(
         "people's sums divided by the number of rows",
         "linear_model/_groups.py",
         "    return codes, int(codes.max()) + 1\n",
@@ -2648,8 +2761,8 @@ MUTANTS = (
     Mutant(
         "people whose ids are missing",
         "linear_model/_groups.py",
-        "    if any(map(_is_missing, known)):\n",
-        "    if None in known:\n",
+        " in known or any(map(_is_missing, known)):",
+        " in known:",
         (GROUPS,),
     ),
     Mutant(

@@ -3,6 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.sparse import diags_array
 
 from skdp._bounds import clip_rows, null_records
 from skdp._losses import LOSSES, Multinomial
@@ -145,6 +146,28 @@ def test_nor_does_it_before_it_is_rounded(n_outputs, rng, monkeypatch):
             own = alone._gradients(0, 1, weights)
             np.testing.assert_array_equal(own[0], gradients[group - first])
             np.testing.assert_array_equal(alone._cut(own)[0], parts[group - first])
+
+
+@pytest.mark.parametrize(("n_columns", "n_outputs"), [(9000, 1), (3000, 3), (4097, 2), (900, 10)])
+def test_nor_does_it_in_wide_rows(n_columns, n_outputs, rng):
+    """Of more entries than NumPy's buffers have: places of rows in these would show."""
+    codes = rng.permutation(np.repeat(np.arange(5), [1, 40, 3, 64, 1]))
+    X, Y = rng.standard_normal((109, n_columns)), rng.standard_normal((109, n_outputs))
+    loss, A = LOSSES["squared_error"], diags_array(rng.uniform(0.1, 1.0, n_columns))
+    weights = rng.standard_normal((n_outputs, n_columns))
+
+    def parts_of(mine):
+        chosen = certified(X[mine], fit_intercept=False)
+        sums = sums_of(chosen, Y[mine], loss, np.unique(codes[mine], return_inverse=True)[1])
+        sums._size = 64
+        sums.bound_slopes(A, BOUND)
+        made = [sums._gradients(*block, weights) for job in sums._jobs() for block in job]
+        return np.concatenate(made), sums._cut(np.concatenate(made))
+
+    together = parts_of(codes >= 0)
+    for group in range(5):
+        for own, found in zip(parts_of(codes == group), together, strict=True):
+            np.testing.assert_array_equal(own[0], found[group])
 
 
 @pytest.mark.parametrize("n_outputs", [1, 4])
