@@ -1,11 +1,14 @@
 """Collections of Dask as rows in parts."""
 
 from typing import NamedTuple
+from uuid import uuid4
 
 import dask
 import dask.array
 import numpy as np
 from dask.base import is_dask_collection
+
+from skdp.dask._clients import call_there, compute_here
 
 NO_COLLECTION = "{} must be a Dask array or data frame, whose partitions are rows."
 _UNKNOWN = (
@@ -57,7 +60,7 @@ class Table(NamedTuple):
         return tuple(self.names)
 
 
-def read_table(X, y, *, compute_chunk_sizes=False):
+def read_table(X, y, *, compute_chunk_sizes=False, client=None):
     """Return the parts of two collections.
 
     Parameters
@@ -66,16 +69,20 @@ def read_table(X, y, *, compute_chunk_sizes=False):
     y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
     compute_chunk_sizes : bool, default=False
         Whether to compute sizes that aren't known.
+    client : distributed.Client, default=None
+        Whose workers compute them; None takes this process.
 
     Raises
     ------
+    RuntimeError
+        If a partition fails whose rows are counted.
     TypeError
         If they are no such collections.
     ValueError
         If sizes aren't known or don't fit.
     """
-    rows, n_rows, n_features = _partitions(X, "X", compute_chunk_sizes)
-    targets, n_targets, width = _partitions(y, "y", compute_chunk_sizes)
+    rows, n_rows, n_features = _partitions(X, "X", compute_chunk_sizes, client)
+    targets, n_targets, width = _partitions(y, "y", compute_chunk_sizes, client)
     if n_features is None:
         raise ValueError("Expected 2D array, got 1D array instead.")
     if n_rows != n_targets:
@@ -94,7 +101,7 @@ def read_table(X, y, *, compute_chunk_sizes=False):
     )
 
 
-def _partitions(collection, name, compute_chunk_sizes):
+def _partitions(collection, name, compute_chunk_sizes, client):
     """Return delayed partitions, their numbers of rows, and that of columns or None."""
     if not is_table(collection):
         raise TypeError(NO_COLLECTION.format(name))
@@ -106,15 +113,39 @@ def _partitions(collection, name, compute_chunk_sizes):
         parts = collection.to_delayed(optimize_graph=False).ravel().tolist()
         sizes = collection.chunks[0]
     else:
-        parts = collection.to_delayed(optimize_graph=False)
+        parts = parts_of_frame(collection)
         sizes = (np.nan,) * len(parts)
     # A series has columns, too.
     width = None if collection.ndim == 1 else collection.shape[1]
     if np.isnan(sizes).any():
         if not compute_chunk_sizes:
             raise ValueError(_UNKNOWN.format(name))
-        sizes = dask.compute(*(dask.delayed(len)(part) for part in parts))
+        sizes = _counted(parts, client)
     return parts, [int(size) for size in sizes], width
+
+
+def parts_of_frame(frame):
+    """Return the partitions of a data frame or series as a list of Delayed.
+
+    They read the columns that are asked for, not all of a file's. Dask's own optimisation would
+    also merge partitions that got narrow, of X others than of y.
+    """
+    simple = type(frame)(frame.expr.simplify())
+    kept = simple if simple.npartitions == frame.npartitions else frame
+    return kept.to_delayed(optimize_graph=False)
+
+
+def _counted(parts, client):
+    counts = [
+        dask.delayed(_n_rows)(part, dask_key_name=f"skdp-count-{uuid4().hex}") for part in parts
+    ]
+    if client is None:
+        return compute_here(*counts)
+    return call_there(client.gather, call_there(client.compute, counts, optimize_graph=False))
+
+
+def _n_rows(part):
+    return part.shape[0]
 
 
 def is_table(collection):
