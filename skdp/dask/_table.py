@@ -10,7 +10,7 @@ from dask.base import is_dask_collection
 
 from skdp.dask._clients import call_there, compute_here
 
-NO_COLLECTION = "{} must be a Dask array or data frame, whose partitions are rows."
+_NO_COLLECTION = "{} must be a Dask array or data frame, whose partitions are rows."
 _UNKNOWN = (
     "the number of rows in a partition of {0} is not known. It is public in this library: have it "
     "computed by compute_chunk_sizes=True, or of an array by {0}.compute_chunk_sizes(), of a data "
@@ -83,8 +83,7 @@ def read_table(X, y, *, compute_chunk_sizes=False, client=None):
     """
     rows, n_rows, n_features = _partitions(X, "X", compute_chunk_sizes, client)
     targets, n_targets, width = _partitions(y, "y", compute_chunk_sizes, client)
-    if n_features is None:
-        raise ValueError("Expected 2D array, got 1D array instead.")
+    check_rows(X)
     if n_rows != n_targets:
         raise ValueError(_OTHER_PARTS)
     if not sum(n_rows):
@@ -103,8 +102,8 @@ def read_table(X, y, *, compute_chunk_sizes=False, client=None):
 
 def _partitions(collection, name, compute_chunk_sizes, client):
     """Return delayed partitions, their numbers of rows, and that of columns or None."""
-    if not is_table(collection):
-        raise TypeError(NO_COLLECTION.format(name))
+    if not _is_table(collection):
+        raise TypeError(_NO_COLLECTION.format(name))
     if collection.ndim not in (1, 2):
         raise ValueError(f"{name} must have one or two axes.")
     if isinstance(collection, dask.array.Array):
@@ -148,9 +147,25 @@ def _n_rows(part):
     return part.shape[0]
 
 
-def is_table(collection):
-    """Tell whether something is a Dask array, data frame or series."""
-    return is_dask_collection(collection) and hasattr(collection, "ndim")
+def check_rows(X):
+    """Raise an error if X isn't a collection of rows with columns.
+
+    Raises
+    ------
+    TypeError
+        If it is no Dask array or data frame.
+    ValueError
+        If it has another number of axes than 2.
+    """
+    if not _is_table(X):
+        raise TypeError(_NO_COLLECTION.format("X"))
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead.")
+
+
+def _is_table(collection):
+    # What is delayed has any attribute.
+    return is_dask_collection(collection) and isinstance(getattr(collection, "ndim", None), int)
 
 
 def _futures(collection):

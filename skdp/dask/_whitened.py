@@ -177,7 +177,7 @@ class DaskWhitened:
         # Workers need neither a seed nor a ledger to predict.
         local = self._reading()
         vars(local).update(self._fitted())
-        return map_rows(getattr(local, method), X, self.n_features_in_)
+        return map_rows(getattr(local, method), X)
 
     def __sklearn_clone__(self):
         # A client can't be copied, and a copy for pickle goes without.
