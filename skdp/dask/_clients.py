@@ -19,8 +19,9 @@ _FAILED_THERE = (
     "logs. Nothing was published."
 )
 _CANCELLED = (
-    "what workers held of the collection is gone ({}): persist X and y as arrays, or one frame "
-    "that holds the columns of both, and keep it while the fit runs. Nothing was published."
+    "what workers held of the collection is gone ({}). Keep persisted collections while a fit runs; "
+    "of a data frame, persist the partitions: dask.dataframe.from_delayed(client.persist("
+    "frame.to_delayed(optimize_graph=False))). Nothing was published."
 )
 _ASYNCHRONOUS = "client is asynchronous, and a fit waits for its sums: give Client(address)."
 _CLOSED = "client is closed: give one that is connected to its scheduler."
