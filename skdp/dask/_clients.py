@@ -19,8 +19,8 @@ _FAILED_THERE = (
     "logs. Nothing was published."
 )
 _CANCELLED = (
-    "what workers held of the collection is gone ({}). Keep persisted collections while a fit runs; "
-    "of a data frame, persist the partitions: dask.dataframe.from_delayed(client.persist("
+    "what workers held of the collection is gone ({}). Keep persisted collections while a fit "
+    "runs; of a data frame, persist the partitions: dask.dataframe.from_delayed(client.persist("
     "frame.to_delayed(optimize_graph=False))). Nothing was published."
 )
 _ASYNCHRONOUS = "client is asynchronous, and a fit waits for its sums: give Client(address)."
