@@ -380,26 +380,6 @@ def present_records(records):
     return records
 
 
-def null_rows_of_parts(sizes):
-    """Return the null records in each part of an array, counted within it, or None for each.
-
-    Parameters
-    ----------
-    sizes : list of int
-        Numbers of rows.
-    """
-    null = _null_rows.get()
-    if null is None:
-        return [None] * len(sizes)
-    null.consulted = True
-    ends = np.cumsum(sizes)
-    # Indices as numpy reads them.
-    rows = np.unique(np.arange(ends[-1])[null.indices])
-    parts = np.searchsorted(ends, rows, side="right")
-    starts = ends - sizes
-    return [(rows[parts == part] - starts[part]).tolist() for part in range(len(sizes))]
-
-
 def summation_slack(n_rows, n_columns, n_outputs, block_size):
     """Return a relative bound on what rounding adds to the sensitivity of a batch sum.
 

@@ -1,7 +1,6 @@
 """Sums over rows that lie in parts, here or on the workers of a cluster."""
 
 import os
-import secrets
 import tempfile
 from abc import ABC, abstractmethod
 from itertools import chain, repeat
@@ -11,7 +10,8 @@ import dask
 import numpy as np
 from distributed import get_worker
 
-from skdp._bounds import null_rows_of_parts
+from skdp._bounds import present_records
+from skdp._random import random_name
 from skdp._solvers._parallel import sum_in_order
 from skdp.dask._clients import RowsChangedError, call_here, call_there, compute_here
 from skdp.dask._parts import (
@@ -30,7 +30,6 @@ from skdp.dask._seal import Seal
 _MOST_IN_MEMORY = 2**27
 # Sums of parts that come here as they are, and how many of more one task adds up.
 _MOST_GATHERED, _BRANCHES = 64, 16
-_KEY_BYTES = 16
 
 
 class PartedSums(ABC):
@@ -51,8 +50,8 @@ class PartedSums(ABC):
     def __init__(self, table, reader, on_pass):
         self._table, self._reader, self._on_pass = table, reader, on_pass
         self._A = self._bound = None
-        self._seal = Seal(secrets.token_bytes(_KEY_BYTES))
-        null_rows = null_rows_of_parts(table.sizes)
+        self._seal = Seal(random_name().encode())
+        null_rows = _null_rows_of_parts(table.sizes)
         shape = table.n_features, table.names, table.n_targets
         self._stated = [Stated(s, *shape, n) for s, n in zip(table.sizes, null_rows, strict=True)]
 
@@ -141,6 +140,18 @@ class LocalSums(PartedSums):
             return [first, *kept]
         with tempfile.TemporaryFile() as file:
             return [_in_file(part, file) for part in chain([first], kept)]
+
+
+def _null_rows_of_parts(sizes):
+    """Return the null records of each part, counted within it, or None for each."""
+    rows = range(sum(sizes))
+    present = present_records(rows)
+    if present is rows:
+        return [None] * len(sizes)
+    null, ends = np.setdiff1d(rows, present), np.cumsum(sizes)
+    parts = np.searchsorted(ends, null, side="right")
+    starts = ends - sizes
+    return [(null[parts == part] - starts[part]).tolist() for part in range(len(sizes))]
 
 
 def _bytes_of(kept):

@@ -2660,9 +2660,9 @@ MUTANTS = (
     ),
     Mutant(
         "null records counted in each part",
-        "_bounds.py",
-        "(rows[parts == part] - starts[part]).tolist()",
-        "null.indices",
+        "dask/_sums.py",
+        "(null[parts == part] - starts[part]).tolist()",
+        "null.tolist()[:1]",
         (PARTS,),
     ),
     Mutant(
