@@ -11,6 +11,7 @@ from skdp._checks import check_positive
 from skdp._plans._walr import LabelBudget, plan_walr
 from skdp._random import random_name
 from skdp._solvers._walr import BLOCK
+from skdp.dask._clients import resolve_client
 from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.ledger._account import resolve_account
@@ -134,7 +135,8 @@ def label_aggregate(
     >>> label_aggregate(X, X.sum(axis=1) > 0, classes=[False, True], data_norm=2.0)
     LabelAggregate(10000 rows, 2 classes, gaussian, (1, 1e-05)-DP for the label of one row)
     """
-    table = read_table(X, y, compute_chunk_sizes=compute_chunk_sizes)
+    client = resolve_client(client)
+    table = read_table(X, y, compute_chunk_sizes=compute_chunk_sizes, client=client)
     data_norm = check_positive(data_norm, "data_norm")
     # With this constant the intercept's noise and the others' cost about the same.
     bias = data_norm / table.n_features**0.25 if fit_intercept else 0.0

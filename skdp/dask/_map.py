@@ -4,46 +4,70 @@ import dask
 import dask.array
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdp.dask._table import NO_COLLECTION, is_table
+from skdp.dask._table import check_rows, parts_of_frame
+from skdp.ledger._account import COVERED
 from skdp.preprocessing import BoundsScaler, NormClipper
 
 # They learn nothing, and are fitted to know the number of columns.
 _LEARN_NOTHING = (BoundsScaler, NormClipper)
+_NOT_FOR_WORKERS = {"random_state": None, "ledger": COVERED}
 
 
-def map_rows(function, X, n_features):
+def map_rows(function, X):
     """Return what a function of rows makes of each partition, as a lazy array.
 
     Parameters
     ----------
     function : callable
-        From rows of shape (m, n_features) to an array of m rows.
+        From rows of shape (m, n_features) to an array of m rows. It is called on one row before,
+        so that columns that don't fit are refused at once.
     X : dask.array.Array or dask.dataframe.DataFrame
-    n_features : int
+
+    Raises
+    ------
+    TypeError
+        If X is neither.
+    ValueError
+        If X has one axis, or columns that don't fit.
     """
+    check_rows(X)
+    made = np.asarray(function(_one_row(X)))
     names = getattr(X, "columns", None)
     if names is None:
         if len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
-        made = np.asarray(function(_one_row(X, n_features)))
         shape = {"drop_axis": 1} if made.ndim == 1 else {"chunks": (X.chunks[0], made.shape[1:])}
         return X.map_blocks(function, dtype=made.dtype, meta=made[:0], **shape)
-    made = np.asarray(function(_one_row(X, n_features)))
     arrays = [
         dask.array.from_delayed(
             dask.delayed(function)(part), (np.nan, *made.shape[1:]), dtype=made.dtype
         )
-        for part in X.to_delayed()
+        for part in parts_of_frame(X)
     ]
     return dask.array.concatenate(arrays, allow_unknown_chunksizes=True)
 
 
-def _one_row(X, n_features):
+def without_secrets(value):
+    """Return a copy of an estimator, and of those in it, without their seeds and ledgers."""
+    if isinstance(value, BaseEstimator):
+        # Its own way to be copied would warn of the seed.
+        made = object.__new__(type(value))
+        held = {name: without_secrets(part) for name, part in vars(value).items()}
+        vars(made).update(
+            held | {name: _NOT_FOR_WORKERS[name] for name in held.keys() & _NOT_FOR_WORKERS}
+        )
+        return made
+    if type(value) in (list, tuple):
+        return type(value)(map(without_secrets, value))
+    return value
+
+
+def _one_row(X):
     """Return a row of nothing in particular, with the names of the columns."""
-    row = np.zeros((1, n_features))
+    row = np.zeros((1, X.shape[1]))
     names = getattr(X, "columns", None)
     return row if names is None else pd.DataFrame(row, columns=names)
 
@@ -56,7 +80,8 @@ def transform(transformer, X):
     transformer : transformer
         One that takes rows by themselves: of :mod:`skdp.preprocessing`, or a pipeline of such. It
         is fitted before, on rows in memory, unless it learns nothing (``BoundsScaler``,
-        ``NormClipper``).
+        ``NormClipper``). Private transformers can't be fitted on Dask collections. Workers get a
+        copy without its seeds and ledgers.
     X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
         Rows, in partitions.
 
@@ -72,7 +97,7 @@ def transform(transformer, X):
     TypeError
         If X is no Dask collection.
     ValueError
-        If X doesn't fit the transformer.
+        If X has one axis, or columns that don't fit the transformer.
 
     Examples
     --------
@@ -83,9 +108,8 @@ def transform(transformer, X):
     >>> transform(BoundsScaler(feature_bounds=(0, 10)), X).compute().min()
     np.float64(-0.8)
     """
-    if not is_table(X):
-        raise TypeError(NO_COLLECTION.format("X"))
+    check_rows(X)
     if isinstance(transformer, _LEARN_NOTHING):
-        transformer = clone(transformer).fit(_one_row(X, X.shape[1]))
+        transformer = clone(transformer).fit(_one_row(X))
     check_is_fitted(transformer)
-    return map_rows(transformer.transform, X, X.shape[1])
+    return map_rows(without_secrets(transformer).transform, X)

@@ -1,27 +1,22 @@
 """Rows that lie in parts: what is kept of each part, and sums over it."""
 
+from contextlib import nullcontext
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import issparse
 
-from skdp._bounds import BoundedRows
+from skdp._bounds import BoundedRows, null_records
 from skdp._solvers._parallel import single_threaded_blas
 from skdp._solvers._row_sums import RowSums
 from skdp._solvers._walr import PublicRows
 from skdp._sparse import canonical
+from skdp.dask._clients import RowsChangedError
+from skdp.dask._seal import Seal
 from skdp.utils._sklearn import validate_arrays
 
-# How many rows of a part are compared with what they were.
-_COMPARED = 256
-# Rounding of their norms may hang on how they lie in memory.
-_ALIKE = 1e-9
 _OTHER_SIZE = "a partition has another number of rows than the collection states."
-CHANGED = (
-    "a partition gave other rows than it did before. A fit reads all rows many times, and what "
-    "bounds them holds for the rows that it was made for: persist the collection, or read it from "
-    "something that doesn't change."
-)
+_OTHER_COLUMNS = "a partition of {} has other columns than the collection states."
 FLOATS = [np.float64, np.float32]
 
 
@@ -51,6 +46,36 @@ class Reader(Protocol):
         """Return the loss, if there is to be one."""
 
 
+class Stated(NamedTuple):
+    """What a collection states of a part.
+
+    Attributes
+    ----------
+    size, n_features : int
+        Numbers of rows and of their columns.
+    names : list or None
+        Of columns, where rows are a data frame.
+    n_targets : int or None
+        Number of targets, None where they have one axis.
+    null_rows : list of int or None
+        Null records, see `skdp._bounds.null_records`.
+    """
+
+    size: int
+    n_features: int
+    names: list | None
+    n_targets: int | None
+    null_rows: list | None
+
+    def fault_of(self, X, y):
+        """Return in what a part differs from this, or None."""
+        if np.shape(X)[1:] != (self.n_features,) or self.names != _names(X):
+            return _OTHER_COLUMNS.format("X")
+        if np.shape(y)[1:] != (() if self.n_targets is None else (self.n_targets,)):
+            return _OTHER_COLUMNS.format("y")
+        return None if np.shape(X)[0] == self.size else _OTHER_SIZE
+
+
 class Refusal(NamedTuple):
     """Why a part can't be used, in words that quote no entry."""
 
@@ -65,6 +90,9 @@ class Kept(NamedTuple):
     targets : ndarray of shape (m, k)
     scale, bias, norm
         See `skdp._bounds.BoundedRows`.
+    seal : Seal
+    digests : tuple of bytes
+        Of the rows and of the targets.
     lengths : ndarray of shape (m,) or None
         Of mapped rows, see `RowSums.bound_slopes`.
     """
@@ -73,10 +101,12 @@ class Kept(NamedTuple):
     scale: np.ndarray | None
     bias: float
     norm: np.ndarray
+    seal: Seal
+    digests: tuple
     lengths: np.ndarray | None = None
 
 
-def read_part(reader, size, X, y):
+def read_part(reader, stated, seal, X, y):
     """Return what is kept of a part, or a `Refusal`.
 
     An error would be logged by the worker together with what it was computing.
@@ -84,20 +114,23 @@ def read_part(reader, size, X, y):
     Parameters
     ----------
     reader : Reader
-    size : int
-        Number of rows that there should be.
+    stated : Stated
+    seal : Seal
     X, y : array-like
     """
+    if fault := stated.fault_of(X, y):
+        return Refusal(fault)
     try:
         checks = {"accept_sparse": "csr", **reader.checks_of_targets}
         X, y, _ = validate_arrays(reader.name, X, y, dtype=FLOATS, **checks)
-        if X.shape[0] != size:
-            return Refusal(_OTHER_SIZE)
         targets = reader.targets(y)
     except (TypeError, ValueError) as error:
         return Refusal(str(error))
-    rows = reader.certified_rows(_as_floats(X))
-    return Kept(targets, rows.scale, rows.bias, rows.norm)
+    X = _as_floats(X)
+    with nullcontext() if stated.null_rows is None else null_records(stated.null_rows):
+        rows = reader.certified_rows(X)
+    digests = seal.of(X), seal.of(np.ascontiguousarray(targets))
+    return Kept(targets, rows.scale, rows.bias, rows.norm, seal, digests)
 
 
 def measure_part(reader, n_threads, X, kept, A, bound):
@@ -121,7 +154,7 @@ def part_slopes(reader, n_threads, X, kept, A, bound, w, mechanism):
 
 def part_by_label(reader, n_threads, X, kept, mechanism):
     """Return the sum of the rows of each class, of two classes of the second only."""
-    public = PublicRows(_rows(reader, X, kept))
+    public = PublicRows(_rows(X, kept))
     with single_threaded_blas, np.errstate(all="ignore"):
         return mechanism.rounded(public.sums((kept.targets > 0.0).astype(np.float64)))
 
@@ -129,26 +162,24 @@ def part_by_label(reader, n_threads, X, kept, mechanism):
 def part_of_rows(reader, n_threads, X, kept):
     """Return the sum of the rows of a part."""
     with single_threaded_blas, np.errstate(all="ignore"):
-        return PublicRows(_rows(reader, X, kept)).total
+        return PublicRows(_rows(X, kept)).total
 
 
 def _sums(reader, n_threads, X, kept):
     loss = reader.loss(kept.targets.shape[1])
-    return RowSums(_rows(reader, X, kept), kept.targets, loss, n_threads)
+    return RowSums(_rows(X, kept), kept.targets, loss, n_threads)
 
 
-def _rows(reader, X, kept):
+def _rows(X, kept):
     """Return the rows of a part with what bounds them, if they are those that it was made for."""
     X = _as_floats(X)
-    if X.shape[0] != len(kept.norm):
-        raise ValueError(CHANGED)
-    some = slice(None, None, -(-X.shape[0] // _COMPARED))
-    seen, ones = reader.certified_rows(X[some]), np.ones(len(kept.norm[some]))
-    scale = ones if kept.scale is None else kept.scale[some]
-    pairs = [(seen.norm, kept.norm[some]), (ones if seen.scale is None else seen.scale, scale)]
-    if not all(np.allclose(*pair, rtol=_ALIKE, atol=0.0) for pair in pairs):
-        raise ValueError(CHANGED)
+    if kept.seal.of(X) != kept.digests[0]:
+        raise RowsChangedError
     return BoundedRows(X, kept.scale, kept.bias, kept.norm)
+
+
+def _names(X):
+    return list(X.columns) if hasattr(X, "columns") else None
 
 
 def _as_floats(X):

@@ -2,8 +2,6 @@
 
 from contextlib import contextmanager
 
-from distributed import default_client
-
 from skdp._solvers._parallel import single_threaded_blas
 from skdp.dask._sums import ClusterSums, LocalSums
 
@@ -18,11 +16,10 @@ def passes(table, reader, *, client=None, verbose=0):
     reader : estimator
         See `skdp.dask._parts.read_part`.
     client : distributed.Client, default=None
-        None takes the current one, and without any this process.
+        None takes this process.
     verbose : int, default=0
         Whether to show how many passes were made.
     """
-    client = client or _current_client()
     with _bar(verbose) as on_pass, single_threaded_blas:
         if client is None:
             sums = LocalSums(table, reader, on_pass)
@@ -30,13 +27,6 @@ def passes(table, reader, *, client=None, verbose=0):
             sums = ClusterSums(table, reader, on_pass, client)
         sums.read()
         yield sums
-
-
-def _current_client():
-    try:
-        return default_client()
-    except ValueError:
-        return None
 
 
 @contextmanager

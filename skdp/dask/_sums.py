@@ -10,10 +10,13 @@ import dask
 import numpy as np
 from distributed import get_worker
 
+from skdp._bounds import present_records
+from skdp._random import random_name
 from skdp._solvers._parallel import sum_in_order
+from skdp.dask._clients import RowsChangedError, call_here, call_there, compute_here
 from skdp.dask._parts import (
-    CHANGED,
     Refusal,
+    Stated,
     measure_part,
     part_by_label,
     part_moment,
@@ -21,15 +24,12 @@ from skdp.dask._parts import (
     part_slopes,
     read_part,
 )
+from skdp.dask._seal import Seal
 
-# Numbers kept of rows, above which they lie in a file.
-_MOST_IN_MEMORY = 2**24
+# Bytes kept of rows, above which they lie in a file.
+_MOST_IN_MEMORY = 2**27
 # Sums of parts that come here as they are, and how many of more one task adds up.
 _MOST_GATHERED, _BRANCHES = 64, 16
-_FAILED = (
-    "a task failed on the workers with {}. What it says may quote an entry, and is left to their "
-    "logs. Nothing was published."
-)
 
 
 class PartedSums(ABC):
@@ -50,6 +50,10 @@ class PartedSums(ABC):
     def __init__(self, table, reader, on_pass):
         self._table, self._reader, self._on_pass = table, reader, on_pass
         self._A = self._bound = None
+        self._seal = Seal(random_name().encode())
+        null_rows = _null_rows_of_parts(table.sizes)
+        shape = table.n_features, table.names, table.n_targets
+        self._stated = [Stated(s, *shape, n) for s, n in zip(table.sizes, null_rows, strict=True)]
 
     def moment(self, mechanism):
         """See `RowSums.moment`."""
@@ -75,7 +79,7 @@ class PartedSums(ABC):
         return self._total("rows", part_of_rows)
 
     def _total(self, name, function, *args, grid=0.0):
-        total = sum_in_order(self._sums(name, function, args, is_exact=grid > 0.0))
+        total = _sum(self._sums(name, function, args, is_exact=grid > 0.0))
         self._on_pass()
         return total
 
@@ -110,8 +114,9 @@ class LocalSums(PartedSums):
 
     def _read(self):
         table = self._table
-        for size, *pair in zip(table.sizes, table.rows, table.targets, strict=True):
-            kept = read_part(self._reader, size, *_computed(*pair))
+        for stated, *pair in zip(self._stated, table.rows, table.targets, strict=True):
+            pair = compute_here(*pair)
+            kept = call_here(read_part, self._reader, stated, self._seal, *pair)
             _refuse_if_any([kept])
             yield kept
 
@@ -124,24 +129,33 @@ class LocalSums(PartedSums):
     def _each(self, function, args):
         n_threads = self._reader.n_jobs
         for rows, kept in zip(self._table.rows, self._kept, strict=True):
-            (X,) = _computed(rows)
-            yield function(self._reader, n_threads, X, kept, *args)
+            (X,) = compute_here(rows)
+            yield call_here(function, self._reader, n_threads, X, kept, *args)
 
     def _stored(self, kept):
         """Return what is kept of all parts, moved to a file where it is much."""
-        if self._table.n_rows <= _MOST_IN_MEMORY:
-            return list(kept)
+        kept = iter(kept)
+        first = next(kept)
+        if _bytes_of(first) / len(first.norm) * self._table.n_rows <= _MOST_IN_MEMORY:
+            return [first, *kept]
         with tempfile.TemporaryFile() as file:
-            return [_in_file(part, file) for part in kept]
+            return [_in_file(part, file) for part in chain([first], kept)]
 
 
-def _computed(*collections):
-    """Return partitions as this process computes them, one at a time."""
-    try:
-        return dask.compute(*collections, scheduler="synchronous")
-    except Exception as error:
-        name = type(error).__name__
-    raise RuntimeError(_FAILED.format(name))
+def _null_rows_of_parts(sizes):
+    """Return the null records of each part, counted within it, or None for each."""
+    rows = range(sum(sizes))
+    present = present_records(rows)
+    if present is rows:
+        return [None] * len(sizes)
+    null, ends = np.setdiff1d(rows, present), np.cumsum(sizes)
+    parts = np.searchsorted(ends, null, side="right")
+    starts = ends - sizes
+    return [(null[parts == part] - starts[part]).tolist() for part in range(len(sizes))]
+
+
+def _bytes_of(kept):
+    return sum(value.nbytes for value in kept if isinstance(value, np.ndarray))
 
 
 def _in_file(kept, file):
@@ -175,21 +189,23 @@ class ClusterSums(PartedSums):
         self._client = client
         self._rows = client.compute(table.rows) if table.held else table.rows
         self._kept = []
+        self._seal = self._seal._replace(is_held=bool(table.held))
 
     def read(self):
-        table = self._table
-        parts = zip(table.sizes, self._rows, table.targets, strict=True)
+        parts = zip(self._stated, repeat(self._seal), self._rows, self._table.targets, strict=False)
         self._kept = self._submit("read", [(read_part, self._reader, *part) for part in parts])
-        refusals = self._submit("check", [(_refusal, kept) for kept in self._kept])
-        _refuse_if_any(self._gather(refusals))
+        found = self._gather(self._submit("check", [(_verdict, kept) for kept in self._kept]))
+        _refuse_if_any(found)
+        # A part that is read again, targets included, is to be what it was.
+        self._digests = found
         self._on_pass()
 
     def _measure(self):
         self._kept = self._submit(
             "measure",
             [
-                (_work, measure_part, self._reader, X, kept, self._A, self._bound)
-                for X, kept in zip(self._rows, self._kept, strict=True)
+                (_measure_part, self._reader, *part, self._A, self._bound)
+                for part in zip(self._rows, self._kept, self._digests, strict=True)
             ],
         )
         # An error is seen when they are asked for.
@@ -197,8 +213,9 @@ class ClusterSums(PartedSums):
     def _sums(self, name, function, args, is_exact):
         tasks, workers, places = [], [], []
         for worker, held in self._places():
-            rows, kept = ([kind[place] for place in held] for kind in (self._rows, self._kept))
-            tasks.append((_sum_parts, function, self._reader, is_exact, rows, kept, args))
+            kinds = self._rows, self._kept, self._digests
+            parts = ([kind[place] for place in held] for kind in kinds)
+            tasks.append((_sum_parts, function, self._reader, is_exact, *parts, args))
             workers.append(worker)
             places += held
         sums = self._submit(name, tasks, workers)
@@ -212,7 +229,7 @@ class ClusterSums(PartedSums):
         """Give workers, or None, and the places of parts that a task of theirs adds up."""
         if not self._table.held:
             return [(None, [place]) for place in range(len(self._rows))]
-        holders = self._client.who_has(self._rows)
+        holders = call_there(self._client.who_has, self._rows)
         by_worker = {}
         for place, future in enumerate(self._rows):
             held_by = holders.get(future.key) or (None,)
@@ -227,21 +244,14 @@ class ClusterSums(PartedSums):
             key = f"skdp-{name}-{uuid4().hex}"
             with dask.annotate(**options):
                 made.append(dask.delayed(function, pure=False)(*args, dask_key_name=key))
-        return self._client.compute(made, optimize_graph=False)
+        return call_there(self._client.compute, made, optimize_graph=False)
 
     def _gather(self, futures):
-        try:
-            return self._client.gather(futures)
-        except ValueError as error:
-            if str(error) != CHANGED:
-                raise RuntimeError(_FAILED.format(type(error).__name__)) from None
-        except Exception as error:
-            raise RuntimeError(_FAILED.format(type(error).__name__)) from None
-        raise ValueError(CHANGED)
+        return call_there(self._client.gather, futures)
 
 
-def _refusal(kept):
-    return kept if isinstance(kept, Refusal) else None
+def _verdict(kept):
+    return kept if isinstance(kept, Refusal) else kept.digests
 
 
 def _refuse_if_any(kept):
@@ -250,19 +260,34 @@ def _refuse_if_any(kept):
             raise ValueError(part.message)
 
 
-def _work(function, reader, X, kept, *args):
-    return function(reader, _n_threads(reader), X, kept, *args)
+def _measure_part(reader, X, kept, digests, A, bound):
+    _check(kept, digests)
+    return measure_part(reader, _n_threads(reader), X, kept, A, bound)
 
 
-def _sum_parts(function, reader, is_exact, rows, kept, args):
+def _sum_parts(function, reader, is_exact, rows, kept, digests, args):
     """Return the sum over parts, alone in a list, or without a grid all sums."""
-    n_threads = _n_threads(reader)
-    sums = [function(reader, n_threads, X, k, *args) for X, k in zip(rows, kept, strict=True)]
+    sums, n_threads = [], _n_threads(reader)
+    for X, k, seen in zip(rows, kept, digests, strict=True):
+        _check(k, seen)
+        sums.append(function(reader, n_threads, X, k, *args))
     return _added([sums]) if is_exact else sums
 
 
+def _check(kept, digests):
+    """Refuse what is kept of a part if that was read again, and is another."""
+    if _verdict(kept) != digests:
+        raise RowsChangedError
+
+
 def _added(heaps):
-    return [sum_in_order(chain.from_iterable(heaps))]
+    return [_sum(chain.from_iterable(heaps))]
+
+
+def _sum(parts):
+    """Return the sum of arrays, none of which changes: a task may be run again on the same."""
+    parts = iter(parts)
+    return sum_in_order(chain([next(parts).copy()], parts))
 
 
 def _n_threads(reader):

@@ -1,13 +1,16 @@
 """Collections of Dask as rows in parts."""
 
 from typing import NamedTuple
+from uuid import uuid4
 
 import dask
 import dask.array
 import numpy as np
 from dask.base import is_dask_collection
 
-NO_COLLECTION = "{} must be a Dask array or data frame, whose partitions are rows."
+from skdp.dask._clients import call_there, compute_here
+
+_NO_COLLECTION = "{} must be a Dask array or data frame, whose partitions are rows."
 _UNKNOWN = (
     "the number of rows in a partition of {0} is not known. It is public in this library: have it "
     "computed by compute_chunk_sizes=True, or of an array by {0}.compute_chunk_sizes(), of a data "
@@ -57,7 +60,7 @@ class Table(NamedTuple):
         return tuple(self.names)
 
 
-def read_table(X, y, *, compute_chunk_sizes=False):
+def read_table(X, y, *, compute_chunk_sizes=False, client=None):
     """Return the parts of two collections.
 
     Parameters
@@ -66,18 +69,21 @@ def read_table(X, y, *, compute_chunk_sizes=False):
     y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
     compute_chunk_sizes : bool, default=False
         Whether to compute sizes that aren't known.
+    client : distributed.Client, default=None
+        Whose workers compute them; None takes this process.
 
     Raises
     ------
+    RuntimeError
+        If a partition fails whose rows are counted.
     TypeError
         If they are no such collections.
     ValueError
         If sizes aren't known or don't fit.
     """
-    rows, n_rows, n_features = _partitions(X, "X", compute_chunk_sizes)
-    targets, n_targets, width = _partitions(y, "y", compute_chunk_sizes)
-    if n_features is None:
-        raise ValueError("Expected 2D array, got 1D array instead.")
+    rows, n_rows, n_features = _partitions(X, "X", compute_chunk_sizes, client)
+    targets, n_targets, width = _partitions(y, "y", compute_chunk_sizes, client)
+    check_rows(X)
     if n_rows != n_targets:
         raise ValueError(_OTHER_PARTS)
     if not sum(n_rows):
@@ -94,10 +100,10 @@ def read_table(X, y, *, compute_chunk_sizes=False):
     )
 
 
-def _partitions(collection, name, compute_chunk_sizes):
+def _partitions(collection, name, compute_chunk_sizes, client):
     """Return delayed partitions, their numbers of rows, and that of columns or None."""
-    if not is_table(collection):
-        raise TypeError(NO_COLLECTION.format(name))
+    if not _is_table(collection):
+        raise TypeError(_NO_COLLECTION.format(name))
     if collection.ndim not in (1, 2):
         raise ValueError(f"{name} must have one or two axes.")
     if isinstance(collection, dask.array.Array):
@@ -106,20 +112,60 @@ def _partitions(collection, name, compute_chunk_sizes):
         parts = collection.to_delayed(optimize_graph=False).ravel().tolist()
         sizes = collection.chunks[0]
     else:
-        parts = collection.to_delayed(optimize_graph=False)
+        parts = parts_of_frame(collection)
         sizes = (np.nan,) * len(parts)
     # A series has columns, too.
     width = None if collection.ndim == 1 else collection.shape[1]
     if np.isnan(sizes).any():
         if not compute_chunk_sizes:
             raise ValueError(_UNKNOWN.format(name))
-        sizes = dask.compute(*(dask.delayed(len)(part) for part in parts))
+        sizes = _counted(parts, client)
     return parts, [int(size) for size in sizes], width
 
 
-def is_table(collection):
-    """Tell whether something is a Dask array, data frame or series."""
-    return is_dask_collection(collection) and hasattr(collection, "ndim")
+def parts_of_frame(frame):
+    """Return the partitions of a data frame or series as a list of Delayed.
+
+    They read the columns that are asked for, not all of a file's. Dask's own optimisation would
+    also merge partitions that got narrow, of X others than of y.
+    """
+    simple = type(frame)(frame.expr.simplify())
+    kept = simple if simple.npartitions == frame.npartitions else frame
+    return kept.to_delayed(optimize_graph=False)
+
+
+def _counted(parts, client):
+    counts = [
+        dask.delayed(_n_rows)(part, dask_key_name=f"skdp-count-{uuid4().hex}") for part in parts
+    ]
+    if client is None:
+        return compute_here(*counts)
+    return call_there(client.gather, call_there(client.compute, counts, optimize_graph=False))
+
+
+def _n_rows(part):
+    return part.shape[0]
+
+
+def check_rows(X):
+    """Raise an error if X isn't a collection of rows with columns.
+
+    Raises
+    ------
+    TypeError
+        If it is no Dask array or data frame.
+    ValueError
+        If it has another number of axes than 2.
+    """
+    if not _is_table(X):
+        raise TypeError(_NO_COLLECTION.format("X"))
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead.")
+
+
+def _is_table(collection):
+    # What is delayed has any attribute.
+    return is_dask_collection(collection) and isinstance(getattr(collection, "ndim", None), int)
 
 
 def _futures(collection):

@@ -1,13 +1,15 @@
 """Fits of private whitening whose sums are made where the rows are."""
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from dask.base import is_dask_collection
-from sklearn.base import clone, is_regressor
+from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._solvers._whitened import RULES, solve_whitened
+from skdp.dask._clients import resolve_client
 from skdp.dask._map import map_rows
 from skdp.dask._passes import passes
 from skdp.dask._table import read_table
@@ -83,13 +85,14 @@ class DaskWhitened:
             If a parameter or the input is invalid; no message quotes an entry of the data.
         """
         # 1. scikit-learn's contract
-        table = read_table(X, y, compute_chunk_sizes=self.compute_chunk_sizes)
+        client = resolve_client(self.client)
+        table = read_table(X, y, compute_chunk_sizes=self.compute_chunk_sizes, client=client)
         self._set_columns(table)
         n_outputs = self._n_outputs_of(table)
 
         # 2. bound the data, where it is
-        how = {"client": self.client, "verbose": self.verbose}
-        with passes(table, Reader(self._reading(), self.n_jobs), **how) as sums:
+        reader = Reader(self._reading(), self.n_jobs)
+        with passes(table, reader, client=client, verbose=self.verbose) as sums:
             # 3. plan from public numbers
             plan = self._plan(table.n_rows, table.n_features, n_outputs)
             stream = plan.start(self.random_state)
@@ -174,15 +177,13 @@ class DaskWhitened:
         # Workers need neither a seed nor a ledger to predict.
         local = self._reading()
         vars(local).update(self._fitted())
-        return map_rows(getattr(local, method), X, self.n_features_in_)
+        return map_rows(getattr(local, method), X)
 
     def __sklearn_clone__(self):
-        # A client can't be copied.
-        parameters = {
-            name: value if name == "client" else clone(value, safe=False)
-            for name, value in self.get_params(deep=False).items()
-        }
-        return type(self)(**parameters)
+        # A client can't be copied, and a copy for pickle goes without.
+        made = super(DaskWhitened, copy(self)).__sklearn_clone__()
+        made.client = self.client
+        return made
 
     def __getstate__(self):
         return {**super().__getstate__(), "client": None}

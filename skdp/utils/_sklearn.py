@@ -133,7 +133,8 @@ def refuse_foreign(array, name):
     if package == "dask" or (graph is not None and graph(array) is not None):
         raise TypeError(
             f"{name} is a Dask collection, and this estimator reads arrays in memory: call "
-            ".compute() first, or take DaskDPLogisticRegression or DaskDPRidge of skdp.dask."
+            ".compute() first, or take DaskDPLogisticRegression or DaskDPRidge of skdp.dask, whose "
+            "transform maps what was fitted on rows in memory."
         )
     if isinstance(array, np.ndarray | np.generic) or not get_config()["array_api_dispatch"]:
         return

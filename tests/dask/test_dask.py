@@ -21,7 +21,7 @@ from distributed import Client, LocalCluster
 from skdp._plans._base import Budget
 from skdp._solvers import _row_sums
 from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _sums, label_aggregate, transform
-from skdp.dask._parts import CHANGED
+from skdp.dask._clients import CHANGED
 from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.dask._whitened import Reader

@@ -95,6 +95,8 @@ PEOPLE = "tests/privacy/test_people.py"
 GROUP_SUMS = "tests/solvers/test_group_sums.py"
 GROUPS = "tests/linear_model/test_groups.py"
 WEIGHTS = "tests/test_weights.py"
+SEALS = "tests/dask/test_seal.py"
+PARTS = "tests/dask/test_parts.py"
 
 
 class Mutant(NamedTuple):
@@ -2771,6 +2773,69 @@ MUTANTS = (
         '    unit: ClassVar = "one group"\n',
         '    unit: ClassVar = "one row"\n',
         (GROUPS,),
+    ),
+    Mutant(
+        "rows in parts that aren't compared with those read before",
+        "dask/_parts.py",
+        "    if kept.seal.of(X) != kept.digests[0]:\n",
+        "    if False:\n",
+        (PARTS,),
+    ),
+    Mutant(
+        "parts read again that aren't compared with those read at first",
+        "dask/_sums.py",
+        "    if _verdict(kept) != digests:\n",
+        "    if False:\n",
+        (PARTS,),
+    ),
+    Mutant(
+        "digests that don't see the upper bits of words",
+        "dask/_seal.py",
+        "for seen in (words, words.view(words.dtype.newbyteorder())):",
+        "for seen in (words,):",
+        (SEALS,),
+    ),
+    Mutant(
+        "digests that don't see the last rows",
+        "dask/_seal.py",
+        "    for part in (content[:whole], rest):\n",
+        "    for part in (content[:whole],):\n",
+        (SEALS,),
+    ),
+    Mutant(
+        "a memory's digest taken for another array's",
+        "dask/_seal.py",
+        "        if not (self.is_held and X.flags.owndata):\n",
+        "        if not self.is_held:\n",
+        (SEALS,),
+    ),
+    Mutant(
+        "partitions whose columns lie in another order",
+        "dask/_parts.py",
+        " or self.names != _names(X):",
+        ":",
+        (PARTS,),
+    ),
+    Mutant(
+        "null records counted in each part",
+        "dask/_sums.py",
+        "(null[parts == part] - starts[part]).tolist()",
+        "null.tolist()[:1]",
+        (PARTS,),
+    ),
+    Mutant(
+        "errors of partitions in the context of ours",
+        "dask/_clients.py",
+        "        kind, message = RuntimeError, failed.format(type(error).__name__)\n",
+        "        raise RuntimeError(failed.format(type(error).__name__)) from None\n",
+        (PARTS,),
+    ),
+    Mutant(
+        "seeds and ledgers that workers get with a transformer",
+        "dask/_map.py",
+        "    return map_rows(without_secrets(transformer).transform, X)\n",
+        "    return map_rows(transformer.transform, X)\n",
+        (PARTS,),
     ),
 )
 

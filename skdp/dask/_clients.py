@@ -1,0 +1,101 @@
+"""Where partitions are computed, and what is told when that fails."""
+
+from concurrent.futures import CancelledError
+
+import dask
+from distributed import default_client
+
+CHANGED = (
+    "a partition gave other rows than it did before. A fit reads all rows many times, and what "
+    "bounds them holds for the rows that it was made for: persist the collection, or read it from "
+    "something that doesn't change."
+)
+_FAILED_HERE = (
+    "a partition failed in this process with {}. What it says may quote an entry, and is withheld: "
+    "compute the partition by itself to see it. Nothing was published."
+)
+_FAILED_THERE = (
+    "a task failed on the workers with {}. What it says may quote an entry, and is left to their "
+    "logs. Nothing was published."
+)
+_CANCELLED = (
+    "what workers held of the collection is gone ({}). Keep persisted collections while a fit "
+    "runs; of a data frame, persist the partitions: dask.dataframe.from_delayed(client.persist("
+    "frame.to_delayed(optimize_graph=False))). Nothing was published."
+)
+_ASYNCHRONOUS = "client is asynchronous, and a fit waits for its sums: give Client(address)."
+_CLOSED = "client is closed: give one that is connected to its scheduler."
+
+
+class RowsChangedError(ValueError):
+    """Raised where rows are computed, if they aren't those that were read before."""
+
+    def __init__(self):
+        super().__init__(CHANGED)
+
+    def __reduce__(self):
+        return type(self), ()
+
+
+def resolve_client(client):
+    """Return a client, or the current one, or None where there is none.
+
+    Raises
+    ------
+    ValueError
+        If it can't be waited for.
+    """
+    if client is None:
+        try:
+            client = default_client()
+        except ValueError:
+            return None
+    if client.asynchronous:
+        raise ValueError(_ASYNCHRONOUS)
+    if client.status != "running":
+        raise ValueError(_CLOSED)
+    return client
+
+
+def compute_here(*collections):
+    """Return what this process computes, one at a time."""
+    return _withheld(_FAILED_HERE, dask.compute, *collections, scheduler="synchronous")
+
+
+def call_here(function, *args):
+    """Return what a function makes of partitions in this process."""
+    return _withheld(_FAILED_HERE, function, *args)
+
+
+def call_there(function, *args, **options):
+    """Return what a method of a client gives."""
+    return _withheld(_FAILED_THERE, function, *args, **options)
+
+
+def _withheld(failed, function, *args, **options):
+    """Call a function that computes partitions; no error quotes what it computed.
+
+    An error is raised anew where none is being handled, so that nothing of it is in the context.
+
+    Parameters
+    ----------
+    failed : str
+        What to say with the name of an error.
+    function : callable
+
+    Raises
+    ------
+    RuntimeError
+        If it fails.
+    ValueError
+        If rows changed.
+    """
+    try:
+        return function(*args, **options)
+    except RowsChangedError:
+        kind, message = ValueError, CHANGED
+    except CancelledError as error:
+        kind, message = RuntimeError, _CANCELLED.format(type(error).__name__)
+    except Exception as error:
+        kind, message = RuntimeError, failed.format(type(error).__name__)
+    raise kind(message)

@@ -1,0 +1,368 @@
+"""What is asked of partitions from one pass to the next, and what is told when they fail."""
+
+import asyncio
+import os
+import pickle
+import signal
+from uuid import uuid4
+
+import dask.array
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.pipeline import make_pipeline
+
+pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[dask]"')
+
+import cloudpickle
+import dask.dataframe
+from dask.base import tokenize
+from distributed import Client, LocalCluster, get_worker
+
+from skdp._bounds import null_records
+from skdp.dask import DaskDPRidge, _sums, label_aggregate, transform
+from skdp.dask._clients import CHANGED, RowsChangedError
+from skdp.dask._table import parts_of_frame
+from skdp.exceptions import PrivacyWarning
+from skdp.ledger import PrivacyLedger
+from skdp.linear_model import DPRidge
+from skdp.preprocessing import DPStandardScaler, NormClipper
+
+N, D, SIZE = 3000, 3, 1000
+RIDGE = {"target_bounds": (-2.0, 2.0), "data_norm": 1.5, "random_state": 7}
+ALIKE = {"rtol": 0.0, "atol": 1e-7}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "processes": False}
+    with LocalCluster(n_workers=2, **options) as made:
+        yield made
+
+
+@pytest.fixture
+def client(cluster):
+    with Client(cluster, set_as_default=False) as made:
+        yield made
+
+
+@pytest.fixture(params=["here", "cluster"])
+def where(request):
+    """Give a client, or None."""
+    return request.getfixturevalue("client") if request.param == "cluster" else None
+
+
+@pytest.fixture(scope="module")
+def data():
+    generator = np.random.default_rng(5)
+    X = generator.uniform(-0.5, 0.5, (N, D))
+    return X, X.sum(axis=1) + 0.1 * generator.normal(size=N)
+
+
+def in_parts(X, y):
+    return (
+        dask.array.from_array(X, chunks=(SIZE, -1)),
+        dask.array.from_array(y, chunks=(SIZE, *y.shape[1:])),
+    )
+
+
+# Workers of this process get copies of functions, and share this.
+SEEN = []
+
+
+class Changing:
+    """Rows that are others from the second time on that a partition is computed."""
+
+    def __init__(self, change):
+        self._change, self._name = change, uuid4().hex
+
+    def __call__(self, block):
+        token = self._name, tokenize(block)
+        made = self._change(block) if token in SEEN else block
+        SEEN.append(token)
+        return made
+
+    def __dask_tokenize__(self):
+        return self._name
+
+
+def another_row(block):
+    made = block.copy()
+    made[5] = 1e6
+    return made
+
+
+def another_order(block):
+    return np.roll(block, 7, axis=0)
+
+
+def sparse(change):
+    return lambda block: csr_array(change(block))
+
+
+def unit(X):
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("change", [another_row, another_order])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_no_change_of_rows_goes_unnoticed(change, kind, data, where):
+    X, y = in_parts(unit(data[0]), data[1])
+    changing = Changing(change)
+    as_kind = sparse(changing) if kind == "sparse" else changing
+    rows = X.map_blocks(as_kind, dtype=float, meta=np.empty((0, D)))
+    with pytest.raises(ValueError, match=CHANGED[:40]) as raised:
+        DaskDPRidge(client=where, **RIDGE).fit(rows, y)
+    assert raised.value.__context__ is None
+    changing = Changing(change)
+    rows = X.map_blocks(changing, dtype=float, meta=np.empty((0, D)))
+    with pytest.raises(ValueError, match=CHANGED[:40]):
+        label_aggregate(rows, y > 0.0, classes=[False, True], data_norm=1.5, client=where)
+
+
+def test_what_is_read_again_is_to_be_what_it_was(data):
+    # Rows of which the digest that was kept is true, but another than at first.
+    kept = _Kept()
+    with pytest.raises(RowsChangedError):
+        _sums._sum_parts(None, _Reader(), True, [data[0]], [kept], [("first", "first")], ())
+    with pytest.raises(RowsChangedError):
+        _sums._measure_part(_Reader(), data[0], kept, ("again", "first"), None, 1.0)
+
+
+class _Kept:
+    digests = "again", "again"
+
+
+class _Reader:
+    n_jobs = 1
+
+
+def shuffled(block):
+    return np.random.default_rng(int.from_bytes(os.urandom(8), "little")).permutation(block)
+
+
+def test_rows_lost_with_their_worker_that_come_back_as_others_are_noticed(data):
+    X, y = in_parts(unit(data[0]), data[1])
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with LocalCluster(n_workers=1, **options) as cluster, Client(cluster) as client:
+        held = client.persist([X.map_blocks(shuffled, dtype=float), y])
+        DaskDPRidge(**RIDGE).fit(*held)
+        model = _KillsBeforeSteps(**RIDGE)
+        model._client = client
+        with pytest.raises(ValueError, match=CHANGED[:40]):
+            model.fit(*held)
+
+
+class _KillsBeforeSteps(DaskDPRidge):
+    def _plan(self, *sizes):
+        # What was kept of the rows is made anew from others, and fits these.
+        for pid in self._client.run(os.getpid).values():
+            os.kill(pid, signal.SIGKILL)
+        return super()._plan(*sizes)
+
+
+def other_width(block):
+    return np.hstack([block, block])
+
+
+def frame_in_parts(*parts):
+    return dask.dataframe.from_delayed(
+        [dask.delayed(part) for part in parts], meta=parts[0].iloc[:0], verify_meta=False
+    )
+
+
+def test_partitions_have_the_columns_that_are_stated(data, where):
+    X, y = in_parts(*data)
+    model = DaskDPRidge(client=where, compute_chunk_sizes=True, **RIDGE)
+    with pytest.raises(ValueError, match="partition of X has other columns"):
+        model.fit(X.map_blocks(other_width, dtype=float, meta=np.empty((0, D))), y)
+    wide = in_parts(data[0], np.c_[data[1], data[1]])[1]
+    with pytest.raises(ValueError, match="partition of y has other columns"):
+        model.fit(X, wide.map_blocks(other_width, dtype=float, meta=np.empty((0, 2))))
+    frame, other = pd.DataFrame(data[0], columns=list("abc")), pd.Series(data[1])
+    labels = frame_in_parts(other[:SIZE], other[SIZE:])
+    for columns in (list("cba"), list("abx")):
+        tail = frame[SIZE:].set_axis(columns, axis=1)
+        with pytest.raises(ValueError, match="partition of X has other columns"):
+            model.fit(frame_in_parts(frame[:SIZE], tail), labels)
+    model.fit(frame_in_parts(frame[:SIZE], frame[SIZE:]), labels)
+
+
+@pytest.mark.parametrize("rows", [[2500], [0, -1], [999, 1000]])
+def test_null_records_are_those_of_all_rows(rows, data, where):
+    model = DaskDPRidge(client=where, **{**RIDGE, "epsilon": float("inf")})
+    local = DPRidge(**{**RIDGE, "epsilon": float("inf")})
+    y = data[1].copy()
+    y[rows] = 2.0
+    fitted = []
+    for estimator, table in ((model, in_parts(data[0], y)), (local, (data[0], y))):
+        with null_records(rows) as asked:
+            fitted.append(estimator.fit(*table).coef_.copy())
+        assert asked.consulted
+    np.testing.assert_allclose(*fitted, **ALIKE)
+    assert not np.allclose(fitted[0], local.fit(data[0], y).coef_, **ALIKE)
+
+
+def fails(block):
+    raise ValueError("secret 42")
+
+
+class FailsLater(Changing):
+    def __init__(self):
+        super().__init__(fails)
+
+
+def frame_of(data):
+    return dask.dataframe.from_pandas(pd.DataFrame(data[0], columns=list("abc")), npartitions=3)
+
+
+@pytest.mark.parametrize("when", ["counted", "read", "summed", "not numbers"])
+def test_what_failing_partitions_say_is_withheld(when, data, where):
+    X, y = in_parts(*data)
+    if when == "counted":
+        X = frame_of(data).map_partitions(fails, meta=frame_of(data)._meta)
+    elif when == "not numbers":
+        changing = Changing(lambda block: np.full(block.shape, "secret 42", object))
+        X = X.map_blocks(changing, dtype=float, meta=np.empty((0, D)))
+    else:
+        function = fails if when == "read" else FailsLater()
+        X = X.map_blocks(function, dtype=float, meta=np.empty((0, D)))
+    model = DaskDPRidge(client=where, compute_chunk_sizes=True, **RIDGE)
+    told = "in this process" if where is None else "on the workers"
+    with pytest.raises(RuntimeError, match=f"{told} with ValueError") as raised:
+        model.fit(X, y)
+    assert "secret" not in str(raised.value)
+    assert raised.value.__context__ is None
+    assert raised.value.__cause__ is None
+
+
+def test_sums_that_are_added_stay_as_they_are():
+    heaps = [[np.ones(3)] for _ in range(4)]
+    assert _sums._added(heaps)[0].tolist() == [4.0, 4.0, 4.0]
+    assert [heap[0].tolist() for heap in heaps] == [[1.0, 1.0, 1.0]] * 4
+
+
+def read_columns(place, columns=None):
+    SEEN.append(columns)
+    return pd.DataFrame({name: np.full(3, place) for name in columns or ["a", "b", "c", "d"]})
+
+
+def test_columns_that_are_not_asked_for_are_not_read():
+    table = dask.dataframe.from_map(read_columns, range(4), meta=read_columns(0))
+    part = parts_of_frame(table[["a", "c"]])[2]
+    SEEN.clear()
+    assert part.compute(scheduler="synchronous").columns.tolist() == ["a", "c"]
+    assert SEEN == [["a", "c"]]
+
+
+def test_narrow_frames_keep_the_partitions_of_wide_ones(tmp_path, data):
+    names = [*"abc", "y", *(f"other {i}" for i in range(40))]
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, len(names))), columns=names)
+    for place in range(6):
+        frame[place * 10 : place * 10 + 10].to_parquet(tmp_path / f"{place}.parquet")
+    table = dask.dataframe.read_parquet(tmp_path)
+    X, y = table[list("abc")], table["y"]
+    assert len(parts_of_frame(X)) == len(parts_of_frame(y)) == 6
+    lazy = transform(NormClipper(1.0), X)
+    assert lazy.numblocks[0] == 6
+    fitted = DaskDPRidge(compute_chunk_sizes=True, **RIDGE).fit(X, y)
+    assert fitted.predict(X).numblocks == (6,)
+
+
+PLACES = []
+
+
+def look(part):
+    try:
+        PLACES.append(get_worker().name)
+    except ValueError:
+        PLACES.append("here")
+    return part
+
+
+def test_rows_are_counted_where_they_are_read(data, where):
+    PLACES.clear()
+    frame = frame_of(data)
+    y = dask.array.from_array(data[1], chunks=SIZE)
+    counted = frame.map_partitions(look, meta=frame._meta)
+    DaskDPRidge(client=where, compute_chunk_sizes=True, **RIDGE).fit(counted, y)
+    assert {place == "here" for place in PLACES} == {where is None}
+
+
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_what_is_kept_is_counted_in_bytes(n_targets, data, monkeypatch):
+    y = np.repeat(data[1][:, np.newaxis], n_targets, axis=1)
+    in_file = []
+    monkeypatch.setattr(_sums, "_in_file", lambda kept, file: in_file.append(kept) or kept)
+    # Targets, norms, and lengths from the second pass on.
+    monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", N * 8 * 3)
+    DaskDPRidge(**{**RIDGE, "max_iter": 3}).fit(*in_parts(data[0], y))
+    assert len(in_file) == (0 if n_targets == 1 else N // SIZE)
+
+
+def test_clients_that_cannot_be_waited_for_are_refused(cluster, data):
+    table = in_parts(*data)
+    closed = Client(cluster, set_as_default=False)
+    closed.close()
+    with pytest.raises(ValueError, match="client is closed"):
+        DaskDPRidge(client=closed, **RIDGE).fit(*table)
+
+    async def fit():
+        async with Client(cluster.scheduler_address, asynchronous=True) as waiting:
+            with pytest.raises(ValueError, match="client is asynchronous"):
+                DaskDPRidge(client=waiting, **RIDGE).fit(*table)
+            with pytest.raises(ValueError, match="client is asynchronous"):
+                label_aggregate(*table, classes=[0, 1], data_norm=1.0, client=waiting)
+
+    asyncio.run(fit())
+
+
+def test_futures_that_are_gone_are_told(data, client):
+    held = client.persist(list(in_parts(*data)))
+    client.cancel(held)
+    with pytest.raises(RuntimeError, match="what workers held of the collection is gone"):
+        DaskDPRidge(client=client, **RIDGE).fit(*held)
+
+
+def test_columns_that_do_not_fit_are_refused_before_anything_is_computed(data):
+    frame = frame_of(data)
+    X, y = in_parts(*data)
+    model = DaskDPRidge(**RIDGE).fit(X, y)
+    named = DaskDPRidge(compute_chunk_sizes=True, **RIDGE).fit(frame, y)
+    for call in (model.predict, lambda X: transform(NormClipper(), X)):
+        with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
+            call(y)
+        with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
+            call(frame["a"])
+        with pytest.raises(TypeError, match="must be a Dask array or data frame"):
+            call(dask.delayed(data[0]))
+    with pytest.raises(ValueError, match="X has 2 features"):
+        model.predict(X[:, :2])
+    for columns in (list("cba"), list("ab")):
+        with pytest.raises(ValueError, match="feature names should match"):
+            named.predict(frame[columns])
+
+
+def test_workers_transform_without_seeds_and_ledgers(tmp_path, data):
+    secrets = {"random_state": 987654321, "ledger": str(tmp_path / "one.db")}
+    PrivacyLedger(secrets["ledger"], epsilon=9.0, delta=1e-2, allow_seeds=True)
+    X = in_parts(*data)[0]
+    for make in (make_pipeline, lambda *steps: make_pipeline(make_pipeline(*steps))):
+        secrets["random_state"] += 1
+        scaler = DPStandardScaler(feature_bounds=(-1, 1), **secrets)
+        fitted = make(scaler, NormClipper()).fit(data[0])
+        lazy = transform(fitted, X)
+        sent = cloudpickle.dumps(dict(lazy.dask))
+        for secret in (secrets["random_state"].to_bytes(4, "little"), b"one.db"):
+            with pytest.warns(PrivacyWarning, match="the copy holds it"):
+                assert secret in pickle.dumps(fitted)
+            assert secret not in sent
+        np.testing.assert_array_equal(lazy.compute(), fitted.transform(data[0]))
+        assert scaler.random_state == secrets["random_state"]
+
+
+def test_private_transformers_are_fitted_in_memory(data):
+    for X in (in_parts(*data)[0], frame_of(data)):
+        with pytest.raises(TypeError, match=r"X is a Dask collection.*rows in memory"):
+            DPStandardScaler(feature_bounds=(-1, 1)).fit(X)
