@@ -37,8 +37,14 @@ def find_gaps(X, missing_values=np.nan):
 
 
 def dtype_to_read(X):
-    """Return the type to read rows as: object where NumPy would turn numbers into strings."""
-    if hasattr(X, "dtype") or hasattr(X, "dtypes"):
+    """Return the type to read rows as: object where others would turn numbers into strings.
+
+    Or strings into numbers, as scikit-learn before 1.7 does it with those of pandas.
+    """
+    if hasattr(X, "dtypes"):
+        kinds = {getattr(kind, "kind", "O") for kind in X.dtypes}
+        return None if kinds <= set("biuf") else object
+    if hasattr(X, "dtype"):
         return None
     return object if quietly(np.asarray, X).dtype.kind in "US" else None
 
