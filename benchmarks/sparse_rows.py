@@ -12,7 +12,7 @@ ratios are of medians. Memory is the peak of a fit of one pass, in a process of 
 rows and labels, which are there before, in MB (10^6). Accuracy is on a third of the rows that no
 fit saw, and there is that of guessing the larger class.
 
-    python benchmarks/sparse.py
+    python benchmarks/sparse_rows.py
 """
 
 import multiprocessing
