@@ -401,3 +401,41 @@ def test_aggregates_are_of_weighted_rows(mechanism, data):
     content = json.loads(plain.to_json())
     del content["weighted"]
     assert LabelAggregate.from_json(json.dumps(content)) == plain
+
+
+@pytest.fixture(scope="module")
+def rare():
+    """Rows of which 21 % are positive, by a model that is known."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 5))
+    return X, (X[:, 0] - X[:, 1] + rng.standard_normal(20_000) > 1.2).astype(int)
+
+
+@pytest.mark.parametrize("weights", [{0: 1.0, 1: 20.0}, {0: 20.0, 1: 20.0}], ids=str)
+def test_dpcd_with_a_large_budget_is_near_the_fit_without_noise(weights, rare):
+    model = DPCDClassifier(
+        alpha=1e-4, classes=[0, 1], class_weight=weights, data_norm=4.0, random_state=0
+    )
+    quiet, exact = (clone(model).set_params(epsilon=epsilon).fit(*rare) for epsilon in (1e3, INF))
+    np.testing.assert_allclose(quiet.coef_, exact.coef_, atol=0.1)
+    np.testing.assert_allclose(quiet.intercept_, exact.intercept_, atol=0.1)
+
+
+@pytest.mark.parametrize("weights", [{0: 50.0, 1: 50.0}, {0: 1.0, 1: 50.0}], ids=str)
+def test_dpcd_without_noise_reaches_the_optimum_of_heavy_classes(weights, rare):
+    X, y = rare
+    n, bias = len(y), 10.0 / 3.0
+    model = DPCDClassifier(
+        penalty="l2",
+        alpha=0.5,
+        epsilon=INF,
+        classes=[0, 1],
+        class_weight=weights,
+        data_norm=10.0,
+        random_state=0,
+    ).fit(X, y)
+    # Intercepts are penalised through a column of a third of data_norm.
+    exact = LogisticRegression(C=1.0 / (0.5 * n), fit_intercept=False, tol=1e-10)
+    exact.fit(np.c_[X, np.full(n, bias)], y, sample_weight=np.where(y, weights[1], weights[0]))
+    np.testing.assert_allclose(model.coef_, exact.coef_[:, :5], atol=1e-4)
+    np.testing.assert_allclose(model.intercept_, bias * exact.coef_[:, 5], atol=1e-4)
