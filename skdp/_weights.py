@@ -30,12 +30,16 @@ class WeightScale(NamedTuple):
         others.
     of_classes : bool
         Whether a class has a weight other than 1: then the mean of all weights isn't known.
+    steepest : float
+        The geometric mean of the weights of classes, or 1 if that is less. Where the mean slope
+        is 0, the weighted curvature of two classes is at most that times the loss's.
     """
 
     largest: float = 1.0
     typical: float = 1.0
     wanted: float = 1.0
     of_classes: bool = False
+    steepest: float = 1.0
 
     def times(self, other):
         """Return the scale of products of weights."""
@@ -44,6 +48,7 @@ class WeightScale(NamedTuple):
             self.typical * other.typical,
             self.wanted * other.wanted,
             self.of_classes or other.of_classes,
+            self.steepest * other.steepest,
         )
 
 
@@ -89,7 +94,8 @@ def class_scale(class_weight, n_classes):
     if not logs:
         raise ValueError("class_weight must leave a class a weight above 0.")
     several = any(weight != 1.0 for weight in found)
-    return WeightScale(max(found), math.exp(sum(logs) / len(logs)), max(found), several)
+    typical = math.exp(sum(logs) / len(logs))
+    return WeightScale(max(found), typical, max(found), several, max(typical, 1.0))
 
 
 def weigh(public_weight=None, *, class_weight=None, classes=None, targets=None):

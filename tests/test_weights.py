@@ -439,3 +439,27 @@ def test_dpcd_without_noise_reaches_the_optimum_of_heavy_classes(weights, rare):
     exact.fit(np.c_[X, np.full(n, bias)], y, sample_weight=np.where(y, weights[1], weights[0]))
     np.testing.assert_allclose(model.coef_, exact.coef_[:, :5], atol=1e-4)
     np.testing.assert_allclose(model.intercept_, bias * exact.coef_[:, 5], atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "weights", [{0: 1.0, 1: 20.0}, {0: 5.0, 1: 50.0}, {0: 20.0, 1: 20.0}], ids=str
+)
+def test_private_whitening_is_near_the_optimum_of_heavy_classes(weights, rare):
+    model = DPLogisticRegression(
+        classes=[0, 1], class_weight=weights, data_norm=4.0, delta=1e-6, random_state=0
+    )
+    exact = clone(model).set_params(epsilon=INF, max_iter=300).fit(*rare)
+    for epsilon in (1.0, 1e3):
+        found = clone(model).set_params(epsilon=epsilon).fit(*rare)
+        np.testing.assert_allclose(found.coef_, exact.coef_, atol=0.25)
+        np.testing.assert_allclose(found.intercept_, exact.intercept_, atol=0.25)
+
+
+def test_steps_are_shorter_for_heavy_classes_alone(rare):
+    X, y = rare
+    model = DPLogisticRegression(classes=[0, 1], random_state=0)
+    weights = np.linspace(0.0, 2.0, len(y))
+    for of_classes, size in ((None, 4.0), ({0: 0.1, 1: 0.2}, 4.0), ({0: 4.0, 1: 16.0}, 0.5)):
+        fit = clone(model).set_params(class_weight=of_classes).fit(X, y, public_weight=weights)
+        assert fit.step_size_ == pytest.approx(size)
+    assert model.set_params(class_weight={1: 16.0}, epsilon=INF).fit(X, y).step_size_ == 4.0

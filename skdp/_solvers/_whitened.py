@@ -220,11 +220,13 @@ def _choose_clip(white, plan, rules):
 def _take(rung, clip, white, plan, rules):
     """Return the steps of a rung."""
     problem, n_steps = plan.problem, rung.n_steps
-    size = 1.0 / problem.smoothness if plan.step_size == "auto" else float(plan.step_size)
+    # A released moment counts no row more than once; without noise it has the weights.
+    smoothness = problem.smoothness * (problem.steepest if plan.budget.is_private else 1.0)
+    size = 1.0 / smoothness if plan.step_size == "auto" else float(plan.step_size)
     first = min(int(rung.burn_in * n_steps), n_steps - 1) if plan.average else n_steps - 1
     noise = 0.0
     if plan.budget.is_private:
-        curvature = rules.curvature * problem.smoothness * white.signal
+        curvature = rules.curvature * smoothness * white.signal
         curvature += problem.alpha / white.scale
         power = _noise_power(n_steps, rung.momentum, first, size * curvature)
         unit = size * clip * plan.steps_multiplier * math.sqrt(n_steps) / plan.n_rows

@@ -90,6 +90,7 @@ class _BaseWhitened(RowPrivateEstimator):
             smoothness=self._loss(n_outputs).smoothness,
             typical_weight=scale.typical,
             wanted_weight=scale.wanted,
+            steepest=scale.steepest,
         )
         make_plan = plan_inference if self.inference else plan_whitened
         return make_plan(
