@@ -213,7 +213,11 @@ def _choose_clip(white, plan, rules):
     # The intercept's direction is always there, however large the noise of the moment.
     known = bias / (bias + white.noise) if bias else 0.0
     columns = max(white.effective_columns, known, _LEAST_COLUMNS)
-    clip = problem.wanted_weight * rules.clip * math.sqrt(columns)
+    weight = problem.wanted_weight
+    if plan.moment_mechanism is None:
+        # Without whitening every direction is noisy: between the quiet clip and the fair one.
+        weight = math.sqrt(weight * problem.typical_weight)
+    clip = weight * rules.clip * math.sqrt(columns)
     return min(clip, loudest), loudest
 
 

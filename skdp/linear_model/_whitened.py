@@ -500,7 +500,8 @@ class DPLogisticRegression(
 
     step_size : float or "auto", default="auto"
         Length of the steps in whitened coordinates. "auto" is the reciprocal of the largest
-        curvature of the loss, 4 for two classes and 2 for more, with which steps don't diverge.
+        curvature of the loss, 4 for two classes and 2 for more, with which steps don't diverge,
+        over the geometric mean of `class_weight` where that is above 1 and there is noise.
 
     momentum : float or "auto", default="auto"
         Share of the last step, in [0, 1), that each step repeats. "auto" follows from the released
