@@ -485,3 +485,29 @@ def test_weights_of_classes_do_not_drown_what_is_not_whitened():
         found[name] = roc_auc_score(y, fit.decision_function(X))
     assert found["balanced"] > found["even"] - 0.03
     assert recall_score(y, fit.predict(X)) > 0.5
+
+
+def test_weights_of_a_sum_of_aggregates_are_those_of_each_over_their_mean(data):
+    X, y, _, counts = data
+    halves = slice(0, N // 2), slice(N // 2, N)
+    options = {"mechanism": "analytic", "noise_shape": "spherical", "classes": LABELS}
+    options |= {"data_norm": 2.0}
+    one, two = counts[halves[0]], 3.0 * counts[halves[1]]
+    first, second = (
+        label_aggregate(X[half], y[half], public_weight=weights, **options)
+        for half, weights in zip(halves, (one, two), strict=True)
+    )
+    weights = np.concatenate([one / np.mean(one), two / np.mean(two)])
+    model = WALRClassifier(**options).fit_aggregate(X, first + second, public_weight=weights)
+    assert np.isfinite(model.coef_).all()
+    with pytest.raises(ValueError, match="weighted otherwise"):
+        clone(model).fit_aggregate(X, first + second, public_weight=np.concatenate([one, two]))
+
+
+def test_calls_count_ratios_alone_and_not_all_may_be_0(data):
+    X, _, t, counts = data
+    model = DPSGDRegressor(mechanism="laplace", random_state=0)
+    one, two = (clone(model).partial_fit(X, t, public_weight=c) for c in (counts, 8.0 * counts))
+    assert same(one, two)
+    with pytest.raises(ValueError, match="an entry above 0"):
+        one.partial_fit(X, t, public_weight=0.0 * counts)
