@@ -28,11 +28,28 @@ class WeightScale(NamedTuple):
     wanted : float
         The same with the largest weight of classes: clips by it cut rare classes no more than
         others.
+    of_classes : bool
+        Whether a class has a weight other than 1: then the mean of all weights isn't known.
+    steepest : float
+        The geometric mean of the weights of classes, or 1 if that is less. Where the mean slope
+        is 0, the weighted curvature of two classes is at most that times the loss's.
     """
 
     largest: float = 1.0
     typical: float = 1.0
     wanted: float = 1.0
+    of_classes: bool = False
+    steepest: float = 1.0
+
+    def times(self, other):
+        """Return the scale of products of weights."""
+        return WeightScale(
+            self.largest * other.largest,
+            self.typical * other.typical,
+            self.wanted * other.wanted,
+            self.of_classes or other.of_classes,
+            self.steepest * other.steepest,
+        )
 
 
 EVEN = WeightScale()
@@ -76,7 +93,9 @@ def class_scale(class_weight, n_classes):
     logs = [math.log(weight) for weight in found if weight > 0.0]
     if not logs:
         raise ValueError("class_weight must leave a class a weight above 0.")
-    return WeightScale(max(found), math.exp(sum(logs) / len(logs)), max(found))
+    several = any(weight != 1.0 for weight in found)
+    typical = math.exp(sum(logs) / len(logs))
+    return WeightScale(max(found), typical, max(found), several, max(typical, 1.0))
 
 
 def weigh(public_weight=None, *, class_weight=None, classes=None, targets=None):
@@ -107,8 +126,7 @@ def weigh(public_weight=None, *, class_weight=None, classes=None, targets=None):
     if class_weight is not None:
         of_classes = weights_of_classes(class_weight, classes)
         if (of_classes != 1.0).any():
-            several = class_scale(class_weight, classes.size)
-            scale = WeightScale(*np.multiply(scale, several).tolist())
+            scale = scale.times(class_scale(class_weight, classes.size))
             codes = (targets[:, 0] > 0.0) if targets.shape[1] == 1 else targets.argmax(axis=1)
             of_labels = of_classes[codes.astype(int)]
             of_rows = of_labels if of_rows is None else of_labels * of_rows

@@ -6,9 +6,11 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn import config_context
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import ElasticNet, LogisticRegression, Ridge
+from sklearn.metrics import recall_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
@@ -401,3 +403,111 @@ def test_aggregates_are_of_weighted_rows(mechanism, data):
     content = json.loads(plain.to_json())
     del content["weighted"]
     assert LabelAggregate.from_json(json.dumps(content)) == plain
+
+
+@pytest.fixture(scope="module")
+def rare():
+    """Rows of which 21 % are positive, by a model that is known."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 5))
+    return X, (X[:, 0] - X[:, 1] + rng.standard_normal(20_000) > 1.2).astype(int)
+
+
+@pytest.mark.parametrize("weights", [{0: 1.0, 1: 20.0}, {0: 20.0, 1: 20.0}], ids=str)
+def test_dpcd_with_a_large_budget_is_near_the_fit_without_noise(weights, rare):
+    model = DPCDClassifier(
+        alpha=1e-4, classes=[0, 1], class_weight=weights, data_norm=4.0, random_state=0
+    )
+    quiet, exact = (clone(model).set_params(epsilon=epsilon).fit(*rare) for epsilon in (1e3, INF))
+    np.testing.assert_allclose(quiet.coef_, exact.coef_, atol=0.1)
+    np.testing.assert_allclose(quiet.intercept_, exact.intercept_, atol=0.1)
+
+
+@pytest.mark.parametrize("weights", [{0: 50.0, 1: 50.0}, {0: 1.0, 1: 50.0}], ids=str)
+def test_dpcd_without_noise_reaches_the_optimum_of_heavy_classes(weights, rare):
+    X, y = rare
+    n, bias = len(y), 10.0 / 3.0
+    model = DPCDClassifier(
+        penalty="l2",
+        alpha=0.5,
+        epsilon=INF,
+        classes=[0, 1],
+        class_weight=weights,
+        data_norm=10.0,
+        random_state=0,
+    ).fit(X, y)
+    # Intercepts are penalised through a column of a third of data_norm.
+    exact = LogisticRegression(C=1.0 / (0.5 * n), fit_intercept=False, tol=1e-10)
+    exact.fit(np.c_[X, np.full(n, bias)], y, sample_weight=np.where(y, weights[1], weights[0]))
+    np.testing.assert_allclose(model.coef_, exact.coef_[:, :5], atol=1e-4)
+    np.testing.assert_allclose(model.intercept_, bias * exact.coef_[:, 5], atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "weights", [{0: 1.0, 1: 20.0}, {0: 5.0, 1: 50.0}, {0: 20.0, 1: 20.0}], ids=str
+)
+def test_private_whitening_is_near_the_optimum_of_heavy_classes(weights, rare):
+    model = DPLogisticRegression(
+        classes=[0, 1], class_weight=weights, data_norm=4.0, delta=1e-6, random_state=0
+    )
+    exact = clone(model).set_params(epsilon=INF, max_iter=300).fit(*rare)
+    for epsilon in (1.0, 1e3):
+        found = clone(model).set_params(epsilon=epsilon).fit(*rare)
+        np.testing.assert_allclose(found.coef_, exact.coef_, atol=0.25)
+        np.testing.assert_allclose(found.intercept_, exact.intercept_, atol=0.25)
+
+
+def test_steps_are_shorter_for_heavy_classes_alone(rare):
+    X, y = rare
+    model = DPLogisticRegression(classes=[0, 1], random_state=0)
+    weights = np.linspace(0.0, 2.0, len(y))
+    for of_classes, size in ((None, 4.0), ({0: 0.1, 1: 0.2}, 4.0), ({0: 4.0, 1: 16.0}, 0.5)):
+        fit = clone(model).set_params(class_weight=of_classes).fit(X, y, public_weight=weights)
+        assert fit.step_size_ == pytest.approx(size)
+    assert model.set_params(class_weight={1: 16.0}, epsilon=INF).fit(X, y).step_size_ == 4.0
+
+
+def test_weights_of_classes_do_not_drown_what_is_not_whitened():
+    rng = np.random.default_rng(0)
+    n, of_one, n_codes = 20_000, 60, 20
+    codes = rng.integers(0, of_one, (n, n_codes)) + of_one * np.arange(n_codes)
+    starts = np.arange(0, codes.size + 1, n_codes)
+    X = csr_array((np.ones(codes.size), codes.ravel(), starts), shape=(n, of_one * n_codes))
+    scores = X @ (rng.standard_normal(X.shape[1]) * (rng.random(X.shape[1]) < 0.2))
+    y = (scores + rng.standard_normal(n) > np.quantile(scores, 0.95)).astype(int)
+    weights = {0: 0.5 / (1.0 - y.mean()), 1: 0.5 / y.mean()}
+    model = DPLogisticRegression(
+        classes=[0, 1], epsilon=4.0, delta=1e-6, moment_budget=0.0, data_norm=n_codes**0.5
+    ).set_params(random_state=0)
+    found = {}
+    for name, of_classes in (("even", None), ("balanced", weights)):
+        fit = clone(model).set_params(class_weight=of_classes).fit(X, y)
+        found[name] = roc_auc_score(y, fit.decision_function(X))
+    assert found["balanced"] > found["even"] - 0.03
+    assert recall_score(y, fit.predict(X)) > 0.5
+
+
+def test_weights_of_a_sum_of_aggregates_are_those_of_each_over_their_mean(data):
+    X, y, _, counts = data
+    halves = slice(0, N // 2), slice(N // 2, N)
+    options = {"mechanism": "analytic", "noise_shape": "spherical", "classes": LABELS}
+    options |= {"data_norm": 2.0}
+    one, two = counts[halves[0]], 3.0 * counts[halves[1]]
+    first, second = (
+        label_aggregate(X[half], y[half], public_weight=weights, **options)
+        for half, weights in zip(halves, (one, two), strict=True)
+    )
+    weights = np.concatenate([one / np.mean(one), two / np.mean(two)])
+    model = WALRClassifier(**options).fit_aggregate(X, first + second, public_weight=weights)
+    assert np.isfinite(model.coef_).all()
+    with pytest.raises(ValueError, match="weighted otherwise"):
+        clone(model).fit_aggregate(X, first + second, public_weight=np.concatenate([one, two]))
+
+
+def test_calls_count_ratios_alone_and_not_all_may_be_0(data):
+    X, _, t, counts = data
+    model = DPSGDRegressor(mechanism="laplace", random_state=0)
+    one, two = (clone(model).partial_fit(X, t, public_weight=c) for c in (counts, 8.0 * counts))
+    assert same(one, two)
+    with pytest.raises(ValueError, match="an entry above 0"):
+        one.partial_fit(X, t, public_weight=0.0 * counts)

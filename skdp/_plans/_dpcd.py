@@ -51,6 +51,7 @@ class DPCDProblem:
     rounding_slack, square_slack : float
         See `GaussianMechanism`; for the gradient's coordinates and the mean squares.
     typical_weight, largest_weight : float
+    weighs_classes : bool
         See `WeightScale`.
     """
 
@@ -66,6 +67,7 @@ class DPCDProblem:
     square_slack: float
     typical_weight: float = 1.0
     largest_weight: float = 1.0
+    weighs_classes: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -146,6 +148,10 @@ class DPCDPlan(Plan):
         if self.budget.is_private:
             return self.problem.typical_weight
         return 1.0 if self.square_mechanism is not None else self.problem.largest_weight
+
+    def intercept_weight(self, mean_weight):
+        """Return the same of the intercept's column, whose mean square no release weighs."""
+        return self.curvature_weight if self.budget.is_private else mean_weight
 
     def public_clip(self, smoothness):
         """Return C, or None if it follows from mean squares that were bought."""

@@ -42,7 +42,7 @@ class WhitenedProblem:
         Regularisation.
     smoothness : float
         Bound on the slope of the loss's derivative.
-    typical_weight, wanted_weight : float
+    typical_weight, wanted_weight, steepest : float
         See `WeightScale`.
     """
 
@@ -56,6 +56,7 @@ class WhitenedProblem:
     smoothness: float
     typical_weight: float = 1.0
     wanted_weight: float = 1.0
+    steepest: float = 1.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -27,10 +27,10 @@ def solve_dpcd(
     computed afresh at the end of a period, when the iterate may be replaced by the mean of the
     period's iterates.
 
-    With ``plan.tail`` there is one period. The intercept begins at the best constant, and the
-    penalty's proximal operator is applied once more, to the mean of what it was applied to in the
-    second half of the passes: so coefficients are exactly 0 where they are on average, or, under an
-    L1 penalty, where noise alone would explain them. Then the
+    With ``plan.tail`` there is one period. The intercept begins at the best constant, unless
+    classes are weighted, and the penalty's proximal operator is applied once more, to the mean of
+    what it was applied to in the second half of the passes: so coefficients are exactly 0 where
+    they are on average, or, under an L1 penalty, where noise alone would explain them. Then the
     intercept follows, with some steps of its own.
 
     Parameters
@@ -88,7 +88,12 @@ def _descend_in_periods(descent, coordinates, plan):
 def _descend_to_tail(descent, coordinates, plan, loss, bias):
     sampler = plan.sampler
     if sampler.n_alone:
-        _start(descent, next(coordinates), loss, bias)
+        j = next(coordinates)
+        if plan.problem.weighs_classes:
+            # Slopes of weighted labels tell no share of them.
+            descent.update(j)
+        else:
+            _start(descent, j, loss, bias)
     n_skipped = plan.n_passes // 2 * sampler.n_columns
     for j in islice(coordinates, n_skipped):
         descent.update(j)

@@ -213,18 +213,24 @@ def _choose_clip(white, plan, rules):
     # The intercept's direction is always there, however large the noise of the moment.
     known = bias / (bias + white.noise) if bias else 0.0
     columns = max(white.effective_columns, known, _LEAST_COLUMNS)
-    clip = problem.wanted_weight * rules.clip * math.sqrt(columns)
+    weight = problem.wanted_weight
+    if plan.moment_mechanism is None:
+        # Without whitening every direction is noisy: between the quiet clip and the fair one.
+        weight = math.sqrt(weight * problem.typical_weight)
+    clip = weight * rules.clip * math.sqrt(columns)
     return min(clip, loudest), loudest
 
 
 def _take(rung, clip, white, plan, rules):
     """Return the steps of a rung."""
     problem, n_steps = plan.problem, rung.n_steps
-    size = 1.0 / problem.smoothness if plan.step_size == "auto" else float(plan.step_size)
+    # A released moment counts no row more than once; without noise it has the weights.
+    smoothness = problem.smoothness * (problem.steepest if plan.budget.is_private else 1.0)
+    size = 1.0 / smoothness if plan.step_size == "auto" else float(plan.step_size)
     first = min(int(rung.burn_in * n_steps), n_steps - 1) if plan.average else n_steps - 1
     noise = 0.0
     if plan.budget.is_private:
-        curvature = rules.curvature * problem.smoothness * white.signal
+        curvature = rules.curvature * smoothness * white.signal
         curvature += problem.alpha / white.scale
         power = _noise_power(n_steps, rung.momentum, first, size * curvature)
         unit = size * clip * plan.steps_multiplier * math.sqrt(n_steps) / plan.n_rows

@@ -281,7 +281,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
         )
-        weights = self._weigh(public_weight, len(y))
+        weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
         columns, bias = self._bounded_columns(X, weights)

@@ -166,6 +166,7 @@ class BaseDPCD(RowPrivateEstimator):
             square_slack=summation_slack(n_rows, n_columns, 1, SUM_BLOCK),
             typical_weight=scale.typical,
             largest_weight=scale.largest,
+            weighs_classes=scale.of_classes,
         )
         return plan_dpcd(
             problem,
@@ -192,7 +193,8 @@ class BaseDPCD(RowPrivateEstimator):
             squares = own**2
         else:
             squares = check_mean_squares(self.smoothness, own.size)
-        squares = plan.curvature_weight * np.append(squares, reach[own.size :] ** 2)
+        constant = plan.intercept_weight(weights.in_full(len(targets)).mean())
+        squares = np.append(plan.curvature_weight * squares, constant * reach[own.size :] ** 2)
         smoothness = loss.smoothness * np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
         unit, steps = plan.units(smoothness)
         coefs = solve_dpcd(

@@ -400,7 +400,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
             multi_output=True,
             y_numeric=True,
         )
-        weights = self._weigh(public_weight, len(y))
+        weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
         rows = weights.nulled(self._certified_rows(X))

@@ -344,7 +344,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Their targets.
         public_weight : array-like of shape (n_samples,), default=None
-            How much each record of the call counts, see `fit`.
+            How much each record of the call counts, see `fit`. Weights are divided by their mean
+            over the call, so that only ratios within a call count; not all may be 0.
 
         Returns
         -------
@@ -728,7 +729,8 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         classes : array-like, default=None
             All classes that may come. Needed in the first call, unless the estimator has them.
         public_weight : array-like of shape (n_samples,), default=None
-            How much each record of the call counts, see `fit`.
+            How much each record of the call counts, see `fit`. Weights are divided by their mean
+            over the call, so that only ratios within a call count; not all may be 0.
 
         Returns
         -------

@@ -312,7 +312,9 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
         aggregate : LabelAggregate
             Of these rows' labels.
         public_weight : array-like of shape (n_samples,), default=None
-            The weights that the aggregate was made with, in the order of X.
+            The weights that the aggregate was made with, in the order of X. Each holder's were
+            divided by their mean, so for a sum of two aggregates these are
+            ``np.concatenate([one / np.mean(one), two / np.mean(two)])``.
 
         Returns
         -------

@@ -66,6 +66,9 @@ class _BaseWhitened(RowPrivateEstimator):
     # Of those that don't let it be chosen.
     momentum = "auto"
 
+    def _takes_sparse(self):
+        return not self.inference
+
     def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None):
         if self.n_jobs == 0:
             raise ValueError("The 'n_jobs' parameter must not be 0.")
@@ -90,6 +93,7 @@ class _BaseWhitened(RowPrivateEstimator):
             smoothness=self._loss(n_outputs).smoothness,
             typical_weight=scale.typical,
             wanted_weight=scale.wanted,
+            steepest=scale.steepest,
         )
         make_plan = plan_inference if self.inference else plan_whitened
         return make_plan(
@@ -105,8 +109,7 @@ class _BaseWhitened(RowPrivateEstimator):
 
     def _records(self, groups, X, weights):
         """Return the group of each row, or None, and how many records there are."""
-        is_plain = groups is None and weights.of_rows is None and not issparse(X)
-        if self.inference and not is_plain:
+        if self.inference and not (groups is None and weights.of_rows is None):
             raise ValueError(_NOT_INFERRED)
         if groups is not None and issparse(X):
             raise TypeError(_SPARSE_GROUPS)
@@ -386,13 +389,13 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
             If a parameter or the input is invalid, or an id of a group is missing; no message
             quotes an entry of the data.
         TypeError
-            If y is sparse, or an id can't be hashed.
+            If y is sparse, or X with `inference` or `groups`, or an id can't be hashed.
         """
         # 1. scikit-learn's contract
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
         )
-        weights = self._weigh(public_weight, len(y))
+        weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
         rows = weights.nulled(self._certified_rows(X))
@@ -499,7 +502,8 @@ class DPLogisticRegression(
 
     step_size : float or "auto", default="auto"
         Length of the steps in whitened coordinates. "auto" is the reciprocal of the largest
-        curvature of the loss, 4 for two classes and 2 for more, with which steps don't diverge.
+        curvature of the loss, 4 for two classes and 2 for more, with which steps don't diverge,
+        over the geometric mean of `class_weight` where that is above 1 and there is noise.
 
     momentum : float or "auto", default="auto"
         Share of the last step, in [0, 1), that each step repeats. "auto" follows from the released

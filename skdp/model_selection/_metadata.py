@@ -16,7 +16,11 @@ _OTHERS = (
     "a search takes no {!r} for its fits: what they release is planned from public numbers before "
     "there is noise, and this may change it. Set it as a parameter of the estimator."
 )
-_REASONS = {"groups": _GROUPS, "sample_epsilon": _PERSONAL}
+_WEIGHTS = (
+    "a search takes no public_weight: scores count all records alike. Choose without weights, and "
+    "fit the best parameters with them once."
+)
+_REASONS = {"groups": _GROUPS, "sample_epsilon": _PERSONAL, "public_weight": _WEIGHTS}
 
 
 def refuse_metadata(search, params):

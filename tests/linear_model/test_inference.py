@@ -175,5 +175,8 @@ def test_what_inference_does_not_go_with_is_refused(what, rng):
         X = csr_array(X)
     else:
         arguments[what] = np.arange(60) // 2
-    with pytest.raises(ValueError, match="inference=True takes dense rows"):
+    error, message = ValueError, "inference=True takes dense rows"
+    if what == "sparse":
+        error, message = TypeError, "^Sparse data was passed for X"
+    with pytest.raises(error, match=message):
         model.fit(X, y, **arguments)

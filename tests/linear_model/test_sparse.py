@@ -163,6 +163,20 @@ def test_every_method_is_compared():
         assert get_tags(estimator()).input_tags.sparse == (estimator in compared)
 
 
+@pytest.mark.parametrize("model", [DPLogisticRegression, DPRidge])
+def test_rows_for_inference_are_dense(model):
+    assert not get_tags(model(inference=True)).input_tags.sparse
+
+
+@pytest.mark.parametrize(
+    "model", [DPRidge, DPSCDRegressor, DPCDElasticNet, DPCDLasso, DPSGDRegressor]
+)
+def test_sparse_targets_are_refused_by_name(model):
+    X = np.eye(20, 3)
+    with pytest.raises(TypeError, match="Sparse y is not supported"):
+        model().fit(X, sparse.csr_array(X[:, :1]))
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     "model",

@@ -29,6 +29,7 @@ def ledger(tmp_path):
         ("groups", "a search takes no groups: it protects one row"),
         ("dplogisticregression__groups", "a search takes no groups"),
         ("sample_epsilon", "spend the search's epsilon on every record"),
+        ("public_weight", "a search takes no public_weight: scores count"),
         ("sample_weight", "takes no 'sample_weight' for its fits: what they release"),
     ],
 )

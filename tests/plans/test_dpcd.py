@@ -24,6 +24,7 @@ def plan(**changes):
         "square_slack": 0.0,
         "typical_weight": 1.0,
         "largest_weight": 1.0,
+        "weighs_classes": False,
         "epsilon": 1.0,
         "delta": 1e-5,
         "adjacency": "zero_out",

@@ -25,6 +25,7 @@ def plan(**changes):
         "smoothness": 0.25,
         "typical_weight": 1.0,
         "wanted_weight": 1.0,
+        "steepest": 1.0,
         "epsilon": 1.0,
         "delta": 1e-5,
         "adjacency": "zero_out",

@@ -30,6 +30,7 @@ def plan(**changes):
         "account": None,
         "typical_weight": 1.0,
         "wanted_weight": 1.0,
+        "steepest": 1.0,
         "moment_budget": "auto",
         "average": True,
         **dict.fromkeys(NAMES, "auto"),

@@ -174,7 +174,7 @@ def test_the_tail_is_the_mean_of_what_the_operator_is_applied_to(rng):
         scales=False,
         n_passes=n_passes,
         doubt=doubt,
-        problem=SimpleNamespace(n_features=2),
+        problem=SimpleNamespace(n_features=2, weighs_classes=False),
         sampler=sampler,
         mechanism=mechanism,
     )
