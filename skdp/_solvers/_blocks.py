@@ -3,9 +3,8 @@
 import numpy as np
 from scipy.sparse import issparse
 
-# Rows of a sparse block at least. Fewer cost more to slice than to add up; where dense blocks have
-# fewer there are p > 256 columns, and the p^1.5 operations that the slack of a sum counts are more.
-_LEAST_SPARSE_ROWS = 512
+# Rows of a sparse block at least: fewer cost more to slice than to add up.
+LEAST_SPARSE_ROWS = 512
 
 
 def blocks_of(X, size):
@@ -62,7 +61,7 @@ class SparseBlocks:
     """
 
     def __init__(self, X, size):
-        self._X, self.size = X, max(size, _LEAST_SPARSE_ROWS)
+        self._X, self.size = X, max(size, LEAST_SPARSE_ROWS)
 
     def new_buffer(self):
         """Return nothing: blocks are copies."""

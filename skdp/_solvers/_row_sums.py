@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from skdp._bounds import row_norms
 from skdp._clipping import clip_contributions
 from skdp._mechanisms import as_vector
-from skdp._solvers._blocks import blocks_of
+from skdp._solvers._blocks import LEAST_SPARSE_ROWS, blocks_of
 from skdp._solvers._gathered import squeezed
 from skdp._solvers._parallel import WORTHWHILE_ENTRIES, single_threaded_blas, sum_in_order
 
@@ -37,7 +37,8 @@ def rounding_slack(n_rows, n_columns, n_outputs):
     4.2), and a map of the sum, or of a row, by ``u p^1.5`` times the sizes that go in. Two sums are
     compared. A map that makes one direction longer than another makes it so many times as much.
     """
-    size = block_rows(n_columns)
+    # Sparse blocks are the longer ones.
+    size = max(block_rows(n_columns), LEAST_SPARSE_ROWS)
     per_sum = size + _GROUP + 2.0 + n_columns**1.5
     per_record = 2.0 * n_columns**1.5 + n_outputs + 8.0
     per_group = per_sum * min(n_rows, _GROUP * size) + per_record

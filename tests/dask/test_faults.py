@@ -1,4 +1,4 @@
-"""Workers that die, come late or run out of memory, a few times and many."""
+"""Workers that die at any moment, come late or run out of memory: SKDP_NIGHTLY=1."""
 
 import os
 import random
@@ -17,7 +17,7 @@ from distributed import Client, LocalCluster
 from skdp.dask import DaskDPRidge
 
 NIGHTLY = os.environ.get("SKDP_NIGHTLY") == "1"
-N_FITS = 30 if NIGHTLY else 1
+N_FITS = 30
 N, D = 20_000, 5
 RIDGE = {"target_bounds": (-3.0, 3.0), "data_norm": 2.0, "random_state": 3}
 QUIET = {"dashboard_address": ":0", "silence_logs": 50, "threads_per_worker": 1}
@@ -47,6 +47,7 @@ def kill(pid, delay):
     return thread
 
 
+@pytest.mark.skipif(not NIGHTLY, reason="takes minutes: SKDP_NIGHTLY=1")
 def test_killed_at_any_moment(expected):
     moments = random.Random(0)
     with LocalCluster(n_workers=3, **QUIET) as cluster, Client(cluster) as client:
