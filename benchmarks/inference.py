@@ -2,8 +2,8 @@
 
 Data sets are drawn again and again from a population that is known, by one design a cell; for each
 the slopes' intervals of 95 % are compared with the population's own coefficients, on rows clipped
-to the same norm and with the same penalty. Intercepts count apart, and "least" is the coverage of the
-coefficient that is covered least, of all sets that have intervals. Widths are those over the width
+to the same norm and with the same penalty. Intercepts count apart, and "least" is the coverage of
+the coefficient that is covered least. Widths are those over the width
 without privacy on the same rows, medians over slopes and sets. Delta is 1e-5.
 
 - "whitened": `DPRidge` and `DPLogisticRegression` with ``inference=True``. The columns "yes",

@@ -17,7 +17,7 @@ _HIDDEN, _UNSURE, _CLEAR = 0.2, 1.0, 5.0
 _BLURRED, _SHAKEN = 0.8, 0.15
 # How often a share of clipped rows is above what is allowed before it is believed, in standard
 # deviations of its noise; and the noise, in what is allowed, with which nothing is known of it.
-_SIGNIFICANT, _UNKNOWN = 1.5, 2.0
+_SIGNIFICANT, _UNKNOWN = 2.5, 2.0
 # A matrix that has less than this of what was expected of it, somewhere, was cut there.
 _THIN = 0.4
 # What clipping may take from a coefficient, beyond the largest of its noise, and the largest
@@ -132,6 +132,8 @@ def estimate(released, plan, model):
     hessian = model.hessian(mapped, matrix) + mapped.penalty
     inverse = inverse_of(hessian)
     blur = r.matrix_noise * np.trace(mapped.moment) / np.trace(matrix)
+    # The largest eigenvalue of that noise.
+    murk = blur * math.sqrt(2.0 * len(r.u))
     if blur > _BLURRED:
         matrix = matrix + r.matrix_noise * mapped.moment
     u = r.mean_u - inverse @ r.mean_gradient
@@ -159,7 +161,7 @@ def estimate(released, plan, model):
             ),
             CUT: r.cut > model.most_cut(n_rows) + _SIGNIFICANT * r.cut_noise,
             DRIFT: (drift > _DRIFT * total + largest * unseen).any(),
-            THIN: not thinnest >= _THIN - 2.0 * blur * math.sqrt(2.0 * len(u)),
+            THIN: murk < _THIN and not thinnest >= _THIN - murk,
             SHAKEN: not jitter <= model.most_jitter,
         }
     )

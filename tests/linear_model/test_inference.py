@@ -73,7 +73,8 @@ def test_errors_are_those_of_fits_that_are_repeated(model):
         found = fitted(clone(model).set_params(epsilon=4.0, random_state=seed), X, y)
         coefs.append(found.coef_.ravel())
         errors.append(found.coef_std_error_.ravel())
-    ratio = np.std(coefs, axis=0) / np.median(errors, axis=0)
+    assert np.isfinite(errors).all(axis=1).mean() > 0.8
+    ratio = np.std(coefs, axis=0) / np.nanmedian(errors, axis=0)
     assert (np.abs(ratio - 1.0) < 0.4).all()
 
 
@@ -96,7 +97,8 @@ def test_where_there_is_no_telling_there_is_no_interval(data):
 def test_the_summary_says_all_that_there_is(data):
     X, y = data
     names = ["age", "<b>", "x&y"]
-    model = fitted(RIDGE, pd.DataFrame(X, columns=names), y)
+    model = clone(RIDGE).set_params(epsilon=4.0)
+    model = fitted(model, pd.DataFrame(X, columns=names), y)
     summary = model.summary(0.9)
     text, page = str(summary), summary._repr_html_()
     for word in (
@@ -106,7 +108,7 @@ def test_the_summary_says_all_that_there_is(data):
         "privacy",
         "0.9 intervals",
         "'yes'",
-        "(1, 1e-05)",
+        "(4, 1e-05)",
     ):
         assert word in text
     assert "&lt;b&gt;" in page

@@ -1817,8 +1817,8 @@ MUTANTS = (
     Mutant(
         "standard errors that are paid by nobody",
         "_plans/_inference.py",
-        "    left = 1.0 - moment_budget - _SCALE_SHARE - _MEANS_SHARE - lost_share - _MATRIX_SHARE\n",
-        "    left = 1.0 - moment_budget\n",
+        "_SCALE_SHARE - _MEANS_SHARE - lost_share - _MATRIX_SHARE\n",
+        "0.0\n",
         (PLAN_INFERENCE, REPLAY),
     ),
     Mutant(
@@ -1834,7 +1834,8 @@ MUTANTS = (
     Mutant(
         "a share of clipped rows without its noise",
         "_solvers/_inference.py",
-        "        total = mechanism.release(sums.means(u[:, np.newaxis], columns, mechanism), stream)\n",
+        "        total = mechanism.release("
+        "sums.means(u[:, np.newaxis], columns, mechanism), stream)\n",
         "        total = sums.means(u[:, np.newaxis], columns, mechanism)\n"
         "        mechanism.release(total, stream)\n",
         (SOLVER_INFERENCE, REPLAY),
