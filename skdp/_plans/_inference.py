@@ -22,8 +22,8 @@ class InferencePlan(WhitenedPlan):
     """A plan of private whitening that also releases what standard errors are made of.
 
     In the order in which they are made: the moment, steps that settle, one number, the steps that
-    are kept, two numbers, a vector where it is bought, and a matrix. All numbers of releases are fixed
-    beforehand.
+    are kept, two numbers, a vector where it is bought, and a matrix. All numbers of releases are
+    fixed beforehand.
 
     Parameters
     ----------

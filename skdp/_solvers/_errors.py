@@ -40,7 +40,10 @@ BLURRED = (
     "the noise hides whether errors vary with the rows: sampling errors are as large as they may be"
 )
 UNKNOWN = "the noise hides how many rows were clipped"
-DRIFT = "clipping biases a coefficient, as errors have a long tail on one side: raise clipping_norm"
+DRIFT = (
+    "clipping may bias a coefficient, as it does where errors have a long tail on one side: raise "
+    "clipping_norm, or fit the logarithm of such targets"
+)
 UNSEEN = "the noise hides by how much clipping biases the coefficients"
 BROKEN = "the releases are no curvature: there is far too much noise"
 
