@@ -2,7 +2,8 @@
 
 Data sets are drawn again and again from a population that is known, by one design a cell; for each
 the slopes' intervals of 95 % are compared with the population's own coefficients, on rows clipped
-to the same norm and with the same penalty. Intercepts don't count. Widths are those over the width
+to the same norm and with the same penalty. Intercepts count apart, and "least" is the coverage of
+the coefficient that is covered least. Widths are those over the width
 without privacy on the same rows, medians over slopes and sets. Delta is 1e-5.
 
 - "whitened": `DPRidge` and `DPLogisticRegression` with ``inference=True``. The columns "yes",
@@ -27,7 +28,7 @@ import numpy as np
 import pandas as pd
 from joblib import Memory
 from peers.bootstrap import bootstrap_interval
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 from skdp.linear_model import DPLogisticRegression, DPRidge
 
@@ -71,9 +72,18 @@ def _designs():
         for features in ("skewed", "binary", "one-hot", "correlated"):
             for d in (5, 20):
                 yield Design(task, 10_000, d, features)
-    for detail in ("heteroscedastic", "t3", "exponential"):
+    for detail in (
+        "heteroscedastic",
+        "t3",
+        "exponential",
+        "cost",
+        "lognormal",
+        "lognormal-varying",
+    ):
         for d in (5, 20):
             yield Design("squares", 10_000, d, "normal", detail)
+    for task in ("squares", "logistic"):
+        yield Design(task, 10_000, 5, "rare-dummy")
     for size in ((10_000, 5), (10_000, 20), (50_000, 5), (50_000, 20)):
         yield Design("logistic", *size, "normal", "rare")
     yield Design("logistic", 50_000, 5, "skewed", "rare")
@@ -96,15 +106,27 @@ def draw(design, n_rows, rng):
     if design.task == "logistic":
         shift = -3.3 if design.detail == "rare" else 0.3
         return X, (rng.random(n_rows) < expit(0.84 * score + shift)).astype(int)
+    if design.detail == "cost":
+        # Few cases cost much, and all others little.
+        is_high = rng.random(n_rows) < np.clip(0.03 * (1.0 + 0.8 * X[:, 0]), 0.0, 1.0)
+        return X, np.clip(
+            np.where(is_high, 0.95, -0.95) + 0.02 * rng.standard_normal(n_rows), -1, 1
+        )
     errors = {
         "": lambda: rng.standard_normal(n_rows),
         "heteroscedastic": lambda: (
             rng.standard_normal(n_rows) * np.exp(0.5 * X[:, 0] / SPREAD - 0.25)
         ),
         "t3": lambda: rng.standard_t(3, n_rows) / math.sqrt(3.0),
+        "lognormal": lambda: _long_tail(n_rows, rng),
+        "lognormal-varying": lambda: _long_tail(n_rows, rng) * np.exp(X[:, 0]),
         "exponential": lambda: rng.exponential(size=n_rows) - 1.0,
     }[design.detail]()
     return X, np.clip(0.25 * score + 0.235 * errors, -1.0, 1.0)
+
+
+def _long_tail(n, rng):
+    return 0.34 * (rng.lognormal(size=n) - math.exp(0.5))
 
 
 def _features(kind, n, d, rng):
@@ -115,6 +137,8 @@ def _features(kind, n, d, rng):
     X = rng.standard_normal((n, d))
     if kind == "correlated":
         return math.sqrt(0.9) * rng.standard_normal((n, 1)) + math.sqrt(0.1) * X
+    if kind == "rare-dummy":
+        X[:, 0] = 3.0 * (rng.random(n) < 0.01)
     if kind == "one-hot":
         # Half of the columns are of one feature, whose last value is none of them.
         half = d // 2
@@ -164,7 +188,7 @@ def errors_without_privacy(design, Z, y, w):
 
 
 def ours(design, X, y, epsilon, seed):
-    """Return the ends of the slopes' intervals, and their quality."""
+    """Return the ends of the intervals, the intercept's last, and their quality."""
     shared = {"epsilon": epsilon, "delta": DELTA, "data_norm": data_norm(design), "alpha": ALPHA}
     shared |= {"random_state": seed, "inference": True}
     if design.task == "squares":
@@ -173,8 +197,10 @@ def ours(design, X, y, epsilon, seed):
         model = DPLogisticRegression(classes=[0, 1], **shared)
     model.fit(X, y)
     if model.inference_quality_ == "no":
-        return np.full((X.shape[1], 2), np.nan), "no"
-    return model.conf_int(LEVEL), model.inference_quality_
+        return np.full((X.shape[1] + 1, 2), np.nan), "no"
+    reach = ndtri(0.5 + 0.5 * LEVEL) * model.intercept_std_error_
+    of_intercept = np.ravel([model.intercept_ - reach, model.intercept_ + reach])
+    return np.vstack([model.conf_int(LEVEL), of_intercept]), model.inference_quality_
 
 
 def without_privacy(design, X, y, epsilon, seed):
@@ -186,7 +212,7 @@ def without_privacy(design, X, y, epsilon, seed):
         found = sm.OLS(y, Z).fit(cov_type="HC0")
     else:
         found = sm.Logit(y, Z).fit(disp=False)
-    return found.conf_int(1.0 - LEVEL)[:-1], "yes"
+    return found.conf_int(1.0 - LEVEL), "yes"
 
 
 def bootstrap(design, X, y, epsilon, seed):
@@ -202,7 +228,9 @@ def bootstrap(design, X, y, epsilon, seed):
         level=LEVEL,
         seed=seed,
     )
-    return ends[:-1], "yes"
+    # Of the weight of a column of another length.
+    ends[-1] *= bias
+    return ends, "yes"
 
 
 METHODS = {"whitened": ours, "statsmodels": without_privacy, "bootstrap": bootstrap}
@@ -211,7 +239,7 @@ QUALITIES = ("yes", "wide", "no")
 
 
 def measure(name, method, epsilon, first):
-    """Return quality, coverage and width of a block of data sets, of shape (sets, 3)."""
+    """Return quality, width, and what is covered of a block of sets, of shape (sets, 3 + d)."""
     design, found = DESIGNS[name], []
     target = truth(name, 0.0 if method in NO_PENALTY else ALPHA)
     for seed in range(first, first + BLOCK):
@@ -219,10 +247,10 @@ def measure(name, method, epsilon, first):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ends, quality = METHODS[method](design, X, y, epsilon, seed)
-        reference = errors_without_privacy(design, certified(X, design), y, target)[:-1]
-        holds = (ends[:, 0] <= target[:-1]) & (target[:-1] <= ends[:, 1])
-        width = np.median((ends[:, 1] - ends[:, 0]) / (2.0 * 1.959964 * reference))
-        found.append([QUALITIES.index(quality), holds.mean(), width])
+        reference = errors_without_privacy(design, certified(X, design), y, target)
+        holds = (ends[:, 0] <= target) & (target <= ends[:, 1])
+        ratios = (ends[:, 1] - ends[:, 0]) / (2.0 * 1.959964 * reference)
+        found.append([QUALITIES.index(quality), np.median(ratios[:-1]), *holds])
     return np.array(found)
 
 
@@ -233,9 +261,12 @@ def summarize(found):
         of_quality = found[found[:, 0] == code]
         row[quality] = len(of_quality) / len(found)
         if quality != "no" and len(of_quality):
-            row[f"coverage_{quality}"] = of_quality[:, 1].mean()
-            row[f"se_{quality}"] = of_quality[:, 1].std() / math.sqrt(len(of_quality))
-            row[f"width_{quality}"] = np.median(of_quality[:, 2])
+            covered = of_quality[:, 2:-1].mean(axis=1)
+            row[f"coverage_{quality}"] = covered.mean()
+            row[f"se_{quality}"] = covered.std() / math.sqrt(len(of_quality))
+            row[f"width_{quality}"] = np.median(of_quality[:, 1])
+            row[f"intercept_{quality}"] = of_quality[:, -1].mean()
+            row[f"least_{quality}"] = of_quality[:, 2:].mean(axis=0).min()
     return row
 
 

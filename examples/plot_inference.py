@@ -62,20 +62,26 @@ def fit(X, y, seed, epsilon=1.0):
 
 
 X, y = registry(0)
-model = fit(X, y, seed=0)
+model = fit(X, y, seed=1)
 print(model.summary())
 
 # %%
 # Do intervals hold what they promise?
 # ------------------------------------
-# New registries, again and again, and how many of their intervals hold the truth.
+# New registries, again and again, and how many of their intervals hold the truth. Where the noise
+# happens to look like a bias there are none.
 
 held = {}
 for epsilon in (0.5, 1.0, 4.0):
-    ends = np.array([fit(*registry(s), s, epsilon).conf_int() for s in range(1, N_REPEATS + 1)])
+    fits = [fit(*registry(s), s, epsilon) for s in range(1, N_REPEATS + 1)]
+    told = [each for each in fits if each.inference_quality_ != "no"]
+    ends = np.array([each.conf_int() for each in told])
     held[epsilon] = (ends[..., 0] < regression.coef_) & (regression.coef_ < ends[..., 1])
     width = np.median(ends[..., 1] - ends[..., 0])
-    print(f"epsilon {epsilon:3}: {held[epsilon].mean():.0%} hold it, typical width {width:.1f}")
+    print(
+        f"epsilon {epsilon:3}: {len(told)} of {N_REPEATS} have intervals, "
+        f"{held[epsilon].mean():.0%} hold it, typical width {width:.1f}"
+    )
 
 # %%
 # When it can't tell
@@ -99,7 +105,7 @@ except NoIntervalError as error:
 
 figure, axes = plt.subplots(figsize=(7.0, 3.6), layout="constrained")
 for shift, (epsilon, colour) in enumerate(zip(held, ("#d55e00", "#0072b2", "0.4"), strict=True)):
-    found = fit(X, y, seed=0, epsilon=epsilon)
+    found = fit(X, y, seed=1, epsilon=epsilon)
     places = np.arange(len(names)) + 0.2 * (shift - 1)
     low, high = found.conf_int().T
     axes.vlines(places, low, high, color=colour, lw=4, label=rf"$\varepsilon$ = {epsilon:g}")

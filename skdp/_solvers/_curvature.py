@@ -10,8 +10,6 @@ from scipy.special import expit
 
 # Of Gauss and Hermite's rule for the mean over normal scores; and no score varies more than this.
 _NODES, _WIDEST = 60, 30.0
-# An eigenvalue of a matrix that noise has made small is raised to this share of what was expected.
-_LEAST_SHARE = 0.25
 
 
 class MappedMoment(NamedTuple):
@@ -94,7 +92,7 @@ def _normal_rule(n_nodes):
 _RULE = _normal_rule(_NODES)
 
 
-def follow(noisy, expected, noise):
+def follow(noisy, expected, noise, least_share):
     r"""Return what was expected, moved to a noisy symmetric matrix as far as that is believed.
 
     The difference D of the two has the clean difference plus noise. Along each eigenvector of D
@@ -105,6 +103,8 @@ def follow(noisy, expected, noise):
     noisy, expected : ndarray of shape (p, p)
     noise : float
         Standard deviation of the noise of a diagonal entry; 1 / sqrt(2) of it elsewhere.
+    least_share : float
+        An eigenvalue is raised to this share of what was expected.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def follow(noisy, expected, noise):
     pull = (gaps / (gaps**2 + 1.0 / values.size)).sum(axis=1)
     moved = isotonic_regression(values - 2.0 * radius / values.size * pull).x
     found, directions = eigh(expected + (vectors * moved) @ vectors.T)
-    least = _LEAST_SHARE * np.einsum("ji,jk,ki->i", directions, expected, directions)
+    least = least_share * np.einsum("ji,jk,ki->i", directions, expected, directions)
     return (directions * np.maximum(found, least)) @ directions.T
 
 

@@ -8,12 +8,15 @@ import numpy as np
 from skdp._mechanisms import as_symmetric
 from skdp._solvers._curvature import inverse_of, map_moment
 from skdp._solvers._errors import Errors, Releases, estimate
+from skdp._solvers._inference_sums import LOST
 from skdp._solvers._whitening import whiten
 
 # What the mapped rows are taken to fill at least, in columns.
 _LEAST_COLUMNS = 0.01
 # Of steps that are kept, once there are some.
 _LARGEST_GAIN = 0.5
+# Rows lose so many times as much by clipping as is counted of it.
+_TAIL = 2.0
 # Shares below this are taken to be noise.
 _LEAST_SHARE = 1e-6
 
@@ -70,7 +73,7 @@ def solve_inference(sums, *, plan, model, stream):
         return step * min(1.0, model.reach / max(moves, 1e-300))
 
     def share(mechanism, u):
-        total = mechanism.release(sums.means(u[:, np.newaxis], mechanism), stream)
+        total = mechanism.release(sums.means(u[:, np.newaxis], columns, mechanism), stream)
         return total / n_rows
 
     def believed(share, mechanism):
@@ -102,12 +105,18 @@ def solve_inference(sums, *, plan, model, stream):
         u = u - gain * newton(u, g, correction)
     last_share, cut = share(means_mechanism, u)
     last_share = believed(last_share, means_mechanism)
+    lost, lost_noise = np.zeros(problem.n_columns), 0.0
+    if plan.lost_share > 0.0 and plan.budget.is_private:
+        lost_mechanism = plan.lost_mechanism()
+        released = lost_mechanism.release(sums.lost(u[:, np.newaxis], lost_mechanism), stream)
+        unit = _TAIL * LOST * clip / n_rows
+        lost, lost_noise = unit * released, unit * lost_mechanism.noise_std
     bound = model.matrix_bound(clip, last_share, columns) if plan.budget.is_private else math.inf
     matrix_mechanism = plan.matrix_mechanism(bound)
     released = matrix_mechanism.release(
         sums.matrix(u[:, np.newaxis], bound, matrix_mechanism), stream
     )
-    if not (np.isfinite(u).all() and np.isfinite(released).all()):
+    if not all(np.isfinite(part).all() for part in (u, lost, released)):
         return np.full((1, problem.n_columns), np.nan), None
     found = estimate(
         Releases(
@@ -120,6 +129,8 @@ def solve_inference(sums, *, plan, model, stream):
             share=last_share,
             cut=float(cut),
             cut_noise=means_mechanism.noise_std / n_rows,
+            lost=lost,
+            lost_noise=lost_noise,
             clip=clip,
             matrix=as_symmetric(released, problem.n_columns) / n_rows,
             matrix_noise=matrix_mechanism.noise_std / n_rows,

@@ -15,6 +15,8 @@ _CLIP, _ADDED = 4.0, 0.03
 _LEAST_SEEN = 0.25
 # A row's part of the matrix is cut at this many times the mean.
 _MATRIX_CUT = 16.0
+# Rows that were cut count in full from this many times the mean square of their length.
+_LONG = 4.0
 # The curvature of normal scores may be off by this factor, and the least mean that is believed.
 _MOST_OFF, _LEAST_MEAN = 2.0, 1e-3
 
@@ -33,16 +35,28 @@ class Squares:
         Variance of predictions that noise may cause from step to step.
     most_jitter : float
         The largest noise of predictions, as a root mean square, that leaves the curvature as it is.
+    least_share : float
+        Of what was expected of the matrix, that it is raised to. Rows that were cut make it small
+        where it stands for errors; where it is the curvature, to raise it makes errors small.
+    lost_share : float
+        Of the budget, for what clipping takes away. Slopes of the logistic loss end at 1, and
+        the number of rows that are clipped says enough.
     """
 
     clip: float = 1.6
     reach: float = math.inf
     calm: float = math.inf
     most_jitter: float = math.inf
+    least_share: float = 1.0
+    lost_share: float = 0.16
 
     def most_cut(self, n_rows):
         """Return the share of clipped rows from which on clipping may bias the result."""
-        return 0.05
+        return 0.002
+
+    def counts(self, lengths, columns):
+        """Return what rows that were cut count: by how much of the curvature is theirs."""
+        return (lengths / math.sqrt(_LONG * columns)) ** 2
 
     def weights(self, slopes, predictions):
         """Return a weight for each row, given its slope after clipping."""
@@ -108,10 +122,16 @@ class Logistic:
     reach: float = 2.0
     calm: float = 0.01
     most_jitter: float = 1.0
+    least_share: float = 0.25
+    lost_share: float = 0.0
 
     def most_cut(self, n_rows):
         """Return the share of clipped rows from which on clipping may bias the result."""
         return 0.5 / math.sqrt(n_rows)
+
+    def counts(self, lengths, columns):
+        """Return what rows that were cut count, each the same."""
+        return np.ones(lengths.shape)
 
     def weights(self, slopes, predictions):
         """Return the slope of the loss's derivative for each row."""

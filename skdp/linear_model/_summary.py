@@ -16,6 +16,7 @@ _FITTED = (
     "inference_quality_",
     "inference_reasons_",
     "_std_error_parts",
+    "_estimand",
 )
 _COLUMNS = ("coefficient", "sampling", "privacy", "std error", "low", "high")
 _DASH = "-"
@@ -41,7 +42,8 @@ class InferenceMixin:
 
         They cover the coefficients that a fit of the whole population would have without noise, on
         rows clipped to `data_norm` (and targets to `target_bounds`), with the penalty `alpha`.
-        Nothing more is released for them.
+        Where that norm clips many rows they don't cover the coefficients of the rows as they are.
+        Nothing more is released for them. `summary` has the intercept's, too.
 
         Parameters
         ----------
@@ -64,7 +66,7 @@ class InferenceMixin:
         ValueError
             If `level` isn't in (0, 1).
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "inference_quality_")
         level = _check_level(level)
         if self.inference_quality_ == "no":
             raise NoIntervalError(f"There is no interval: {'; '.join(self.inference_reasons_)}.")
@@ -94,20 +96,22 @@ class InferenceMixin:
         ValueError
             If `level` isn't in (0, 1).
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "inference_quality_")
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
         values = np.ravel(self.coef_)
-        if self.fit_intercept:
+        # As it was in the fit.
+        if self._std_error_parts.shape[1] > len(values):
             names, values = [*names, "intercept"], np.append(values, self.intercept_)
         return InferenceSummary(
             tuple(map(str, names)),
             values,
-            self._std_error_parts[:, : len(values)],
+            self._std_error_parts,
             _check_level(level),
             self.inference_quality_,
             self.inference_reasons_,
+            self._estimand,
             repr(self.privacy_report_),
         )
 
@@ -130,6 +134,11 @@ class InferenceMixin:
             parts[:, -1] *= bias
         total = np.hypot(*parts)
         self._std_error_parts = parts
+        self._estimand = (
+            f"they cover the fit of the population with data_norm={self.data_norm:g}, "
+            f"{self._estimand_of_targets()}alpha={self.alpha:g}: "
+            "rows that are longer are scaled down"
+        )
         self.coef_std_error_ = total[: self.n_features_in_].reshape(self.coef_.shape)
         of_intercept = total[-1] if bias else 0.0
         self.intercept_std_error_ = np.full(np.shape(self.intercept_), of_intercept)[()]
@@ -149,16 +158,19 @@ class InferenceSummary:
     level : float
     quality : {"yes", "wide", "no"}
     reasons : tuple of str
+    estimand : str
+        What intervals cover.
     guarantee : str
     """
 
-    def __init__(self, names, values, parts, level, quality, reasons, guarantee):
+    def __init__(self, names, values, parts, level, quality, reasons, estimand, guarantee):
         self.names = names
         self.values = values
         self.parts = parts
         self.level = level
         self.quality = quality
         self.reasons = reasons
+        self.estimand = estimand
         self.guarantee = guarantee
 
     def _cells(self):
@@ -173,6 +185,7 @@ class InferenceSummary:
         return [
             f"{verdict} (inference_quality_ = {self.quality!r})",
             *self.reasons,
+            self.estimand,
             f"privacy: {self.guarantee}",
         ]
 

@@ -95,7 +95,10 @@ class _BaseWhitened(RowPrivateEstimator):
             wanted_weight=scale.wanted,
             steepest=scale.steepest,
         )
-        make_plan = plan_inference if self.inference else plan_whitened
+        make_plan, shares = plan_whitened, {}
+        if self.inference:
+            shares["lost_share"] = MODELS[self._loss(1).name].lost_share
+            make_plan = plan_inference
         return make_plan(
             problem,
             budget,
@@ -105,6 +108,7 @@ class _BaseWhitened(RowPrivateEstimator):
             step_size=self.step_size,
             momentum=self.momentum,
             average=self.average,
+            **shares,
         )
 
     def _records(self, groups, X, weights):
@@ -215,12 +219,14 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         Of fits with `groups`: how many rows of full length the rows of a group may come to in the
         second moment, at least 1. Groups with more count as so many there; their steps see all
         rows. "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
+
     inference : bool, default=False
         Whether to release what standard errors and confidence intervals need, too, within the same
         budget: see `conf_int` and `summary`. For one target, or two classes. The coefficients then
         come from other steps, for which `step_size`, `average` and, where there is one, `momentum`
         must be as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32,
-        and at least 12. doc/theory/inference.rst derives the errors.
+        and at least 12. Intervals are for the model of rows clipped to `data_norm`: for one of rows
+        as they are, take a norm that hardly any row exceeds. doc/theory/inference.rst derives them.
 
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
@@ -421,6 +427,10 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         self._set_report(steps, report)
         return self
 
+    def _estimand_of_targets(self):
+        low, high = self.target_bounds or (None, None)
+        return "" if low is None else f"targets in [{low:g}, {high:g}], "
+
     def _loss(self, n_outputs):
         return LOSSES["squared_error"]
 
@@ -516,12 +526,14 @@ class DPLogisticRegression(
         Of fits with `groups`: how many rows of full length the rows of a group may come to in the
         second moment, at least 1. Groups with more count as so many there; their steps see all
         rows. "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
+
     inference : bool, default=False
         Whether to release what standard errors and confidence intervals need, too, within the same
         budget: see `conf_int` and `summary`. For one target, or two classes. The coefficients then
         come from other steps, for which `step_size`, `average` and, where there is one, `momentum`
         must be as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32,
-        and at least 12. doc/theory/inference.rst derives the errors.
+        and at least 12. Intervals are for the model of rows clipped to `data_norm`: for one of rows
+        as they are, take a norm that hardly any row exceeds. doc/theory/inference.rst derives them.
 
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
@@ -734,6 +746,9 @@ class DPLogisticRegression(
         self._set_report(steps, report)
         self.momentum_ = steps.momentum
         return self
+
+    def _estimand_of_targets(self):
+        return ""
 
     def _loss(self, n_outputs):
         return LOSSES["log_loss"] if n_outputs == 1 else Multinomial(n_outputs)

@@ -1863,8 +1863,8 @@ MUTANTS = (
     Mutant(
         "scalars of standard errors that aren't accounted",
         "_plans/_inference.py",
-        "        return moment, settling, scale, kept, means, matrix\n",
-        "        return moment, settling, kept, matrix\n",
+        "        events = moment, settling, scale, kept, means\n",
+        "        events = moment, settling, kept\n",
         (PLAN_INFERENCE, REPLAY),
     ),
     Mutant(
@@ -1873,6 +1873,48 @@ MUTANTS = (
         "self._pair_mechanism(math.sqrt(2.0), 2, _MEANS_SHARE)",
         "self._pair_mechanism(1.0, 2, _MEANS_SHARE)",
         (PLAN_INFERENCE,),
+    ),
+    Mutant(
+        "two vectors of what clipping took as near as one",
+        "_plans/_inference.py",
+        'distance = 2.0 if self.budget.adjacency == "replace_one" else 1.0',
+        "distance = 1.0",
+        (PLAN_INFERENCE, REPLAY),
+    ),
+    Mutant(
+        "a record's vector of what clipping took claimed to be a pair's",
+        "_plans/_inference.py",
+        "GaussianEvent(self._pair_multiplier(self.lost_share), pairwise=moment.pairwise)",
+        "GaussianEvent(self._pair_multiplier(self.lost_share), pairwise=True)",
+        (PLAN_INFERENCE,),
+    ),
+    Mutant(
+        "a vector of what clipping took that is paid by nobody",
+        "_plans/_inference.py",
+        "        return *events, lost, matrix\n",
+        "        return *events, matrix\n",
+        (PLAN_INFERENCE, REPLAY),
+    ),
+    Mutant(
+        "what clipping took without a bound",
+        "_solvers/_inference_sums.py",
+        "/ LOST, 0.0, 1.0)",
+        "/ LOST, 0.0, np.inf)",
+        (SOLVER_INFERENCE, REPLAY),
+    ),
+    Mutant(
+        "rows of any length in the number that were cut",
+        "_solvers/_inference_sums.py",
+        "np.fmin(counts, 1.0).sum()",
+        "counts.sum()",
+        (SOLVER_INFERENCE,),
+    ),
+    Mutant(
+        "what clipping took without its noise",
+        "_solvers/_inference.py",
+        "released = lost_mechanism.release(sums.lost(u[:, np.newaxis], lost_mechanism), stream)",
+        "released = sums.lost(u[:, np.newaxis], lost_mechanism)",
+        (SOLVER_INFERENCE, REPLAY),
     ),
     Mutant(
         "a pair's matrices of standard errors as near as a record's",
@@ -1891,8 +1933,8 @@ MUTANTS = (
     Mutant(
         "standard errors that are paid by nobody",
         "_plans/_inference.py",
-        "    left = 1.0 - moment_budget - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE\n",
-        "    left = 1.0 - moment_budget\n",
+        "_SCALE_SHARE - _MEANS_SHARE - lost_share - _MATRIX_SHARE\n",
+        "0.0\n",
         (PLAN_INFERENCE, REPLAY),
     ),
     Mutant(
@@ -1908,8 +1950,9 @@ MUTANTS = (
     Mutant(
         "a share of clipped rows without its noise",
         "_solvers/_inference.py",
-        "        total = mechanism.release(sums.means(u[:, np.newaxis], mechanism), stream)\n",
-        "        total = sums.means(u[:, np.newaxis], mechanism)\n"
+        "        total = mechanism.release("
+        "sums.means(u[:, np.newaxis], columns, mechanism), stream)\n",
+        "        total = sums.means(u[:, np.newaxis], columns, mechanism)\n"
         "        mechanism.release(total, stream)\n",
         (SOLVER_INFERENCE, REPLAY),
     ),

@@ -9,7 +9,17 @@ from skdp._bounds import clip_rows, null_records
 from skdp._losses import LOSSES
 from skdp._mechanisms import GaussianMechanism, as_symmetric
 from skdp._solvers._curvature import follow, map_moment, normal_curvature
-from skdp._solvers._errors import BROKEN, CUT, HIDDEN, Releases, _of_hessian, estimate
+from skdp._solvers._errors import (
+    BROKEN,
+    CUT,
+    DRIFT,
+    HIDDEN,
+    THIN,
+    UNSEEN,
+    Releases,
+    _of_hessian,
+    estimate,
+)
 from skdp._solvers._inference import solve_inference
 from skdp._solvers._inference_models import MODELS
 from skdp._solvers._inference_sums import InferenceSums
@@ -49,12 +59,19 @@ def test_sums_are_what_they_say_row_by_row(name, rng, no_noise):
     A, w, clip, bound = symmetric(rng), rng.standard_normal(5), 0.4, 0.11
     made, loss = plan(n_rows=60), LOSSES[name]
     shares, cut, matrix, capped = 0.0, 0, np.zeros((5, 5)), 0
+    weighed, taken, full_length = 0.0, np.zeros(5), 0
     for z, target in zip(full, y, strict=True):
         if not z.any():
             continue
         length = np.linalg.norm(A @ z)
         slope = float(loss.gradient(target, z @ A @ w))
-        cut += abs(slope) * length > clip
+        if abs(slope) * length > clip:
+            cut += 1
+            is_long = min(length**2 / (4.0 * 2.3), 1.0)
+            weighed += is_long if name == "squared_error" else 1.0
+            excess = (abs(slope) * length / clip - 1.0) / 0.5
+            full_length += excess > 1.0
+            taken += np.sign(slope) * min(excess, 1.0) * (A @ z) / length
         slope = np.clip(slope, -clip / length, clip / length)
         p = expit(z @ A @ w)
         weight = slope**2 if name == "squared_error" else p * (1.0 - p)
@@ -64,14 +81,17 @@ def test_sums_are_what_they_say_row_by_row(name, rng, no_noise):
         matrix += weight * np.outer(A @ z, A @ z)
     assert 0 < cut < 50
     assert 0 < capped < 50
+    assert 0 < full_length < cut
     mechanisms = made.scale_mechanism(), made.means_mechanism(), made.matrix_mechanism(bound)
     with InferenceSums(MODELS[name], rows, y[:, np.newaxis], loss).at_work() as sums:
         sums.bound_slopes(A, clip)
-        one = sums.means(w[:, np.newaxis], mechanisms[0])
-        two = sums.means(w[:, np.newaxis], mechanisms[1])
+        one = sums.means(w[:, np.newaxis], 2.3, mechanisms[0])
+        two = sums.means(w[:, np.newaxis], 2.3, mechanisms[1])
         found = sums.matrix(w[:, np.newaxis], bound, mechanisms[2])
+        lost = sums.lost(w[:, np.newaxis], made.lost_mechanism())
     np.testing.assert_allclose(one, [shares], rtol=1e-9)
-    np.testing.assert_allclose(two, [shares, cut], rtol=1e-9)
+    np.testing.assert_allclose(two, [shares, weighed], rtol=1e-9)
+    np.testing.assert_allclose(lost, taken, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(as_symmetric(found, 5), matrix, rtol=1e-9, atol=1e-12)
 
 
@@ -103,12 +123,15 @@ def test_a_noisy_matrix_is_followed_where_it_says_more_than_noise():
     for _ in range(20):
         H = rng.standard_normal((30, 30))
         noisy = clean + 0.2 * (H + H.T) / 2.0
-        found = follow(noisy, expected, 0.2)
+        found = follow(noisy, expected, 0.2, 0.25)
         assert np.linalg.eigvalsh(found)[0] > 0.0
         errors.append([np.linalg.norm(each - clean) for each in (found, noisy, expected)])
     of_found, of_noisy, of_expected = np.mean(errors, axis=0)
     assert of_found < 0.6 * min(of_noisy, of_expected)
-    assert follow(noisy, expected, 0.0) is noisy
+    assert follow(noisy, expected, 0.0, 0.25) is noisy
+    for share in (0.25, 1.0):
+        least = np.linalg.eigvalsh(follow(0.0 * expected, expected, 1e-3, share))[0]
+        assert least == pytest.approx(share, rel=1e-6)
 
 
 def test_the_covariance_of_a_noisy_matrix_times_a_vector(rng):
@@ -161,6 +184,8 @@ def released(made, **changes):
         "share": 0.1,
         "cut": 0.0,
         "cut_noise": 1e-3,
+        "lost": np.zeros(5),
+        "lost_noise": 1e-4,
         "clip": 2.0,
         "matrix": 0.4 * np.eye(5) * white.signal.mean(),
         "matrix_noise": 1e-3,
@@ -174,6 +199,9 @@ def released(made, **changes):
         ({}, "yes", None),
         ({"least": -0.3}, "no", HIDDEN),
         ({"cut": 0.06}, "no", CUT),
+        ({"lost": np.full(5, 0.05)}, "no", DRIFT),
+        ({"lost_noise": 0.05}, "wide", UNSEEN),
+        ({"matrix": np.diag([0.02, 0.4, 0.4, 0.4, 0.4])}, "no", THIN),
         ({"mean_gradient": np.full(5, np.nan)}, "no", BROKEN),
         ({"matrix_noise": 1.0}, "wide", "the noise hides whether"),
         ({"cut_noise": 0.2}, "wide", "the noise hides how many"),
@@ -189,6 +217,9 @@ def test_whether_errors_can_be_trusted(changes, quality, reason):
     assert finite == [quality != "no"] * 2
     if quality == "no":
         np.testing.assert_array_equal(found.u, released(made).u)
+    if "lost_noise" in changes:
+        plain = estimate(released(made), made, MODELS["squared_error"])
+        assert (found.privacy > 2.0 * plain.privacy).all()
     if "matrix_noise" in changes:
         plain = estimate(released(made), made, MODELS["squared_error"])
         assert (found.sampling > 1.3 * plain.sampling).all()
@@ -218,9 +249,13 @@ class Records:
         self.asked.append((w, mechanism))
         return np.full((5, 1), self.value)
 
-    def means(self, w, mechanism):
-        self.asked.append((w, mechanism))
+    def means(self, w, columns, mechanism):
+        self.asked.append((w, columns, mechanism))
         return np.full(mechanism.size, self.value)
+
+    def lost(self, w, mechanism):
+        self.asked.append(("lost", mechanism))
+        return np.full(5, self.value)
 
     def matrix(self, w, bound, mechanism):
         self.asked.append((w, bound, mechanism))
@@ -260,7 +295,9 @@ def _check_clips(asked):
     """Slopes are released with the bound that they were last cut to."""
     bounds = []
     for first, *rest in (one for one in asked if isinstance(one, tuple)):
-        if first.shape == (5, 5):
+        if isinstance(first, str):
+            assert rest[-1].contribution_bound == 1.0
+        elif first.shape == (5, 5):
             bounds.append(rest[0])
         elif rest[-1].size == 5:
             assert rest[-1].contribution_bound == bounds[-1]
