@@ -3,8 +3,13 @@
 Needs the extra ``dask``: ``pip install "skdp[dask]"``.
 """
 
-from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge
-from skdp.dask._labels import label_aggregate
-from skdp.dask._map import transform
+try:
+    from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge
+    from skdp.dask._labels import label_aggregate
+    from skdp.dask._map import transform
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"skdp.dask needs {error.name}, which isn't installed: pip install 'skdp[dask]'"
+    ) from error
 
 __all__ = ["DaskDPLogisticRegression", "DaskDPRidge", "label_aggregate", "transform"]

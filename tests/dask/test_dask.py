@@ -3,6 +3,8 @@
 import os
 import pickle
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -359,3 +361,14 @@ def test_slack_does_not_grow_with_rows():
     assert slacks[0] == slacks[1] < 1e-6
     assert DaskDPRidge()._plan(10**9, 50, 1).moment_mechanism.grid > 0.0
     assert Budget(1.0, 1e-12, "zero_out", "pld").is_private
+
+
+def test_without_the_extra_the_error_says_what_to_install():
+    program = "import sys; sys.modules['distributed'] = None; import skdp.dask"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
+    )
+    assert run.returncode == 1
+    assert "ImportError: skdp.dask needs distributed" in run.stderr
+    assert "skdp[dask]" in run.stderr

@@ -33,6 +33,17 @@ def expected():
     return DaskDPRidge(**RIDGE).fit(*records()).coef_
 
 
+def pids_of(client, n_workers):
+    """Return the processes of so many workers, once no dead one is taken for alive."""
+    for _ in range(100):
+        client.wait_for_workers(n_workers)
+        try:
+            return sorted(client.run(os.getpid).values())
+        except OSError:
+            time.sleep(0.1)
+    raise TimeoutError("workers don't come back.")
+
+
 def kill(pid, delay):
     def act():
         time.sleep(delay)
@@ -55,8 +66,7 @@ def test_killed_at_any_moment(expected):
         DaskDPRidge(**RIDGE).fit(*records())
         usual = time.perf_counter() - start
         for place in range(N_FITS):
-            client.wait_for_workers(3)
-            pids = sorted(client.run(os.getpid).values())
+            pids = pids_of(client, 3)
             table = client.persist(list(records())) if place % 2 else records()
             thread = kill(moments.choice(pids), moments.uniform(0.0, usual))
             assert np.array_equal(DaskDPRidge(**RIDGE).fit(*table).coef_, expected)
@@ -83,7 +93,7 @@ def test_workers_that_come_late_and_are_slow(expected):
 def test_rows_that_are_spilled_to_disk(tmp_path):
     X = dask.array.random.default_rng(0).uniform(-1.0, 1.0, (2_000_000, 20), chunks=(50_000, 20))
     y = X.sum(axis=1)
-    model = DaskDPRidge(max_iter=3, **RIDGE)
+    model = DaskDPRidge(max_iter=3, delta=1e-8, **RIDGE)
     expected = model.fit(X, y).coef_.copy()
     options = {"memory_limit": "350MiB", "local_directory": str(tmp_path), **QUIET}
     with LocalCluster(n_workers=1, **options) as cluster, Client(cluster) as client:
