@@ -95,7 +95,7 @@ def test_rows_that_are_spilled_to_disk(tmp_path):
     y = X.sum(axis=1)
     model = DaskDPRidge(max_iter=3, delta=1e-8, **RIDGE)
     expected = model.fit(X, y).coef_.copy()
-    options = {"memory_limit": "350MiB", "local_directory": str(tmp_path), **QUIET}
+    options = {"memory_limit": "700MiB", "local_directory": str(tmp_path), **QUIET}
     with LocalCluster(n_workers=1, **options) as cluster, Client(cluster) as client:
         held = client.persist([X, y])
         assert np.array_equal(model.fit(*held).coef_, expected)
