@@ -37,16 +37,24 @@ _PARAMETERS = """
 """
 
 
+# Attributes of a parameter that isn't here.
+_OF_INFERENCE = (
+    "coef_std_error_",
+    "intercept_std_error_",
+    "inference_quality_",
+    "inference_reasons_",
+)
+
+
 def _told_as(local):
-    """Give a class the text of another, with the parameters that this one has."""
+    """Give a class the text of another, with what this one has of its parameters and attributes."""
 
     def tell(cls):
         summary, _, rest = inspect.cleandoc(cls.__doc__).partition("\n")
         text = inspect.cleandoc("\n" + inspect.getdoc(local)).partition("\n")[2]
         text = text.replace("\nledger : ", f"\n{inspect.cleandoc(_PARAMETERS)}\n\nledger : ", 1)
-        for name in set(inspect.signature(local).parameters) - set(
-            inspect.signature(cls).parameters
-        ):
+        of_local, own = (set(inspect.signature(kind).parameters) for kind in (local, cls))
+        for name in [*(of_local - own), *_OF_INFERENCE]:
             text = re.sub(rf"^{name} : .*\n(?:\n|    .*\n)*", "", text, count=1, flags=re.MULTILINE)
         text = text.partition("\nExamples\n")[0]
         cls.__doc__ = f"{summary}\n{text}{rest}\n"
