@@ -7,6 +7,7 @@ from numbers import Real
 
 from sklearn.base import BaseEstimator
 
+from skdp._notebook import UnfoldingReport
 from skdp._plans._base import Budget
 from skdp.accountant import PrivacyReport
 from skdp.exceptions import PrivacyWarning
@@ -28,7 +29,7 @@ BUDGET_CONSTRAINTS = {
 }
 
 
-class PrivateEstimator(BaseEstimator):
+class PrivateEstimator(UnfoldingReport, BaseEstimator):
     """What every private estimator is.
 
     A copy that holds the seed of its noise is warned of, and one that fits elsewhere is charged to

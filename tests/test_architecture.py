@@ -26,6 +26,7 @@ ROOMS = [
     {"_mechanisms", "ledger"},
     {"_plans"},
     {"_solvers"},
+    {"_notebook"},
     {"_estimator"},
     {"linear_model", "preprocessing"},
     {"metrics", "calibration", "dask", "pipeline"},
@@ -167,7 +168,7 @@ OPENERS = {
 # Rooms whose releases are their solvers'.
 RELEASED_FOR = {"linear_model", "preprocessing", "metrics", "calibration", "pipeline"}
 # Estimators' reports are their plans'; these are shown or looked at, not made.
-REPORTERS = {"skdp.linear_model._notebook", "skdp._estimator"}
+REPORTERS = {"skdp._notebook", "skdp._estimator"}
 
 
 @pytest.mark.parametrize(("module", "path"), trees())

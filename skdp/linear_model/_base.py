@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._bounds import clip_rows, clip_targets, target_scale
 from skdp._checks import check_bounds, check_feature_bounds, check_positive, check_public_weight
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
+from skdp._notebook import CaptionMixin
 from skdp._plans._base import CLASSES_READ
 from skdp._weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp.exceptions import warn_user
-from skdp.linear_model._notebook import NotebookMixin
 from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
 
 # Numbers whose squares and products stay far from the ends of double precision.
@@ -93,7 +93,7 @@ def weights_public(public_weight):
     return () if public_weight is None else (WEIGHTS_STATED,)
 
 
-class LinearRegressorMixin(NotebookMixin):
+class LinearRegressorMixin(CaptionMixin):
     """Targets, weights and predictions of a linear regressor."""
 
     def _bounded_targets(self, y):
@@ -192,7 +192,7 @@ class LinearRegressorMixin(NotebookMixin):
         return quietly(super().score, X, y, sample_weight)
 
 
-class LinearClassifierMixin(NotebookMixin):
+class LinearClassifierMixin(CaptionMixin):
     """Weights, decision values and predictions of a linear classifier."""
 
     def _set_weights(self, weights, bias, classes):

@@ -5,12 +5,13 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._estimator import RecordPrivateEstimator
+from skdp._notebook import CaptionMixin
 from skdp.utils._sklearn import validate_data
 
 DTYPES = [np.float64, np.float32]
 
 
-class PrivateTransformer(TransformerMixin, RecordPrivateEstimator):
+class PrivateTransformer(CaptionMixin, TransformerMixin, RecordPrivateEstimator):
     """A transformer that learns from the records it protects.
 
     Subclasses have `_plan`, which makes the plan of a fit from the numbers of rows and features.
@@ -19,10 +20,6 @@ class PrivateTransformer(TransformerMixin, RecordPrivateEstimator):
     with the range of each column; both up to rounding in the type of the output, which is float32
     only where that can hold the range.
     """
-
-    def _learns(self):
-        """Tell whether a fit with these parameters reads the records, and so spends a budget."""
-        return True
 
 
 class NumberTransformer(PrivateTransformer):

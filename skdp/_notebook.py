@@ -8,15 +8,8 @@ from skdp.accountant import PrivacyReport
 from skdp.utils._sklearn import diagram_box
 
 
-class NotebookMixin:
-    """scikit-learn's diagram with the guarantee under the name, and the report below to unfold.
-
-    The guarantee is also in the diagrams of pipelines and searches that hold the estimator. It is
-    that of the one fit: other fits, such as those of a search, cost what their reports say.
-    """
-
-    def _sk_visual_block_(self):
-        return diagram_box(self, _caption(self))
+class UnfoldingReport:
+    """scikit-learn's diagram of an estimator with the report of its fit below, to unfold."""
 
     def _repr_html_inner(self):
         return super()._repr_html_inner() + _unfolding_report(self)
@@ -29,6 +22,20 @@ class NotebookMixin:
         return bundle
 
 
+class CaptionMixin:
+    """The guarantee under an estimator's name, also in diagrams of pipelines and searches.
+
+    It is that of the one fit: other fits, such as those of a search, cost what their reports say.
+    """
+
+    def _learns(self):
+        """Tell whether a fit with these parameters reads the records, and so spends a budget."""
+        return True
+
+    def _sk_visual_block_(self):
+        return diagram_box(self, _caption(self))
+
+
 def _report_of(estimator):
     report = getattr(estimator, "privacy_report_", None)
     return report if isinstance(report, PrivacyReport) else None
@@ -38,6 +45,8 @@ def _caption(estimator):
     report = _report_of(estimator)
     if report is not None:
         return f"this fit: {_guarantee(report)}"
+    if not estimator._learns():
+        return "learns nothing, spends nothing"
     epsilon = getattr(estimator, "epsilon", None)
     if not isinstance(epsilon, Real):
         return "not fitted"

@@ -11,9 +11,16 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_html_repr
 
-from skdp.linear_model import DPSCDClassifier, DPSCDRegressor, WALRClassifier, label_aggregate
-from skdp.preprocessing import BoundsScaler
-from tests._listed import PREDICTORS
+from skdp.linear_model import (
+    DPLogisticRegression,
+    DPSCDClassifier,
+    DPSCDRegressor,
+    WALRClassifier,
+    label_aggregate,
+)
+from skdp.pipeline import make_private_pipeline
+from skdp.preprocessing import BoundsScaler, DPSimpleImputer, DPStandardScaler
+from tests._listed import PRIVATE
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 
@@ -35,7 +42,7 @@ def caption(guarantee):
     return f'<div class="caption">{guarantee}</div>'
 
 
-@pytest.mark.parametrize("estimator", PREDICTORS)
+@pytest.mark.parametrize("estimator", PRIVATE)
 def test_fitted_estimators_show_their_guarantee(estimator, records):
     model = estimator(epsilon=0.75)
     for unfitted in (notebook_html(model), model._repr_html_()):
@@ -98,6 +105,19 @@ def test_diagrams_of_pipelines_and_searches_show_it(records):
     assert caption("this fit: (0.5, 1e-05)-DP, zero_out") in estimator_html_repr(model)
     search = GridSearchCV(DPSCDClassifier(), {"alpha": [0.1, 1.0]}, cv=2)
     assert caption("each fit spends epsilon = 1.0") in estimator_html_repr(search)
+
+
+def test_steps_of_a_private_pipeline_show_theirs_and_it_unfolds_the_whole(records):
+    model = make_private_pipeline(
+        DPSimpleImputer(strategy="constant"),
+        DPStandardScaler(feature_bounds=(-9, 9)),
+        DPLogisticRegression(classes=[0, 1]),
+    )
+    assert caption("learns nothing, spends nothing") in notebook_html(model)
+    shown = notebook_html(model.fit(*records))
+    for step in model[1:]:
+        assert caption(f"this fit: {step.privacy_report_!r}, zero_out") in shown
+    assert shown.endswith(f"{model.privacy_report_._repr_html_()}</details>")
 
 
 def test_text_display_has_no_html(records):
