@@ -90,7 +90,7 @@ html_theme_options = {
 # makes readers choose; it is a file of the site itself. A list of one offers no choice.
 switcher = "_static/switcher.json"
 if len(json.loads((HERE / switcher).read_text(encoding="utf-8"))) > 1:
-    match = "dev" if "dev" in version else version
+    match = version if version.replace(".", "").isdigit() else "dev"
     html_theme_options["switcher"] = {"json_url": switcher, "version_match": match}
     html_theme_options["navbar_end"].insert(0, "version-switcher")
 html_sidebars = {"index": [], "install": [], "quick_start": []}
