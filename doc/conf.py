@@ -8,6 +8,7 @@ With ``-D plot_gallery=0`` the examples of the gallery aren't run. Building need
 the pages load nothing from elsewhere.
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -24,9 +25,12 @@ version = release = skdp.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
     "numpydoc",
     "matplotlib.sphinxext.plot_directive",
     "sphinx_gallery.gen_gallery",
+    "capabilities",
+    "everything",
     "mathml",
     "results",
 ]
@@ -61,6 +65,8 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "show_signature": False,
     "remove_config_comments": True,
+    # Frames, diagrams and reports are shown; a repr such as Text(...) of a drawing isn't.
+    "capture_repr": ("_repr_html_",),
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -80,4 +86,11 @@ html_theme_options = {
     "show_prev_next": True,
     "show_toc_level": 2,
 }
+# Where versions of the site lie side by side, as /dev/ and /0.2/, one line for each in this list
+# makes readers choose; it is a file of the site itself. A list of one offers no choice.
+switcher = "_static/switcher.json"
+if len(json.loads((HERE / switcher).read_text(encoding="utf-8"))) > 1:
+    match = version if version.replace(".", "").isdigit() else "dev"
+    html_theme_options["switcher"] = {"json_url": switcher, "version_match": match}
+    html_theme_options["navbar_end"].insert(0, "version-switcher")
 html_sidebars = {"index": [], "install": [], "quick_start": []}

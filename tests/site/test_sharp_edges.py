@@ -1,4 +1,7 @@
-"""What the page of sharp edges says of scikit-learn's tools: a test for each row of its table."""
+"""What the page of sharp edges says of scikit-learn's tools: a test for each row of its tables.
+
+Here are those that fit several models, or one several times; others are in test_edges_*.py.
+"""
 
 import math
 import pickle
@@ -40,92 +43,68 @@ from sklearn.model_selection import (
     validation_curve,
 )
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.multioutput import (
+    ClassifierChain,
+    MultiOutputClassifier,
+    MultiOutputRegressor,
+    RegressorChain,
+)
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from skdp.accountant import PrivacyReport, compose
+from skdp.accountant import compose
 from skdp.exceptions import PrivacyWarning
-from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
+from skdp.linear_model import DPRidge, DPSCDClassifier
+from tests.site._edges import (
+    FITS,
+    N_ROWS,
+    Classifier,
+    assert_counts,
+    assert_shares,
+    covers,
+    kept,
+    kept_reports,
+    make_classifier,
+    make_records,
+    make_regressor,
+    sizes,
+)
 
 PAGE = Path(__file__).parents[2] / "doc" / "sharp_edges.rst"
-N_ROWS = 120
-FITS = []
-COVERED = set()
-
-
-def covers(*tools):
-    """Mark a test of what the page says of these tools."""
-    COVERED.update(tools)
-    return lambda test: test
-
-
-class Counted:
-    def fit(self, X, y):
-        super().fit(X, y)
-        FITS.append((len(X), self.privacy_report_))
-        return self
-
-
-class Classifier(Counted, DPSCDClassifier):
-    pass
-
-
-class Regressor(Counted, DPSCDRegressor):
-    pass
 
 
 @pytest.fixture
 def data():
-    FITS.clear()
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, (N_ROWS, 4))
-    return X, (X[:, 0] + 0.3 * rng.standard_normal(N_ROWS) > 0).astype(int)
+    return make_records()
 
 
 @pytest.fixture
 def model():
-    return Classifier(max_iter=2, classes=[0, 1])
+    return make_classifier()
 
 
 @pytest.fixture
 def regressor():
-    return Regressor(max_iter=2, target_bounds=(0, 1))
+    return make_regressor()
 
 
-def sizes():
-    return [size for size, _ in FITS]
+def rows_of_the_page():
+    """What is named in the first column of each table of tools."""
+    page = PAGE.read_text(encoding="utf-8")
+    section = page.split("Tools of scikit-learn\n")[1].split("Adding up, and a ledger\n")[0]
+    rows = re.findall(r"^   \* - (.*?)^     - ", section, flags=re.DOTALL | re.MULTILINE)
+    assert rows.count("Tool\n") == section.count(".. list-table::") == 5
+    return [set(re.findall(r"``([\w.]+)", row)) for row in rows if row != "Tool\n"]
 
 
-def kept_reports(found):
-    """All reports that are somewhere in an object, each once."""
-    reports, seen, left = {}, set(), [found]
-    while left:
-        value = left.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if isinstance(value, PrivacyReport):
-            reports[id(value)] = value
-        elif isinstance(value, dict):
-            left += value.values()
-        elif isinstance(value, list | tuple):
-            left += value
-        elif hasattr(value, "__dict__"):
-            left += vars(value).values()
-    return list(reports.values())
-
-
-def kept(found):
-    """Which of the fits that were made still have their report in an object."""
-    reports = kept_reports(found)
-    assert not hasattr(found, "privacy_report_")
-    return [i for i, (_, report) in enumerate(FITS) if any(report is other for other in reports)]
-
-
-def test_every_row_of_the_table_has_a_test():
-    section = PAGE.read_text(encoding="utf-8").split("Tools that fit for you\n")[1]
-    table = section.split(".. list-table::")[1].split("\n\n``compose``")[0]
-    rows = re.findall(r"^   \* - (.*?)^     - ", table, flags=re.DOTALL | re.MULTILINE)
-    assert set(re.findall(r"``(\w+)``", " ".join(rows))) == COVERED
+def test_every_row_of_the_tables_has_a_test():
+    covered = set()
+    for path in Path(__file__).parent.glob("test_*edges*.py"):
+        text = path.read_text(encoding="utf-8")
+        for tools in re.findall(r"^@covers\((.*?)\)$", text, flags=re.DOTALL | re.MULTILINE):
+            covered |= set(re.findall(r'"([\w.]+)"', tools))
+    rows = rows_of_the_page()
+    assert all(rows)
+    assert set().union(*rows) == covered
 
 
 @covers("BaggingClassifier", "BaggingRegressor")
@@ -172,6 +151,8 @@ def test_one_against_one_publishes_class_sizes(data):
     y = np.digitize(X[:, 0], [-0.3, 0.3, 0.6])
     pairs = OneVsOneClassifier(Classifier()).fit(X, y)
     assert kept(pairs) == list(range(6))
+    # Of four classes, so that each row is in three fits.
+    assert sum(sizes()) == 3 * N_ROWS
     found = np.zeros((4, 4))
     of_pairs = zip(*np.triu_indices(4, 1), pairs.estimators_, strict=True)
     for i, j, member in of_pairs:
@@ -237,6 +218,39 @@ def test_a_stack_ends_without_noise(data, model, regressor):
         assert not FITS
 
 
+@covers("MultiOutputClassifier", "MultiOutputRegressor")
+def test_one_fit_for_each_output(data, model, regressor):
+    X, y = data
+    outputs = np.column_stack([y, 1 - y, X[:, 1] > 0]).astype(int)
+    for several in (MultiOutputClassifier(model), MultiOutputRegressor(regressor)):
+        FITS.clear()
+        several.fit(X, outputs)
+        assert sizes() == [N_ROWS] * 3
+        assert kept(several) == [0, 1, 2]
+        assert compose(kept_reports(several)).epsilon > 1.5
+    for alone in (regressor, DPRidge(target_bounds=(0, 1))):
+        alone.fit(X, outputs)
+        assert alone.coef_.shape == (3, 4)
+        assert alone.privacy_report_.epsilon == 1.0
+    assert sizes()[3:] == [N_ROWS]
+
+
+@covers("ClassifierChain", "RegressorChain")
+def test_chains_make_columns_of_outputs(data, model, regressor):
+    X, y = data
+    outputs = np.column_stack([y, 1 - y, X[:, 1] > 0]).astype(int)
+    for member, chain in ((model, ClassifierChain), (regressor, RegressorChain)):
+        FITS.clear()
+        found = chain(member).fit(X, outputs)
+        assert sizes() == [N_ROWS] * 3
+        assert kept(found) == [0, 1, 2]
+        assert [fitted.n_features_in_ for fitted in found.estimators_] == [4, 5, 6]
+        FITS.clear()
+        found = chain(member, cv=KFold(3)).fit(X, outputs)
+        assert sizes() == [N_ROWS, 80, 80, 80] * 2 + [N_ROWS]
+        assert kept(found) == [0, 4, 8]
+
+
 @covers("SelfTrainingClassifier")
 def test_self_training_makes_the_number_of_rows_depend_on_records(data, model):
     X, y = data
@@ -283,8 +297,7 @@ def test_selection_by_scores_reads_the_records(data, model):
     assert kept(found) == [len(FITS) - 1]
     for fold, (train, test) in enumerate(KFold(3).split(X)):
         assert len(train) == 80
-        counts = found.cv_results_[f"split{fold}_test_score"] * len(test)
-        np.testing.assert_allclose(counts, np.rint(counts), rtol=0, atol=1e-9)
+        assert_counts(found.cv_results_[f"split{fold}_test_score"], of=len(test))
     FITS.clear()
     found = SequentialFeatureSelector(model, n_features_to_select=2, cv=KFold(3)).fit(X, y)
     assert sizes() == [80] * 21
@@ -305,9 +318,8 @@ def test_searches_keep_the_last_report_only(data, model):
         assert len(FITS) == 7
         assert sizes()[-1] == N_ROWS
         assert kept(search) == [6]
-        if isinstance(search, GridSearchCV):
-            counts = search.cv_results_["split0_test_score"] * 40
-            np.testing.assert_allclose(counts, np.rint(counts), rtol=0, atol=1e-9)
+        if not isinstance(search, HalvingGridSearchCV):
+            assert_counts(search.cv_results_["split0_test_score"], of=40)
 
 
 @covers("TunedThresholdClassifierCV")
@@ -350,9 +362,7 @@ def test_calibration_reads_labels_without_noise(data, model):
     # The same records, the same numbers; one other label, other numbers.
     assert curves[0] == curves[1] != curves[2]
     steps = CalibratedClassifierCV(frozen, cv=KFold(3), method="isotonic", ensemble=False)
-    heights = steps.fit(X, y).calibrated_classifiers_[0].calibrators[0].y_thresholds_
-    shares = {i / j for j in range(1, N_ROWS + 1) for i in range(j + 1)}
-    assert all(np.isclose(height, list(shares), rtol=0, atol=1e-12).any() for height in heights)
+    assert_shares(steps.fit(X, y).calibrated_classifiers_[0].calibrators[0].y_thresholds_)
     # A model that is frozen isn't fitted again: calibration on other records costs nothing.
     assert not FITS
 
@@ -389,8 +399,7 @@ def test_curves_make_many_fits_and_keep_no_report(data, model):
         assert kept_reports(found) == []
     scores = cross_validate(model, X, y, cv=folds, return_estimator=True)
     assert len(kept_reports(scores["estimator"])) == 3
-    counts = scores["test_score"] * 40
-    np.testing.assert_allclose(counts, np.rint(counts), rtol=0, atol=1e-9)
+    assert_counts(scores["test_score"], of=40)
 
 
 @covers("permutation_importance")
@@ -400,5 +409,4 @@ def test_importances_are_exact(data, model):
     FITS.clear()
     found = permutation_importance(model, X, y, n_repeats=2, random_state=0)
     assert not FITS
-    counts = (accuracy_score(y, model.predict(X)) - found.importances) * N_ROWS
-    np.testing.assert_allclose(counts, np.rint(counts), rtol=0, atol=1e-9)
+    assert_counts(accuracy_score(y, model.predict(X)) - found.importances, of=N_ROWS)
