@@ -419,6 +419,12 @@ def test_opacus_is_calibrated_for_epsilon_and_delta(load_script, monkeypatch):
         np.testing.assert_array_equal(found, part)
 
 
+def test_the_first_page_tells_the_size_of_opacus_grid(utility):
+    page = (utility.bench.ROOT / "doc" / "index.rst").read_text(encoding="utf-8")
+    n_settings = len(utility.METHODS["Opacus"].grids["binary"])
+    assert f"The grid in the picture has {n_settings} settings" in " ".join(page.split())
+
+
 def test_a_peers_script_runs_all_tasks(load_script, tmp_path, monkeypatch):
     weights = load_script("peers/_weights")
     files = [tmp_path / name for name in ("problem.npz", "tasks.json", "weights.npz")]
