@@ -6,6 +6,22 @@
        :where: problem=phishing
        :columns: epsilon, default, best
        :titles: epsilon, by default, best of the grid
+
+With ``:across:`` values of one column become columns, in the order that is given, of the numbers in
+``:value:``, each with its standard error in ``:error:``, if that is named:
+
+.. code-block:: rst
+
+    .. results:: utility.csv
+       :where: task=binary; method=whitened
+       :columns: set, n
+       :across: epsilon=0.1|1.0
+       :value: log_loss
+       :error: log_loss_se
+       :digits: 3
+       :titles: set, rows, at epsilon 0.1, at 1
+
+``:digits:`` rounds to so many digits after the point, but for whole numbers.
 """
 
 import csv
@@ -15,6 +31,8 @@ from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "results"
+# Between a number and its standard error; not to be broken.
+BESIDE = "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"
 
 
 def read_results(name):
@@ -39,6 +57,40 @@ def select(rows, where, columns):
     return [[row[column] for column in columns] for row in chosen]
 
 
+def spread(rows, where, columns, across, value, error=None):
+    """Return the cells of `columns`, and of `value` in further columns, a row for each key.
+
+    `across` is a pair, a column and the values of it that get a column each. A key is what the
+    cells of `columns` say. What wasn't measured is a dash; `error` is a column of standard errors.
+    """
+    column, wanted = across
+    measured = [value] if error is None else [value, error]
+    table = {}
+    for *key, found, number, error_of in select(
+        rows, where | {column: wanted}, [*columns, column, value, measured[-1]]
+    ):
+        cells = table.setdefault(tuple(key), {})
+        if found in cells:
+            raise ValueError(f"two rows are of {column} {found}")
+        cells[found] = number if error is None or not number else number + BESIDE + error_of
+    return [[*key, *(cells.get(found) or "–" for found in wanted)] for key, cells in table.items()]
+
+
+def rounded(text, digits):
+    """Return a cell with its numbers rounded, but for whole ones; large ones have powers of 10."""
+
+    def written(part):
+        if part.removeprefix("-").isdigit():
+            return part
+        number = float(part)
+        return f"{number:.{digits}f}" if abs(number) < 10_000 else f"{number:.1e}"
+
+    try:
+        return BESIDE.join(map(written, text.split(BESIDE)))
+    except ValueError:
+        return text
+
+
 def _names(text):
     return [part.strip() for part in text.split(",")]
 
@@ -56,6 +108,10 @@ class Results(Directive):
         "columns": directives.unchanged_required,
         "titles": directives.unchanged_required,
         "where": directives.unchanged_required,
+        "across": directives.unchanged_required,
+        "value": directives.unchanged_required,
+        "error": directives.unchanged_required,
+        "digits": directives.nonnegative_int,
     }
 
     def run(self):
@@ -66,8 +122,15 @@ class Results(Directive):
         where = _conditions(self.options["where"]) if "where" in self.options else {}
         try:
             command, rows = read_results(name)
-            cells = select(rows, where, columns)
-            if len(titles) != len(columns):
+            if "across" in self.options:
+                ((column, wanted),) = _conditions(self.options["across"]).items()
+                measured = self.options["value"], self.options.get("error")
+                cells = spread(rows, where, columns, (column, wanted), *measured)
+            else:
+                cells = select(rows, where, columns)
+            if "digits" in self.options:
+                cells = [[rounded(cell, self.options["digits"]) for cell in row] for row in cells]
+            if len(titles) != len(cells[0]):
                 raise ValueError("titles and columns differ in number")
         except (OSError, ValueError) as error:
             raise self.error(f"{name}: {error}") from None

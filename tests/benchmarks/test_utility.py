@@ -73,7 +73,7 @@ def recorded(utility, monkeypatch):
     return calls
 
 
-def test_it_runs_and_goes_on_after_a_break(utility, recorded, run, tmp_path, capsys):
+def test_it_runs_and_goes_on_after_a_break(utility, recorded, run, tmp_path, capsys, monkeypatch):
     cache = f"--epsilons 0.5 1 --seeds 1 2 --cache {tmp_path / 'cache'}"
     table = run("utility", f"--sets diabetes breast_cancer {cache}", "utility")
     first = capsys.readouterr().out
@@ -107,6 +107,12 @@ def test_it_runs_and_goes_on_after_a_break(utility, recorded, run, tmp_path, cap
     run("utility", "--verdict", "utility")
     assert capsys.readouterr().out.endswith(first)
     assert len(recorded) == n_calls
+    assert not list(tmp_path.rglob("*_accuracy.png"))
+    monkeypatch.setattr(utility, "PICTURED", "breast_cancer")
+    run("utility", "--verdict", "utility")
+    for measure in ("accuracy", "log_loss"):
+        (picture,) = tmp_path.rglob(f"utility_breast_cancer_{measure}.png")
+        assert picture.stat().st_size > 10_000
 
 
 def test_an_unfinished_run_has_a_table(utility, recorded, run, tmp_path):
@@ -380,27 +386,43 @@ def test_diffprivlib_is_fitted_by_its_own_interpreter(utility, tables, tmp_path,
 def test_opacus_is_calibrated_for_epsilon_and_delta(load_script, monkeypatch):
     """Stand-ins for both packages say what they were told."""
     torch, opacus = MagicMock(), MagicMock()
-    for name in ("torch", "torch.utils", "torch.utils.data", "opacus"):
-        module = opacus if name == "opacus" else torch
-        monkeypatch.setitem(sys.modules, name, module)
-    model, make = MagicMock(), opacus.PrivacyEngine().make_private_with_epsilon
+    torch.utils.data.Dataset = object
+    for name in ("torch", "torch.utils", "torch.utils.data"):
+        monkeypatch.setitem(sys.modules, name, torch if name == "torch" else torch.utils.data)
+    for name in ("opacus", "opacus.accountants", "opacus.accountants.utils"):
+        monkeypatch.setitem(sys.modules, name, opacus)
+    model, make = MagicMock(), opacus.PrivacyEngine().make_private
     weights = [np.array([[1.0, 2.0]]), np.array([3.0])]
     model.parameters.return_value = [MagicMock() for _ in weights]
     for parameter, value in zip(model.parameters(), weights, strict=True):
         parameter.detach().numpy.return_value = value
     make.return_value = model, MagicMock(), [("x", "y")] * 3
+    torch.utils.data.DataLoader.return_value.__len__.return_value = 4
     peer = load_script("peers/opacus_utility")
-    settings = {"batch_size": 256, "passes": 7, "clip": 0.5, "size": 4.0}
+    settings = {"batch_size": 256.0, "passes": 7, "clip": 0.5, "size": 4.0}
     y = np.array([-1.0, 1.0])
     coef, intercept = peer.fit(np.eye(2), y, 0.7, 1e-5, 2.0, seed=3, **settings)
-    told = make.call_args.kwargs
+    told = opacus.get_noise_multiplier.call_args.kwargs
     assert (told["target_epsilon"], told["target_delta"], told["epochs"]) == (0.7, 1e-5, 7)
+    assert told["sample_rate"] == 1 / 4
+    assert torch.utils.data.DataLoader.call_args.kwargs["batch_size"] == 256
+    told = make.call_args.kwargs
+    assert told["noise_multiplier"] is opacus.get_noise_multiplier.return_value
     assert told["max_grad_norm"] == 0.5 * 2.0
     assert make.return_value[1].step.call_count == 7 * 3
     torch.manual_seed.assert_called_once_with(3)
     assert torch.optim.SGD.call_args.kwargs["lr"] == 1.0
     np.testing.assert_array_equal(coef, [[1.0], [2.0]])
     np.testing.assert_array_equal(intercept, [3.0])
+    rows = peer.Rows(np.arange(6).reshape(3, 2), np.arange(3))
+    for found, part in zip(rows.__getitems__([2, 0]), ([[4, 5], [0, 1]], [2, 0]), strict=True):
+        np.testing.assert_array_equal(found, part)
+
+
+def test_the_first_page_tells_the_size_of_opacus_grid(utility):
+    page = (utility.bench.ROOT / "doc" / "index.rst").read_text(encoding="utf-8")
+    n_settings = len(utility.METHODS["Opacus"].grids["binary"])
+    assert f"The grid in the picture has {n_settings} settings" in " ".join(page.split())
 
 
 def test_a_peers_script_runs_all_tasks(load_script, tmp_path, monkeypatch):
