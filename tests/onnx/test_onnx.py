@@ -279,6 +279,19 @@ def test_pipelines_with_public_bounds(private, dtype):
     assert regression.shape == (400, 2)
 
 
+@pytest.mark.parametrize("opset", [11, 17])
+def test_older_runtimes(opset):
+    model = DPPipeline(
+        [("gaps", preprocessing.DPSimpleImputer(feature_bounds=(-9, 9), add_indicator=True))]
+        + [(type(step).__name__, step) for step in steps()]
+        + [("model", linear_model.DPLogisticRegression())]
+    )
+    model.fit(X, THREE)
+    converted = skl2onnx.to_onnx(model, X[:1], options=PLAIN, target_opset=opset)
+    assert {one.version for one in converted.opset_import if not one.domain} <= {opset}
+    np.testing.assert_allclose(run_converted(converted, X)[1], model.predict_proba(X), atol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_a_table_of_numbers_gaps_and_words(dtype):
     frame = pd.DataFrame(X[:, :2].astype(dtype), columns=["x", "gap"])
