@@ -16,7 +16,18 @@ from skdp.utils._sklearn import Interval, StrOptions
 
 # Modules that copy for their caller, and those of them whose copy doesn't outlive the computation:
 # it becomes a hash, or goes to another process of the machine and back.
-_COPYING = {"copy", "copyreg", "pickle", "joblib", "loky", "cloudpickle", "multiprocessing"}
+_COPYING = {
+    "copy",
+    "copyreg",
+    "pickle",
+    "joblib",
+    "loky",
+    "cloudpickle",
+    "multiprocessing",
+    "skops",
+    # How skops finds who writes what.
+    "functools",
+}
 _PASSING = ("joblib.hashing", "joblib.externals.loky.", "loky.", "multiprocessing.")
 
 # Of the parameters that every private estimator has.

@@ -31,7 +31,7 @@ ROOMS = [
     {"linear_model", "preprocessing"},
     {"metrics", "calibration", "dask", "pipeline"},
     {"model_selection"},
-    {"inspection", "audit", "plotting"},
+    {"inspection", "audit", "plotting", "onnx"},
     {"utils", ""},
 ]
 MAX_LINES = 400

@@ -19,6 +19,7 @@ from skdp.accountant._profile import (
 )
 from skdp.accountant._report_html import report_html
 from skdp.accountant._report_json import read_entries, write_entries
+from skdp.accountant._report_markdown import explain_numbers, report_markdown
 from skdp.accountant._selection_event import SelectionEvent, checked_releases
 
 _WIDTH = 79
@@ -464,19 +465,42 @@ class PrivacyReport:
             lines += ["", *_wrap(_SEED_WARNING, _WIDTH)]
         return "\n".join(lines)
 
+    def to_markdown(self):
+        """Give the report as Markdown: a section of a data-protection file or of a model card.
+
+        It says what `to_text` does, and names the adjacency, what the numbers of the releases
+        are, and the versions that made it.
+
+        Returns
+        -------
+        text : str
+            A table and lists in GitHub's dialect, without a heading: it goes below one of yours.
+
+        Examples
+        --------
+        >>> from skdp.accountant import GaussianEvent, PrivacyReport, calibrate
+        >>> event = GaussianEvent(calibrate(1.0, 1e-5))
+        >>> fields = {"adjacency": "zero_out", "clipping": 1.0, "accountant": "pld"}
+        >>> report = PrivacyReport(epsilon=1.0, delta=1e-5, events=[event], **fields)
+        >>> for line in report.to_markdown().splitlines()[:4]:
+        ...     print(line[:60])
+        | Privacy report | (1, 1e-05)-DP |
+        | --- | --- |
+        | Protects | one row: neighbouring data sets are those where
+        | Guarantee | epsilon = 1, delta = 1e-05 |
+        """
+        recorded = [
+            ("Adjacency", self.adjacency),
+            ("Noise", explain_numbers(self.event)),
+            ("Made by", f"skdp {self.skdp_version}"),
+        ]
+        return report_markdown(("Privacy report", repr(self)), [*self._entries(), *recorded])
+
     def __repr__(self):
         return f"({self.epsilon:g}, {self.delta:g})-DP {self.condition}".rstrip()
 
     def _repr_html_(self):
-        meaning = self._meaning()
-        rows = [*self._rows(), ("Meaning", meaning[0].upper() + meaning[1:])]
-        if self.assumed_public:
-            rows.append(("Public", self.assumed_public))
-        if self.not_covered:
-            rows.append(("Not covered", self.not_covered))
-        if self.condition:
-            rows.append(("Seed", _SEED_WARNING))
-        return report_html(f"Privacy report: {self!r}", rows)
+        return report_html(f"Privacy report: {self!r}", self._entries())
 
     @property
     def _record(self):
@@ -525,6 +549,20 @@ class PrivacyReport:
             yield "Gaussian DP", f"mu = {self.mu:.4g}"
         for note in self.notes:
             yield "Note", note
+
+    def _entries(self):
+        """Give all that is to be said, as titles and texts or lists of texts."""
+        yield from self._rows()
+        meaning = self._meaning()
+        yield "Meaning", meaning[0].upper() + meaning[1:]
+        for title, items in (
+            ("Assumed public", self.assumed_public),
+            ("Not covered", self.not_covered),
+        ):
+            if items:
+                yield title, items
+        if self.condition:
+            yield "Seed", _SEED_WARNING
 
     def _meaning(self):
         if math.isinf(self.epsilon):

@@ -39,6 +39,9 @@ MECHANISMS = "tests/test_mechanisms.py"
 CALIBRATION = "tests/accountant/test_calibration.py"
 REPORT = "tests/accountant/test_report.py"
 REPORT_JSON = "tests/accountant/test_report_json.py"
+REPORT_MARKDOWN = "tests/accountant/test_report_markdown.py"
+PERSISTENCE = "tests/utils/test_persistence.py"
+ONNX = "tests/onnx/test_onnx.py"
 PRECISION = "tests/accountant/test_precision.py"
 PURE = "tests/accountant/test_pure.py"
 ERASURE = "tests/accountant/test_erasure.py"
@@ -1671,6 +1674,36 @@ MUTANTS = (
         "is_seeded = self.reproducible and math.isfinite(self.epsilon)",
         "is_seeded = False",
         (REPORT,),
+    ),
+    Mutant(
+        "a Markdown report that keeps quiet about the seed",
+        "accountant/_report.py",
+        '            yield "Seed", _SEED_WARNING\n',
+        "            pass\n",
+        (REPORT_MARKDOWN,),
+    ),
+    Mutant(
+        "a Markdown report whose words are markup",
+        "accountant/_report_markdown.py",
+        "_MARKUP.sub(",
+        "re.compile('$^').sub(",
+        (REPORT_MARKDOWN,),
+    ),
+    Mutant(
+        "a stranger's ledger that is trusted",
+        "utils/persistence.py",
+        "_INSIDE = (\n",
+        '_INSIDE = (\n    "skdp.ledger._ledger.PrivacyLedger",\n',
+        (PERSISTENCE,),
+    ),
+    Mutant(
+        "a seed in the name of a graph",
+        "onnx/_predictors.py",
+        '"output_names": [operator.outputs[place]]}',
+        '"output_names": [operator.outputs[place]]}\n'
+        '    seed = scope.get_unique_variable_name(f"s{operator.raw_operator.random_state}")\n'
+        "    container.add_initializer(seed, 1, [1], [0.0])",
+        (ONNX,),
     ),
     Mutant(
         "closed forms that cancel",

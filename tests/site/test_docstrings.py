@@ -5,6 +5,7 @@ import inspect
 import pydoc
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
 
@@ -34,7 +35,10 @@ PUBLIC = [
     "skdp.preprocessing",
     "skdp.utils.discovery",
     "skdp.utils.estimator_checks",
+    "skdp.utils.persistence",
 ]
+if find_spec("skl2onnx") is not None:
+    PUBLIC.append("skdp.onnx")
 # EX01: an example where it helps. SA01, SA04: See Also where there is something to see.
 # ES01: an extended summary where there is something to add. GL08 is for members we inherit.
 # SS06: scikit-learn's own one-line form.
@@ -61,7 +65,7 @@ def test_docstring_is_valid_numpydoc(name):
 
 # They have nothing to refuse.
 CANNOT_FAIL = {"AuditResult", "PrivacyWarning", "mu", "sample", "scaled_to_group"}
-CANNOT_FAIL |= {"to_dict", "to_json", "to_text"}
+CANNOT_FAIL |= {"to_dict", "to_json", "to_markdown", "to_text"}
 
 
 @pytest.mark.parametrize("name", public_names())
@@ -176,5 +180,7 @@ def test_examples_run(path):
     parts = path.relative_to(Path(skdp.__file__).parents[1]).with_suffix("").parts
     if "plotting" in parts:
         pytest.importorskip("matplotlib")
+    if "onnx" in parts:
+        pytest.importorskip("skl2onnx")
     module = import_module(".".join(parts).removesuffix(".__init__"))
     assert doctest.testmod(module).failed == 0

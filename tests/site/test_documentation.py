@@ -36,6 +36,9 @@ def results(monkeypatch):
     "path", [path for path in PAGES if ">>>" in path.read_text(encoding="utf-8")], ids=name_of
 )
 def test_examples_of_pages_run(path):
+    if name_of(path) == "out_of_python":
+        for package in ("skl2onnx", "onnxruntime", "skops"):
+            pytest.importorskip(package)
     found = doctest.testfile(
         str(path), module_relative=False, optionflags=OPTIONS, encoding="utf-8"
     )
@@ -65,6 +68,8 @@ def public_names():
     for info in walk_packages(skdp.__path__, "skdp."):
         if any(part.startswith("_") for part in info.name.split(".")):
             continue
+        if info.name == "skdp.onnx":
+            pytest.importorskip("skl2onnx")
         for name in getattr(import_module(info.name), "__all__", ()):
             yield f"{info.name}.{name}"
 

@@ -1,0 +1,16 @@
+"""Private models out of Python: importing this teaches ``skl2onnx`` to convert them.
+
+Needs the extra ``onnx``: ``pip install "skdp[onnx]"``.
+"""
+
+try:
+    from skdp.onnx._metadata import attach_report, read_report
+    from skdp.onnx._register import register
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"skdp.onnx needs {error.name}, which isn't installed: pip install 'skdp[onnx]'"
+    ) from error
+
+register()
+
+__all__ = ["attach_report", "read_report"]

@@ -1,0 +1,63 @@
+"""What skops must trust to load fitted estimators."""
+
+from skdp import accountant, linear_model, model_selection
+from skdp.calibration import DPCalibratedClassifier
+from skdp.pipeline import DPPipeline
+from skdp.utils.discovery import all_estimators
+
+__all__ = ["trusted_types"]
+
+_OTHERS = (
+    DPCalibratedClassifier,
+    DPPipeline,
+    model_selection.DPGridSearch,
+    model_selection.DPRandomizedSearch,
+    linear_model.LabelAggregate,
+    accountant.PrivacyReport,
+    accountant.ErasureEvent,
+    accountant.GaussianEvent,
+    accountant.LaplaceEvent,
+    accountant.NoisyMaxEvent,
+    accountant.RandomizedResponseEvent,
+    accountant.SelectionEvent,
+)
+# What fitted ones keep for themselves.
+_INSIDE = (
+    "skdp.linear_model._dpsgd_base._Stream",
+    "skdp.linear_model._response_aggregate.ResponseAggregate",
+    "skdp.pipeline._chain.HandedBounds",
+    "skdp.preprocessing._bounded._Map",
+)
+
+
+def trusted_types():
+    """List the types of this package that :func:`skops.io.load` must trust.
+
+    A skops file is data and not a program, unlike a pickle: what it names beyond the types that
+    skops knows is loaded only where it is trusted. All of these hold numbers, texts and each other,
+    and run nothing when they are loaded.
+
+    Returns
+    -------
+    types : list of str
+        Full names, sorted: of estimators, aggregates of labels, reports and their releases. Not of
+        ``skdp.ledger.PrivacyLedger``: what a stranger's file names as the ledger of your next fit
+        is yours to decide.
+
+    Raises
+    ------
+    ImportError
+        If a part of this package can't be imported.
+
+    Examples
+    --------
+    >>> from skdp.utils.persistence import trusted_types
+    >>> "skdp.linear_model._whitened.DPRidge" in trusted_types()
+    True
+
+    With skops::
+
+        model = skops.io.load("model.skops", trusted=trusted_types())
+    """
+    kinds = [*(kind for _, kind in all_estimators()), *_OTHERS]
+    return sorted([*_INSIDE, *(f"{kind.__module__}.{kind.__qualname__}" for kind in kinds)])

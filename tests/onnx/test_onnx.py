@@ -1,0 +1,397 @@
+"""Converted models against the models: the same labels, probabilities and rows."""
+
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import skdp
+from skdp import linear_model, preprocessing
+from skdp.calibration import DPCalibratedClassifier
+from skdp.exceptions import PrivacyWarning
+from skdp.model_selection import DPGridSearch
+from skdp.pipeline import DPPipeline
+from skdp.utils.discovery import all_estimators
+from tests._listed import PREDICTORS
+
+REASON = "skl2onnx and onnxruntime aren't installed"
+skl2onnx = pytest.importorskip("skl2onnx", reason=REASON)
+onnxruntime = pytest.importorskip("onnxruntime", reason=REASON)
+
+from skl2onnx.common.data_types import (  # noqa: E402
+    DoubleTensorType,
+    FloatTensorType,
+    Int64TensorType,
+    StringTensorType,
+)
+
+from skdp.onnx import attach_report, read_report  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+
+RNG = np.random.default_rng(8)
+X = RNG.normal(0.0, 2.0, (400, 4))
+TWO = (X[:, 0] > 0.0).astype(int)
+THREE = np.digitize(X[:, 0], [-1.0, 1.0])
+TOLERANCE = {np.float32: 1e-5, np.float64: 1e-12}
+PLAIN = {"zipmap": False}
+RAW = {"zipmap": False, "raw_scores": True}
+CLASSIFIERS = [kind for kind in PREDICTORS if is_classifier(kind())]
+REGRESSORS = [kind for kind in PREDICTORS if kind not in CLASSIFIERS]
+
+
+def run(model, rows, **options):
+    """Return the outputs of a converted model on rows; a frame has one input a column."""
+    converted = skl2onnx.to_onnx(model, rows[:1], **options)
+    return run_converted(converted, rows)
+
+
+def run_converted(converted, rows):
+    session = onnxruntime.InferenceSession(
+        converted.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    if isinstance(rows, pd.DataFrame):
+        return session.run(None, {name: rows[[name]].to_numpy() for name in rows})
+    return session.run(None, {session.get_inputs()[0].name: rows})
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("labels", [TWO, THREE, np.array(["a", "b", "c"])[THREE]])
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_classifiers(kind, labels, dtype):
+    rows = X.astype(dtype)
+    model = kind().fit(X, labels)
+    label, probabilities = run(model, rows, options=PLAIN)
+    assert probabilities.dtype == dtype
+    expected = model.predict_proba(rows)
+    np.testing.assert_allclose(probabilities, expected, rtol=0, atol=TOLERANCE[dtype])
+    certain = np.sort(expected, axis=1)[:, -1] > np.sort(expected, axis=1)[:, -2] + 1e-5
+    assert certain.mean() > 0.9
+    np.testing.assert_array_equal(label[certain], model.predict(rows)[certain])
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("targets", [X[:, 0], X[:, :3], X[:, :1]], ids=["one", "three", "column"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_regressors(kind, targets, fit_intercept, dtype):
+    rows = X.astype(dtype)
+    model = kind(fit_intercept=fit_intercept).fit(X, targets)
+    (predicted,) = run(model, rows)
+    assert predicted.dtype == dtype
+    expected = model.predict(rows).reshape(len(rows), -1)
+    np.testing.assert_allclose(predicted, expected, rtol=1e-5, atol=10 * TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("labels", [TWO, THREE])
+def test_decision_values_of_the_hinge_loss(labels):
+    model = linear_model.DPSCDClassifier(loss="hinge").fit(X, labels)
+    with pytest.raises(RuntimeError, match=r"DPSCDClassifier has no probabilities.*raw_scores"):
+        run(model, X)
+    label, scores = run(model, X, options={linear_model.DPSCDClassifier: RAW})
+    expected = model.decision_function(X)
+    if expected.ndim == 1:
+        expected = np.column_stack([-expected, expected])
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
+    np.testing.assert_array_equal(label, model.predict(X))
+
+
+def test_a_tie_goes_to_the_same_class():
+    model = linear_model.DPLogisticRegression(fit_intercept=False).fit(X, TWO)
+    zeros = np.zeros((1, 4), dtype=np.float32)
+    label, probabilities = run(model, zeros, options=PLAIN)
+    assert label.tolist() == model.predict(zeros).tolist() == [0]
+    assert probabilities.tolist() == [[0.5, 0.5]]
+
+
+OPTIONS = [
+    {},
+    {"zipmap": "columns"},
+    PLAIN,
+    RAW,
+    {"zipmap": False, "output_class_labels": True},
+    {"nocl": True},
+    {"nocl": True, "zipmap": False},
+]
+
+
+@pytest.mark.parametrize("labels", [[False, True], [0, 1], [2.0, 5.0], ["a", "b"], [3, 4, 7]])
+@pytest.mark.parametrize("option", OPTIONS, ids=str)
+def test_options_do_what_they_do_for_logistic_regression(option, labels):
+    """Names, types and shapes of outputs, and for equal weights also the values."""
+    if "output_class_labels" in option and type(labels[0]) in (bool, float):
+        pytest.skip("skl2onnx fails on these, for its own models too")
+    rows = X.astype(np.float32)
+    y = np.array(labels)[TWO if len(labels) == 2 else THREE]
+    theirs = LogisticRegression().fit(rows, y)
+    ours = linear_model.DPLogisticRegression().fit(rows, y)
+    ours.coef_, ours.intercept_ = theirs.coef_, theirs.intercept_
+    converted = [
+        skl2onnx.to_onnx(model, rows[:1], options={id(model): option} if option else None)
+        for model in (theirs, ours)
+    ]
+    names = [[(out.name, out.type) for out in one.graph.output] for one in converted]
+    assert names[0] == names[1]
+    for mine, other in zip(*(run_converted(one, rows) for one in converted), strict=True):
+        if isinstance(mine, list):
+            mine, other = pd.DataFrame(mine).to_numpy(), pd.DataFrame(other).to_numpy()
+        if np.asarray(mine).dtype.kind == "f":
+            np.testing.assert_allclose(mine, other, atol=2e-6)
+        else:
+            np.testing.assert_array_equal(mine, other)
+
+
+def test_labels_that_onnx_lacks_are_refused():
+    labels = [0.5, 1.0]
+    model = linear_model.DPLogisticRegression(classes=labels).fit(X, np.array(labels)[TWO])
+    with pytest.raises(ValueError, match="strings or whole numbers"):
+        run(model, X, options=PLAIN)
+    assert run(model, X, options={"nocl": True, "zipmap": False})[0].max() == 1
+
+
+def test_calibrated_probabilities():
+    hinge = linear_model.DPSCDClassifier(loss="hinge", classes=["no", "yes"])
+    model = DPCalibratedClassifier(hinge).fit(X, np.array(["no", "yes"])[TWO])
+    label, probabilities = run(model, X, options=PLAIN)
+    np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-12)
+    np.testing.assert_array_equal(label, model.predict(X))
+
+
+TRANSFORMERS = [
+    preprocessing.BoundsScaler((-2.0, [1.0, 2.0, 3.0, 4.0]), feature_range=(0, 3)),
+    preprocessing.NormClipper(0.5),
+    preprocessing.NormClipper(4.0),
+    preprocessing.DPNormClipper(),
+    preprocessing.DPQuantileClipper((-9, 9)),
+    preprocessing.DPStandardScaler((-9, 9)),
+    preprocessing.DPSimpleImputer(feature_bounds=(-9, 9)),
+    preprocessing.DPSimpleImputer(strategy="median", feature_bounds=(-9, 9), add_indicator=True),
+    preprocessing.DPSimpleImputer(strategy="constant", fill_value=-1, add_indicator=[0, 2]),
+]
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("model", TRANSFORMERS, ids=repr)
+def test_transformers(model, dtype):
+    rows = (X * 10.0 ** RNG.integers(-3, 4, (400, 1))).astype(dtype)
+    rows[0] = 0.0
+    if isinstance(model, preprocessing.DPSimpleImputer):
+        rows[::7, 1] = rows[::3, 2] = np.nan
+    model = clone(model).fit(rows)
+    for given in (rows, pd.DataFrame(rows, columns=list("abcd"))):
+        (converted,) = run(model, given)
+        assert converted.dtype == dtype
+        rtol = 2e-6 if dtype is np.float32 else 1e-12
+        np.testing.assert_allclose(converted, model.transform(rows), rtol=rtol, atol=1e-6)
+
+
+def test_gaps_that_are_numbers():
+    rows = np.where(X > 2.0, -99.0, X)
+    model = preprocessing.DPSimpleImputer(missing_values=-99.0, feature_bounds=(-9, 9)).fit(rows)
+    np.testing.assert_array_equal(run(model, rows)[0], model.transform(rows))
+
+
+def test_long_rows_keep_their_direction():
+    rows = np.array([[1e25, -1e25, 0.0, 0.0]], dtype=np.float32)
+    model = preprocessing.NormClipper(1.0).fit(rows)
+    np.testing.assert_allclose(run(model, rows)[0], model.transform(rows), rtol=1e-6)
+
+
+@pytest.mark.parametrize("handle_unknown", ["infrequent", "ignore"])
+@pytest.mark.parametrize("kind", [StringTensorType, FloatTensorType, DoubleTensorType])
+@pytest.mark.parametrize("epsilon", [5.0, 1e-3])
+def test_categories(kind, handle_unknown, epsilon):
+    """At the small epsilon none is found."""
+    values = ["a", "b", "", "d"] if kind is StringTensorType else [0.1, np.nan, -2.0, 1e6]
+    chosen = RNG.choice(4, (2000, 2), p=[0.6, 0.3, 0.09, 0.01])
+    dtype = {StringTensorType: object, FloatTensorType: np.float32}.get(kind, np.float64)
+    rows = np.array(values, dtype=dtype)[chosen]
+    options = {"handle_unknown": handle_unknown, "epsilon": epsilon}
+    model = preprocessing.DPOneHotEncoder(**options).fit(rows)
+    types = [("rows", kind([None, 2]))]
+    if not sum(model._widths()):
+        with pytest.raises(ValueError, match="found no category"):
+            skl2onnx.convert_sklearn(model, initial_types=types)
+        return
+    (converted,) = run_converted(skl2onnx.convert_sklearn(model, initial_types=types), rows)
+    np.testing.assert_array_equal(converted, model.transform(rows))
+
+
+def test_categories_that_are_integers():
+    """Beyond what float32 tells apart."""
+    rows = 16_777_216 + RNG.integers(0, 3, (2000, 1))
+    model = preprocessing.DPOneHotEncoder(epsilon=5.0, categories=[[16777216, 16777217]]).fit(rows)
+    types = [("rows", Int64TensorType([None, 1]))]
+    (converted,) = run_converted(skl2onnx.convert_sklearn(model, initial_types=types), rows)
+    np.testing.assert_array_equal(converted, model.transform(rows))
+    with pytest.raises(ValueError, match="float32 can't tell apart"):
+        run(model, rows.astype(np.float32))
+
+
+def test_what_onnx_strings_lack_is_refused():
+    rows = np.array([["a"], [None]] * 500, dtype=object)
+    types = [("rows", StringTensorType([None, 1]))]
+    encoder = preprocessing.DPOneHotEncoder().fit(rows)
+    with pytest.raises(ValueError, match="no missing values among strings"):
+        skl2onnx.convert_sklearn(encoder, initial_types=types)
+    imputer = preprocessing.DPSimpleImputer(strategy="most_frequent").fit(rows)
+    with pytest.raises(TypeError, match="no missing values among strings"):
+        skl2onnx.convert_sklearn(imputer, initial_types=types)
+    scaler = preprocessing.BoundsScaler().fit(X)
+    with pytest.raises(TypeError, match="BoundsScaler takes tensors of"):
+        skl2onnx.convert_sklearn(scaler, initial_types=[("rows", StringTensorType([None, 4]))])
+
+
+def test_numbers_that_float32_lacks_are_refused():
+    scaler = preprocessing.BoundsScaler((-1e60, 1e60)).fit(X)
+    with pytest.raises(ValueError, match="DoubleTensorType"):
+        run(scaler, X.astype(np.float32))
+    np.testing.assert_array_equal(run(scaler, X)[0], scaler.transform(X))
+
+
+def steps():
+    return [preprocessing.BoundsScaler((-9, 9)), preprocessing.NormClipper(0.7)]
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("private", [False, True])
+def test_pipelines_with_public_bounds(private, dtype):
+    model = make_pipeline(*steps(), linear_model.DPLogisticRegression(data_norm=0.7))
+    if private:
+        model = DPPipeline(model.steps)
+    model.fit(X, THREE)
+    rows = X.astype(dtype)
+    for options in (PLAIN, {id(model): PLAIN}, {id(model[-1]): PLAIN}):
+        _, probabilities = run(model, rows, options=options)
+        expected = model.predict_proba(rows)
+        np.testing.assert_allclose(probabilities, expected, rtol=0, atol=TOLERANCE[dtype])
+    (regression,) = run(
+        DPPipeline([("a", steps()[0]), ("b", linear_model.DPRidge())]).fit(X, X[:, :2]), rows
+    )
+    assert regression.shape == (400, 2)
+
+
+@pytest.mark.parametrize("opset", [11, 17])
+def test_older_runtimes(opset):
+    model = DPPipeline(
+        [("gaps", preprocessing.DPSimpleImputer(feature_bounds=(-9, 9), add_indicator=True))]
+        + [(type(step).__name__, step) for step in steps()]
+        + [("model", linear_model.DPLogisticRegression())]
+    )
+    model.fit(X, THREE)
+    converted = skl2onnx.to_onnx(model, X[:1], options=PLAIN, target_opset=opset)
+    assert {one.version for one in converted.opset_import if not one.domain} <= {opset}
+    np.testing.assert_allclose(run_converted(converted, X)[1], model.predict_proba(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_a_table_of_numbers_gaps_and_words(dtype):
+    frame = pd.DataFrame(X[:, :2].astype(dtype), columns=["x", "gap"])
+    frame.loc[::5, "gap"] = np.nan
+    frame["job"] = np.array(["nurse", "clerk"])[TWO]
+    frame["children"] = RNG.integers(0, 5, 400)
+    numbers = make_pipeline(
+        preprocessing.DPSimpleImputer(feature_bounds=(-9, 9)), preprocessing.BoundsScaler((-9, 9))
+    )
+    columns = ColumnTransformer(
+        [
+            ("words", preprocessing.DPOneHotEncoder(), ["job"]),
+            ("numbers", numbers, ["x", "gap", "children"]),
+        ]
+    )
+    model = linear_model.DPLogisticRegression(classes=[0, 1])
+    model = DPPipeline([("columns", columns), ("model", model)], epsilon=5.0).fit(frame, TWO)
+    label, probabilities = run(model, frame, options=PLAIN)
+    np.testing.assert_allclose(probabilities, model.predict_proba(frame), rtol=0, atol=1e-5)
+    np.testing.assert_array_equal(label, model.predict(frame))
+    assert list(run(model, frame)[1][0]) == [0, 1]
+
+
+def test_searches_are_refused_and_their_model_is_not():
+    model = linear_model.DPLogisticRegression(classes=[0, 1])
+    search = DPGridSearch(model, {"alpha": [1e-3, 1e-2]}, delta=1e-3).fit(X, TWO)
+    with pytest.raises(TypeError, match=r"DPGridSearch isn't converted.*best_estimator_"):
+        run(search, X)
+    _, probabilities = run(search.best_estimator_, X, options=PLAIN)
+    np.testing.assert_allclose(probabilities, search.predict_proba(X), atol=1e-12)
+
+
+def test_dask_models_through_their_local_form():
+    da = pytest.importorskip("dask.array", reason="Dask isn't installed")
+    from skdp.dask import DaskDPRidge
+
+    model = DaskDPRidge().fit(da.from_array(X, chunks=100), da.from_array(X[:, 0], chunks=100))
+    np.testing.assert_allclose(run(model.to_local(), X)[0][:, 0], model.predict(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for _, kind in all_estimators()], ids=lambda kind: kind.__name__
+)
+def test_a_file_holds_what_was_released_and_nothing_else(kind):
+    """No seed, report, parameter or row: neither as text nor as bytes of numbers."""
+    seed = 918_273_645
+    rows = X.copy()
+    seeded = "random_state" in kind().get_params()
+    model = kind(random_state=seed) if seeded else kind()
+    model.fit(rows, TWO if is_classifier(model) else X[:, 0])
+    options = {"options": PLAIN} if is_classifier(model) else {}
+    for dtype in TOLERANCE:
+        kept = skl2onnx.to_onnx(model, rows[:1].astype(dtype), **options).SerializeToString()
+        for number in (seed, *rows[:5].ravel().tolist()):
+            for form in (str(number).encode(), np.float64(number).tobytes()):
+                assert form not in kept
+            if not isinstance(number, int):
+                assert np.float32(number).tobytes() not in kept
+        assert seed.to_bytes(8, "little") not in kept
+        assert np.int32(seed).tobytes() not in kept
+        for word in (b"privacy", b"epsilon", b"seed", b"random_state", b"delta", b"ledger"):
+            assert word not in kept
+
+
+def test_a_conversion_warns_of_nothing(recwarn):
+    """It makes no copy of the seed."""
+    model = linear_model.DPRidge(random_state=0).fit(X, X[:, 0])
+    recwarn.clear()
+    run(model, X)
+    assert not [one for one in recwarn if issubclass(one.category, PrivacyWarning)]
+
+
+def test_the_guarantee_goes_along_when_asked():
+    import onnx
+
+    first, second = (linear_model.DPRidge(epsilon=e).fit(X, X[:, 0]) for e in (1.0, 2.0))
+    converted = skl2onnx.to_onnx(first, X[:1])
+    with pytest.raises(ValueError, match="nothing of its privacy"):
+        read_report(converted)
+    with pytest.raises(TypeError, match="PrivacyReport"):
+        attach_report(converted, {"epsilon": 1.0})
+    for model in (first, second):
+        assert attach_report(converted, model.privacy_report_) is converted
+        loaded = onnx.load_model_from_string(converted.SerializeToString())
+        assert read_report(loaded) == model.privacy_report_
+    assert len(loaded.metadata_props) == 1
+    onnx.checker.check_model(loaded)
+    np.testing.assert_allclose(run_converted(loaded, X)[0][:, 0], first.predict(X), rtol=1e-12)
+
+
+def test_without_skl2onnx_it_says_what_to_install(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("skdp.onnx")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "skl2onnx", None)
+    with pytest.raises(ImportError, match=r"needs skl2onnx.*pip install 'skdp\[onnx\]'"):
+        importlib.import_module("skdp.onnx")
+
+
+def test_nothing_else_imports_it():
+    package = Path(skdp.__file__).parent
+    for path in package.rglob("*.py"):
+        if path.parent != package / "onnx":
+            assert not re.search(r"(?m)^\s*(from|import) (skdp\.onnx|\w*onnx)", path.read_text())

@@ -1,0 +1,37 @@
+"""The page's table of what is converted against what is registered."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from skdp import calibration, linear_model, model_selection, pipeline, preprocessing
+
+skl2onnx = pytest.importorskip("skl2onnx", reason="skl2onnx isn't installed")
+pytest.importorskip("skdp.onnx")
+
+PAGE = Path(__file__).parents[2] / "doc" / "out_of_python.rst"
+OF_DASK = {"DaskDPLogisticRegression", "DaskDPRidge"}
+OF_SKLEARN = {"Pipeline", "ColumnTransformer"}
+
+
+def test_the_page_names_every_estimator_and_what_becomes_of_it():
+    text = PAGE.read_text(encoding="utf-8")
+    table = re.search(r"What is converted:\n(.*?)\n\n\* \*\*Options", text, re.DOTALL)[1]
+    said = {}
+    for row in re.split(r"(?m)^   \* - ", table)[2:]:
+        names, _, becomes = row.partition("     - ")
+        for name in re.findall(r"``(\w+)``", names):
+            said.setdefault(name, becomes)
+    rooms = (calibration, linear_model, model_selection, pipeline, preprocessing)
+    ours = {
+        name: getattr(room, name)
+        for room in rooms
+        for name in room.__all__
+        if isinstance(getattr(room, name), type) and hasattr(getattr(room, name), "fit")
+    }
+    assert set(said) == set(ours) | OF_DASK | OF_SKLEARN
+    for name, kind in ours.items():
+        refused = name in model_selection.__all__
+        assert said[name].startswith("nothing") == refused
+        assert skl2onnx.get_model_alias(kind) == f"Skdp{name}"
