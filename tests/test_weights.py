@@ -39,7 +39,7 @@ from tests._listed import PREDICTORS
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 
-N, ALPHA = 400, 1e-2
+N, ALPHA = 200, 1e-2
 INF = float("inf")
 OF_CLASSES = {"0": 0.6, "1": 3.0}
 LABELS = np.array(["0", "1"])
@@ -58,7 +58,7 @@ CLASSIFIERS = [
 ]
 REGRESSORS = [
     DPRidge(max_iter=200, **LAST),
-    DPSCDRegressor(max_iter=100, **LAST),
+    DPSCDRegressor(max_iter=200, **LAST),
     DPSCDRegressor(max_iter=50, solver="sequential", **LAST),
     DPSCDRegressor(max_iter=300, solver="primal", **LAST),
     DPCDElasticNet(max_iter=300),

@@ -7,6 +7,8 @@ from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import rel_entr
 
 from skdp._mechanisms import RandomizedResponse, _OnGrid
 from skdp.linear_model import LabelAggregate
@@ -16,12 +18,28 @@ ERROR_RATE = 1e-10
 
 
 def bounds_of_mean(values, width=1.0):
-    """Empirical Bernstein bounds of a mean of numbers that lie in an interval of this width."""
-    n = values.size
-    log_term = math.log(2.0 / ERROR_RATE)
+    """Bounds of a mean of numbers in [0, width], each wrong once in 1 / `ERROR_RATE` times.
+
+    Of the empirical Bernstein bound (Maurer and Pontil 2009, theorem 4), best where numbers vary
+    little, and Hoeffding's (1963, theorem 1), best where there are few, the tighter one; each is
+    given half of the error.
+    """
+    n, mean = values.size, values.mean()
+    log_term = math.log(4.0 / ERROR_RATE)
     margin = math.sqrt(2.0 * values.var(ddof=1) * log_term / n)
     margin += 7.0 * width * log_term / (3.0 * (n - 1))
-    return values.mean() - margin, values.mean() + margin
+    allowed = math.log(2.0 / ERROR_RATE) / n
+    low, high = (width * _furthest(mean / width, end, allowed) for end in (0.0, 1.0))
+    return max(low, mean - margin), min(high, mean + margin)
+
+
+def _furthest(mean, end, allowed):
+    """Furthest number on the way from a mean to 0 or 1 whose divergence isn't more than allowed."""
+
+    def excess(q):
+        return rel_entr(mean, q) + rel_entr(1.0 - mean, 1.0 - q) - allowed
+
+    return brentq(excess, mean, end) if excess(end) > 0.0 else end
 
 
 def bounds_of_delta(log_ratios, epsilon):

@@ -18,9 +18,9 @@ following the coins and the released v; no bound enters. With L = dP/dQ,
 
     delta(epsilon) = E_P[(1 - e^epsilon / L)_+]
 
-is a mean of numbers in [0, 1], estimated from transcripts drawn from P with the empirical Bernstein
-bound (Maurer and Pontil 2009, theorem 4) around it. A bound is wrong with probability at most
-1e-10, and the file takes fewer than 500: all hold together but for a probability of 5e-8.
+is a mean of numbers in [0, 1], estimated from transcripts drawn from P with `bounds_of_mean` around
+it. A bound is wrong with probability at most 1e-10, and the file takes fewer than 500: all hold
+together but for a probability of 5e-8.
 Releases lie on a grid; its step is 1e-6 of the noise, and their density stands for their law.
 """
 

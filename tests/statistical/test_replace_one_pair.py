@@ -56,7 +56,7 @@ def mean_excess(mean, strike, spread):
     return np.where(strike > 0.0, mean * ndtr(d) - strike * ndtr(d - spread), mean - strike)
 
 
-AXIS = np.linspace(-10.0, 10.0, 1201)
+AXIS = np.linspace(-8.0, 8.0, 641)
 PLANE = np.stack(np.meshgrid(AXIS, AXIS, indexing="ij"), axis=-1)
 
 

@@ -47,7 +47,7 @@ from tests.statistical._transcripts import (
 BOUND = 1.0
 DELTA = 0.01
 N_STEPS = 8
-N_TRANSCRIPTS = 4_000
+N_TRANSCRIPTS = 2_000
 CHUNK = 250
 N_KEEPERS, N_LIFTERS = 8, 10
 
@@ -232,7 +232,7 @@ def test_a_record_moves_its_own_steps_by_at_most_the_bound(loss, rng):
 def test_likelihoods_match_the_transcripts(sequential, rng):
     """E_P[dQ/dP] = 1; the coins that never show give dQ/dP <= (1 - q)^-T."""
     process = make_attack(0.25, 1.0, sequential=sequential)
-    inverse = np.exp(-log_ratio(process, sample(process, rng)))
+    inverse = np.exp(-log_ratio(process, sample(process, rng, n=2 * N_TRANSCRIPTS)))
     largest = (1.0 - process.rate) ** -process.n_steps
     assert inverse.max() <= largest * (1.0 + 1e-9)
     low, high = bounds_of_mean(inverse, width=largest)
