@@ -8,6 +8,8 @@ ORDER = (
     "clipping_and_scaling",
     "which_estimator",
     "table_as_it_comes",
+    "regression_bounds",
+    "rare_class",
     "inference",
     "grid_search_cost",
     "private_search",
