@@ -4,7 +4,6 @@ from pathlib import Path
 
 ORDER = (
     "quickstart",
-    "utility_epsilon",
     "clipping_and_scaling",
     "which_estimator",
     "table_as_it_comes",
