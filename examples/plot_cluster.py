@@ -66,7 +66,8 @@ with warnings.catch_warnings(action="ignore"):  # of a second try
         table = twin(40_000)
         print("No network: a made-up twin of Adult.")
 
-rows, test = table.iloc[:20_000], table.iloc[20_000:]
+half = len(table) // 2
+rows, test = table.iloc[:half], table.iloc[half:]
 scaler = BoundsScaler(np.transpose(list(BOUNDS.values())))
 X = transform(scaler, da.from_array(rows[list(BOUNDS)].to_numpy(float), chunks=(ROWS, -1)))
 y = da.from_array(rows["class"].eq(">50K").to_numpy().astype(int), chunks=ROWS)

@@ -13,7 +13,7 @@ example writes bounds from what the columns mean, and shows what happens if they
 # The census of 1990, in districts of some thousand people: median income, age of the houses, rooms
 # and so on, and the median value of a house in units of 100,000 dollars. scikit-learn downloads the
 # table. Without a network a made-up twin takes its place, with the same columns. What is found on
-# the twin says nothing of California; the line that is printed tells which of the two this page
+# the twin says nothing of the state; the line that is printed tells which of the two this page
 # shows.
 
 import warnings

@@ -8,17 +8,13 @@ week, and is refused twice.
 """
 
 # %%
-# Sunday: the budget
-# ------------------
+# Sunday: the records
+# -------------------
 # Patients with diabetes in 130 hospitals of the United States (Strack and others, 2014), the first
 # stay of each, so that a row is a person. Did they come back? The table comes from OpenML. Without
 # a network a made-up twin takes its place, with the columns that are used here and their types.
 # What is found on the twin says nothing of the hospitals; the line that is printed tells which of
 # the two this page shows.
-#
-# The people who answer for the records decide what all fits together may spend, before the first
-# one, and make a file of it. Whoever has the path can fit; nobody can spend more. A ledger takes no
-# seeds, so the numbers below are others at each run.
 
 import tempfile
 import warnings
@@ -77,6 +73,13 @@ X = BoundsScaler(np.transpose(list(BOUNDS.values()))).fit_transform(table[list(B
 y = table["readmitted"].ne("NO").to_numpy().astype(int)
 X, X_test, y, y_test = train_test_split(X, y, train_size=0.5, random_state=0)
 
+# %%
+# Monday: the budget, and a first look
+# ------------------------------------
+# The people who answer for the records decide what all fits together may spend, before the first
+# one, and make a file of it. Whoever has the path can fit; nobody can spend more. A ledger takes no
+# seeds, so the numbers below are others at each run.
+
 folder = tempfile.TemporaryDirectory()
 path = Path(folder.name, "study.db")
 ledger = PrivacyLedger(path, epsilon=EPSILON, delta=DELTA)
@@ -88,10 +91,6 @@ def evening(day):
     days[day] = (len(ledger.to_frame()), ledger.spent)
     print(f"{day}: {ledger.spent:.2f} spent, {ledger.left:.2f} left")
 
-
-# %%
-# Monday: a first look
-# --------------------
 
 model = DPLogisticRegression(epsilon=0.1, delta=DELTA, data_norm=2.0, classes=[0, 1], ledger=ledger)
 model.fit(X, y)
@@ -164,7 +163,7 @@ print(ledger)
 # The report of the study
 # -----------------------
 # What may be said of everything that came out in this week is the budget, and it could have been
-# said on Sunday.
+# said on Monday.
 
 print(ledger.report().to_text())
 
