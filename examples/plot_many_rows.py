@@ -25,7 +25,7 @@ from sklearn.datasets import fetch_openml
 from skdp.linear_model import DPLogisticRegression
 from skdp.preprocessing import BoundsScaler
 
-N_REPEATS = 3
+N_REPEATS = 2
 MOST = 40
 # Public ranges, written from what the columns count. What is beyond is moved to the end.
 BOUNDS = {
