@@ -4,8 +4,9 @@ The whole site, gallery included, is built with one command::
 
     python -m pip install ".[doc]" && python -m sphinx -W --keep-going -b html doc doc/_build/html
 
-With ``-D plot_gallery=0`` the examples of the gallery aren't run. Building needs no network, and
-the pages load nothing from elsewhere.
+With ``-D plot_gallery=0`` the examples of the gallery aren't run. Building needs no network:
+without one, examples on real tables take made-up twins and say so. The pages load nothing from
+elsewhere.
 """
 
 import json
@@ -65,14 +66,15 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "show_signature": False,
     "remove_config_comments": True,
-    # Frames, diagrams and reports are shown; a repr such as Text(...) of a drawing isn't.
-    "capture_repr": ("_repr_html_",),
+    # What a cell prints is output, not what its last line happens to return.
+    "capture_repr": (),
+    "thumbnail_size": (480, 336),
 }
 
 html_theme = "pydata_sphinx_theme"
 html_title = "skdp"
 html_static_path = ["_static"]
-html_css_files = ["skdp.css"]
+html_css_files = ["skdp.css", "gallery.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {

@@ -28,7 +28,7 @@ from skdp.audit import audit
 from skdp.linear_model import DPSGDClassifier
 from skdp.plotting import TradeoffDisplay
 
-N_REPEATS = 10
+N_REPEATS = 6
 DELTA = 1e-3
 rng = np.random.default_rng(0)
 X = rng.uniform(-0.5, 0.5, (100, 3))
@@ -129,37 +129,13 @@ print(false.to_text())
 # and where one lies below, it is by about what the intervals allow. The one on the false promise is
 # far below the curve of that promise.
 
-figure, (left, right) = plt.subplots(
-    1, 2, figsize=(11.0, 5.2), layout="constrained", width_ratios=(1.0, 1.1)
-)
-bins = np.histogram_bin_edges(np.concatenate(list(decisions.values())), 30)
-for label, colour in ((0, "0.55"), (1, BLUE)):
-    left.hist(decisions[label], bins, color=colour, alpha=0.3, density=True)
-    centre, spread = np.mean(decisions[label]), np.std(decisions[label])
-    grid = np.linspace(bins[0], bins[-1], 200)
-    left.plot(grid, norm.pdf(grid, centre, spread), color=colour, lw=2)
-    left.annotate(
-        ("well", "ill")[label],
-        (centre + (2 * label - 1) * spread, norm.pdf(1.0) / spread),
-        xytext=(30 * (2 * label - 1), 18),
-        textcoords="offset points",
-        ha="center",
-        color=colour,
-        fontsize=12,
-    )
-left.set(
-    yticks=[],
-    xlabel="decision value of the published model for the patient",
-    title=r"Was she ill? What the attacker has to go by, $\varepsilon = 2$",
-)
-left.spines[["top", "right", "left"]].set_visible(False)
-
+figure, axes = plt.subplots(figsize=(6.2, 5.2), layout="constrained")
 for (epsilon, report), colour in zip(reports.items(), (GREEN, BLUE, ORANGE), strict=True):
     display = TradeoffDisplay.from_report(
-        report, audit=audits[epsilon], ax=right, color=colour, linestyle="-", linewidth=2
+        report, audit=audits[epsilon], ax=axes, color=colour, linestyle="-", linewidth=2
     )
     place = {0.5: 0.6, 2.0: 0.45, 5.0: 0.27}[epsilon]
-    right.annotate(
+    axes.annotate(
         rf"$\varepsilon = {epsilon:g}$",
         (place, np.interp(place, display.fpr, display.fnr)),
         xytext=(-2, -3),
@@ -169,13 +145,13 @@ for (epsilon, report), colour in zip(reports.items(), (GREEN, BLUE, ORANGE), str
         color=colour,
         fontsize=12,
     )
-right.get_legend().remove()
-right.annotate("blind guess", (0.83, 0.19), rotation=-45, rotation_mode="anchor", color="0.4")
-right.annotate(
+axes.get_legend().remove()
+axes.annotate("blind guess", (0.83, 0.19), rotation=-45, rotation_mode="anchor", color="0.4")
+axes.annotate(
     "dots: honest models under attack,\nwith 95 % intervals", (0.98, 0.96), ha="right", va="top"
 )
-right.plot(false.fpr, 1.0 - false.tpr, "X", color=RED, ms=11, mec="white", zorder=5)
-right.annotate(
+axes.plot(false.fpr, 1.0 - false.tpr, "X", color=RED, ms=11, mec="white", zorder=5)
+axes.annotate(
     "promises $\\varepsilon = 2$,\nspends 8: convicted",
     (false.fpr, 1.0 - false.tpr),
     xytext=(0.98, 0.7),
@@ -183,6 +159,33 @@ right.annotate(
     color=RED,
     arrowprops={"arrowstyle": "-", "color": RED, "shrinkB": 8},
 )
-right.set(title="Honest models keep their promise, a false one is caught")
-right.spines[["top", "right"]].set_visible(False)
+axes.set(title="Honest models keep their promise, a false one is caught")
+axes.spines[["top", "right"]].set_visible(False)
+
+# %%
+# What the attacker has to go by are two overlapping heaps of decision values, here at an epsilon of
+# 2.
+
+figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
+bins = np.histogram_bin_edges(np.concatenate(list(decisions.values())), 30)
+for label, colour in ((0, "0.55"), (1, BLUE)):
+    axes.hist(decisions[label], bins, color=colour, alpha=0.3, density=True)
+    centre, spread = np.mean(decisions[label]), np.std(decisions[label])
+    grid = np.linspace(bins[0], bins[-1], 200)
+    axes.plot(grid, norm.pdf(grid, centre, spread), color=colour, lw=2)
+    axes.annotate(
+        ("well", "ill")[label],
+        (centre + (2 * label - 1) * spread, norm.pdf(1.0) / spread),
+        xytext=(30 * (2 * label - 1), 18),
+        textcoords="offset points",
+        ha="center",
+        color=colour,
+        fontsize=12,
+    )
+axes.set(
+    yticks=[],
+    xlabel="decision value of the published model for the patient",
+    title=r"Was she ill? What the attacker has to go by, $\varepsilon = 2$",
+)
+axes.spines[["top", "right", "left"]].set_visible(False)
 plt.show()

@@ -119,6 +119,33 @@ for name, scores in by_preparation.items():
     print(f"{' '.join(name.split()):40} {np.mean(scores):.3f}{'   LEAKS' * (name in LEAKS)}")
 
 # %%
+# Bad bounds cost accuracy and no privacy, and too narrow is better than too wide. The scalers that
+# leak aren't even good here: a single income sets the scale of all others, which is also why it can
+# be read from them.
+
+BLUE, RED = "#0072b2", "#d55e00"
+figure, axes = plt.subplots(figsize=(7.0, 4.4), layout="constrained")
+for row, (name, scores) in enumerate(by_preparation.items()):
+    leaks = name in LEAKS
+    colour = RED if leaks else BLUE
+    axes.plot(np.quantile(scores, [0.1, 0.9]), [row, row], color=colour, lw=5, alpha=0.3)
+    axes.plot(np.mean(scores), row, "X" if leaks else "o", color=colour, ms=9)
+axes.set(
+    yticks=range(len(by_preparation)),
+    yticklabels=by_preparation,
+    xlabel="area under the ROC curve, fresh applicants",
+)
+axes.invert_yaxis()
+axes.axhspan(len(by_preparation) - 2.5, len(by_preparation) - 0.5, color=RED, alpha=0.07, lw=0)
+axes.annotate("not private", (0.02, 0.02), xycoords="axes fraction", color=RED)
+axes.annotate("private (band: middle 80 %)", (0.02, 0.31), xycoords="axes fraction", color=BLUE)
+axes.set_title("Bad bounds cost accuracy, scalers cost privacy", loc="left", fontsize=11)
+axes.grid(axis="x", alpha=0.25)
+axes.spines[["top", "right"]].set_visible(False)
+
+# %%
+# How long a row may be
+# ----------------------
 # Rows longer than ``data_norm`` are scaled down to it, and the noise is made for rows of that
 # length. So too small a bound keeps directions and loses lengths, and too large a bound drowns
 # everything. That is for classifiers. A regression whose bound is too small predicts too much for
@@ -135,6 +162,38 @@ by_norm = np.array(
 made_up = make_pipeline(*RIGHT).fit_transform(make_private_records(0)[0])
 typical_length = np.median(np.linalg.norm(made_up, axis=1))
 print(f"half of the rows are longer than {typical_length:.2f}")
+
+figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
+for epsilon, scores, colour in zip(EPSILONS, by_norm, ("#5aa5d6", "#06304f"), strict=True):
+    axes.plot(DATA_NORMS, scores, "o-", color=colour, ms=4)
+    axes.annotate(
+        rf"$\varepsilon$ = {epsilon:g}",
+        (DATA_NORMS[-2], scores[-2]),
+        (8, 4),
+        textcoords="offset points",
+        color=colour,
+    )
+axes.axvline(typical_length, color="0.35", ls="--", lw=1, zorder=1)
+axes.annotate(
+    "length of a\ntypical row",
+    (typical_length, 0.02),
+    (-4, 0),
+    xycoords=("data", "axes fraction"),
+    textcoords="offset points",
+    ha="right",
+    color="0.35",
+    fontsize=9,
+)
+axes.set(
+    xscale="log",
+    xticks=DATA_NORMS,
+    xticklabels=[f"{norm:g}" for norm in DATA_NORMS],
+    xlabel="data_norm",
+)
+axes.minorticks_off()
+axes.set_title("Too small costs little, too large a lot", loc="left", fontsize=11)
+axes.grid(axis="y", alpha=0.25)
+axes.spines[["top", "right"]].set_visible(False)
 
 # %%
 # What an attacker reads
@@ -157,65 +216,7 @@ coefficients = {
     ],
 }
 
-# %%
-# The figure
-# ----------
-# Left: bad bounds cost accuracy and no privacy, and too narrow is better than too wide. The
-# scalers that leak aren't even good here: a single income sets the scale of all others, which is
-# also why it can be read from them. Middle: when in doubt, choose the smaller ``data_norm``.
-# Right: the attacker is certain, or can do little better than guess.
-
-BLUE, RED = "#0072b2", "#d55e00"
-figure = plt.figure(figsize=(13.0, 4.6), layout="constrained")
-grid = figure.add_gridspec(2, 3, width_ratios=[1.2, 1.0, 1.0])
-left, middle = figure.add_subplot(grid[:, 0]), figure.add_subplot(grid[:, 1])
-wrong, right = figure.add_subplot(grid[0, 2]), figure.add_subplot(grid[1, 2])
-
-for row, (name, scores) in enumerate(by_preparation.items()):
-    leaks = name in LEAKS
-    colour = RED if leaks else BLUE
-    left.plot(np.quantile(scores, [0.1, 0.9]), [row, row], color=colour, lw=5, alpha=0.3)
-    left.plot(np.mean(scores), row, "X" if leaks else "o", color=colour, ms=9)
-left.set(
-    yticks=range(len(by_preparation)),
-    yticklabels=by_preparation,
-    xlabel="area under the ROC curve, fresh applicants",
-)
-left.invert_yaxis()
-left.axhspan(len(by_preparation) - 2.5, len(by_preparation) - 0.5, color=RED, alpha=0.07, lw=0)
-left.annotate("not private", (0.02, 0.02), xycoords="axes fraction", color=RED)
-left.annotate("private (band: middle 80 %)", (0.02, 0.31), xycoords="axes fraction", color=BLUE)
-left.set_title("Bad bounds cost accuracy, scalers cost privacy", loc="left", fontsize=11)
-
-for epsilon, scores, colour in zip(EPSILONS, by_norm, ("#5aa5d6", "#06304f"), strict=True):
-    middle.plot(DATA_NORMS, scores, "o-", color=colour, ms=4)
-    middle.annotate(
-        rf"$\varepsilon$ = {epsilon:g}",
-        (DATA_NORMS[-2], scores[-2]),
-        (8, 4),
-        textcoords="offset points",
-        color=colour,
-    )
-middle.axvline(typical_length, color="0.35", ls="--", lw=1, zorder=1)
-middle.annotate(
-    "length of a\ntypical row",
-    (typical_length, 0.02),
-    (-4, 0),
-    xycoords=("data", "axes fraction"),
-    textcoords="offset points",
-    ha="right",
-    color="0.35",
-    fontsize=9,
-)
-middle.set(
-    xscale="log",
-    xticks=DATA_NORMS,
-    xticklabels=[f"{norm:g}" for norm in DATA_NORMS],
-    xlabel="data_norm",
-)
-middle.minorticks_off()
-middle.set_title("Too small costs little, too large a lot", loc="left", fontsize=11)
-
+figure, (wrong, right) = plt.subplots(2, 1, figsize=(6.4, 4.4), layout="constrained")
 COLOURS = {"rich": "#cc79a7", "ordinary": "0.45"}
 for who, value in largest.items():
     wrong.axvline(value, color=COLOURS[who], lw=3)
@@ -240,11 +241,9 @@ right.set(
 )
 right.legend(frameon=False, loc="upper center", ncols=2, fontsize=9)
 right.set_title("Right: it could be either", loc="left", fontsize=11)
-for axes in figure.axes:
-    axes.spines[["top", "right"]].set_visible(False)
 for axes in (wrong, right):
-    axes.spines["left"].set_visible(False)
-middle.grid(axis="y", alpha=0.25)
-left.grid(axis="x", alpha=0.25)
-
+    axes.spines[["top", "right", "left"]].set_visible(False)
 plt.show()
+
+# %%
+# The attacker is certain, or can do little better than guess.

@@ -33,7 +33,7 @@ from sklearn.preprocessing import StandardScaler
 from skdp.linear_model import LabelAggregate, WALRClassifier, label_aggregate
 from skdp.plotting import PrivacyUtilityDisplay
 
-N_REPEATS = 20
+N_REPEATS = 12
 FEATURES = {
     "minutes on page": 0.8,
     "discount": 0.7,
@@ -128,12 +128,10 @@ for epsilon in (*EPSILONS, float("inf")):
 
 seeing = LogisticRegression().fit(X, bought)
 
-figure, (left, right) = plt.subplots(
-    1, 2, figsize=(11.0, 4.4), layout="constrained", width_ratios=(1.05, 1.0)
-)
+figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 order = np.argsort(seeing.coef_[0])
 for row, feature in enumerate(order):
-    left.plot(
+    axes.plot(
         [coef[feature] for coef in coefs],
         np.full(len(coefs), row) + np.linspace(-0.2, 0.2, len(coefs)),
         "o",
@@ -142,15 +140,15 @@ for row, feature in enumerate(order):
         markersize=4,
         markeredgewidth=0,
     )
-left.plot(seeing.coef_[0][order], range(len(order)), "|", color="black", ms=22, mew=2)
-left.axvline(0.0, color="0.8", lw=1, zorder=0)
-left.set(
+axes.plot(seeing.coef_[0][order], range(len(order)), "|", color="black", ms=22, mew=2)
+axes.axvline(0.0, color="0.8", lw=1, zorder=0)
+axes.set(
     yticks=range(len(order)),
     yticklabels=np.array(list(FEATURES))[order],
     xlabel="coefficient (features of unit variance)",
     title="What sells, found without seeing a purchase",
 )
-left.annotate(
+axes.annotate(
     "blue: label-blind, $\\varepsilon = 1$, one dot a release\n"
     "black: trained on all labels, no privacy",
     (1.0, 0.03),
@@ -158,17 +156,21 @@ left.annotate(
     ha="right",
     fontsize=9,
 )
-left.spines[["top", "right", "left"]].set_visible(False)
-left.tick_params(axis="y", length=0)
+axes.spines[["top", "right", "left"]].set_visible(False)
+axes.tick_params(axis="y", length=0)
 
+# %%
+# And how well the purchases of later visits are foreseen:
+
+figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 PrivacyUtilityDisplay.from_results(
     results,
     score_name="area under the ROC curve, later visits",
-    ax=right,
+    ax=axes,
     name="label-blind",
     color="#0072B2",
 )
-right.set(title="With thousands of labels, hiding each costs little")
-right.get_legend().set_loc("lower right")
-right.spines[["top", "right"]].set_visible(False)
+axes.set(title="With thousands of labels, hiding each costs little")
+axes.get_legend().set_loc("lower right")
+axes.spines[["top", "right"]].set_visible(False)
 plt.show()

@@ -129,18 +129,37 @@ for epsilon, share in zip(EPSILONS, found.T, strict=True):
     print(f"{epsilon:7g} {alphas[epsilon]:7.2f} {useful:13.1f} {useless:15.1f}")
 
 # %%
-# The figure
-# ----------
-# Left: without privacy, the useless answers leave first and the rest in order of their effects.
-# Middle: the same with epsilon = 1. Noise keeps the useless answers in the model until the penalty
-# is above it, and the weak effects drown. Right: at a penalty that was chosen on made-up people,
-# what is selected can mostly be believed; what a small epsilon costs is the weaker effects.
+# The figures
+# -----------
+# At a penalty that was chosen on made-up people, what is selected can mostly be believed; what a
+# small epsilon costs is the weaker effects.
 
-figure, (left, middle, right) = plt.subplots(
-    ncols=3, figsize=(12.0, 4.6), layout="constrained", width_ratios=[1, 1, 0.85]
+figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
+table = np.vstack([found[:N_USEFUL], found[N_USEFUL:].mean(axis=0)])
+axes.imshow(table, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+for (row, column), share in np.ndenumerate(table):
+    axes.text(
+        column, row, f"{share:.0%}", ha="center", va="center", color="w" if share > 0.5 else "0.2"
+    )
+axes.set(
+    xticks=range(len(EPSILONS)),
+    xticklabels=[f"{epsilon:g}" for epsilon in EPSILONS],
+    xlabel=r"$\varepsilon$  (stronger privacy to the left)",
+    yticks=range(N_USEFUL + 1),
+    yticklabels=[*EFFECTS, "each of 34 others"],
 )
+axes.tick_params(length=0)
+axes.spines[:].set_visible(False)
+axes.set_title("Share of fits that select it", loc="left", fontsize=11)
+
+# %%
+# The paths behind it. Without privacy, the useless answers leave first and the rest in order of
+# their effects. With noise they stay in the model until the penalty is above it, and the weak
+# effects drown.
+
+figure, (left, right) = plt.subplots(ncols=2, figsize=(9.0, 4.4), layout="constrained")
 colours = plt.get_cmap("viridis")(np.linspace(0, 0.75, N_USEFUL))
-for axes, coefs in ((left, path), (middle, private_path)):
+for axes, coefs in ((left, path), (right, private_path)):
     axes.plot(ALPHAS, coefs[:, N_USEFUL:], color="0.6", lw=0.8)
     for name, values, colour in zip(EFFECTS, coefs.T, colours, strict=False):
         axes.plot(ALPHAS, values, color=colour, lw=2)
@@ -165,9 +184,9 @@ for axes, coefs in ((left, path), (middle, private_path)):
     axes.spines[["top", "right", "left"]].set_visible(False)
 left.set_ylabel("coefficient", labelpad=62)
 left.set_title("No privacy: useless answers leave first", loc="left", fontsize=11)
-middle.set_title(r"$\varepsilon$ = 1: noise looks like small effects", loc="left", fontsize=11)
-middle.axvline(alphas[1.0], color="#d55e00", ls="--", lw=1)
-middle.annotate(
+right.set_title(r"$\varepsilon$ = 1: noise looks like small effects", loc="left", fontsize=11)
+right.axvline(alphas[1.0], color="#d55e00", ls="--", lw=1)
+right.annotate(
     "chosen on\nmade-up people",
     (alphas[1.0], 15.5),
     (4, 0),
@@ -176,22 +195,4 @@ middle.annotate(
     color="#d55e00",
     fontsize=9,
 )
-
-table = np.vstack([found[:N_USEFUL], found[N_USEFUL:].mean(axis=0)])
-right.imshow(table, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-for (row, column), share in np.ndenumerate(table):
-    right.text(
-        column, row, f"{share:.0%}", ha="center", va="center", color="w" if share > 0.5 else "0.2"
-    )
-right.set(
-    xticks=range(len(EPSILONS)),
-    xticklabels=[f"{epsilon:g}" for epsilon in EPSILONS],
-    xlabel=r"$\varepsilon$  (stronger privacy to the left)",
-    yticks=range(N_USEFUL + 1),
-    yticklabels=[*EFFECTS, "each other"],
-)
-right.tick_params(length=0)
-right.spines[:].set_visible(False)
-right.set_title("Share of fits that select it", loc="left", fontsize=11)
-
 plt.show()

@@ -21,7 +21,7 @@ import numpy as np
 
 from skdp.linear_model import DPSGDClassifier
 
-N_REPEATS = 10
+N_REPEATS = 6
 N_PATIENTS = 6_000
 STRICT, USUAL = 0.1, 2.0
 
@@ -120,45 +120,7 @@ scores = {name: np.reshape(found, (N_REPEATS, -1)) for name, found in scores.ite
 # at how the model does for them, on records that aren't private.
 
 RED, BLUE, GREEN, GREY = "#D55E00", "#0072B2", "#009E73", "0.5"
-figure, axes = plt.subplot_mosaic(
-    [["mixed", "accuracy"], ["grouped", "accuracy"]],
-    figsize=(11.0, 5.0),
-    layout="constrained",
-    width_ratios=(1.0, 1.2),
-)
-
-drawn = np.where(np.random.default_rng(3).random(18 * 24) < 0.1, STRICT, USUAL)
-for name, members in (("mixed", drawn), ("grouped", np.sort(drawn))):
-    ax, n_loud = axes[name], 0
-    for batch, epsilons in enumerate(members.reshape(18, 24)):
-        left, bottom = 9 * (batch % 6), -6 * (batch // 6)
-        loud = epsilons.min() == STRICT
-        n_loud += loud
-        colour = "#F6D5BF" if loud else "#E3EEF6"
-        ax.add_patch(plt.Rectangle((left - 1, bottom - 1), 7.6, 5, color=colour, lw=0))
-        place = np.arange(24)
-        ax.scatter(
-            left + 1.1 * (place % 6),
-            bottom + place // 6,
-            s=14,
-            c=np.where(epsilons == STRICT, RED, BLUE),
-            linewidths=0,
-        )
-    ax.set(aspect="equal")
-    ax.axis("off")
-    what = {"mixed": "batches at random", "grouped": "batches by budget"}[name]
-    ax.set_title(f"{what}: {n_loud} of 18 are noisy", fontsize=11)
-axes["grouped"].annotate(
-    "a dot is a patient, a box a batch (drawn smaller than it is);\n"
-    "a strict patient (red), here one in ten, makes the whole box noisy",
-    (0.5, -0.05),
-    xycoords="axes fraction",
-    ha="center",
-    va="top",
-    fontsize=9,
-)
-
-ax = axes["accuracy"]
+figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 places = np.arange(len(SHARES))
 for name, label, colour, style, point, shift in (
     ("left out", "strict patients left out", GREY, ":", 5, (-12, 0)),
@@ -167,8 +129,8 @@ for name, label, colour, style, point, shift in (
     ("strictest", "everybody with the strictest", RED, "--", 0, (0, -14)),
 ):
     mean = scores[name].mean(axis=0)
-    ax.plot(places, mean, style, color=colour, lw=2)
-    ax.annotate(
+    axes.plot(places, mean, style, color=colour, lw=2)
+    axes.annotate(
         label,
         (places[point], mean[point]),
         xytext=shift,
@@ -176,13 +138,41 @@ for name, label, colour, style, point, shift in (
         ha={"left out": "right", "grouped": "center"}.get(name, "left"),
         color=colour,
     )
-ax.set(
+axes.set(
     xticks=places,
     xticklabels=[f"{100 * share:g} %" for share in SHARES],
     xlabel=rf"patients with $\varepsilon = {STRICT:g}$; the others have {USUAL:g}",
     ylabel="accuracy on other patients",
     title="One strict record costs its whole batch",
 )
-ax.margins(y=0.1)
-ax.spines[["top", "right"]].set_visible(False)
+axes.margins(y=0.1)
+axes.spines[["top", "right"]].set_visible(False)
+
+# %%
+# Which batches are noisy? A dot is a patient, a box a batch, drawn smaller than it is. A strict
+# patient, red and here one in ten, makes the whole box noisy.
+
+figure, places = plt.subplots(2, 1, figsize=(5.6, 5.6), layout="constrained")
+drawn = np.where(np.random.default_rng(3).random(18 * 24) < 0.1, STRICT, USUAL)
+for axes, name, members in zip(
+    places, ("batches at random", "batches by budget"), (drawn, np.sort(drawn)), strict=True
+):
+    n_loud = 0
+    for batch, epsilons in enumerate(members.reshape(18, 24)):
+        left, bottom = 9 * (batch % 6), -6 * (batch // 6)
+        loud = epsilons.min() == STRICT
+        n_loud += loud
+        colour = "#F6D5BF" if loud else "#E3EEF6"
+        axes.add_patch(plt.Rectangle((left - 1, bottom - 1), 7.6, 5, color=colour, lw=0))
+        place = np.arange(24)
+        axes.scatter(
+            left + 1.1 * (place % 6),
+            bottom + place // 6,
+            s=14,
+            c=np.where(epsilons == STRICT, RED, BLUE),
+            linewidths=0,
+        )
+    axes.set(aspect="equal")
+    axes.axis("off")
+    axes.set_title(f"{name}: {n_loud} of 18 are noisy", fontsize=11)
 plt.show()

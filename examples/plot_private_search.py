@@ -25,7 +25,7 @@ from skdp.linear_model import DPLogisticRegression
 from skdp.model_selection import DPGridSearch
 from skdp.preprocessing import NormClipper
 
-N_REPEATS = 5
+N_REPEATS = 4
 N_USEFUL, N_OTHERS = 5, 25
 
 
@@ -110,25 +110,28 @@ for seed in range(N_REPEATS):
 for name, scores in ways.items():
     print(f"{name:>10}  {np.mean(scores):.3f}")
 
-# %%
-# The price is noise: how much more a fit has of it than a single fit with the whole epsilon. It
-# grows slowly with the number of settings, where fitting all of them costs its root. For two or
-# three settings that is less, and the search does that.
-
 COLOURS = {"knew it": "0.4", "search": "#0072B2", "default": "#D55E00", "at random": "#CC79A7"}
-figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.0), layout="constrained")
+figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 for row, (name, scores) in enumerate(ways.items()):
     heights = row + np.linspace(-0.15, 0.15, N_REPEATS)
-    left.plot(scores, heights, "o", color=COLOURS[name], alpha=0.5, mew=0)
-    left.plot(np.mean(scores), row, "|", color=COLOURS[name], ms=30, mew=2.5)
-left.set(
+    axes.plot(scores, heights, "o", color=COLOURS[name], alpha=0.5, mew=0)
+    axes.plot(np.mean(scores), row, "|", color=COLOURS[name], ms=30, mew=2.5)
+axes.set(
     yticks=range(len(ways)),
     yticklabels=ways,
     ylim=(len(ways) - 0.5, -0.5),
     xlabel="accuracy on other machines",
     title="Sixteen settings, one $\\varepsilon = 1$",
 )
-left.tick_params(axis="y", length=0)
+axes.tick_params(axis="y", length=0)
+axes.spines[["top", "right", "left"]].set_visible(False)
+
+# %%
+# The price is noise: how much more a fit has of it than a single fit with the whole epsilon. It
+# grows slowly with the number of settings, where fitting all of them costs its root. For two or
+# three settings that is less, and the search does that.
+
+figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 counts = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48])
 noise = [
     selection_noise(1.0, 1e-5, n_candidates=n, mean=max(5, 3 * n), eta=2.0) for n in counts.tolist()
@@ -139,17 +142,15 @@ styles = {
 }
 for method, (colour, label) in styles.items():
     line = [one[method] for one in noise]
-    right.plot(counts, line, color=colour, lw=2)
-    right.annotate(
+    axes.plot(counts, line, color=colour, lw=2)
+    axes.annotate(
         label, (counts[-4], line[-4]), xytext=(0, -26), color=colour, textcoords="offset points"
     )
-right.set(
+axes.set(
     xlabel="settings",
     ylabel="noise of a fit, single fit = 1",
     ylim=0,
     title="What choosing costs",
 )
-for axes in (left, right):
-    axes.spines[["top", "right"]].set_visible(False)
-left.spines["left"].set_visible(False)
+axes.spines[["top", "right"]].set_visible(False)
 plt.show()

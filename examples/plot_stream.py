@@ -24,7 +24,7 @@ import numpy as np
 from skdp.linear_model import DPSGDClassifier
 from skdp.preprocessing import BoundsScaler
 
-N_REPEATS = 15
+N_REPEATS = 8
 N_DAYS = 60
 PATIENTS_A_DAY = 120
 BOUNDS = {
@@ -111,42 +111,32 @@ for repeat in range(N_REPEATS):
             scores[epsilon][repeat, day] = model.score(X_test, y_test)
 always = max(y_test.mean(), 1.0 - y_test.mean())
 
-# %%
-# If the *same* people came every day, their epsilons would add up: the line that rises below. A
-# stream is for records that come once. Where they return, fit the model from time to time on all
-# records, or set ``epsilon`` to what a day may cost a person.
-
 days = np.arange(1, N_DAYS + 1)
-figure, (top, bottom) = plt.subplots(
-    2, 1, figsize=(8.0, 6.4), layout="constrained", sharex=True, height_ratios=(2.0, 1.0)
-)
+figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 for epsilon, colour in EPSILONS.items():
     private = np.isfinite(epsilon)
     name = rf"$\varepsilon = {epsilon:g}$" if private else "no privacy"
     mean = scores[epsilon].mean(axis=0)
     if private:
         low, high = np.quantile(scores[epsilon], [0.1, 0.9], axis=0)
-        top.fill_between(days, low, high, color=colour, alpha=0.15, lw=0)
-    top.plot(days, mean, color=colour, lw=2, ls="-" if private else "--")
-    top.annotate(
+        axes.fill_between(days, low, high, color=colour, alpha=0.15, lw=0)
+    axes.plot(days, mean, color=colour, lw=2, ls="-" if private else "--")
+    axes.annotate(
         name,
         (N_DAYS, mean[-1]),
         xytext=(6, -6 if private else 3),
         textcoords="offset points",
         color=colour,
     )
-top.axhline(always, color="0.6", ls=":")
-top.annotate("always the more common outcome", (N_DAYS, always), ha="right", va="bottom", c="0.45")
-top.set(
+axes.axhline(always, color="0.6", ls=":")
+axes.annotate("always the more common outcome", (N_DAYS, always), ha="right", va="bottom", c="0.45")
+axes.set(
+    xlabel=f"days of {PATIENTS_A_DAY} patients each",
     ylabel="accuracy on other patients",
+    xlim=(0, N_DAYS + 9),
     title="The model improves day by day, and who came once pays once",
 )
-
-once, daily = np.full(N_DAYS, report.epsilon), days * report.epsilon
-bottom.plot(days, daily, color="#CC79A7", lw=2)
-bottom.plot(days, once, color=EPSILONS[report.epsilon], lw=2)
-bottom.fill_between(days, once, daily, color="#CC79A7", alpha=0.12, lw=0)
-top.annotate(
+axes.annotate(
     "bands: 8 of 10 repeats",
     (0, 1),
     xycoords="axes fraction",
@@ -155,14 +145,26 @@ top.annotate(
     textcoords="offset points",
     color="0.45",
 )
-bottom.annotate("came every day", (30, 33), ha="right", color="#CC79A7")
-bottom.annotate("came once", (N_DAYS, 3), ha="right", color=EPSILONS[report.epsilon])
-bottom.set(
+axes.spines[["top", "right"]].set_visible(False)
+
+# %%
+# If the *same* people came every day, their epsilons would add up: the line that rises. A
+# stream is for records that come once. Where they return, fit the model from time to time on all
+# records, or set ``epsilon`` to what a day may cost a person.
+
+figure, axes = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+once, daily = np.full(N_DAYS, report.epsilon), days * report.epsilon
+axes.plot(days, daily, color="#CC79A7", lw=2)
+axes.plot(days, once, color=EPSILONS[report.epsilon], lw=2)
+axes.fill_between(days, once, daily, color="#CC79A7", alpha=0.12, lw=0)
+axes.annotate("came every day", (30, 33), ha="right", color="#CC79A7")
+axes.annotate("came once", (N_DAYS, 3), ha="right", color=EPSILONS[report.epsilon])
+axes.set(
     xlabel=f"days of {PATIENTS_A_DAY} patients each",
     ylabel=r"a person's $\varepsilon$",
     ylim=0,
     xlim=(0, N_DAYS + 9),
+    title="Who comes every day pays every day",
 )
-for axes in (top, bottom):
-    axes.spines[["top", "right"]].set_visible(False)
+axes.spines[["top", "right"]].set_visible(False)
 plt.show()

@@ -8,41 +8,78 @@ week, and is refused twice.
 """
 
 # %%
-# Sunday: the budget
-# ------------------
-# Made-up patients, and whether they came back to the hospital within a month. The people who answer
-# for the records decide what all fits together may spend, before the first one, and make a file of
-# it. Whoever has the path can fit; nobody can spend more. A ledger takes no seeds, so the numbers
-# below are others at each run.
+# Sunday: the records
+# -------------------
+# Patients with diabetes in 130 hospitals of the United States (Strack and others, 2014), the first
+# stay of each, so that a row is a person. Did they come back? The table comes from OpenML. Without
+# a network a made-up twin takes its place, with the columns that are used here and their types.
+# What is found on the twin says nothing of the hospitals; the line that is printed tells which of
+# the two this page shows.
 
 import tempfile
+import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.datasets import fetch_openml
+from sklearn.model_selection import GridSearchCV, KFold, train_test_split
 
 from skdp.exceptions import BudgetExceededError
 from skdp.inspection import preview
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPSGDClassifier
 from skdp.plotting import LedgerDisplay
+from skdp.preprocessing import BoundsScaler
 
 N_REPEATS = 5
-N_PATIENTS = 20_000
 EPSILON, DELTA = 1.0, 1e-6
-rng = np.random.default_rng(0)
+# Public ranges, written from what the columns count. What is beyond is moved to the end.
+BOUNDS = {
+    "time_in_hospital": (0, 14),  # days
+    "num_lab_procedures": (0, 100),
+    "num_medications": (0, 40),
+    "number_outpatient": (0, 5),  # visits in the year before
+    "number_emergency": (0, 5),
+    "number_inpatient": (0, 5),
+    "number_diagnoses": (0, 16),
+}
 
 
-def patients(n):
-    """Return rows of made-up patients, and who of them came back."""
-    X = np.clip(rng.standard_normal((n, 8)) / 2.0, -1.0, 1.0)
-    risk = X @ [2.0, 1.5, -1.0, 1.0, 0.0, 0.0, 0.5, -0.5] - 1.0
-    return X, (rng.random(n) < 1.0 / (1.0 + np.exp(-risk))).astype(int)
+def twin(n):
+    """Return a made-up table of patients who look like those of the hospitals."""
+    rng = np.random.default_rng(0)
+    ill = rng.standard_normal(n)
+    table = pd.DataFrame({"patient_nbr": rng.permutation(n)})
+    for name, (_, high) in BOUNDS.items():
+        mean = (0.08 if high == 5 else 0.4) * high * np.exp(0.3 * ill)
+        table[name] = rng.poisson(mean).clip(0, 2 * high)
+    score = 0.5 * table["number_inpatient"] + 0.1 * table["number_diagnoses"] + 0.3 * ill - 1.2
+    again = rng.random(n) < 1.0 / (1.0 + np.exp(-score))
+    return table.assign(readmitted=pd.Categorical(np.where(again, ">30", "NO")))
 
 
-X, y = patients(N_PATIENTS)
+with warnings.catch_warnings(action="ignore"):  # of a second try
+    try:
+        table = fetch_openml(data_id=4541, n_retries=1, delay=0.1).frame
+        print("Diabetes in 130 hospitals, from OpenML.")
+    except OSError:
+        table = twin(40_000)
+        print("No network: a made-up twin of Diabetes in 130 hospitals.")
+table = table.drop_duplicates("patient_nbr")
+X = BoundsScaler(np.transpose(list(BOUNDS.values()))).fit_transform(table[list(BOUNDS)])
+y = table["readmitted"].ne("NO").to_numpy().astype(int)
+X, X_test, y, y_test = train_test_split(X, y, train_size=0.5, random_state=0)
+
+# %%
+# Monday: the budget, and a first look
+# ------------------------------------
+# The people who answer for the records decide what all fits together may spend, before the first
+# one, and make a file of it. Whoever has the path can fit; nobody can spend more. A ledger takes no
+# seeds, so the numbers below are others at each run.
+
 folder = tempfile.TemporaryDirectory()
 path = Path(folder.name, "study.db")
 ledger = PrivacyLedger(path, epsilon=EPSILON, delta=DELTA)
@@ -54,10 +91,6 @@ def evening(day):
     days[day] = (len(ledger.to_frame()), ledger.spent)
     print(f"{day}: {ledger.spent:.2f} spent, {ledger.left:.2f} left")
 
-
-# %%
-# Monday: a first look
-# --------------------
 
 model = DPLogisticRegression(epsilon=0.1, delta=DELTA, data_norm=2.0, classes=[0, 1], ledger=ledger)
 model.fit(X, y)
@@ -112,7 +145,7 @@ for epsilon in np.arange(EPSILON, 0.0, -0.02):
     if ledger.can_afford(preview(final, *X.shape)):
         break
 final.fit(X, y)
-score = final.score(*patients(N_PATIENTS))
+score = final.score(X_test, y_test)
 print(f"The last fit has epsilon = {epsilon:.2f}, and is right for {score:.1%} of other patients.")
 evening("Friday")
 
@@ -130,17 +163,18 @@ print(ledger)
 # The report of the study
 # -----------------------
 # What may be said of everything that came out in this week is the budget, and it could have been
-# said on Sunday. The left figure shows shares of it, which add up, fit by fit. The right one shows
-# why a ledger is worth more than a list of epsilons: their plain sum is correct and far too large.
+# said on Monday.
 
 print(ledger.report().to_text())
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11.0, 4.6), layout="constrained")
-LedgerDisplay.from_ledger(ledger, ax=left, name="study of a week")
-left.set(title="Who spent the budget")
+# %%
+# The first figure shows why a ledger is worth more than a list of epsilons: their plain sum is
+# correct and far too large.
+
+figure, axes = plt.subplots(figsize=(6.6, 4.4), layout="constrained")
 asked = np.append(0.0, np.cumsum(ledger.to_frame()["epsilon"]))
-right.plot(asked, color="#D55E00", lw=2)
-right.annotate(
+axes.plot(asked, color="#D55E00", lw=2)
+axes.annotate(
     "sum of the epsilons",
     (len(asked) * 0.85, np.interp(len(asked) * 0.85, np.arange(len(asked)), asked)),
     xytext=(-8, 4),
@@ -149,22 +183,27 @@ right.annotate(
     color="#D55E00",
 )
 counts, spent = np.transpose([(0, 0.0), *days.values()])
-right.plot(counts, spent, "o-", color="#0072B2", lw=2)
+axes.plot(counts, spent, "o-", color="#0072B2", lw=2)
 for day, (count, epsilon) in days.items():
     if day != "Thursday":
-        right.annotate(
+        axes.annotate(
             day, (count, epsilon), xytext=(8, -11), textcoords="offset points", color="#0072B2"
         )
-right.axhline(EPSILON, color="black", ls="--")
-right.annotate("budget: guaranteed", (0.0, EPSILON), xytext=(0, 4), textcoords="offset points")
-right.set(
+axes.axhline(EPSILON, color="black", ls="--")
+axes.annotate("budget: guaranteed", (0.0, EPSILON), xytext=(0, 4), textcoords="offset points")
+axes.set(
     xlabel="charges, in the order in which they were made",
-    ylabel=r"$\varepsilon$ at $\delta = 10^{-6}$",
+    ylabel=rf"$\varepsilon$ at $\delta$ = {DELTA:g}",
     xlim=(-0.5, 1.25 * len(asked)),
     ylim=(0.0, 1.05 * asked[-1]),
-    title="What the fits cost together",
+    title="What the fits of a week cost together",
 )
-for axes in (left, right):
-    axes.spines[["top", "right"]].set_visible(False)
+axes.spines[["top", "right"]].set_visible(False)
+
+# %%
+# The second one is what ``LedgerDisplay`` draws: shares of the budget, which add up, fit by fit.
+
+display = LedgerDisplay.from_ledger(ledger, name="study of a week")
+display.ax_.spines[["top", "right"]].set_visible(False)
 folder.cleanup()
 plt.show()

@@ -4,10 +4,11 @@ from pathlib import Path
 
 ORDER = (
     "quickstart",
-    "utility_epsilon",
     "clipping_and_scaling",
     "which_estimator",
     "table_as_it_comes",
+    "regression_bounds",
+    "rare_class",
     "inference",
     "grid_search_cost",
     "private_search",
