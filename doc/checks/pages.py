@@ -12,6 +12,7 @@ some seconds; while one works a few are enough: ``--only index.html 'api/generat
 """
 
 import argparse
+import base64
 import shutil
 from collections import defaultdict
 from pathlib import Path
@@ -82,7 +83,10 @@ def look(browser, url, axe, picture):
                 yield view, fault
             if picture is not None:
                 name = picture.with_name(f"{picture.name}-{size}-{theme}.png")
-                browser.save_screenshot(str(name))
+                shot = browser.execute_cdp_cmd(
+                    "Page.captureScreenshot", {"captureBeyondViewport": True}
+                )
+                name.write_bytes(base64.b64decode(shot["data"]))
         wide = browser.execute_script("return document.documentElement.scrollWidth")
         if wide > SIZES[size][0]:
             fault = {"id": "width", "impact": "serious", "help": f"{wide} pixels wide", "nodes": []}
