@@ -76,8 +76,6 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-field"],
-    # Its switches for branches that aren't open have no name that a screen reader could read.
-    "collapse_navigation": True,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
