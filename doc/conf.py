@@ -32,6 +32,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "capabilities",
     "everything",
+    "accessible",
     "mathml",
     "results",
 ]
@@ -82,6 +83,7 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-field"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

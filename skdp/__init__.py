@@ -1,7 +1,5 @@
 """scikit-learn for private data: linear models trained under differential privacy."""
 
-from importlib.metadata import PackageNotFoundError, version
-
 from skdp import (
     accountant,
     audit,
@@ -14,11 +12,7 @@ from skdp import (
     plotting,
     preprocessing,
 )
-
-try:
-    __version__ = version("skdp")
-except PackageNotFoundError:
-    __version__ = "0+unknown"
+from skdp._version import __version__
 
 __all__ = [
     "__version__",

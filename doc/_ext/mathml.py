@@ -25,7 +25,9 @@ def visit_math(translator, node):
 def visit_displaymath(translator, node):
     """Write a formula on a line of its own."""
     formula = _formula(translator, node, as_block=True)
-    translator.body.append(f'<div class="formula">{formula}</div>\n')
+    # What has the second class the theme lets the keyboard scroll, where it is too wide.
+    classes = "formula pst-scrollable-table-container"
+    translator.body.append(f'<div class="{classes}">{formula}</div>\n')
     raise SkipNode
 
 

@@ -8,6 +8,7 @@ import textwrap
 from importlib.metadata import PackageNotFoundError, version
 
 from skdp._checks import check_count, check_flag, check_real
+from skdp._version import __version__
 from skdp.accountant._calibration import resolve_accountant
 from skdp.accountant._profile import (
     ADJACENCIES,
@@ -175,7 +176,7 @@ class PrivacyReport:
                 source = f"dp-accounting {_version('dp-accounting')}"
             object.__setattr__(self, "accountant_version", source)
         if self.skdp_version is None:
-            object.__setattr__(self, "skdp_version", _version("skdp"))
+            object.__setattr__(self, "skdp_version", __version__)
         epsilon = self._certified_epsilon()
         if self.epsilon * (1 + _TOLERANCE) < epsilon:
             raise ValueError("epsilon is too small for the events at this delta and adjacency.")

@@ -164,7 +164,7 @@ WRONG = [
     ({}, np.array([["a"], [1]], dtype=object)),
     ({}, np.array([["2020-01-01"], ["NaT"]], dtype="M8[ns]")),
     ({}, np.array([[3], [4]], dtype="m8[ns]")),
-    ({}, np.array([[np.timedelta64(3)], [None]], dtype=object)),
+    ({}, np.array([[np.timedelta64(3, "D")], [None]], dtype=object)),
 ]
 
 
