@@ -12,7 +12,7 @@ from skdp._solvers._whitening import Whitening
 # What the weakest direction of the rows is, at least, over the radius of the noise of their moment:
 # below the first there are no intervals, below the second they are wide. And none where it is less
 # than so many standard deviations of one entry.
-_HIDDEN, _UNSURE, _CLEAR = 0.2, 1.0, 5.0
+_HIDDEN, _UNSURE, _CLEAR = 0.2, 1.0, 3.5
 # Of the noise of the matrix over a typical entry of its diagonal, and the share of the largest
 # noise of predictions, above which intervals are wide.
 _BLURRED, _SHAKEN = 0.8, 0.15
