@@ -223,6 +223,74 @@ def test_noise_that_moves_predictions_far_leaves_no_curvature():
         assert estimate(changed, made, MODELS["log_loss"]).quality == quality
 
 
+def test_what_clipping_took_makes_errors_larger_by_a_bound_on_its_bias():
+    """Of the intercept by public bounds: no slope is above 2, and rows are as long as most."""
+    made = plan(n_rows=10**5, smoothness=1.0)
+    # Leverages as small as they may be.
+    changes = {"clip": 1.0, "lost_noise": 1e-5, "share": 0.4, "columns": 4.0}
+    plain, lost = (
+        estimate(released(made, lost=lost, **changes), made, MODELS["squared_error"])
+        for lost in (0.0, 1e-4)
+    )
+    assert plain.quality == lost.quality == "yes"
+    A = released(made).white.A
+    left = 1.0 - 1e-4 * np.diag(A) ** 2 * made.problem.row_norm**2 / released_known(made)
+    each = 2.0 * 0.25 * 1.0 / 2.0 * np.linalg.norm(A, axis=1) * 1e-4 / left
+    # Of four columns a slope of 2 is 4, of which 1 is kept; counted twice is 0.5.
+    each[-1] *= 3.0 / 0.5
+    added = np.sqrt(lost.privacy**2 - (plain.privacy / left) ** 2)
+    # The penalty and what the noise hides are a little of the curvature.
+    np.testing.assert_allclose(added, each, rtol=5e-3)
+    np.testing.assert_allclose(lost.sampling, plain.sampling / left, rtol=1e-9)
+
+
+def released_known(made):
+    """What is known of the moment along each axis, where both it and the map are diagonal."""
+    return np.diag(map_moment(released(made).white, made.problem, with_hidden=False).moment)
+
+
+def test_directions_are_stretched_by_as_much_as_clipped_rows_may_have_told_of_them():
+    made, changes = plan(n_rows=10**5, smoothness=1.0), {"clip": 1e-3, "matrix": 4e-7 * np.eye(5)}
+    changes |= {"share": 0.4, "gradient_noise": 1e-3, "matrix_noise": 1e-12}
+    found = [
+        estimate(released(made, lost=lost, **changes), made, MODELS["squared_error"])
+        for lost in (0.0, 0.02)
+    ]
+    assert [one.quality for one in found] == ["yes", "yes"]
+    shares = np.diag(released(made).white.A) ** 2 * made.problem.row_norm**2 / released_known(made)
+    np.testing.assert_allclose(
+        found[1].sampling, found[0].sampling / (1.0 - 0.02 * shares), rtol=1e-9
+    )
+
+
+def test_the_clip_of_squares_falls_with_the_noise_that_it_makes():
+    model = MODELS["squared_error"]
+    # Of a root mean square of 1, by noise over sampling error.
+    factors = [
+        model.next_clip(2.0, 0.25, 0.0, noise, 1.0) for noise in (1e-3, 0.1, 0.2, 0.35, 0.5, 9.0)
+    ]
+    exact = [math.sqrt(0.03) / 1e-3, 5.25, 5.25, 1.5 / 0.35, 3.75, 3.75]
+    np.testing.assert_allclose(factors, exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_clip_is_longer_than_rows_can_need(name, rng, no_noise):
+    """Rows of one direction are all that there is, and as long as the bound."""
+    X = np.zeros((400, 4))
+    X[:, 0] = 1.0
+    rows = clip_rows(X, data_norm=1.0, fit_intercept=True, bias=BIAS)
+    y = rng.choice([-1.0, 1.0], 400)
+    with InferenceSums(MODELS[name], rows, y[:, np.newaxis], LOSSES[name]).at_work() as sums:
+        made = plan(n_rows=400, epsilon=100.0, smoothness=LOSSES[name].smoothness)
+        white = whiten(as_symmetric(sums.moment(made.moment_mechanism), 5) / 400, made)
+        longest = made.problem.row_norm * np.linalg.norm(white.A, 2)
+        sums.bound_slopes(white.A, math.inf)
+        assert sums._lengths.max() <= longest * (1.0 + 1e-12)
+        _, steps = solve_inference(sums, plan=made, model=MODELS[name], stream=None)
+    if name == "log_loss":
+        assert steps.clip <= longest * (1.0 + 1e-12)
+
+
 class Records:
     """Sums that remember what they are asked, and give numbers that aren't released."""
 
