@@ -10,7 +10,7 @@ from skdp.accountant import GaussianEvent
 
 # Shares of the squared Gaussian-DP parameter: of the moment where it is "auto", of each of the two
 # releases of means, and of the matrix. What is left goes to the steps.
-_MOMENT_SHARE, _SCALE_SHARE, _MEANS_SHARE, _MATRIX_SHARE = 0.3, 0.01, 0.02, 0.05
+_MOMENT_SHARE, _SCALE_SHARE, _MEANS_SHARE, _MATRIX_SHARE = 0.3, 0.02, 0.12, 0.05
 # What leaves something for the steps.
 _LARGEST_MOMENT = 0.7
 # Steps, and how many of them are taken before one is kept.
@@ -22,8 +22,7 @@ class InferencePlan(WhitenedPlan):
     """A plan of private whitening that also releases what standard errors are made of.
 
     In the order in which they are made: the moment, steps that settle, one number, the steps that
-    are kept, two numbers, a vector where it is bought, and a matrix. All numbers of releases are
-    fixed beforehand.
+    are kept, two numbers, and a matrix. All numbers of releases are fixed beforehand.
 
     Parameters
     ----------
@@ -31,8 +30,6 @@ class InferencePlan(WhitenedPlan):
         All steps, and those of them that aren't kept.
     pair_noise : float
         Noise multiplier, over the distance of a pair, of one release that spends all.
-    lost_share : float
-        Share of the squared Gaussian-DP parameter that the vector has; 0 where there is none.
     **others
         See `WhitenedPlan`.
     """
@@ -40,7 +37,6 @@ class InferencePlan(WhitenedPlan):
     n_steps: int
     n_settling: int
     pair_noise: float
-    lost_share: float
 
     def scale_mechanism(self):
         """Return the mechanism of a sum of one number in [0, 1] of each record."""
@@ -49,12 +45,6 @@ class InferencePlan(WhitenedPlan):
     def means_mechanism(self):
         """Return the mechanism of the sums of two numbers in [0, 1] of each record."""
         return self._pair_mechanism(math.sqrt(2.0), 2, _MEANS_SHARE)
-
-    def lost_mechanism(self):
-        """Return the mechanism of a sum of vectors of length up to 1, one of each record."""
-        # Two of them may point opposite ways.
-        distance = 2.0 if self.budget.adjacency == "replace_one" else 1.0
-        return self._pair_mechanism(distance, self.problem.n_columns, self.lost_share)
 
     def matrix_mechanism(self, bound):
         """Return the mechanism of a sum of positive semidefinite matrices, one of each record.
@@ -96,14 +86,10 @@ class InferencePlan(WhitenedPlan):
         # As with the moment, the distance is that of a pair where one record replaces another.
         multiplier = self._pair_multiplier(_MATRIX_SHARE)
         matrix = GaussianEvent(multiplier, pairwise=moment.pairwise)
-        events = moment, settling, scale, kept, means
-        if self.lost_share == 0.0:
-            return *events, matrix
-        lost = GaussianEvent(self._pair_multiplier(self.lost_share), pairwise=moment.pairwise)
-        return *events, lost, matrix
+        return moment, settling, scale, kept, means, matrix
 
 
-def plan_inference(problem, budget, *, moment_budget, max_iter, lost_share, **settings):
+def plan_inference(problem, budget, *, moment_budget, max_iter, **settings):
     """Plan private whitening with standard errors.
 
     Parameters
@@ -112,8 +98,6 @@ def plan_inference(problem, budget, *, moment_budget, max_iter, lost_share, **se
     budget : Budget
     moment_budget, max_iter
         As in the estimators.
-    lost_share : float
-        See `InferencePlan`.
     **settings
         The others of `plan_whitened`.
 
@@ -125,10 +109,8 @@ def plan_inference(problem, budget, *, moment_budget, max_iter, lost_share, **se
     Notes
     -----
     Numbers in [0, 1] of two records differ by at most 1, so that k sums of such numbers are at most
-    sqrt(k) apart, whatever the adjacency. Vectors of lengths up to 1 are at most that far from the
-    zero of a null record, and 2 from each other. Of positive semidefinite matrices of traces up to
-    a bound none is longer than it, and two are at most sqrt(2) times as far apart, as in
-    `plan_whitened`.
+    sqrt(k) apart, whatever the adjacency. Of positive semidefinite matrices of traces up to a bound
+    none is longer than it, and two are at most sqrt(2) times as far apart, as in `plan_whitened`.
     """
     _refuse(problem, settings)
     if moment_budget == "auto":
@@ -144,7 +126,7 @@ def plan_inference(problem, budget, *, moment_budget, max_iter, lost_share, **se
         )
     if plain.max_iter < _LEAST_STEPS:
         raise ValueError(f"inference=True needs a max_iter of at least {_LEAST_STEPS}.")
-    left = 1.0 - moment_budget - _SCALE_SHARE - _MEANS_SHARE - lost_share - _MATRIX_SHARE
+    left = 1.0 - moment_budget - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE
     made = {field.name: getattr(plain, field.name) for field in fields(plain)}
     made["steps_multiplier"] = SPLIT_SLACK * plain.noise / math.sqrt(left)
     return InferencePlan(
@@ -152,7 +134,6 @@ def plan_inference(problem, budget, *, moment_budget, max_iter, lost_share, **se
         n_steps=plain.max_iter,
         n_settling=math.ceil(_SETTLING * plain.max_iter),
         pair_noise=budget.calibrate(pairwise=True),
-        lost_share=lost_share,
     )
 
 

@@ -6,40 +6,40 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp._solvers._curvature import follow, inverse_of, map_moment
+from skdp._solvers._inference_sums import LOST
 from skdp._solvers._whitening import Whitening
 
 # What the weakest direction of the rows is, at least, over the radius of the noise of their moment:
 # below the first there are no intervals, below the second they are wide. And none where it is less
 # than so many standard deviations of one entry.
-_HIDDEN, _UNSURE, _CLEAR = 0.2, 1.0, 5.0
+_HIDDEN, _UNSURE, _CLEAR = 0.2, 1.0, 3.5
 # Of the noise of the matrix over a typical entry of its diagonal, and the share of the largest
 # noise of predictions, above which intervals are wide.
 _BLURRED, _SHAKEN = 0.8, 0.15
-# How often a share of clipped rows is above what is allowed before it is believed, in standard
-# deviations of its noise; and the noise, in what is allowed, with which nothing is known of it.
-_SIGNIFICANT, _UNKNOWN = 2.5, 2.0
-# A matrix that has less than this of what was expected of it, somewhere, was cut there.
-_THIN = 0.4
-# What clipping may take from a coefficient, beyond the largest of its noise, and the largest
-# standard deviation of that noise with which it is seen: both in standard errors.
-_DRIFT, _SEEN = 0.5, 0.75
+# Rows lose so many times as much by clipping as is counted of it.
+_TAIL = 2.0
+# What clipping may take from a coefficient, in standard errors, and of what rows tell of a
+# direction, beyond so many standard deviations of its noise.
+_DRIFT, _THIN, _BEYOND = 0.3, 0.4, 1.3
+# The largest such deviation with which it is seen, and the most that is ever made up for.
+_SEEN_DRIFT, _SEEN_THIN, _THINNEST = 0.75, 0.3, 0.8
+# Of the moment of mapped rows, along a direction.
+_LEAST_KNOWN = 0.1
 
 HIDDEN = (
     "the noise of the second moment hides a direction of the rows: columns are nearly collinear, "
     "or there are too many for so few rows and so small an epsilon"
 )
 COLLINEAR = "columns are collinear or constant: leave out what others say already"
-CUT = (
-    "too many rows were clipped, which biases the coefficients: raise clipping_norm, or tighten "
-    "target_bounds or data_norm"
+THIN = (
+    "few rows may tell of a direction, as of a rare category, and about as many were clipped: join "
+    "rare categories, tighten data_norm, or raise clipping_norm"
 )
-THIN = "few rows tell of a direction, as of a rare category, and most of those were clipped"
 SHAKEN = "the noise moves predictions too far for the curvature to be known: more rows or epsilon"
 UNSURE = "a direction of the rows is hardly longer than the noise of the second moment"
 BLURRED = (
     "the noise hides whether errors vary with the rows: sampling errors are as large as they may be"
 )
-UNKNOWN = "the noise hides how many rows were clipped"
 DRIFT = (
     "clipping may bias a coefficient, as it does where errors have a long tail on one side: raise "
     "clipping_norm, or fit the logarithm of such targets"
@@ -62,14 +62,13 @@ class Releases(NamedTuple):
         Over the steps that were kept.
     gradient_noise : float
         Standard deviation of the noise of an entry of the mean gradient.
-    share, cut : float
-        Mean of the rows' shares, and share of clipped rows.
-    cut_noise : float
-        Standard deviation of the noise of `cut`.
-    lost : ndarray of shape (p,)
-        What clipping may have taken from the mean gradient.
-    lost_noise : float
-        Standard deviation of the noise of an entry of `lost`.
+    share : float
+        Mean of the rows' shares.
+    columns : float
+        How many columns the mapped rows fill.
+    lost, lost_noise : float
+        Mean of what clipping took from rows, over `LOST` times the bound, and the standard
+        deviation of its noise; zeros where no row can be clipped.
     clip : float
         Of the slopes.
     matrix : ndarray of shape (p, p)
@@ -85,9 +84,8 @@ class Releases(NamedTuple):
     mean_gradient: np.ndarray
     gradient_noise: float
     share: float
-    cut: float
-    cut_noise: float
-    lost: np.ndarray
+    columns: float
+    lost: float
     lost_noise: float
     clip: float
     matrix: np.ndarray
@@ -127,16 +125,13 @@ def estimate(released, plan, model):
     """
     r, n_rows = released, plan.n_rows
     mapped = map_moment(r.white, plan.problem, with_hidden=False)
-    matrix, thinnest = r.matrix, 1.0
+    matrix = r.matrix
     if plan.budget.is_private:
         expected = model.expected(mapped, r.u, r.share, r.clip)
-        thinnest = _least_ratio(matrix, expected)
         matrix = follow(matrix, expected, r.matrix_noise, model.least_share)
     hessian = model.hessian(mapped, matrix) + mapped.penalty
     inverse = inverse_of(hessian)
     blur = r.matrix_noise * np.trace(mapped.moment) / np.trace(matrix)
-    # The largest eigenvalue of that noise.
-    murk = blur * math.sqrt(2.0 * len(r.u))
     if blur > _BLURRED:
         matrix = matrix + r.matrix_noise * mapped.moment
     u = r.mean_u - inverse @ r.mean_gradient
@@ -144,13 +139,17 @@ def estimate(released, plan, model):
     of_hessian = _of_hessian(
         r.mean_u - u, *model.hessian_noise(r.white, moment_noise, r.matrix_noise)
     )
-    out = r.white.A @ inverse
+    leverages, axes = _leverages(r.white, mapped, plan.problem)
+    is_thin_hidden = r.lost_noise * leverages.max() > _SEEN_THIN
+    # Rows that were clipped tell nothing of their direction.
+    left = 1.0 - np.minimum((r.lost + is_thin_hidden * r.lost_noise) * leverages, _THINNEST)
+    out = r.white.A @ (axes / left) @ axes.T @ inverse
     sampling, privacy = (
         np.sqrt(np.einsum("ij,jk,ik->i", out, variance, out))
         for variance in (matrix / n_rows, np.square(r.gradient_noise) * np.eye(len(u)) + of_hessian)
     )
-    drift, unseen = np.abs(out @ r.lost), r.lost_noise * np.linalg.norm(out, axis=1)
-    total, largest = np.hypot(sampling, privacy), math.sqrt(2.0 * math.log(len(u) + 1.0))
+    total = np.hypot(sampling, privacy)
+    drift, unseen, most = _drifts(r, out, plan.problem, model)
     jitter = r.gradient_noise * np.sqrt(np.trace(inverse @ mapped.moment @ inverse))
     # Shrinking moves an eigenvalue twice as far as noise has moved it: once more for its vector.
     weakest = 0.5 * (r.least + (r.white.signal * r.white.scale).min())
@@ -162,9 +161,8 @@ def estimate(released, plan, model):
             HIDDEN if plan.budget.is_private else COLLINEAR: (
                 not weakest >= max(_HIDDEN * radius, _CLEAR * moment_noise)
             ),
-            CUT: r.cut > model.most_cut(n_rows) + _SIGNIFICANT * r.cut_noise,
-            DRIFT: (drift > _DRIFT * total + largest * unseen).any(),
-            THIN: murk < _THIN and not thinnest >= _THIN - murk,
+            DRIFT: (drift - _BEYOND * unseen > _DRIFT * total).any(),
+            THIN: (r.lost - _BEYOND * r.lost_noise) * leverages.max() > _THIN,
             SHAKEN: not jitter <= model.most_jitter,
         }
     )
@@ -176,13 +174,13 @@ def estimate(released, plan, model):
         {
             UNSURE: weakest < _UNSURE * radius,
             BLURRED: blur > _BLURRED,
-            UNKNOWN: r.cut_noise > _UNKNOWN * model.most_cut(n_rows),
-            UNSEEN: (unseen > _SEEN * total).any(),
+            UNSEEN: is_thin_hidden or (unseen > _SEEN_DRIFT * total).any(),
             SHAKEN: jitter > _SHAKEN * model.most_jitter,
         }
     )
     # A bias that was measured, and what is hidden of it where that isn't little.
-    privacy = np.sqrt(privacy**2 + drift**2 + (unseen**2 if UNSEEN in reasons else 0.0))
+    is_hidden = (most > 1.0) | (UNSEEN in reasons)
+    privacy = np.sqrt(privacy**2 + np.square(most) * (drift**2 + is_hidden * unseen**2))
     # The mean of the inverse square of what is known with a relative error: 1 + 3 its variance.
     relative = math.hypot(moment_noise / weakest, jitter / model.most_jitter)
     excess = math.sqrt(1.0 + 3.0 * relative**2)
@@ -190,15 +188,49 @@ def estimate(released, plan, model):
     return Errors(u, sampling, privacy, "wide" if reasons else "yes", reasons)
 
 
-def _least_ratio(matrix, expected):
-    """Return what a symmetric matrix has, at least in some direction, of another."""
-    if not (np.isfinite(matrix).all() and np.isfinite(expected).all()):
-        return -math.inf
-    values, vectors = np.linalg.eigh(expected)
-    if values[0] <= 0.0:
-        return -math.inf
-    root = vectors / np.sqrt(values)
-    return float(np.linalg.eigvalsh(root.T @ matrix @ root)[0])
+def _leverages(white, mapped, problem):
+    """Return the largest share that a row may have of what is known of a direction, times n.
+
+    Returns
+    -------
+    leverages : ndarray of shape (p,)
+        By eigenvector of the map.
+    axes : ndarray of shape (p, p)
+        These, in columns.
+    """
+    stretch, axes = np.linalg.eigh(white.A)
+    known = np.einsum("ji,jk,ki->i", axes, mapped.moment, axes)
+    return np.square(problem.row_norm * stretch) / np.maximum(known, _LEAST_KNOWN), axes
+
+
+def _drifts(r, out, problem, model):
+    """Return what clipping takes from coefficients if it all points one way.
+
+    What is lost of a row points along the row, so that a direction has its share of the length.
+
+    Parameters
+    ----------
+    r : Releases
+    out : ndarray of shape (p, p)
+        From gradients to coefficients.
+    problem : WhitenedProblem
+    model : Squares or Logistic
+
+    Returns
+    -------
+    drift, unseen : ndarray of shape (p,)
+        And the standard deviation of its noise.
+    most : ndarray of shape (p,)
+        How many times as much it can be: of the intercept, whatever the errors are.
+    """
+    most = np.ones(len(out))
+    if r.lost_noise == 0.0:
+        return np.zeros(len(out)), np.zeros(len(out)), most
+    length, counted = math.sqrt(r.columns), _TAIL * LOST * r.clip
+    each = counted / length * np.linalg.norm(out, axis=1)
+    if problem.bias:
+        most[-1] = max(1.0, (model.steepest * length - r.clip) / counted)
+    return r.lost * each, r.lost_noise * each, most
 
 
 def _of_hessian(way, noise, to):

@@ -8,15 +8,12 @@ import numpy as np
 from skdp._mechanisms import as_symmetric
 from skdp._solvers._curvature import inverse_of, map_moment
 from skdp._solvers._errors import Errors, Releases, estimate
-from skdp._solvers._inference_sums import LOST
 from skdp._solvers._whitening import whiten
 
 # What the mapped rows are taken to fill at least, in columns.
 _LEAST_COLUMNS = 0.01
 # Of steps that are kept, once there are some.
 _LARGEST_GAIN = 0.5
-# Rows lose so many times as much by clipping as is counted of it.
-_TAIL = 2.0
 # Shares below this are taken to be noise.
 _LEAST_SHARE = 1e-6
 
@@ -61,7 +58,11 @@ def solve_inference(sums, *, plan, model, stream):
     white = whiten(moment, plan)
     mapped = map_moment(white, problem, with_hidden=True)
     columns = max(white.effective_columns, float(bool(problem.bias)), _LEAST_COLUMNS)
-    clip = model.clip * math.sqrt(columns) if plan.clipping_norm == "auto" else plan.clipping_norm
+    longest = problem.row_norm / math.sqrt(white.scale.min())
+    if plan.clipping_norm == "auto":
+        clip = min(model.clip * math.sqrt(columns), model.steepest * longest)
+    else:
+        clip = plan.clipping_norm
 
     def gradient(u, mechanism):
         released = mechanism.release(sums.slopes(u[:, np.newaxis], mechanism), stream)
@@ -73,7 +74,7 @@ def solve_inference(sums, *, plan, model, stream):
         return step * min(1.0, model.reach / max(moves, 1e-300))
 
     def share(mechanism, u):
-        total = mechanism.release(sums.means(u[:, np.newaxis], columns, mechanism), stream)
+        total = mechanism.release(sums.means(u[:, np.newaxis], mechanism), stream)
         return total / n_rows
 
     def believed(share, mechanism):
@@ -103,20 +104,17 @@ def solve_inference(sums, *, plan, model, stream):
         # Without noise there is nothing to average.
         gain = max(1.0 / len(kept), least_gain) if plan.budget.is_private else 1.0
         u = u - gain * newton(u, g, correction)
-    last_share, cut = share(means_mechanism, u)
+    last_share, lost = share(means_mechanism, u)
     last_share = believed(last_share, means_mechanism)
-    lost, lost_noise = np.zeros(problem.n_columns), 0.0
-    if plan.lost_share > 0.0 and plan.budget.is_private:
-        lost_mechanism = plan.lost_mechanism()
-        released = lost_mechanism.release(sums.lost(u[:, np.newaxis], lost_mechanism), stream)
-        unit = _TAIL * LOST * clip / n_rows
-        lost, lost_noise = unit * released, unit * lost_mechanism.noise_std
-    bound = model.matrix_bound(clip, last_share, columns) if plan.budget.is_private else math.inf
+    is_cut = plan.budget.is_private and clip < model.steepest * longest
+    bound = math.inf
+    if plan.budget.is_private:
+        bound = model.matrix_bound(clip, last_share, columns, longest)
     matrix_mechanism = plan.matrix_mechanism(bound)
     released = matrix_mechanism.release(
         sums.matrix(u[:, np.newaxis], bound, matrix_mechanism), stream
     )
-    if not all(np.isfinite(part).all() for part in (u, lost, released)):
+    if not all(np.isfinite(part).all() for part in (u, released)):
         return np.full((1, problem.n_columns), np.nan), None
     found = estimate(
         Releases(
@@ -127,10 +125,9 @@ def solve_inference(sums, *, plan, model, stream):
             mean_gradient=np.mean([g for _, g in kept], axis=0),
             gradient_noise=mechanism.noise_std / (n_rows * math.sqrt(len(kept))),
             share=last_share,
-            cut=float(cut),
-            cut_noise=means_mechanism.noise_std / n_rows,
-            lost=lost,
-            lost_noise=lost_noise,
+            columns=columns,
+            lost=max(float(lost), 0.0) if is_cut else 0.0,
+            lost_noise=means_mechanism.noise_std / n_rows if is_cut else 0.0,
             clip=clip,
             matrix=as_symmetric(released, problem.n_columns) / n_rows,
             matrix_noise=matrix_mechanism.noise_std / n_rows,

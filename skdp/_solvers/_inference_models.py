@@ -8,15 +8,14 @@ from scipy.special import expit
 
 from skdp._solvers._curvature import normal_curvature
 
-# Slopes are clipped at this many times their root mean square, and later where the noise of that
-# adds no more than a share to the variance of the result.
-_CLIP, _ADDED = 4.0, 0.03
+# Slopes are clipped at so many times their root mean square at most and at least, and in between
+# where noise is this many times the sampling error; and at more where it adds no more than a share
+# to the variance of the result.
+_CLIP, _LEAST_CLIP, _LOUD, _ADDED = 5.25, 3.75, 1.5, 0.03
 # Of a mean square, what isn't taken to be jitter at least.
 _LEAST_SEEN = 0.25
 # A row's part of the matrix is cut at this many times the mean.
 _MATRIX_CUT = 16.0
-# Rows that were cut count in full from this many times the mean square of their length.
-_LONG = 4.0
 # The curvature of normal scores may be off by this factor, and the least mean that is believed.
 _MOST_OFF, _LEAST_MEAN = 2.0, 1e-3
 
@@ -38,9 +37,8 @@ class Squares:
     least_share : float
         Of what was expected of the matrix, that it is raised to. Rows that were cut make it small
         where it stands for errors; where it is the curvature, to raise it makes errors small.
-    lost_share : float
-        Of the budget, for what clipping takes away. Slopes of the logistic loss end at 1, and
-        the number of rows that are clipped says enough.
+    steepest : float
+        No slope is larger where predictions are as targets are, in [-1, 1].
     """
 
     clip: float = 1.6
@@ -48,15 +46,7 @@ class Squares:
     calm: float = math.inf
     most_jitter: float = math.inf
     least_share: float = 1.0
-    lost_share: float = 0.16
-
-    def most_cut(self, n_rows):
-        """Return the share of clipped rows from which on clipping may bias the result."""
-        return 0.002
-
-    def counts(self, lengths, columns):
-        """Return what rows that were cut count: by how much of the curvature is theirs."""
-        return (lengths / math.sqrt(_LONG * columns)) ** 2
+    steepest: float = 2.0
 
     def weights(self, slopes, predictions):
         """Return a weight for each row, given its slope after clipping."""
@@ -92,9 +82,11 @@ class Squares:
         """
         seen = share * clip**2
         root = math.sqrt(max(seen - jitter, _LEAST_SEEN * seen))
-        return root * max(_CLIP, math.sqrt(_ADDED * rows_a_column) / noise)
+        calm = math.sqrt(rows_a_column) / noise
+        factor = min(_CLIP, max(_LEAST_CLIP, _LOUD * calm))
+        return root * max(factor, math.sqrt(_ADDED) * calm)
 
-    def matrix_bound(self, clip, share, columns):
+    def matrix_bound(self, clip, share, columns, longest):
         """Return what traces of rows' matrices are cut to."""
         return clip**2 * min(1.0, _MATRIX_CUT * share)
 
@@ -123,15 +115,7 @@ class Logistic:
     calm: float = 0.01
     most_jitter: float = 1.0
     least_share: float = 0.25
-    lost_share: float = 0.0
-
-    def most_cut(self, n_rows):
-        """Return the share of clipped rows from which on clipping may bias the result."""
-        return 0.5 / math.sqrt(n_rows)
-
-    def counts(self, lengths, columns):
-        """Return what rows that were cut count, each the same."""
-        return np.ones(lengths.shape)
+    steepest: float = 1.0
 
     def weights(self, slopes, predictions):
         """Return the slope of the loss's derivative for each row."""
@@ -155,9 +139,9 @@ class Logistic:
         """Return the clip as it was: slopes near 1 are those of a rare class."""
         return clip
 
-    def matrix_bound(self, clip, share, columns):
+    def matrix_bound(self, clip, share, columns, longest):
         """Return what traces of rows' matrices are cut to, for rows of unequal length."""
-        return 2.0 * columns * min(0.25, 0.5 * share)
+        return min(2.0 * columns * min(0.25, 0.5 * share), 0.25 * longest**2)
 
     def expected(self, mapped, u, share, clip):
         """Return the curvature for normal scores."""

@@ -12,7 +12,7 @@ from skdp._solvers._row_sums import RowSums
 # Squares of smaller lengths have few digits.
 _SHORTEST = 1e-150
 # What clipping takes from a row counts up to this share of the bound.
-LOST = 0.5
+LOST = 0.25
 
 
 class InferenceSums(RowSums):
@@ -31,15 +31,15 @@ class InferenceSums(RowSums):
         super().__init__(*args, **others)
         self._model = model
 
-    def means(self, w, columns, mechanism):
-        """Return the sums of two numbers in [0, 1]: of rows' shares, and of rows that were cut.
+    def means(self, w, mechanism):
+        """Return the sums of two numbers in [0, 1]: of rows' shares, and of what clipping took.
+
+        The second is over `LOST` times the bound, and 1 from there on.
 
         Parameters
         ----------
         w : ndarray of shape (p, 1)
             Weights of the mapped rows.
-        columns : float
-            How many columns the mapped rows fill.
         mechanism : GaussianMechanism
             Of two numbers, or of the first alone.
         """
@@ -48,22 +48,7 @@ class InferenceSums(RowSums):
             (2,),
             lambda sums: mechanism.rounded(sums[: mechanism.size]),
             w,
-            columns,
         )
-
-    def lost(self, w, mechanism):
-        """Return the sum of what clipping took from rows, over `LOST` times the bound.
-
-        Each row adds a vector along itself, as it is mapped, of length up to 1.
-
-        Parameters
-        ----------
-        w : ndarray of shape (p, 1)
-            Weights of the mapped rows.
-        mechanism : GaussianMechanism
-            Whose grid the sums of groups are rounded to.
-        """
-        return self._sum(self._add_lost, (self.n_columns,), mechanism.rounded, w)
 
     def matrix(self, w, bound, mechanism):
         """Return the sum of weights times outer products of mapped rows, by `as_vector`.
@@ -90,7 +75,7 @@ class InferenceSums(RowSums):
         weights[(self._lengths[block] == 0.0) | ~np.isfinite(weights)] = 0.0
         return slopes, weights
 
-    def _add_means(self, block, x, scale, total, w, columns):
+    def _add_means(self, block, x, scale, total, w):
         predictions = self._products(x, scale, (self._A @ w)[:, 0])
         slopes, weights = self._weigh(block, predictions)
         lengths = self._lengths[block]
@@ -98,22 +83,8 @@ class InferenceSums(RowSums):
         shares = self._model.shares(weights, lengths, unit)
         # What overflowed to no number counts as the most.
         total[0] += np.fmin(shares, 1.0).sum()
-        # Whatever is no number was cut.
-        was_cut = (lengths > 0.0) & ~(np.abs(slopes) * lengths <= self._bound)
-        counts = self._model.counts(lengths[was_cut], columns)
-        total[1] += np.fmin(counts, 1.0).sum()
-
-    def _add_lost(self, block, x, scale, total, w):
-        predictions = self._products(x, scale, (self._A @ w)[:, 0])
-        slopes = self._loss.gradient(self._targets[block], predictions)
-        mapped = self._products(x, scale, self._A)
-        lengths = row_norms(mapped)
-        parts = np.clip((np.abs(slopes) * lengths / self._bound - 1.0) / LOST, 0.0, 1.0)
-        parts *= np.sign(slopes) / np.maximum(lengths, _SHORTEST)
-        # Rows that overflow have no direction.
-        lost = (self._lengths[block] == 0.0) | ~np.isfinite(parts) | ~np.isfinite(lengths)
-        mapped[lost], parts[lost] = 0.0, 0.0
-        total += parts @ mapped
+        lost = (np.abs(slopes) * lengths / self._bound - 1.0) / LOST
+        total[1] += np.fmin(np.maximum(lost, 0.0), 1.0)[lengths > 0.0].sum()
 
     def _add_matrix(self, block, x, scale, total, w, bound):
         predictions = self._products(x, scale, (self._A @ w)[:, 0])

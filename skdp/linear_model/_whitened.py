@@ -95,10 +95,7 @@ class _BaseWhitened(RowPrivateEstimator):
             wanted_weight=scale.wanted,
             steepest=scale.steepest,
         )
-        make_plan, shares = plan_whitened, {}
-        if self.inference:
-            shares["lost_share"] = MODELS[self._loss(1).name].lost_share
-            make_plan = plan_inference
+        make_plan = plan_inference if self.inference else plan_whitened
         return make_plan(
             problem,
             budget,
@@ -108,7 +105,6 @@ class _BaseWhitened(RowPrivateEstimator):
             step_size=self.step_size,
             momentum=self.momentum,
             average=self.average,
-            **shares,
         )
 
     def _records(self, groups, X, weights):

@@ -33,7 +33,6 @@ def plan(**changes):
         "account": None,
         "moment_budget": "auto",
         "average": True,
-        "lost_share": 0.16,
         **dict.fromkeys(["max_iter", "clipping_norm", "step_size", "momentum"], "auto"),
         **changes,
     }
@@ -48,15 +47,13 @@ def plan(**changes):
 @pytest.mark.parametrize("share", ["auto", 1e-6, 0.7])
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0, 100.0])
 @pytest.mark.parametrize("max_iter", ["auto", 12, 1000])
-@pytest.mark.parametrize("lost_share", [0.0, 0.16])
-def test_all_releases_together_spend_the_budget(lost_share, max_iter, epsilon, share, adjacency):
+def test_all_releases_together_spend_the_budget(max_iter, epsilon, share, adjacency):
     """Of the mechanisms that run, by the distances that the proofs give, without the accountant."""
     made = plan(
         epsilon=epsilon,
         adjacency=adjacency,
         moment_budget=share,
         max_iter=max_iter,
-        lost_share=lost_share,
     )
     replaced = adjacency == "replace_one"
     steps = made.step_mechanism(0.3, made.n_steps, 7.0)
@@ -74,17 +71,13 @@ def test_all_releases_together_spend_the_budget(lost_share, max_iter, epsilon, s
         means.noise_multiplier * means.contribution_bound / math.sqrt(2.0),
         matrix.noise_multiplier * matrix.contribution_bound / (root * 0.7),
     ]
-    if lost_share:
-        lost = made.lost_mechanism()
-        far = 2.0 if replaced else 1.0
-        spent.append(lost.noise_multiplier * lost.contribution_bound / far)
     mu = math.sqrt(sum(s**-2 for s in spent))
     most = 1.0 / calibrate(epsilon, 1e-5, adjacency=adjacency)
     most *= 2.0 if replaced else 1.0
     assert (1.0 - 4e-9) * most < mu < most
     report = made.report(reproducible=False)
     assert report.mu == pytest.approx(mu, rel=1e-12)
-    assert report.n_releases == made.n_steps + 4 + bool(lost_share)
+    assert report.n_releases == made.n_steps + 4
     assert 0 < made.n_settling < made.n_steps
 
 
@@ -112,9 +105,8 @@ def test_only_distances_of_pairs_are_claimed_to_be_that():
             False,
             True,
             replaced,
-            replaced,
         ]
-        assert [event.n_steps for event in events] == [1, 8, 1, 24, 1, 1, 1]
+        assert [event.n_steps for event in events] == [1, 8, 1, 24, 1, 1]
 
 
 def test_the_mechanisms_fit_the_problem():
@@ -122,10 +114,9 @@ def test_the_mechanisms_fit_the_problem():
     found = (
         made.scale_mechanism(),
         made.means_mechanism(),
-        made.lost_mechanism(),
         made.matrix_mechanism(2.0),
     )
-    assert [mechanism.size for mechanism in found] == [1, 2, 6, 21]
+    assert [mechanism.size for mechanism in found] == [1, 2, 21]
     assert {(mechanism.n_records, mechanism.rounding_slack) for mechanism in found} == {(77, 1e-6)}
 
 

@@ -85,6 +85,11 @@ AUDITED = {
     "whitening, no moment": Audited(
         DPRidge(alpha=1e-9, average=False, moment_budget=0.0, **CLIPPED)
     ),
+    # It tells of the steps, not of four releases besides.
+    "whitening, inference": Audited(
+        DPRidge(inference=True, alpha=1e-9, moment_budget=1e-6, **(CLIPPED | {"max_iter": 12})),
+        **HALF,
+    ),
     "WALR": Audited(
         WALRClassifier(
             mechanism="analytic", noise_shape="spherical", alpha=0.1, classes=[0, 1], **BUDGET

@@ -1896,8 +1896,8 @@ MUTANTS = (
     Mutant(
         "scalars of standard errors that aren't accounted",
         "_plans/_inference.py",
-        "        events = moment, settling, scale, kept, means\n",
-        "        events = moment, settling, kept\n",
+        "        return moment, settling, scale, kept, means, matrix\n",
+        "        return moment, settling, kept, matrix\n",
         (PLAN_INFERENCE, REPLAY),
     ),
     Mutant(
@@ -1908,45 +1908,17 @@ MUTANTS = (
         (PLAN_INFERENCE,),
     ),
     Mutant(
-        "two vectors of what clipping took as near as one",
-        "_plans/_inference.py",
-        'distance = 2.0 if self.budget.adjacency == "replace_one" else 1.0',
-        "distance = 1.0",
-        (PLAN_INFERENCE, REPLAY),
-    ),
-    Mutant(
-        "a record's vector of what clipping took claimed to be a pair's",
-        "_plans/_inference.py",
-        "GaussianEvent(self._pair_multiplier(self.lost_share), pairwise=moment.pairwise)",
-        "GaussianEvent(self._pair_multiplier(self.lost_share), pairwise=True)",
-        (PLAN_INFERENCE,),
-    ),
-    Mutant(
-        "a vector of what clipping took that is paid by nobody",
-        "_plans/_inference.py",
-        "        return *events, lost, matrix\n",
-        "        return *events, matrix\n",
-        (PLAN_INFERENCE, REPLAY),
-    ),
-    Mutant(
-        "what clipping took without a bound",
+        "what clipping took of a row without a bound",
         "_solvers/_inference_sums.py",
-        "/ LOST, 0.0, 1.0)",
-        "/ LOST, 0.0, np.inf)",
+        "np.fmin(np.maximum(lost, 0.0), 1.0)",
+        "np.maximum(lost, 0.0)",
         (SOLVER_INFERENCE, REPLAY),
     ),
     Mutant(
-        "rows of any length in the number that were cut",
+        "null rows of which clipping took something",
         "_solvers/_inference_sums.py",
-        "np.fmin(counts, 1.0).sum()",
-        "counts.sum()",
-        (SOLVER_INFERENCE,),
-    ),
-    Mutant(
-        "what clipping took without its noise",
-        "_solvers/_inference.py",
-        "released = lost_mechanism.release(sums.lost(u[:, np.newaxis], lost_mechanism), stream)",
-        "released = sums.lost(u[:, np.newaxis], lost_mechanism)",
+        "1.0)[lengths > 0.0].sum()",
+        "1.0).sum()",
         (SOLVER_INFERENCE, REPLAY),
     ),
     Mutant(
@@ -1966,7 +1938,7 @@ MUTANTS = (
     Mutant(
         "standard errors that are paid by nobody",
         "_plans/_inference.py",
-        "_SCALE_SHARE - _MEANS_SHARE - lost_share - _MATRIX_SHARE\n",
+        "_SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE\n",
         "0.0\n",
         (PLAN_INFERENCE, REPLAY),
     ),
@@ -1981,11 +1953,10 @@ MUTANTS = (
         (SOLVER_INFERENCE, REPLAY),
     ),
     Mutant(
-        "a share of clipped rows without its noise",
+        "shares of rows without their noise",
         "_solvers/_inference.py",
-        "        total = mechanism.release("
-        "sums.means(u[:, np.newaxis], columns, mechanism), stream)\n",
-        "        total = sums.means(u[:, np.newaxis], columns, mechanism)\n"
+        "        total = mechanism.release(sums.means(u[:, np.newaxis], mechanism), stream)\n",
+        "        total = sums.means(u[:, np.newaxis], mechanism)\n"
         "        mechanism.release(total, stream)\n",
         (SOLVER_INFERENCE, REPLAY),
     ),

@@ -153,6 +153,7 @@ CASES = {
         turned=True,
     ),
     "whitened, automatic": Case(DPLogisticRegression(classes=[0, 1], **BUDGET), 1, tight=False),
+    "whitened, inference": Case(DPRidge(inference=True, **(WHITENED | {"max_iter": 12})), FAR),
     "scaler": Case(DPStandardScaler((1.0, 3.0), **SPENT), 0.0),
     "scaler replaced": Case(
         DPStandardScaler(adjacency="replace_one", **SPENT),
