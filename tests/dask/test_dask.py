@@ -140,6 +140,37 @@ def test_the_same_bits_whoever_adds_up(data, client):
     )
 
 
+@pytest.mark.parametrize("n_parts", [1, 7])
+@pytest.mark.parametrize("kind", ["binary", "no noise"])
+def test_the_same_bits_for_any_number_of_threads(kind, n_parts, data, monkeypatch):
+    # Several groups of blocks in a part, and work enough for threads.
+    monkeypatch.setattr(_row_sums, "_GROUP", 1)
+    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 0)
+    monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
+    estimator, parameters = KINDS[kind]
+    X, y = in_parts(data[0], targets_of(kind, data[1]), -(-N // n_parts))
+    fitted = [
+        weights(estimator(n_jobs=n_jobs, **parameters).fit(X, y)) for n_jobs in (None, 2, 3, 2 * 7)
+    ]
+    for other in fitted[1:]:
+        assert np.array_equal(other, fitted[0])
+
+
+def test_parts_are_computed_with_nothing_of_others(data):
+    seen = []
+
+    def counted(block):
+        seen.append(len(block))
+        return block
+
+    X, y = in_parts(data[0], data[1][:, 0], 300)
+    meta = {"dtype": float, "meta": np.empty((0, D))}
+    model = DaskDPRidge(max_iter=3, n_jobs=2, **RIDGE).fit(X.map_blocks(counted, **meta), y)
+    assert len(seen) == (model.n_iter_ + 3) * X.numblocks[0]
+    total = _sums.LocalSums(read_table(X, y), _reader(model), None)
+    assert all(len(graph) <= 3 for graph, _ in total._rows)
+
+
 def test_a_tree_of_sums_is_exact(data, client, monkeypatch):
     X, y = in_parts(data[0], targets_of("binary", data[1]), 100)
     model = DaskDPLogisticRegression(classes=[0, 1], max_iter=2, **SEED)
@@ -301,10 +332,12 @@ def fails(block):
 def test_a_partition_that_fails_is_not_quoted(where, data, client):
     X, y = in_parts(data[0], data[1][:, 0])
     model = DaskDPRidge(client=client if where == "cluster" else None, **RIDGE)
-    with pytest.raises(RuntimeError, match="KeyError") as raised:
-        model.fit(X.map_blocks(fails, dtype=float), y)
-    assert "secret" not in str(raised.value)
-    assert raised.value.__suppress_context__ or raised.value.__context__ is None
+    for n_jobs in (None, 2):
+        model.set_params(n_jobs=n_jobs)
+        with pytest.raises(RuntimeError, match="KeyError") as raised:
+            model.fit(X.map_blocks(fails, dtype=float), y)
+        assert "secret" not in str(raised.value)
+        assert raised.value.__suppress_context__ or raised.value.__context__ is None
 
 
 def test_rows_that_change_between_passes_are_noticed(data):
