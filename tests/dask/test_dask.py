@@ -18,7 +18,8 @@ pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[da
 import dask
 import dask.array
 import dask.dataframe
-from distributed import Client, LocalCluster
+from dask.utils import key_split
+from distributed import Client, LocalCluster, get_task_stream
 
 from skdp._plans._base import Budget
 from skdp._solvers import _row_sums
@@ -369,6 +370,14 @@ def test_passes_are_shown(data, capsys):
     X, y = in_parts(data[0], data[1][:, 0])
     DaskDPRidge(verbose=1, max_iter=3, **RIDGE).fit(X, y)
     assert "passes over the rows: 6 pass" in capsys.readouterr().err
+
+
+def test_the_dashboard_names_what_tasks_do(data, client):
+    X, y = in_parts(data[0], data[1][:, 0])
+    with get_task_stream(client) as stream:
+        DaskDPRidge(max_iter=3, client=client, **RIDGE).fit(X, y)
+    ours = {name for task in stream.data if (name := key_split(task["key"])).startswith("skdp")}
+    assert ours == {"skdp-read", "skdp-check", "skdp-moment", "skdp-measure", "skdp-slopes"}
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])

@@ -244,6 +244,18 @@ def test_what_failing_partitions_say_is_withheld(when, data, where):
     assert raised.value.__cause__ is None
 
 
+def test_whoever_begins_again_is_charged_again(tmp_path, data, where):
+    ledger = PrivacyLedger(tmp_path / "one.db", epsilon=3.0, delta=1e-4)
+    X, y = in_parts(*data)
+    model = DaskDPRidge(client=where, ledger=ledger, **{**RIDGE, "random_state": None})
+    with pytest.raises(RuntimeError, match="Nothing was published"):
+        model.fit(X.map_blocks(FailsLater(), dtype=float, meta=np.empty((0, D))), y)
+    assert not hasattr(model, "coef_")
+    assert len(ledger.to_frame()) == 1
+    model.fit(X, y)
+    assert len(ledger.to_frame()) == 2
+
+
 def test_sums_that_are_added_stay_as_they_are():
     heaps = [[np.ones(3)] for _ in range(4)]
     assert _sums._added(heaps)[0].tolist() == [4.0, 4.0, 4.0]
