@@ -1,14 +1,18 @@
 """How private whitening grows with rows: from a file larger than memory should be, and on workers.
 
 - "file": `DaskDPLogisticRegression` without a client, on rows of float32 in a file, partition after
-  partition; ``read_ratio`` is its time over that of adding the file up as often as it is read,
-  ``private_mb`` the peak of private memory above what was there before. ``slope`` is that of
-  log time against log rows over all sizes.
+  partition, with ``--threads`` threads; ``read_ratio`` is its time over that of reading the file as
+  often into a buffer, ``sum_ratio`` over that of adding it up as often from a memory map, without a
+  copy: both while the file lies in the system's memory. ``cpu_ratio`` is ``sum_ratio`` in
+  processor seconds, of all threads. ``private_mb`` is the peak of private memory above what was
+  there before. ``slope`` is that of log time against log rows over all sizes.
+- "disk": bytes a second of the file when it doesn't lie in the system's memory.
 - "pass": one sum of slopes on two workers that hold the rows, over the same by `RowSums` with two
   threads, in turns.
-- "plan": hours that larger tables take, from what was measured here and a network and a disk that
-  are assumed: ``--network`` and ``--disk`` bytes a second of a worker, ``--schedule`` seconds of a
-  task a worker.
+- "tasks": seconds of a pass over few rows on two workers, and of each task of a pass.
+- "plan": hours that larger tables take whose partitions, of a million rows, are read from disks at
+  every pass, and what most of them go to. Sums, disk and tasks take what they took here; the
+  scheduler's network is assumed to give ``--network`` bytes a second.
 
     python benchmarks/scale.py
 
@@ -39,7 +43,8 @@ from skdp.linear_model._base import encode_labels
 N_FEATURES, PARTITION = 50, 100_000
 HELD_FEATURES, HELD_PARTS = 100, 8
 MODEL = {"classes": [0, 1], "data_norm": 4.0, "delta": 1e-12}
-PLANNED_ROWS, PLANNED_WORKERS = (10**9, 10**10), (1, 32, 256)
+PLANNED_ROWS, PLANNED_WORKERS, PLANNED_PARTITION = (10**9, 10**10), (1, 32, 256), 10**6
+FEW_TASKS, MANY_TASKS = 2, 512
 NOTE = (
     "At most 3 times the time of reading, 1000 MB of private memory, a slope within .95 and 1.05 "
     "and a pass 1.3 times that of threads are asked for. " + bench.GENERATED
@@ -61,43 +66,68 @@ def write_rows(path, n_rows):
     return np.memmap(path, np.float32, "r", shape=X.shape), y
 
 
-def seconds_of(call):
-    start = time.perf_counter()
+def seconds_of(call, clock=time.perf_counter):
+    start = clock()
     call()
-    return time.perf_counter() - start
+    return clock() - start
 
 
-def fit_file(path, n_rows):
+def fit_file(path, n_rows, n_threads):
     """Return what a fit of rows in a file takes."""
     X, y = write_rows(path, n_rows)
     parts = dask.array.from_array(X, chunks=(PARTITION, -1))
     labels = dask.array.from_array(y, chunks=PARTITION)
-    model, watcher = DaskDPLogisticRegression(**MODEL), Watcher()
+    model, watcher = DaskDPLogisticRegression(n_jobs=n_threads, **MODEL), Watcher()
 
-    def read():
+    def add_up():
         for start in range(0, n_rows, PARTITION):
             X[start : start + PARTITION].sum()
 
-    read()
+    add_up()
     (before,) = status("RssAnon")
     watcher.start()
+    processor = time.process_time()
     seconds = seconds_of(lambda: model.fit(parts, labels))
+    processor = time.process_time() - processor
     watcher.stop()
     # Norms, the moment and lengths are a pass each.
     n_passes = model.n_iter_ + 3
-    reading = np.median([seconds_of(read) for _ in range(3)])
+    reading = np.median([seconds_of(lambda: read_file(path)) for _ in range(5)])
+    adding = np.median([seconds_of(add_up) for _ in range(5)])
+    adding_processor = np.median([seconds_of(add_up, time.process_time) for _ in range(5)])
     return {
         "rows": n_rows,
         "passes": n_passes,
         "seconds": seconds,
         "read_ratio": seconds / (n_passes * reading),
+        "sum_ratio": seconds / (n_passes * adding),
+        "cpu_ratio": processor / (n_passes * adding_processor),
         "private_mb": (watcher.peak - before) / 2**20,
         "seconds_a_pass": seconds / n_passes,
     }
 
 
+def read_file(path):
+    """Read a file into a buffer, partition after partition."""
+    buffer = bytearray(4 * N_FEATURES * PARTITION)
+    with path.open("rb", buffering=0) as file:
+        while file.readinto(buffer):
+            pass
+
+
+def disk_speed(path):
+    """Return the bytes a second of a file that the system has to read anew."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    return path.stat().st_size / seconds_of(lambda: read_file(path))
+
+
 def time_passes(n_rows, repeats):
-    """Return the seconds of a pass with two threads and on two workers that hold the rows."""
+    """Return the seconds of a pass with two threads, and of one on two workers.
+
+    These hold many rows, or make few, in as many parts as tasks.
+    """
     generator = dask.array.random.default_rng(0)
     size = -(-n_rows // HELD_PARTS)
     X = generator.standard_normal((n_rows, HELD_FEATURES), chunks=(size, -1))
@@ -106,6 +136,7 @@ def time_passes(n_rows, repeats):
     mechanism = plan.step_mechanism(1.0, 40, 1.0)
     A, w = np.eye(HELD_FEATURES + 1), np.zeros((HELD_FEATURES + 1, 1))
     options = {"threads_per_worker": 1, "dashboard_address": ":0"}
+    reader = Reader(DaskDPLogisticRegression(**MODEL)._reading(), None)
     here, there = [], []
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         held = client.persist([X, y])
@@ -113,7 +144,6 @@ def time_passes(n_rows, repeats):
         local = DPLogisticRegression(n_jobs=2, **MODEL)
         targets = encode_labels(labels, [0, 1])[1]
         alone = RowSums(local._certified_rows(rows), targets, local._loss(1), 2)
-        reader = Reader(DaskDPLogisticRegression(**MODEL)._reading(), None)
         with alone.at_work(), passes(read_table(*held), reader, client=client) as shared:
             for sums in (alone, shared):
                 sums.bound_slopes(A, 1.0)
@@ -121,21 +151,44 @@ def time_passes(n_rows, repeats):
             for _ in range(repeats):
                 here.append(seconds_of(lambda: alone.slopes(w, mechanism)))
                 there.append(seconds_of(lambda: shared.slopes(w, mechanism)))
-    return np.median(here), np.median(there)
+        per_task = {}
+        for n_tasks in (FEW_TASKS, MANY_TASKS):
+            few = MANY_TASKS // n_tasks
+            X = dask.array.ones((MANY_TASKS, HELD_FEATURES), chunks=(few, -1))
+            y = dask.array.ones(MANY_TASKS, chunks=few)
+            with passes(read_table(X, y), reader, client=client) as shared:
+                shared.bound_slopes(A, 1.0)
+                times = [seconds_of(lambda: shared.slopes(w, mechanism)) for _ in range(repeats)]
+                per_task[n_tasks] = np.median(times)
+    return np.median(here), np.median(there), per_task
 
 
-def planned(seconds_a_row, row_bytes, n_passes, options):
+def planned(seconds_a_row, n_passes, disk, pass_seconds, task_seconds, network):
     """Give the hours of tables that don't fit here, and what takes most of them."""
     for n_rows in PLANNED_ROWS:
+        n_tasks = n_rows // PLANNED_PARTITION
         for n_workers in PLANNED_WORKERS:
             parts = {
                 "sums": seconds_a_row * n_rows / n_workers,
-                "reading": row_bytes * n_rows / n_workers / options.disk,
-                "network": 8.0 * (N_FEATURES + 1) ** 2 * n_workers / options.network / n_passes,
-                "scheduling": options.schedule,
+                "reading": 4.0 * N_FEATURES * n_rows / n_workers / disk,
+                # Each task gets the map of the rows.
+                "network": 8.0 * (N_FEATURES + 1) ** 2 * n_tasks / network,
+                "scheduling": pass_seconds + task_seconds * n_tasks,
             }
             hours = n_passes * sum(parts.values()) / 3600.0
             yield n_rows, n_workers, hours, max(parts, key=parts.get)
+
+
+def file_rows(fits, who):
+    """Give what was found of fits of a file, and how they grow with rows."""
+    for fit in fits:
+        for name, value in fit.items():
+            yield "file", f"{fit['rows']:,} rows, {who}", name, value
+    if len(fits) > 1:
+        sizes, seconds = (
+            [np.log(fit[name]) for fit in fits] for name in ("rows", "seconds_a_pass")
+        )
+        yield "file", f"all, {who}", "slope", np.polyfit(sizes, seconds, 1)[0]
 
 
 def main(arguments=None):
@@ -146,32 +199,38 @@ def main(arguments=None):
         rows=(0.1, 1.0, 20.0),
         held=2.0,
         repeats=15,
+        threads=(1, 2),
         network=1e9,
-        disk=5e8,
-        schedule=0.04,
         unnamed={"scratch": str},
     )
-    found = []
+    found, largest = [], {}
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         path = Path(folder) / "rows"
-        fits = [fit_file(path, round(1e6 * millions)) for millions in options.rows]
-    for fit in fits:
-        found += [("file", f"{fit['rows']:,} rows", name, value) for name, value in fit.items()]
-    if len(fits) > 1:
-        sizes, seconds = (
-            [np.log(fit[name]) for fit in fits] for name in ("rows", "seconds_a_pass")
-        )
-        found.append(("file", "all", "slope", np.polyfit(sizes, seconds, 1)[0]))
-    threads, workers = time_passes(round(1e6 * options.held), options.repeats)
+        for n_threads in options.threads:
+            fits = [fit_file(path, round(1e6 * size), n_threads) for size in options.rows]
+            found += file_rows(fits, f"{n_threads} threads")
+            largest[n_threads] = fits[-1]
+        disk = disk_speed(path)
+    # Planned workers have as few threads as are tried.
+    alone = largest[min(largest)]
+    found.append(("disk", f"{alone['rows']:,} rows", "bytes_a_second", disk))
+    threads, workers, of_tasks = time_passes(round(1e6 * options.held), options.repeats)
     size = f"{round(1e6 * options.held):,} x {HELD_FEATURES}"
     found += [
         ("pass", size, "threads_seconds", threads),
         ("pass", size, "workers_seconds", workers),
         ("pass", size, "ratio", workers / threads),
     ]
-    last = fits[-1]
-    per_row = last["seconds_a_pass"] / last["rows"]
-    for n_rows, n_workers, hours, most in planned(per_row, 4 * N_FEATURES, last["passes"], options):
+    least, more = of_tasks[FEW_TASKS], of_tasks[MANY_TASKS]
+    a_task = (more - least) / (MANY_TASKS - FEW_TASKS)
+    found += [
+        ("tasks", f"{FEW_TASKS} tasks", "seconds_a_pass", least),
+        ("tasks", f"{MANY_TASKS} tasks", "seconds_a_pass", more),
+        ("tasks", "one more", "seconds_a_pass", a_task),
+    ]
+    a_row = alone["seconds_a_pass"] / alone["rows"]
+    hours_of = planned(a_row, alone["passes"], disk, least, a_task, options.network)
+    for n_rows, n_workers, hours, most in hours_of:
         found.append(
             ("plan", f"{n_rows:,} rows, {n_workers} workers", f"hours, most {most}", hours)
         )

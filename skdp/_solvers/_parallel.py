@@ -2,8 +2,10 @@
 
 import math
 import threading
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from itertools import starmap
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -111,6 +113,30 @@ def block_mapper(n_jobs, expected_size, rows, new_buffers):
             return [per_worker[block % n_used][block // n_used] for block in range(n_blocks)]
 
         yield map_blocks
+
+
+def map_in_order(function, arguments, n_threads):
+    """Give what a function makes of tuples of arguments, in their order.
+
+    No more than one result for each thread waits to be asked for.
+
+    Parameters
+    ----------
+    function : callable
+    arguments : iterable of tuple
+    n_threads : int
+    """
+    if n_threads == 1:
+        yield from starmap(function, arguments)
+        return
+    with ThreadPoolExecutor(n_threads, initializer=single_threaded_blas.limit) as helpers:
+        waiting = deque()
+        for args in arguments:
+            waiting.append(helpers.submit(function, *args))
+            if len(waiting) > n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def _n_blocks(n_rows):

@@ -3,6 +3,7 @@
 from concurrent.futures import CancelledError
 
 import dask
+from dask.optimization import cull
 from distributed import default_client
 
 CHANGED = (
@@ -60,6 +61,25 @@ def resolve_client(client):
 def compute_here(*collections):
     """Return what this process computes, one at a time."""
     return _withheld(_FAILED_HERE, dask.compute, *collections, scheduler="synchronous")
+
+
+def alone(parts):
+    """Return the graph and key of each part, of which the graph has nothing that isn't needed.
+
+    A collection's has the tasks of all parts, and to go through them for each part of each pass
+    takes longer than to read the part.
+
+    Parameters
+    ----------
+    parts : list of Delayed
+    """
+    graphs = {id(graph): dict(graph) for graph in {id(p.dask): p.dask for p in parts}.values()}
+    return [(cull(graphs[id(part.dask)], [part.key])[0], part.key) for part in parts]
+
+
+def get_here(graph, key):
+    """Return what this process computes of a part, see `alone`."""
+    return _withheld(_FAILED_HERE, dask.get, graph, key)
 
 
 def call_here(function, *args):

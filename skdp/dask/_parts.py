@@ -1,6 +1,7 @@
 """Rows that lie in parts: what is kept of each part, and sums over it."""
 
 from contextlib import nullcontext
+from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -8,10 +9,9 @@ from scipy.sparse import issparse
 
 from skdp._bounds import BoundedRows, null_records
 from skdp._solvers._parallel import single_threaded_blas
-from skdp._solvers._row_sums import RowSums
+from skdp._solvers._row_sums import RowSums, block_rows
 from skdp._solvers._walr import PublicRows
 from skdp._sparse import canonical
-from skdp.dask._clients import RowsChangedError
 from skdp.dask._seal import Seal
 from skdp.utils._sklearn import validate_arrays
 
@@ -91,8 +91,10 @@ class Kept(NamedTuple):
     scale, bias, norm
         See `skdp._bounds.BoundedRows`.
     seal : Seal
-    digests : tuple of bytes
-        Of the rows and of the targets.
+    digests : bytes
+        Of the blocks of the rows.
+    digest : bytes
+        Of these and of the targets.
     lengths : ndarray of shape (m,) or None
         Of mapped rows, see `RowSums.bound_slopes`.
     """
@@ -102,7 +104,8 @@ class Kept(NamedTuple):
     bias: float
     norm: np.ndarray
     seal: Seal
-    digests: tuple
+    digests: bytes
+    digest: bytes
     lengths: np.ndarray | None = None
 
 
@@ -129,8 +132,10 @@ def read_part(reader, stated, seal, X, y):
     X = _as_floats(X)
     with nullcontext() if stated.null_rows is None else null_records(stated.null_rows):
         rows = reader.certified_rows(X)
-    digests = seal.of(X), seal.of(np.ascontiguousarray(targets))
-    return Kept(targets, rows.scale, rows.bias, rows.norm, seal, digests)
+    digests = seal.of(X, block_rows(rows.n_columns))
+    of_targets = seal.of(np.ascontiguousarray(targets), len(targets))
+    digest = blake2b(digests + of_targets, digest_size=len(of_targets)).digest()
+    return Kept(targets, rows.scale, rows.bias, rows.norm, seal, digests, digest)
 
 
 def measure_part(reader, n_threads, X, kept, A, bound):
@@ -154,7 +159,7 @@ def part_slopes(reader, n_threads, X, kept, A, bound, w, mechanism):
 
 def part_by_label(reader, n_threads, X, kept, mechanism):
     """Return the sum of the rows of each class, of two classes of the second only."""
-    public = PublicRows(_rows(X, kept))
+    public = PublicRows(_rows(X, kept, kept.seal.checked))
     with single_threaded_blas, np.errstate(all="ignore"):
         return mechanism.rounded(public.sums((kept.targets > 0.0).astype(np.float64)))
 
@@ -162,20 +167,19 @@ def part_by_label(reader, n_threads, X, kept, mechanism):
 def part_of_rows(reader, n_threads, X, kept):
     """Return the sum of the rows of a part."""
     with single_threaded_blas, np.errstate(all="ignore"):
-        return PublicRows(_rows(X, kept)).total
+        return PublicRows(_rows(X, kept, kept.seal.checked)).total
 
 
 def _sums(reader, n_threads, X, kept):
     loss = reader.loss(kept.targets.shape[1])
-    return RowSums(_rows(X, kept), kept.targets, loss, n_threads)
+    # They ask for rows by blocks, of the size that was sealed.
+    return RowSums(_rows(X, kept, kept.seal.watched), kept.targets, loss, n_threads)
 
 
-def _rows(X, kept):
-    """Return the rows of a part with what bounds them, if they are those that it was made for."""
-    X = _as_floats(X)
-    if kept.seal.of(X) != kept.digests[0]:
-        raise RowsChangedError
-    return BoundedRows(X, kept.scale, kept.bias, kept.norm)
+def _rows(X, kept, compared):
+    """Return the rows of a part with what bounds them, compared with those it was made for."""
+    rows = BoundedRows(_as_floats(X), kept.scale, kept.bias, kept.norm)
+    return rows._replace(X=compared(rows.X, block_rows(rows.n_columns), kept.digests))
 
 
 def _names(X):

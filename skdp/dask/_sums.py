@@ -3,17 +3,18 @@
 import os
 import tempfile
 from abc import ABC, abstractmethod
-from itertools import chain, repeat
+from itertools import chain, repeat, starmap
 from uuid import uuid4
 
 import dask
 import numpy as np
 from distributed import get_worker
+from joblib import effective_n_jobs
 
 from skdp._bounds import present_records
 from skdp._random import random_name
-from skdp._solvers._parallel import sum_in_order
-from skdp.dask._clients import RowsChangedError, call_here, call_there, compute_here
+from skdp._solvers._parallel import map_in_order, sum_in_order
+from skdp.dask._clients import RowsChangedError, alone, call_here, call_there, get_here
 from skdp.dask._parts import (
     Refusal,
     Stated,
@@ -103,20 +104,29 @@ class PartedSums(ABC):
 
 
 class LocalSums(PartedSums):
-    """Parts that are read in order by this process, one at a time.
+    """Parts that are read in order by this process, as many at a time as it has threads.
 
     What is kept of many rows lies in a file without a name, where temporary files are.
     """
+
+    def __init__(self, table, reader, on_pass):
+        super().__init__(table, reader, on_pass)
+        self._rows, self._targets = alone(table.rows), alone(table.targets)
+        n_threads = effective_n_jobs(reader.n_jobs)
+        self._n_parts = min(n_threads, len(self._rows))
+        self._n_threads = n_threads // self._n_parts
 
     def read(self):
         self._kept = self._stored(self._read())
         self._on_pass()
 
     def _read(self):
-        table = self._table
-        for stated, *pair in zip(self._stated, table.rows, table.targets, strict=True):
-            pair = compute_here(*pair)
-            kept = call_here(read_part, self._reader, stated, self._seal, *pair)
+        def read(stated, *pair):
+            X, y = starmap(get_here, pair)
+            return call_here(read_part, self._reader, stated, self._seal, X, y)
+
+        parts = zip(self._stated, self._rows, self._targets, strict=True)
+        for kept in map_in_order(read, parts, self._n_parts):
             _refuse_if_any([kept])
             yield kept
 
@@ -127,10 +137,11 @@ class LocalSums(PartedSums):
         return self._each(function, args)
 
     def _each(self, function, args):
-        n_threads = self._reader.n_jobs
-        for rows, kept in zip(self._table.rows, self._kept, strict=True):
-            (X,) = compute_here(rows)
-            yield call_here(function, self._reader, n_threads, X, kept, *args)
+        def call(part, kept):
+            X = get_here(*part)
+            return call_here(function, self._reader, self._n_threads, X, kept, *args)
+
+        return map_in_order(call, zip(self._rows, self._kept, strict=True), self._n_parts)
 
     def _stored(self, kept):
         """Return what is kept of all parts, moved to a file where it is much."""
@@ -251,7 +262,7 @@ class ClusterSums(PartedSums):
 
 
 def _verdict(kept):
-    return kept if isinstance(kept, Refusal) else kept.digests
+    return kept if isinstance(kept, Refusal) else kept.digest
 
 
 def _refuse_if_any(kept):
@@ -260,8 +271,8 @@ def _refuse_if_any(kept):
             raise ValueError(part.message)
 
 
-def _measure_part(reader, X, kept, digests, A, bound):
-    _check(kept, digests)
+def _measure_part(reader, X, kept, digest, A, bound):
+    _check(kept, digest)
     return measure_part(reader, _n_threads(reader), X, kept, A, bound)
 
 
@@ -274,9 +285,9 @@ def _sum_parts(function, reader, is_exact, rows, kept, digests, args):
     return _added([sums]) if is_exact else sums
 
 
-def _check(kept, digests):
+def _check(kept, digest):
     """Refuse what is kept of a part if that was read again, and is another."""
-    if _verdict(kept) != digests:
+    if _verdict(kept) != digest:
         raise RowsChangedError
 
 

@@ -18,7 +18,8 @@ pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[da
 import dask
 import dask.array
 import dask.dataframe
-from distributed import Client, LocalCluster
+from dask.utils import key_split
+from distributed import Client, LocalCluster, get_task_stream
 
 from skdp._plans._base import Budget
 from skdp._solvers import _row_sums
@@ -138,6 +139,37 @@ def test_the_same_bits_whoever_adds_up(data, client):
     assert np.array_equal(
         weights(clone(model).fit(*held)), weights(clone(model).set_params(client=None).fit(X, y))
     )
+
+
+@pytest.mark.parametrize("n_parts", [1, 7])
+@pytest.mark.parametrize("kind", ["binary", "no noise"])
+def test_the_same_bits_for_any_number_of_threads(kind, n_parts, data, monkeypatch):
+    # Several groups of blocks in a part, and work enough for threads.
+    monkeypatch.setattr(_row_sums, "_GROUP", 1)
+    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 0)
+    monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
+    estimator, parameters = KINDS[kind]
+    X, y = in_parts(data[0], targets_of(kind, data[1]), -(-N // n_parts))
+    fitted = [
+        weights(estimator(n_jobs=n_jobs, **parameters).fit(X, y)) for n_jobs in (None, 2, 3, 2 * 7)
+    ]
+    for other in fitted[1:]:
+        assert np.array_equal(other, fitted[0])
+
+
+def test_parts_are_computed_with_nothing_of_others(data):
+    seen = []
+
+    def counted(block):
+        seen.append(len(block))
+        return block
+
+    X, y = in_parts(data[0], data[1][:, 0], 300)
+    meta = {"dtype": float, "meta": np.empty((0, D))}
+    model = DaskDPRidge(max_iter=3, n_jobs=2, **RIDGE).fit(X.map_blocks(counted, **meta), y)
+    assert len(seen) == (model.n_iter_ + 3) * X.numblocks[0]
+    total = _sums.LocalSums(read_table(X, y), _reader(model), None)
+    assert all(len(graph) <= 3 for graph, _ in total._rows)
 
 
 def test_a_tree_of_sums_is_exact(data, client, monkeypatch):
@@ -301,10 +333,12 @@ def fails(block):
 def test_a_partition_that_fails_is_not_quoted(where, data, client):
     X, y = in_parts(data[0], data[1][:, 0])
     model = DaskDPRidge(client=client if where == "cluster" else None, **RIDGE)
-    with pytest.raises(RuntimeError, match="KeyError") as raised:
-        model.fit(X.map_blocks(fails, dtype=float), y)
-    assert "secret" not in str(raised.value)
-    assert raised.value.__suppress_context__ or raised.value.__context__ is None
+    for n_jobs in (None, 2):
+        model.set_params(n_jobs=n_jobs)
+        with pytest.raises(RuntimeError, match="KeyError") as raised:
+            model.fit(X.map_blocks(fails, dtype=float), y)
+        assert "secret" not in str(raised.value)
+        assert raised.value.__suppress_context__ or raised.value.__context__ is None
 
 
 def test_rows_that_change_between_passes_are_noticed(data):
@@ -336,6 +370,14 @@ def test_passes_are_shown(data, capsys):
     X, y = in_parts(data[0], data[1][:, 0])
     DaskDPRidge(verbose=1, max_iter=3, **RIDGE).fit(X, y)
     assert "passes over the rows: 6 pass" in capsys.readouterr().err
+
+
+def test_the_dashboard_names_what_tasks_do(data, client):
+    X, y = in_parts(data[0], data[1][:, 0])
+    with get_task_stream(client) as stream:
+        DaskDPRidge(max_iter=3, client=client, **RIDGE).fit(X, y)
+    ours = {name for task in stream.data if (name := key_split(task["key"])).startswith("skdp")}
+    assert ours == {"skdp-read", "skdp-check", "skdp-moment", "skdp-measure", "skdp-slopes"}
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])

@@ -21,6 +21,7 @@ from dask.base import tokenize
 from distributed import Client, LocalCluster, get_worker
 
 from skdp._bounds import null_records
+from skdp._solvers import _row_sums
 from skdp.dask import DaskDPRidge, _sums, label_aggregate, transform
 from skdp.dask._clients import CHANGED, RowsChangedError
 from skdp.dask._table import parts_of_frame
@@ -105,9 +106,15 @@ def unit(X):
     return X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("change", [another_row, another_order])
+def blocks_in_another_order(block):
+    return np.roll(block, SIZE // 2, axis=0)
+
+
+@pytest.mark.parametrize("change", [another_row, another_order, blocks_in_another_order])
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_no_change_of_rows_goes_unnoticed(change, kind, data, where):
+def test_no_change_of_rows_goes_unnoticed(change, kind, data, where, monkeypatch):
+    # Two blocks in a part.
+    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 8 * (D + 1) * SIZE // 2)
     X, y = in_parts(unit(data[0]), data[1])
     changing = Changing(change)
     as_kind = sparse(changing) if kind == "sparse" else changing
@@ -125,13 +132,13 @@ def test_what_is_read_again_is_to_be_what_it_was(data):
     # Rows of which the digest that was kept is true, but another than at first.
     kept = _Kept()
     with pytest.raises(RowsChangedError):
-        _sums._sum_parts(None, _Reader(), True, [data[0]], [kept], [("first", "first")], ())
+        _sums._sum_parts(None, _Reader(), True, [data[0]], [kept], [b"first"], ())
     with pytest.raises(RowsChangedError):
-        _sums._measure_part(_Reader(), data[0], kept, ("again", "first"), None, 1.0)
+        _sums._measure_part(_Reader(), data[0], kept, b"first", None, 1.0)
 
 
 class _Kept:
-    digests = "again", "again"
+    digest = b"again"
 
 
 class _Reader:
@@ -235,6 +242,18 @@ def test_what_failing_partitions_say_is_withheld(when, data, where):
     assert "secret" not in str(raised.value)
     assert raised.value.__context__ is None
     assert raised.value.__cause__ is None
+
+
+def test_whoever_begins_again_is_charged_again(tmp_path, data, where):
+    ledger = PrivacyLedger(tmp_path / "one.db", epsilon=3.0, delta=1e-4)
+    X, y = in_parts(*data)
+    model = DaskDPRidge(client=where, ledger=ledger, **{**RIDGE, "random_state": None})
+    with pytest.raises(RuntimeError, match="Nothing was published"):
+        model.fit(X.map_blocks(FailsLater(), dtype=float, meta=np.empty((0, D))), y)
+    assert not hasattr(model, "coef_")
+    assert len(ledger.to_frame()) == 1
+    model.fit(X, y)
+    assert len(ledger.to_frame()) == 2
 
 
 def test_sums_that_are_added_stay_as_they_are():

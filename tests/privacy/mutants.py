@@ -100,6 +100,7 @@ GROUPS = "tests/linear_model/test_groups.py"
 WEIGHTS = "tests/test_weights.py"
 SEALS = "tests/dask/test_seal.py"
 PARTS = "tests/dask/test_parts.py"
+PARALLEL = "tests/solvers/test_parallel.py"
 
 
 class Mutant(NamedTuple):
@@ -2824,36 +2825,71 @@ MUTANTS = (
     Mutant(
         "rows in parts that aren't compared with those read before",
         "dask/_parts.py",
-        "    if kept.seal.of(X) != kept.digests[0]:\n",
-        "    if False:\n",
+        "    return rows._replace(X=compared(rows.X, block_rows(rows.n_columns), kept.digests))\n",
+        "    return rows\n",
         (PARTS,),
+    ),
+    Mutant(
+        "blocks of rows that aren't compared with those read before",
+        "dask/_seal.py",
+        "        if _digest(rows, self._key) != self._digests[place : place + _DIGEST_BYTES]:\n",
+        "        if False:\n",
+        (SEALS, PARTS),
+    ),
+    Mutant(
+        "blocks of rows compared with any block",
+        "dask/_seal.py",
+        "        if _digest(rows, self._key) != self._digests[place : place + _DIGEST_BYTES]:\n",
+        "        if _digest(rows, self._key) not in self._digests:\n",
+        (SEALS,),
+    ),
+    Mutant(
+        "rows compared as a whole that are used whatever comes out",
+        "dask/_seal.py",
+        "        if self.of(X, size) != digests:\n",
+        "        if False:\n",
+        (SEALS,),
+    ),
+    Mutant(
+        "parts added up in another order with threads",
+        "_solvers/_parallel.py",
+        "            if len(waiting) > n_threads:\n                yield waiting.popleft()",
+        "            if len(waiting) > n_threads:\n                yield waiting.pop()",
+        (PARALLEL,),
     ),
     Mutant(
         "parts read again that aren't compared with those read at first",
         "dask/_sums.py",
-        "    if _verdict(kept) != digests:\n",
+        "    if _verdict(kept) != digest:\n",
         "    if False:\n",
         (PARTS,),
     ),
     Mutant(
         "digests that don't see the upper bits of words",
         "dask/_seal.py",
-        "for seen in (words, words.view(words.dtype.newbyteorder())):",
-        "for seen in (words,):",
+        "for seen in (part, part.view(part.dtype.newbyteorder())):",
+        "for seen in (part,):",
         (SEALS,),
     ),
     Mutant(
         "digests that don't see the last rows",
         "dask/_seal.py",
-        "    for part in (content[:whole], rest):\n",
-        "    for part in (content[:whole],):\n",
+        "    for part in (words[:whole].reshape(-1, _WORDS), words[np.newaxis, whole:]):\n",
+        "    for part in (words[:whole].reshape(-1, _WORDS),):\n",
+        (SEALS,),
+    ),
+    Mutant(
+        "digests that don't see the last bytes",
+        "dask/_seal.py",
+        "    found.update(content[n_bytes:])\n",
+        "",
         (SEALS,),
     ),
     Mutant(
         "a memory's digest taken for another array's",
         "dask/_seal.py",
-        "        if not (self.is_held and X.flags.owndata):\n",
-        "        if not self.is_held:\n",
+        "        return self.is_held and not issparse(X) and X.flags.owndata\n",
+        "        return self.is_held and not issparse(X)\n",
         (SEALS,),
     ),
     Mutant(
