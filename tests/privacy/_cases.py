@@ -228,8 +228,7 @@ class Case:
 
 
 CASES = [
-    *map(Case, DUAL + GRADIENT + COORDINATE + WHITENED + TRANSFORMERS),
-    *map(Case, DUAL + GRADIENT + COORDINATE + WHITENED + INFERENCE),
+    *map(Case, DUAL + GRADIENT + COORDINATE + WHITENED + TRANSFORMERS + INFERENCE),
     Case(DPSCDRegressor(random_state=0), n_targets=2),
     Case(DPSCDRegressor(solver="primal", feature_bounds=(-1, 1), random_state=0), n_targets=2),
     Case(DPSGDRegressor(loss="huber", random_state=0), n_targets=3),
