@@ -33,7 +33,8 @@ def find_gaps(X, missing_values=np.nan):
         return np.isnan(X)
     if X.dtype.kind != "O":
         return np.zeros(X.shape, dtype=bool)
-    return np.frompyfunc(_is_gap, 1, 1)(X).astype(bool)
+    # Where a gap is compared, newer NumPy may warn: of the data.
+    return quietly(lambda: np.frompyfunc(_is_gap, 1, 1)(X).astype(bool))
 
 
 def dtype_to_read(X):
