@@ -78,10 +78,10 @@ def test_install_page_names_every_extra():
 
 
 def test_an_index_can_show_the_readme():
-    """It knows docutils alone, inserts no files and has none of ours to link to."""
+    """It knows docutils alone and inserts no files. Pictures become links on the day of a release."""
     settings = {"halt_level": 2, "raw_enabled": False, "file_insertion_enabled": False}
     page = publish_doctree(text_of("README.rst"), settings_overrides=settings)
     for node in page.findall(image):
-        assert node["uri"].startswith("https://")
+        assert node["uri"].startswith("https://") or (ROOT / node["uri"]).is_file()
     for node in page.findall(reference):
         assert node.get("refid") or node["refuri"].startswith("https://")
