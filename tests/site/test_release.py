@@ -78,7 +78,7 @@ def test_install_page_names_every_extra():
 
 
 def test_an_index_can_show_the_readme():
-    """It knows docutils alone and inserts no files. Pictures become links on the day of a release."""
+    """It knows docutils alone and inserts no files; pictures become links for a release."""
     settings = {"halt_level": 2, "raw_enabled": False, "file_insertion_enabled": False}
     page = publish_doctree(text_of("README.rst"), settings_overrides=settings)
     for node in page.findall(image):
