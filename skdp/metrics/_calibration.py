@@ -83,7 +83,7 @@ class PrivateCalibrationCurve:
 
 
 @validate_params(
-    {"n_bins": [Interval(Integral, 1, 1000, closed="both")], **CONSTRAINTS},
+    CONSTRAINTS | {"n_bins": [Interval(Integral, 1, 1000, closed="both")]},
     prefer_skip_nested_validation=True,
 )
 def private_calibration_curve(

@@ -81,7 +81,7 @@ class PrivateRocCurve:
         return RocCurveDisplay(fpr=self.fpr, tpr=self.tpr, roc_auc=float(self.roc_auc))
 
 
-@validate_params({"bins": BINS, **CONSTRAINTS}, prefer_skip_nested_validation=True)
+@validate_params(CONSTRAINTS | {"bins": BINS}, prefer_skip_nested_validation=True)
 def private_roc_curve(
     estimator,
     X,

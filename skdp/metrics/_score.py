@@ -73,11 +73,11 @@ class PrivateScore:
 
 
 @validate_params(
-    {
+    CONSTRAINTS
+    | {
         "scoring": [StrOptions(set(SCORES))],
         "bins": BINS,
         "target_bounds": ["array-like", None],
-        **CONSTRAINTS,
     },
     prefer_skip_nested_validation=True,
 )
