@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skdp._mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
-from skdp._plans._base import Budget, Plan
+from skdp._plans._base import Budget, GroupBudget, Plan
 from skdp._plans._keys import HISTOGRAM_KEY
 from skdp.accountant import GaussianEvent, LaplaceEvent
 
@@ -29,6 +29,21 @@ class ScoreBudget(Budget):
         "the estimator's training, where it saw these records, and preprocessing fitted on them",
         "other releases of the same records: add them up with skdp.accountant.compose",
     )
+
+
+@dataclass(frozen=True)
+class GroupScoreBudget(ScoreBudget):
+    """What may be spent on scores of groups, of each of which one row is seen."""
+
+    unit: ClassVar = GroupBudget.unit
+    assumed_public: ClassVar = (
+        *ScoreBudget.assumed_public[:2],
+        "the number of groups, and the names of the columns",
+        ScoreBudget.assumed_public[3],
+        GroupBudget.assumed_public[-1],
+        "that which row of a group is scored follows from nothing that other groups' rows tell",
+    )
+    count: ClassVar = GroupBudget.count
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

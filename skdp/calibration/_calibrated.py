@@ -172,6 +172,12 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
             If there is a ledger, and it doesn't take this fit.
         """
         # 1. scikit-learn's contract
+        # First, as a pipeline would take words, which are refused below.
+        if not isinstance(self.estimator, RowPrivateEstimator):
+            raise ValueError(
+                "estimator must be skdp's private classifier that protects rows; a pipeline "
+                "goes around this one."
+            )
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         quietly(check_classification_targets, y)
         kind = quietly(type_of_target, y)
@@ -218,11 +224,6 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
 
     def _classifier(self, budget):
         """Return an unfitted classifier that may spend its share."""
-        if not isinstance(self.estimator, RowPrivateEstimator):
-            raise ValueError(
-                "estimator must be skdp's private classifier that protects rows; a pipeline "
-                "goes around this one."
-            )
         chosen = {
             "epsilon": classifier_epsilon(budget, self.calibration_share),
             "delta": self.delta,

@@ -95,6 +95,7 @@ def private_calibration_curve(
     delta=0.0,
     adjacency="zero_out",
     mechanism="auto",
+    groups=None,
     n_bins=10,
     level=0.95,
     random_state=None,
@@ -120,6 +121,8 @@ def private_calibration_curve(
         What the guarantee compares; see :func:`private_score`.
     mechanism : {"auto", "laplace", "gaussian"}, default="auto"
         Noise; see :func:`private_score`.
+    groups : array-like of shape (n_samples,), default=None
+        See :func:`private_score`.
     n_bins : int, default=10
         Bins of equal width of the probability of the second class.
     level : float, default=0.95
@@ -139,9 +142,9 @@ def private_calibration_curve(
     ------
     ValueError
         If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
-        an entry of the data.
+        an entry of the data. If a group has several rows.
     TypeError
-        If X or y is of a kind that can't be read.
+        If X or y is of a kind that can't be read, or an id can't be hashed.
     skdp.exceptions.LedgerError
         If there is a ledger, and it doesn't take this release.
 
@@ -157,7 +160,8 @@ def private_calibration_curve(
     True
     """
     name, design = "private_calibration_curve", {"n_bins": n_bins, "level": level}
-    request = Request(name, epsilon, delta, adjacency, mechanism, random_state, ledger, design)
+    how = {"design": design, "groups": groups}
+    request = Request(name, epsilon, delta, adjacency, mechanism, random_state, ledger, **how)
     classes, codes = read_labels(estimator, X, y)
     two_classes(classes, "a calibration curve")
     predicted = clip_scores(probabilities(estimator, X, 2)[:, 1], 0.0, 1.0)

@@ -83,6 +83,7 @@ def private_confusion_matrix(
     delta=0.0,
     adjacency="zero_out",
     mechanism="auto",
+    groups=None,
     random_state=None,
     ledger=None,
 ):
@@ -106,6 +107,8 @@ def private_confusion_matrix(
         What the guarantee compares; see :func:`private_score`.
     mechanism : {"auto", "laplace", "gaussian"}, default="auto"
         Noise; see :func:`private_score`.
+    groups : array-like of shape (n_samples,), default=None
+        See :func:`private_score`.
     random_state : int, RandomState instance or None, default=None
         See :func:`private_score`.
     ledger : str, PathLike, PrivacyLedger or None, default=None
@@ -120,9 +123,9 @@ def private_confusion_matrix(
     ------
     ValueError
         If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
-        an entry of the data.
+        an entry of the data. If a group has several rows.
     TypeError
-        If X or y is of a kind that can't be read.
+        If X or y is of a kind that can't be read, or an id can't be hashed.
     skdp.exceptions.LedgerError
         If there is a ledger, and it doesn't take this release.
 
@@ -138,7 +141,8 @@ def private_confusion_matrix(
     ([0, 1, 2], (2, 0)-DP while the seed stays secret)
     """
     name = "private_confusion_matrix"
-    request = Request(name, epsilon, delta, adjacency, mechanism, random_state, ledger, {})
+    how = {"design": {}, "groups": groups}
+    request = Request(name, epsilon, delta, adjacency, mechanism, random_state, ledger, **how)
     classes, codes = read_labels(estimator, X, y)
     _, predicted = read_labels(estimator, X, predict(estimator, X))
     size = classes.size

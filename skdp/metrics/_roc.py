@@ -91,6 +91,7 @@ def private_roc_curve(
     delta=0.0,
     adjacency="zero_out",
     mechanism="auto",
+    groups=None,
     bins="auto",
     level=0.95,
     random_state=None,
@@ -117,6 +118,8 @@ def private_roc_curve(
         What the guarantee compares; see :func:`private_score`.
     mechanism : {"auto", "laplace", "gaussian"}, default="auto"
         Noise; see :func:`private_score`.
+    groups : array-like of shape (n_samples,), default=None
+        See :func:`private_score`.
     bins : int or "auto", default="auto"
         Bins of the score, whose ends are the thresholds; "auto" follows from public numbers.
     level : float, default=0.95
@@ -135,9 +138,9 @@ def private_roc_curve(
     ------
     ValueError
         If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
-        an entry of the data.
+        an entry of the data. If a group has several rows.
     TypeError
-        If X or y is of a kind that can't be read.
+        If X or y is of a kind that can't be read, or an id can't be hashed.
     skdp.exceptions.LedgerError
         If there is a ledger, and it doesn't take this release.
 
@@ -152,10 +155,9 @@ def private_roc_curve(
     >>> float(curve.fpr[0]), float(curve.tpr[-1])
     (0.0, 1.0)
     """
-    design = {"bins": bins, "level": level}
-    request = Request(
-        "private_roc_curve", epsilon, delta, adjacency, mechanism, random_state, ledger, design
-    )
+    name, design = "private_roc_curve", {"bins": bins, "level": level}
+    how = {"design": design, "groups": groups}
+    request = Request(name, epsilon, delta, adjacency, mechanism, random_state, ledger, **how)
     axes = roc_axes(estimator, X, y, bins, request.noise_std)
     (released,) = request.count(axes)
     shares, n_bins = released.shares, axes[1].size

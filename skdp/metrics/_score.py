@@ -91,6 +91,7 @@ def private_score(
     delta=0.0,
     adjacency="zero_out",
     mechanism="auto",
+    groups=None,
     bins="auto",
     target_bounds=None,
     level=0.95,
@@ -132,6 +133,11 @@ def private_score(
         Noise: discrete Laplace, Gaussian, which needs a delta, or whichever is quieter. That is
         nearly always the former. Where many releases are charged to a :mod:`skdp.ledger`, Gaussian
         noise of equal size costs less than half of what pure noise does.
+    groups : array-like of shape (n_samples,), default=None
+        The person, household, ... of each row, as hashable ids, of which each comes once: the
+        guarantee is then for one group, with rows that aren't here, too, and adds up with that of a
+        fit with `groups`. Of several rows of a person draw one. None: every row is a record of its
+        own.
     bins : int or "auto", default="auto"
         Bins of the score for "roc_auc", nodes of the loss for means of losses; "auto" follows from
         public numbers.
@@ -155,9 +161,9 @@ def private_score(
     ------
     ValueError
         If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
-        an entry of the data.
+        an entry of the data. If a group has several rows.
     TypeError
-        If X or y is of a kind that can't be read.
+        If X or y is of a kind that can't be read, or an id can't be hashed.
     skdp.exceptions.LedgerError
         If there is a ledger, and it doesn't take this release.
 
@@ -209,6 +215,7 @@ def private_score(
         ledger,
         design,
         n_releases(scoring, getattr(estimator, "classes_", None)),
+        groups,
     )
     options = {"bins": bins, "target_bounds": target_bounds, "noise_std": request.noise_std}
     statistic, *grids = SCORES[scoring](estimator, X, y, options)

@@ -17,6 +17,29 @@ from skdp.utils._sklearn import quietly
 
 _LONGEST, _SHORTEST = 1e30, 1e-30
 
+_FURTHER = (
+    "fit of a private pipeline takes X and y alone: what a step would learn from {!r} isn't "
+    "planned for."
+)
+_GROUPS = (
+    "fit of a private pipeline has no groups: its steps protect rows. Either keep one row of each "
+    "person, so that a row is a person; or use a pipeline of scikit-learn with steps that learn "
+    "nothing, such as BoundsScaler and DPOneHotEncoder(categories=[...]), and give groups to its "
+    "last step, as in fit(X, y, dplogisticregression__groups=ids)."
+)
+
+
+def refuse_further(params):
+    """Refuse what `fit` is given besides X and y, and tell of groups what to do instead.
+
+    Parameters
+    ----------
+    params : dict
+    """
+    if params:
+        name = sorted(params)[0]
+        raise ValueError(_GROUPS if name.endswith("groups") else _FURTHER.format(name))
+
 
 class HandedNorm(float):
     """A `data_norm` that nobody gave: the step before promised it."""

@@ -20,7 +20,7 @@ from skdp.pipeline._budget import (
     sizes_of,
     take_back,
 )
-from skdp.pipeline._chain import fit_chain, fit_last, forget, hand_on
+from skdp.pipeline._chain import fit_chain, fit_last, forget, hand_on, refuse_further
 from skdp.pipeline._numbers import PipelineOfFloats, as_floats
 from skdp.pipeline._tree import (
     all_leaves,
@@ -33,10 +33,6 @@ from skdp.pipeline._tree import (
 )
 from skdp.utils._sklearn import StrOptions, _fit_context
 
-_FURTHER = (
-    "fit of a private pipeline takes X and y alone: what a step would learn from {!r} isn't "
-    "planned for."
-)
 _UNCOVERED = (
     "step {!r} ({}), which may learn from the records without privacy and is named in allow"
 )
@@ -219,8 +215,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             If a step can't be part of a pipeline, or X is of a kind that a step doesn't take.
         """
         # 1. scikit-learn's contract
-        if params:
-            raise ValueError(_FURTHER.format(sorted(params)[0]))
+        refuse_further(params)
         self._validate_steps()
         X = as_floats(X)
         n_rows, n_features, n_outputs = sizes_of(X, y, self._final_estimator)

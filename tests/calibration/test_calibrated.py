@@ -288,6 +288,13 @@ def test_the_classifier_given_stays_as_it_is_and_may_come_after_others():
     assert model.predict_proba(X).shape == (500, 2)
 
 
+def test_a_pipeline_inside_is_refused_as_one_whatever_it_takes():
+    words = np.array([["a"], ["b"]] * 10, dtype=object)
+    model = DPCalibratedClassifier(make_pipeline(NormClipper(), DPLogisticRegression()))
+    with pytest.raises(ValueError, match="pipeline goes around"):
+        model.fit(words, [0, 1] * 10)
+
+
 @pytest.mark.parametrize(
     ("model", "message"),
     [

@@ -855,6 +855,13 @@ MUTANTS = (
         (SCORES_REPLAYED,),
     ),
     Mutant(
+        "scores that count several rows of a group",
+        "metrics/_release.py",
+        "if encode_groups(self.groups, n_rows)[1] < n_rows:",
+        "if encode_groups(self.groups, n_rows)[1] < 1:",
+        ("tests/metrics/test_groups.py",),
+    ),
+    Mutant(
         "a classifier that spends all before its calibration",
         "_plans/_calibrated.py",
         "/ math.sqrt(1.0 - share)",

@@ -36,7 +36,7 @@ def results(monkeypatch):
     "path", [path for path in PAGES if ">>>" in path.read_text(encoding="utf-8")], ids=name_of
 )
 def test_examples_of_pages_run(path):
-    if name_of(path) == "out_of_python":
+    if name_of(path) in {"out_of_python", "stories/hospital"}:
         for package in ("skl2onnx", "onnxruntime", "skops"):
             pytest.importorskip(package)
     found = doctest.testfile(

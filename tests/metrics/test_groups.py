@@ -1,0 +1,75 @@
+"""Scores of one row of each person."""
+
+import numpy as np
+import pytest
+
+from skdp.accountant import compose
+from skdp.ledger import PrivacyLedger
+from skdp.linear_model import DPLogisticRegression
+from skdp.metrics import (
+    private_calibration_curve,
+    private_confusion_matrix,
+    private_roc_curve,
+    private_score,
+)
+from tests.metrics._models import Knows, binary_records
+
+SCORES = (private_score, private_roc_curve, private_calibration_curve, private_confusion_matrix)
+
+
+def report_of(score, rng, **options):
+    X, y = binary_records(rng, 300)
+    return score(Knows(), X, y, epsilon=0.5, **options).report
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_with_groups_a_score_protects_a_group(score, rng):
+    assert report_of(score, rng).unit == "one row"
+    report = report_of(score, rng, groups=np.arange(300).astype(str))
+    assert report.unit == "one group"
+    assert any("groups" in line and "rows" not in line for line in report.assumed_public)
+    assert not any("number of rows" in line for line in report.assumed_public)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_groups_change_no_count(score, rng):
+    X, y = binary_records(rng, 300)
+    plain, grouped = (
+        score(Knows(), X, y, epsilon=0.5, groups=groups, random_state=0)
+        for groups in (None, np.arange(300))
+    )
+    kept = [name for name in vars(plain) if name not in ("report", "roc_auc")]
+    for name in kept:
+        assert np.array_equal(getattr(plain, name), getattr(grouped, name))
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_two_rows_of_a_group_are_refused_before_anything_is_charged(score, rng, tmp_path):
+    path = tmp_path / "study.db"
+    ledger = PrivacyLedger(path, epsilon=1.0, delta=1e-6, unit="one group")
+    with pytest.raises(ValueError, match="in more than one row") as error:
+        report_of(score, rng, groups=[4711, *range(298), 4711], ledger=ledger)
+    assert "4711" not in str(error.value)
+    assert len(ledger.to_frame()) == 0
+
+
+def test_a_score_adds_up_with_a_fit_for_groups(rng, tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study.db", epsilon=1.0, delta=1e-6, unit="one group")
+    X, y = binary_records(rng, 900)
+    ids = np.arange(900) // 3
+    model = DPLogisticRegression(epsilon=0.3, delta=1e-6, classes=[0, 1])
+    fit = model.fit(X, y, groups=ids).privacy_report_
+    score = report_of(private_score, rng, groups=np.arange(300), ledger=ledger)
+    assert compose([fit, score]).unit == "one group"
+    assert len(ledger.to_frame()) == 1
+    with pytest.raises(ValueError, match="same unit"):
+        compose([fit, report_of(private_score, rng)])
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [([1, 2], "one id for each row"), ([None, *range(299)], "missing")],
+)
+def test_bad_groups_are_refused(groups, message, rng):
+    with pytest.raises(ValueError, match=message):
+        report_of(private_score, rng, groups=groups)
