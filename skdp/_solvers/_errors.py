@@ -23,6 +23,8 @@ _TAIL = 2.0
 _DRIFT, _THIN, _BEYOND = 0.3, 0.4, 1.3
 # The largest such deviation with which it is seen, and the most that is ever made up for.
 _SEEN_DRIFT, _SEEN_THIN, _THINNEST = 0.75, 0.3, 0.8
+# Of the longest square that is allowed, beyond two standard deviations of the noise.
+_FULL = 0.9
 # Of the moment of mapped rows, along a direction.
 _LEAST_KNOWN = 0.1
 
@@ -56,6 +58,9 @@ class Releases(NamedTuple):
     white : Whitening
     least : float
         The smallest eigenvalue of the noisy moment.
+    filled : float
+        The rows' mean square length over the square of the longest that is allowed, by the noisy
+        moment.
     u : ndarray of shape (p,)
         Where the means and the matrix were taken.
     mean_u, mean_gradient : ndarray of shape (p,)
@@ -79,6 +84,7 @@ class Releases(NamedTuple):
 
     white: Whitening
     least: float
+    filled: float
     u: np.ndarray
     mean_u: np.ndarray
     mean_gradient: np.ndarray
@@ -105,6 +111,8 @@ class Errors(NamedTuple):
         Whether they can be trusted.
     reasons : tuple of str
         Why it isn't "yes".
+    is_full : bool
+        Whether rows are nearly as long as they may be: many may have been cut to that.
     """
 
     u: np.ndarray
@@ -112,6 +120,7 @@ class Errors(NamedTuple):
     privacy: np.ndarray
     quality: str
     reasons: tuple
+    is_full: bool
 
 
 def estimate(released, plan, model):
@@ -152,6 +161,7 @@ def estimate(released, plan, model):
     drift, unseen, most = _drifts(r, out, plan.problem, model)
     jitter = r.gradient_noise * np.sqrt(np.trace(inverse @ mapped.moment @ inverse))
     # Shrinking moves an eigenvalue twice as far as noise has moved it: once more for its vector.
+    is_full = plan.budget.is_private and _is_full(r.filled, moment_noise, plan.problem)
     weakest = 0.5 * (r.least + (r.white.signal * r.white.scale).min())
     radius = 2.0 * r.white.noise
     found = [inverse, u, sampling, privacy]
@@ -169,7 +179,7 @@ def estimate(released, plan, model):
     if reasons_against:
         # Where the curvature isn't known, nothing is taken to the end by it.
         nothing = np.full(len(u), np.nan)
-        return Errors(r.u, nothing, nothing, "no", reasons_against)
+        return Errors(r.u, nothing, nothing, "no", reasons_against, is_full)
     reasons = _which(
         {
             UNSURE: weakest < _UNSURE * radius,
@@ -185,7 +195,13 @@ def estimate(released, plan, model):
     relative = math.hypot(moment_noise / weakest, jitter / model.most_jitter)
     excess = math.sqrt(1.0 + 3.0 * relative**2)
     sampling, privacy = excess * sampling, excess * privacy
-    return Errors(u, sampling, privacy, "wide" if reasons else "yes", reasons)
+    return Errors(u, sampling, privacy, "wide" if reasons else "yes", reasons, is_full)
+
+
+def _is_full(filled, moment_noise, problem):
+    room = problem.row_norm**2 - problem.bias**2
+    of_trace = moment_noise * math.sqrt(problem.n_columns) / room
+    return bool(filled - 2.0 * of_trace > _FULL)
 
 
 def _leverages(white, mapped, problem):

@@ -120,6 +120,7 @@ def solve_inference(sums, *, plan, model, stream):
         Releases(
             white=white,
             least=float(np.linalg.eigvalsh(moment)[0]),
+            filled=_filled(moment, problem),
             u=u,
             mean_u=np.mean([u for u, _ in kept], axis=0),
             mean_gradient=np.mean([g for _, g in kept], axis=0),
@@ -137,6 +138,11 @@ def solve_inference(sums, *, plan, model, stream):
     )
     steps = InferenceSteps(plan.n_steps, 1.0, 0.0, clip, found)
     return (white.A @ found.u)[np.newaxis], steps
+
+
+def _filled(moment, problem):
+    rest = problem.bias**2
+    return float((np.trace(moment) - rest) / (problem.row_norm**2 - rest))
 
 
 def _least_gain(calm, noise, moment, curvature):

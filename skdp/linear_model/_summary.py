@@ -20,6 +20,10 @@ _FITTED = (
 )
 _COLUMNS = ("coefficient", "sampling", "privacy", "std error", "low", "high")
 _DASH = "-"
+_CUT = (
+    ", and many may have been, as nearly all are as long as that: a fit of rows as they are may "
+    "lie outside"
+)
 _VERDICTS = {
     "yes": "can be trusted",
     "wide": "can be trusted, and are wider than they had to be",
@@ -73,13 +77,16 @@ class InferenceMixin:
         return _ends(np.ravel(self.coef_), np.ravel(self.coef_std_error_), level)
 
     @available_if(_infers)
-    def summary(self, level=0.95):
+    def summary(self, level=0.95, feature_names=None):
         """Return a table of coefficients, their standard errors and intervals.
 
         Parameters
         ----------
         level : float, default=0.95
             Of the intervals, in (0, 1).
+        feature_names : sequence of str, default=None
+            Names of the columns, to be shown. None takes those of the data frame that was fitted,
+            or x0, x1 and so on.
 
         Returns
         -------
@@ -94,12 +101,16 @@ class InferenceMixin:
         AttributeError
             If `inference` is False.
         ValueError
-            If `level` isn't in (0, 1).
+            If `level` isn't in (0, 1), or there isn't one name for each column.
         """
         check_is_fitted(self, "inference_quality_")
-        names = getattr(self, "feature_names_in_", None)
+        names = feature_names
+        if names is None:
+            names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
+        if len(names) != self.n_features_in_:
+            raise ValueError(f"feature_names must have {self.n_features_in_} names.")
         values = np.ravel(self.coef_)
         # As it was in the fit.
         if self._std_error_parts.shape[1] > len(values):
@@ -137,7 +148,7 @@ class InferenceMixin:
         self._estimand = (
             f"they cover the fit of the population with data_norm={self.data_norm:g}, "
             f"{self._estimand_of_targets()}alpha={self.alpha:g}: "
-            "rows that are longer are scaled down"
+            f"rows that are longer are scaled down{_CUT if errors.is_full else ''}"
         )
         self.coef_std_error_ = total[: self.n_features_in_].reshape(self.coef_.shape)
         of_intercept = total[-1] if bias else 0.0

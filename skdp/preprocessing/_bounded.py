@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import row_norms
@@ -17,6 +18,8 @@ from skdp.utils._sklearn import Interval, _fit_context, validate_data
 
 # What rounding may make of 0, in units of the largest value.
 _ROUNDING = 2.0**-50
+# Numbers that are mapped at a time.
+_ENTRIES = 2**16
 _ZERO_MOVES = (
     "Sparse X stays sparse only where 0 is mapped to 0: for counts and one-hot columns choose "
     "feature_bounds=(0, high) with feature_range=(0, 1), else bounds and a range that are "
@@ -309,7 +312,11 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             # Entries of 0 are as good as none.
             data = np.where(X.data == 0.0, 0.0, mapped).astype(dtype)
             return type(X)((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
-        return self._map(X).astype(dtype, copy=False)
+        mapped = np.empty_like(X, dtype=dtype, subok=False)
+        # In pieces, as the map makes several arrays of doubles.
+        for piece in gen_batches(len(X), max(1, _ENTRIES // X.shape[1])):
+            mapped[piece] = self._map(X[piece])
+        return mapped
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -132,9 +132,10 @@ def refuse_foreign(array, name):
     graph = getattr(kind, "__dask_graph__", None)
     if package == "dask" or (graph is not None and graph(array) is not None):
         raise TypeError(
-            f"{name} is a Dask collection, and this estimator reads arrays in memory: call "
-            ".compute() first, or take DaskDPLogisticRegression or DaskDPRidge of skdp.dask, whose "
-            "transform maps what was fitted on rows in memory."
+            f"{name} is a Dask collection, and only arrays in memory are read here: call "
+            ".compute() first, for a score of some partitions that weren't fitted. To fit, take "
+            "DaskDPLogisticRegression or DaskDPRidge of skdp.dask, whose transform maps what was "
+            "fitted on rows in memory."
         )
     if isinstance(array, np.ndarray | np.generic) or not get_config()["array_api_dispatch"]:
         return

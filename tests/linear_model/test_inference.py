@@ -122,6 +122,27 @@ def test_the_summary_says_all_that_there_is(data):
     assert repr(summary) == text
 
 
+def test_the_summary_takes_names_for_columns_of_arrays(data):
+    model = fitted(RIDGE, *data)
+    assert model.summary().names == ("x0", "x1", "x2", "intercept")
+    assert model.summary(feature_names=["age", "sex", 3]).names == ("age", "sex", "3", "intercept")
+    with pytest.raises(ValueError, match="feature_names must have 3 names"):
+        model.summary(feature_names=["age", "sex"])
+
+
+@pytest.mark.parametrize("model", [RIDGE, LOGISTIC], ids=["ridge", "logistic"])
+def test_the_summary_tells_when_nearly_all_rows_are_as_long_as_they_may_be(model, data):
+    X, y = data
+    many = "many may have been"
+    for data_norm, epsilon, told in ((1.2, 4.0, False), (0.1, 4.0, True), (0.1, np.inf, False)):
+        found = fitted(clone(model).set_params(data_norm=data_norm, epsilon=epsilon), X, y)
+        assert (many in str(found.summary())) == told
+    equal = X / np.linalg.norm(X, axis=1, keepdims=True)
+    for share, told in ((0.85, False), (0.95, True)):
+        found = fitted(clone(model).set_params(data_norm=share**-0.5, epsilon=4.0), equal, y)
+        assert (many in str(found.summary())) == told
+
+
 def test_the_summary_is_of_the_fit_and_not_of_later_parameters(data):
     model = fitted(RIDGE, *data)
     text = str(model.summary())

@@ -1,4 +1,5 @@
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,20 @@ def test_values_are_mapped_from_their_bounds_and_clipped():
     expected = [[-2.0, -2.0], [-0.5, -0.5], [1.0, 1.0], [-2.0, 1.0]]
     np.testing.assert_allclose(scaler.fit_transform(X), expected)
     assert scaler.norm_bound_ == pytest.approx(2.0 * np.sqrt(2.0))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_mapping_takes_little_more_memory_than_its_result(dtype, rng):
+    X = rng.random((100_000, 20), dtype=dtype)
+    scaler = BoundsScaler((0.0, 2.0)).fit(X[:1])
+    tracemalloc.start()
+    try:
+        mapped = scaler.transform(X)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 1.5 * mapped.nbytes
+    np.testing.assert_allclose(mapped, X - 1.0, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

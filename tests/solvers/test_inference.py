@@ -176,6 +176,7 @@ def released(made, **changes):
     parts = {
         "white": white,
         "least": 0.1,
+        "filled": 0.5,
         "u": np.zeros(5),
         "mean_u": np.zeros(5),
         "mean_gradient": np.full(5, 1e-3),
@@ -219,6 +220,13 @@ def test_whether_errors_can_be_trusted(changes, quality, reason):
     if "matrix_noise" in changes:
         plain = estimate(released(made), made, MODELS["squared_error"])
         assert (found.sampling > 1.3 * plain.sampling).all()
+
+
+def test_rows_are_full_when_no_noise_can_have_made_them_so():
+    for n_rows, filled, is_full in ((10**5, 0.95, True), (10**5, 0.85, False), (10, 0.95, False)):
+        made = plan(n_rows=n_rows, smoothness=1.0)
+        found = estimate(released(made, filled=filled), made, MODELS["squared_error"])
+        assert found.is_full == is_full
 
 
 def test_noise_that_moves_predictions_far_leaves_no_curvature():

@@ -14,7 +14,7 @@ from skdp.linear_model import DPSCDClassifier, DPSGDRegressor, WALRClassifier, l
 from skdp.preprocessing import BoundsScaler
 from skdp.utils import _sklearn
 
-COMPUTE = r"is a Dask collection, and this estimator reads arrays in memory: call \.compute\(\)"
+COMPUTE = r"is a Dask collection, and only arrays in memory are read here: call \.compute\(\)"
 CONVERT = r"array_api_dispatch=True asks .* numpy\.asarray \(a PyTorch tensor by \.numpy\(\)\), or"
 
 
