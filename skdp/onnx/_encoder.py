@@ -12,9 +12,9 @@ from skl2onnx.algebra.onnx_ops import (
     OnnxMatMul,
     OnnxOr,
 )
-from skl2onnx.common.data_types import DoubleTensorType, Int64TensorType, StringTensorType
+from skl2onnx.common.data_types import StringTensorType
 
-from skdp.onnx._graph import NUMBERS, as_floats, constant, float_type, join
+from skdp.onnx._graph import NUMBERS, as_floats, float_type, join
 
 # Of the domain "ai.onnx.ml", since which keys may be strings and values integers.
 _LABEL_ENCODER = 2
@@ -29,7 +29,7 @@ def convert_encoder(scope, operator, container):
         raise ValueError(f"DPOneHotEncoder takes {model.n_features_in_} columns here.")
     parts = []
     for (column, kind), known in zip(columns, model.categories_, strict=True):
-        hits = _HITS[kind](column, known.tolist(), kind, opset)
+        hits = _HITS[kind](column, known.tolist(), opset)
         # A row of no category is in the last column, where there is one.
         width = known.size + model._n_last
         spread = np.eye(max(known.size, 1), width, dtype=dtype)
@@ -52,19 +52,13 @@ def _columns(operator, opset):
             yield OnnxGather(part, np.array([place]), axis=1, op_version=opset), type(part.type)
 
 
-def _number_hits(column, known, kind, opset):
+def _number_hits(column, known, opset):
     """Return where numbers are equal to categories; where there are none, in a column of false."""
-    # Whole numbers are as in Python, up to 2**53.
-    dtype = np.float64 if kind in (DoubleTensorType, Int64TensorType) else np.float32
-    column = as_floats(column, dtype, opset)
+    # As in Python: .1 in float32 isn't the category .1.
+    column = as_floats(column, np.float64, opset)
     is_gap = np.array([value != value for value in known], dtype=bool)
     numbers = [value if isinstance(value, float) else np.nan for value in known] or [np.nan]
-    values = constant(numbers, dtype)
-    if len(set(values.tolist())) < len(set(numbers)):
-        raise ValueError(
-            "There are categories that float32 can't tell apart: convert for DoubleTensorType."
-        )
-    hits = OnnxEqual(column, values[np.newaxis], op_version=opset)
+    hits = OnnxEqual(column, np.array([numbers]), op_version=opset)
     if is_gap.any():
         missing = OnnxIsNaN(column, op_version=opset)
         missing = OnnxAnd(missing, is_gap[np.newaxis], op_version=opset)
@@ -72,7 +66,7 @@ def _number_hits(column, known, kind, opset):
     return hits
 
 
-def _string_hits(column, known, kind, opset):
+def _string_hits(column, known, opset):
     if any(value != value for value in known):
         raise ValueError(
             "ONNX has no missing values among strings, and this DPOneHotEncoder a category for "

@@ -19,18 +19,18 @@ _FLOATS = {
 
 
 def float_type(operator):
-    """Return what an operator computes with: float64 where an input is, else float32."""
+    """Return what an operator's rows are in: float64 where an input needs it, else float32."""
     return float_type_of(operator.inputs)
 
 
 def float_type_of(variables):
-    """Return float64 if one of some variables is, else float32."""
-    is_double = any(isinstance(variable.type, DoubleTensorType) for variable in variables)
-    return np.float64 if is_double else np.float32
+    """Return float64 if one of some variables is, or of integers, else float32."""
+    wide = (DoubleTensorType, Int64TensorType)
+    return np.float64 if any(isinstance(one.type, wide) for one in variables) else np.float32
 
 
-def numeric_rows(operator, opset):
-    """Return the rows that an operator gets, as one matrix of its type of floats.
+def numeric_rows(operator, dtype, opset):
+    """Return the rows that an operator gets, as one matrix of a type of floats.
 
     Raises
     ------
@@ -40,7 +40,6 @@ def numeric_rows(operator, opset):
     if not all(isinstance(part.type, NUMBERS) for part in operator.inputs):
         name = type(operator.raw_operator).__name__
         raise TypeError(f"{name} takes tensors of floats, integers or booleans here.")
-    dtype = float_type(operator)
     return join([as_floats(part, dtype, opset) for part in operator.inputs], opset)
 
 
@@ -78,7 +77,16 @@ def constant(values, dtype):
 
 def transformer_shape(operator):
     """Set the type and shape of a transformer's output."""
-    check_input_and_output_numbers(operator, input_count_range=[1, None], output_count_range=1)
     low, _ = operator.raw_operator.feature_bounds_
+    _set_floats(operator, low.size)
+
+
+def regressor_shape(operator):
+    """Set the type and shape of predictions."""
+    _set_floats(operator, len(np.atleast_2d(operator.raw_operator.coef_)))
+
+
+def _set_floats(operator, width):
+    check_input_and_output_numbers(operator, input_count_range=[1, None], output_count_range=1)
     kind, _ = _FLOATS[float_type(operator)]
-    operator.outputs[0].set_type(kind([operator.inputs[0].get_first_dimension(), low.size]))
+    operator.outputs[0].set_type(kind([operator.inputs[0].get_first_dimension(), width]))

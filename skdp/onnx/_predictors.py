@@ -12,9 +12,21 @@ from skl2onnx.algebra.onnx_ops import (
     OnnxSigmoid,
     OnnxSoftmax,
 )
+from skl2onnx.common.data_types import Int64TensorType, StringTensorType
+from skl2onnx.common.utils import check_input_and_output_numbers
 from skl2onnx.common.utils_classifier import get_label_classes
 
 from skdp.onnx._graph import as_floats, constant, float_type, float_type_of, numeric_rows
+
+
+def classifier_shape(operator):
+    """Set the types and shapes of labels and of what tells them apart."""
+    check_input_and_output_numbers(operator, input_count_range=[1, None], output_count_range=2)
+    labels = _labels(get_label_classes(operator.scope_inst, operator.raw_operator))
+    kind = StringTensorType if labels.dtype.kind == "U" else Int64TensorType
+    n_rows = operator.inputs[0].get_first_dimension()
+    operator.outputs[0].set_type(kind([n_rows]))
+    operator.outputs[1].type.shape = [n_rows, labels.size]
 
 
 def convert_regressor(scope, operator, container):
@@ -42,7 +54,7 @@ def _scores(operator, container, coef, intercept):
     """Return decision values of shape (N, k)."""
     opset, dtype = container.target_opset, float_type(operator)
     coef = np.atleast_2d(coef)
-    rows = numeric_rows(operator, opset)
+    rows = numeric_rows(operator, dtype, opset)
     product = OnnxMatMul(rows, constant(coef.T, dtype), op_version=opset)
     offsets = np.broadcast_to(intercept, coef.shape[0])
     return OnnxAdd(product, constant(offsets, dtype), op_version=opset)

@@ -1,10 +1,6 @@
 """Which class has which graph."""
 
 from skl2onnx import update_registered_converter
-from skl2onnx.common.shape_calculator import (
-    calculate_linear_classifier_output_shapes,
-    calculate_linear_regressor_output_shapes,
-)
 from skl2onnx.operator_converters.pipelines import convert_pipeline
 from skl2onnx.shape_calculators.pipelines import pipeline_shape_calculator
 
@@ -14,7 +10,7 @@ from skdp.linear_model._base import LinearClassifierMixin, LinearRegressorMixin
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
 from skdp.onnx import _predictors, _transformers
 from skdp.onnx._encoder import convert_encoder
-from skdp.onnx._graph import transformer_shape
+from skdp.onnx._graph import regressor_shape, transformer_shape
 from skdp.pipeline import DPPipeline
 
 # As of scikit-learn's LogisticRegression.
@@ -44,12 +40,12 @@ def register():
     """Tell skl2onnx what it needs to convert estimators of this package."""
     classifiers = dict.fromkeys(_of_kind(LinearClassifierMixin), _predictors.convert_classifier)
     classifiers[DPCalibratedClassifier] = _predictors.convert_calibrated
-    shape = calculate_linear_classifier_output_shapes
+    shape = _predictors.classifier_shape
     for kind, convert in classifiers.items():
         update_registered_converter(kind, _alias(kind), shape, convert, options=_OPTIONS)
-    shape = calculate_linear_regressor_output_shapes
     for kind in _of_kind(LinearRegressorMixin):
-        update_registered_converter(kind, _alias(kind), shape, _predictors.convert_regressor)
+        convert = _predictors.convert_regressor
+        update_registered_converter(kind, _alias(kind), regressor_shape, convert)
     for kind, convert in _TRANSFORMERS.items():
         update_registered_converter(kind, _alias(kind), transformer_shape, convert)
     # As scikit-learn's, which reads the steps, with the options of the last one.

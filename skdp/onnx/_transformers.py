@@ -34,49 +34,55 @@ def convert_bounds_scaler(scope, operator, container):
     """Add the graph of BoundsScaler."""
     opset, dtype = container.target_opset, float_type(operator)
     mapped = operator.raw_operator._map
-    low = constant(mapped.low, dtype)
-    start, stop = (constant([end], dtype) for end in (mapped.start, mapped.stop))
-    slope = constant((mapped.stop - mapped.start) / (mapped.high - mapped.low), dtype)
-    rows = OnnxSub(numeric_rows(operator, opset), low, op_version=opset)
+    slope = (mapped.stop - mapped.start) / (mapped.high - mapped.low)
+    rows = numeric_rows(operator, np.float64, opset)
+    # float32 may not tell apart what is far from 0.
+    rows = OnnxSub(rows, mapped.low, op_version=opset)
     rows = OnnxMul(rows, slope, op_version=opset)
-    rows = OnnxAdd(rows, start, op_version=opset)
-    _publish(_clip(rows, start, stop, opset), scope, operator, container)
+    rows = OnnxAdd(rows, np.array([mapped.start]), op_version=opset)
+    start, stop = (constant([end], dtype) for end in (mapped.start, mapped.stop))
+    rows = _clip(as_floats(rows, dtype, opset), start, stop, opset)
+    _publish(rows, scope, operator, container)
 
 
 def convert_norm_clipper(scope, operator, container):
     """Add the graph of a transformer that scales down rows longer than its `norm_bound_`."""
     opset, dtype = container.target_opset, float_type(operator)
     model = operator.raw_operator
-    ones = np.ones((model.n_features_in_, 1), dtype=dtype)
-    bound = constant([model.norm_bound_], dtype)
-    rows = numeric_rows(operator, opset)
-    # Entries of at most 1, whose squares don't overflow.
-    total = OnnxMatMul(OnnxAbs(rows, op_version=opset), ones, op_version=opset)
-    size = OnnxMax(total, bound, op_version=opset)
+    ones = np.ones((model.n_features_in_, 1))
+    bound = np.array([model.norm_bound_])
+    rows = numeric_rows(operator, np.float64, opset)
+    # Half of the mean can't overflow, and what is divided by it has squares that don't.
+    half = ones / (2.0 * model.n_features_in_)
+    mean = OnnxMatMul(OnnxAbs(rows, op_version=opset), half, op_version=opset)
+    size = OnnxMax(mean, bound, op_version=opset)
     rows = OnnxDiv(rows, size, op_version=opset)
     squares = OnnxMatMul(OnnxMul(rows, rows, op_version=opset), ones, op_version=opset)
     length = OnnxSqrt(squares, op_version=opset)
     longest = OnnxMax(length, OnnxDiv(bound, size, op_version=opset), op_version=opset)
     scale = OnnxDiv(bound, longest, op_version=opset)
-    _publish(OnnxMul(rows, scale, op_version=opset), scope, operator, container)
+    rows = as_floats(OnnxMul(rows, scale, op_version=opset), dtype, opset)
+    _publish(rows, scope, operator, container)
 
 
 def convert_standard_scaler(scope, operator, container):
     """Add the graph of DPStandardScaler."""
     opset, dtype = container.target_opset, float_type(operator)
     model = operator.raw_operator
-    rows = numeric_rows(operator, opset)
-    rows = OnnxSub(rows, constant(model.mean_, dtype), op_version=opset)
-    rows = OnnxDiv(rows, constant(model.scale_, dtype), op_version=opset)
+    rows = numeric_rows(operator, np.float64, opset)
+    rows = OnnxSub(rows, model.mean_, op_version=opset)
+    rows = OnnxDiv(rows, model.scale_, op_version=opset)
     low, high = (constant(ends, dtype) for ends in model.feature_bounds_)
-    _publish(_clip(rows, low, high, opset), scope, operator, container)
+    rows = _clip(as_floats(rows, dtype, opset), low, high, opset)
+    _publish(rows, scope, operator, container)
 
 
 def convert_quantile_clipper(scope, operator, container):
     """Add the graph of DPQuantileClipper."""
     opset, dtype = container.target_opset, float_type(operator)
     low, high = (constant(ends, dtype) for ends in operator.raw_operator.feature_bounds_)
-    _publish(_clip(numeric_rows(operator, opset), low, high, opset), scope, operator, container)
+    rows = _clip(numeric_rows(operator, dtype, opset), low, high, opset)
+    _publish(rows, scope, operator, container)
 
 
 def convert_imputer(scope, operator, container):
@@ -88,7 +94,7 @@ def convert_imputer(scope, operator, container):
             "ONNX has no missing values among strings: DPSimpleImputer is converted where it fills "
             "numbers. DPOneHotEncoder takes strings with a category of their own for missing ones."
         )
-    rows = numeric_rows(operator, opset)
+    rows = numeric_rows(operator, dtype, opset)
     gaps = _gaps(rows, model._missing_values, dtype, opset)
     low, high = (constant(ends[: model.n_features_in_], dtype) for ends in model.feature_bounds_)
     filled = OnnxWhere(gaps, constant(model.statistics_, dtype), rows, op_version=opset)

@@ -20,6 +20,8 @@ from skdp.utils._sklearn import Interval, _fit_context, validate_data
 _ROUNDING = 2.0**-50
 # Numbers that are mapped at a time.
 _ENTRIES = 2**16
+# Squares of rows times this don't overflow.
+_FAR = 2.0**-600
 _ZERO_MOVES = (
     "Sparse X stays sparse only where 0 is mapped to 0: for counts and one-hot columns choose "
     "feature_bounds=(0, high) with feature_range=(0, 1), else bounds and a range that are "
@@ -48,13 +50,23 @@ def type_that_holds(dtype, *numbers):
 
 def shorten_rows(X, bound):
     """Return new rows that aren't longer than a bound, up to rounding; shorter ones stay."""
-    scale = bound / np.maximum(row_norms(X), bound)
+    norms = row_norms(X)
+    scale = bound / np.maximum(norms, bound)
+    far = np.isinf(norms)
+    if far.any():
+        X = _times(X, np.where(far, _FAR, 1.0))
+        scale[far] = bound / row_norms(X)[far]
+    return _times(X, scale)
+
+
+def _times(X, factors):
+    """Return new rows times a factor each, of the type of X."""
     if issparse(X):
-        return scaled_rows(X, scale)
+        return scaled_rows(X, factors)
     # In float32 a small scale may have no digits left.
     with np.errstate(under="ignore"):
         return np.multiply(
-            X, scale[:, np.newaxis], out=np.empty_like(X), dtype=np.float64, casting="same_kind"
+            X, factors[:, np.newaxis], out=np.empty_like(X), dtype=np.float64, casting="same_kind"
         )
 
 

@@ -199,10 +199,62 @@ def test_gaps_that_are_numbers():
     np.testing.assert_array_equal(run(model, rows)[0], model.transform(rows))
 
 
-def test_long_rows_keep_their_direction():
-    rows = np.array([[1e25, -1e25, 0.0, 0.0]], dtype=np.float32)
-    model = preprocessing.NormClipper(1.0).fit(rows)
-    np.testing.assert_allclose(run(model, rows)[0], model.transform(rows), rtol=1e-6)
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("norm", [1e-30, 1.0, 1e30])
+def test_long_rows_keep_their_direction(norm, dtype):
+    signs = np.array([[1, -1, 1, -1], [1, 0, 0, 0], [-1, 1, 0, 0]], dtype=dtype)
+    expected = norm * signs / np.sqrt([[4.0], [1.0], [2.0]])
+    for size in (np.finfo(dtype).max, 1e31):
+        rows = signs * dtype(size)
+        model = preprocessing.NormClipper(norm).fit(rows)
+        for found in (run(model, rows)[0], model.transform(rows)):
+            np.testing.assert_allclose(found, expected, rtol=10 * np.finfo(dtype).eps)
+
+
+FAR = [(1_700_000_050, 1_700_001_050), (20_200_101, 20_201_231), (100_000.3, 100_001.3)]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("bounds", FAR)
+@pytest.mark.parametrize(
+    "kind",
+    [preprocessing.BoundsScaler, preprocessing.DPStandardScaler],
+    ids=lambda kind: kind.__name__,
+)
+def test_columns_far_from_0(kind, bounds, dtype):
+    """Where float32 has few digits for what the scaler keeps."""
+    low, high = bounds
+    rows = np.linspace(low, high, 999)[RNG.permutation(999), np.newaxis].astype(dtype)
+    labels = rows[:, 0] > (low + high) / 2
+    steps = [("scaler", kind(bounds)), ("model", linear_model.DPLogisticRegression(classes=[0, 1]))]
+    model = DPPipeline(steps, epsilon=100.0).fit(rows, labels)
+    label, probabilities = run(model, rows, options=PLAIN)
+    expected = model.predict_proba(rows)
+    np.testing.assert_allclose(probabilities, expected, rtol=0, atol=2e-6)
+    certain = np.abs(expected[:, 0] - 0.5) > 2e-6
+    np.testing.assert_array_equal(label[certain], model.predict(rows)[certain])
+    (scaled,) = run(model[0], rows)
+    np.testing.assert_allclose(scaled, model[0].transform(rows), rtol=1e-6, atol=1e-9)
+
+
+def test_integers_keep_their_digits():
+    """Of which float32 keeps multiples of 2, and of 2**17."""
+    near = 16_777_216 + RNG.integers(-9, 9, (999, 1))
+    clipper = preprocessing.DPQuantileClipper((16_777_206, 16_777_226), epsilon=100.0).fit(near)
+    imputer = preprocessing.DPSimpleImputer(feature_bounds=(0, 2**25)).fit(near)
+    for model in (clipper, imputer):
+        (converted,) = run(model, near)
+        np.testing.assert_array_equal(converted, model.transform(near))
+        assert len(np.unique(converted)) > 10
+    large = 2**40 + near
+    ridge = linear_model.DPRidge(data_norm=1e8).fit(near, near[:, 0] / 1e8)
+    (predicted,) = run(ridge, large)
+    np.testing.assert_allclose(predicted[:, 0], ridge.predict(large), rtol=1e-11)
+    classifier = linear_model.DPLogisticRegression(data_norm=1e8).fit(near, near[:, 0] > 2**24)
+    label, probabilities = run(classifier, near)
+    expected = classifier.predict_proba(near)
+    np.testing.assert_allclose(pd.DataFrame(probabilities).to_numpy(), expected, rtol=1e-6)
+    np.testing.assert_array_equal(label, classifier.predict(near))
 
 
 @pytest.mark.parametrize("handle_unknown", ["infrequent", "ignore"])
@@ -225,6 +277,15 @@ def test_categories(kind, handle_unknown, epsilon):
     np.testing.assert_array_equal(converted, model.transform(rows))
 
 
+def test_categories_that_are_fractions_are_not_those_of_float32():
+    model = preprocessing.DPOneHotEncoder(categories=[[0.1, 0.5]]).fit(np.array([[0.1], [0.5]]))
+    for dtype, hits in ((np.float32, [0, 1]), (np.float64, [1, 1])):
+        rows = np.array([[0.1], [0.5]], dtype=dtype)
+        (converted,) = run(model, rows)
+        np.testing.assert_array_equal(converted, model.transform(rows))
+        np.testing.assert_array_equal(converted[:, :2].sum(axis=1), hits)
+
+
 def test_categories_that_are_integers():
     """Beyond what float32 tells apart."""
     rows = 16_777_216 + RNG.integers(0, 3, (2000, 1))
@@ -232,8 +293,8 @@ def test_categories_that_are_integers():
     types = [("rows", Int64TensorType([None, 1]))]
     (converted,) = run_converted(skl2onnx.convert_sklearn(model, initial_types=types), rows)
     np.testing.assert_array_equal(converted, model.transform(rows))
-    with pytest.raises(ValueError, match="float32 can't tell apart"):
-        run(model, rows.astype(np.float32))
+    rows = rows.astype(np.float32)
+    np.testing.assert_array_equal(run(model, rows)[0], model.transform(rows))
 
 
 def test_what_onnx_strings_lack_is_refused():
@@ -251,9 +312,16 @@ def test_what_onnx_strings_lack_is_refused():
 
 
 def test_numbers_that_float32_lacks_are_refused():
-    scaler = preprocessing.BoundsScaler((-1e60, 1e60)).fit(X)
-    with pytest.raises(ValueError, match="DoubleTensorType"):
-        run(scaler, X.astype(np.float32))
+    wide = preprocessing.BoundsScaler((-1e60, 1e60)).fit(X)
+    np.testing.assert_array_equal(run(wide, X)[0], wide.transform(X))
+    rows = X.astype(np.float32)
+    np.testing.assert_allclose(run(wide, rows)[0], wide.transform(rows), rtol=1e-6)
+    scaler = preprocessing.BoundsScaler(feature_range=(-1e60, 1e60)).fit(X)
+    ridge = linear_model.DPRidge().fit(X, X[:, 0])
+    ridge.coef_ = 1e60 * ridge.coef_
+    for model in (scaler, ridge):
+        with pytest.raises(ValueError, match="DoubleTensorType"):
+            run(model, rows)
     np.testing.assert_array_equal(run(scaler, X)[0], scaler.transform(X))
 
 
@@ -313,6 +381,59 @@ def test_a_table_of_numbers_gaps_and_words(dtype):
     np.testing.assert_allclose(probabilities, model.predict_proba(frame), rtol=0, atol=1e-5)
     np.testing.assert_array_equal(label, model.predict(frame))
     assert list(run(model, frame)[1][0]) == [0, 1]
+
+
+def test_a_frame_with_a_column_of_large_integers():
+    """In a step of its own, or beside float64."""
+    rows = RNG.integers(*FAR[0], 999)
+    frame = pd.DataFrame({"time": rows, "x": RNG.uniform(-1, 1, 999).astype(np.float32)})
+    columns = ColumnTransformer(
+        [
+            ("time", preprocessing.BoundsScaler(FAR[0]), ["time"]),
+            ("x", preprocessing.BoundsScaler(), ["x"]),
+        ]
+    )
+    both = preprocessing.BoundsScaler(([FAR[0][0], -1.0], [FAR[0][1], 1.0]))
+    together = ColumnTransformer([("both", both, ["time", "x"])])
+    wide = frame.astype({"x": np.float64})
+    for given, step in ((frame, columns), (wide, columns), (wide, together), (frame, both)):
+        classifier = linear_model.DPLogisticRegression(classes=[0, 1])
+        model = DPPipeline([("columns", step), ("model", classifier)], epsilon=5.0)
+        model.fit(given, rows > np.median(rows))
+        _, probabilities = run(model, given, options=PLAIN)
+        expected = model.predict_proba(given)
+        np.testing.assert_allclose(probabilities, expected, rtol=0, atol=1e-6)
+
+
+FRAMES = [
+    {"x": np.float32, "y": np.float32, "z": np.float32},
+    {"x": np.float64, "y": np.float64, "z": np.float64},
+    {"x": np.float32, "y": np.float64, "z": np.int64},
+    {"x": np.int64, "y": np.bool_, "z": np.float32},
+]
+
+
+@pytest.mark.parametrize("types", FRAMES, ids=str)
+def test_models_without_a_pipeline_take_frames(types):
+    frame = pd.DataFrame(X[:, :3], columns=list("xyz")).astype(types)
+    hinge = linear_model.DPSCDClassifier(loss="hinge", classes=["no", "yes"])
+    for model, labels in (
+        (linear_model.DPLogisticRegression(), TWO),
+        (linear_model.DPLogisticRegression(), np.array(["a", "b", "c"])[THREE]),
+        (DPCalibratedClassifier(hinge), np.array(["no", "yes"])[TWO]),
+    ):
+        label, probabilities = run(model.fit(frame, labels), frame, options=PLAIN)
+        expected = model.predict_proba(frame)
+        np.testing.assert_allclose(probabilities, expected, rtol=0, atol=1e-5)
+        certain = np.sort(expected, axis=1)[:, -1] > np.sort(expected, axis=1)[:, -2] + 1e-5
+        np.testing.assert_array_equal(label[certain], model.predict(frame)[certain])
+    if types["x"] is not np.float64:
+        assert list(run(model, frame)[1][0]) == ["no", "yes"]
+    for targets in (X[:, 0], X[:, :2]):
+        ridge = linear_model.DPRidge().fit(frame, targets)
+        (predicted,) = run(ridge, frame)
+        expected = ridge.predict(frame).reshape(len(frame), -1)
+        np.testing.assert_allclose(predicted, expected, rtol=1e-5, atol=1e-5)
 
 
 def test_searches_are_refused_and_their_model_is_not():

@@ -66,6 +66,18 @@ def test_long_rows_of_float32_keep_the_digits_of_a_small_norm(as_given, norm):
 
 
 @pytest.mark.parametrize("as_given", [np.asarray, csr_array])
+@pytest.mark.parametrize("norm", [1e-30, 1.0, 1e30])
+def test_rows_whose_squares_overflow_keep_their_direction(as_given, norm):
+    largest = np.finfo(np.float64).max
+    directions = np.array([[1.0, 0.0, 0.0], [1.0, -1.0, 1.0], [0.0, 3e-150, 4e-150]])
+    X = np.vstack([largest * directions, [[norm / 2.0, 0.0, 0.0]]])
+    out = NormClipper(norm).fit_transform(as_given(X))
+    directions /= np.sqrt([[1.0], [3.0], [25e-300]])
+    expected = np.vstack([norm * directions, [[norm / 2.0, 0.0, 0.0]]])
+    np.testing.assert_allclose(out.toarray() if issparse(out) else out, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("as_given", [np.asarray, csr_array])
 def test_a_range_that_float32_cannot_hold_is_float64(as_given):
     X = as_given(np.array([[0.0, 1.0], [0.5, 2.0]], dtype=np.float32))
     scaler = BoundsScaler((-1.0, 1.0), feature_range=(-1e50, 1e50)).fit(X)

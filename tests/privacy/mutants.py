@@ -220,6 +220,13 @@ MUTANTS = (
         (SPARSE_STEPS,),
     ),
     Mutant(
+        "rows whose squares overflow are longer than the bound",
+        "preprocessing/_bounded.py",
+        "scale[far] = bound / row_norms(X)[far]",
+        "scale[far] = bound",
+        (SPARSE_STEPS,),
+    ),
+    Mutant(
         "a step of a pipeline charges beside the pipeline",
         "pipeline/_budget.py",
         "            ledger=COVERED,\n            random_state",
@@ -1711,6 +1718,20 @@ MUTANTS = (
         '"output_names": [operator.outputs[place]]}\n'
         '    seed = scope.get_unique_variable_name(f"s{operator.raw_operator.random_state}")\n'
         "    container.add_initializer(seed, 1, [1], [0.0])",
+        (ONNX,),
+    ),
+    Mutant(
+        "integers in float32",
+        "onnx/_graph.py",
+        "wide = (DoubleTensorType, Int64TensorType)",
+        "wide = DoubleTensorType",
+        (ONNX,),
+    ),
+    Mutant(
+        "a classifier converted for one input",
+        "onnx/_predictors.py",
+        "input_count_range=[1, None]",
+        "input_count_range=1",
         (ONNX,),
     ),
     Mutant(
