@@ -1691,6 +1691,20 @@ MUTANTS = (
         (REPORT_MARKDOWN,),
     ),
     Mutant(
+        "a Markdown report whose addresses are links",
+        "accountant/_report_markdown.py",
+        '.replace("@", _AT)',
+        "",
+        (REPORT_MARKDOWN,),
+    ),
+    Mutant(
+        "a file of a report with words of its own",
+        "accountant/_report.py",
+        "        vars(self).update(state)\n        self._check_words()\n",
+        "        vars(self).update(state)\n",
+        (REPORT, PERSISTENCE),
+    ),
+    Mutant(
         "a stranger's ledger that is trusted",
         "utils/persistence.py",
         "_INSIDE = (\n",
