@@ -29,6 +29,8 @@ _COPYING = {
     "functools",
 }
 _PASSING = ("joblib.hashing", "joblib.externals.loky.", "loky.", "multiprocessing.")
+# Those that write files only. Pickles may go to a worker or to a file, and nothing tells which.
+_FILING = ("joblib.numpy_pickle", "skops.")
 
 # Of the parameters that every private estimator has.
 BUDGET_CONSTRAINTS = {
@@ -44,7 +46,7 @@ class PrivateEstimator(UnfoldingReport, BaseEstimator):
     """What every private estimator is.
 
     A copy that holds the seed of its noise is warned of, and one that fits elsewhere is charged to
-    the same ledger.
+    the same ledger. Files of joblib and skops hold the ledger as it was set.
     """
 
     def _account(self):
@@ -58,15 +60,22 @@ class PrivateEstimator(UnfoldingReport, BaseEstimator):
 
     def __getstate__(self):
         report = vars(self).get("privacy_report_")
+        copying = list(_copying(sys._getframe()))
+        is_passed = any(module.startswith(_PASSING) for module in copying)
         if (
             isinstance(report, PrivacyReport)
             and report.reproducible
             and math.isfinite(report.epsilon)
             and self.random_state is not None
+            and not is_passed
         ):
-            _warn(type(self).__name__)
+            # A warning's first level is `_warn`, its second this function.
+            _warn(type(self).__name__, level=3 + len(copying))
         state = super().__getstate__()
-        return {**state, "ledger": named_ledger(state["ledger"])} if "ledger" in state else state
+        is_filed = any(module.startswith(_FILING) for module in copying)
+        if is_filed or "ledger" not in state:
+            return state
+        return {**state, "ledger": named_ledger(state["ledger"])}
 
 
 class RecordPrivateEstimator(PrivateEstimator):
@@ -103,17 +112,24 @@ def is_private(estimator):
         return True
 
 
-def _warn(name):
-    """Warn at the line that asked for a copy, however deep in it an estimator lies."""
-    # A warning's first level is this function, its second `__getstate__`.
-    level, frame = 3, sys._getframe(2)
+def _copying(state_of):
+    """Name the modules of the calls that ask for a copy, from the inside to the user's line.
+
+    `state_of` is the frame of `__getstate__`, which is none of them.
+    """
+    frame = state_of.f_back
     while frame.f_back is not None:
         module = frame.f_globals.get("__name__", "")
-        if module.startswith(_PASSING):
+        # A subclass may have a `__getstate__` around ours.
+        is_state = frame.f_code.co_name == "__getstate__"
+        if module.partition(".")[0] not in _COPYING and not is_state:
             return
-        if module.partition(".")[0] not in _COPYING:
-            break
-        level, frame = level + 1, frame.f_back
+        yield module
+        frame = frame.f_back
+
+
+def _warn(name, level):
+    """Warn at the line that asked for a copy, however deep in it an estimator lies."""
     warnings.warn(
         f"This {name} was fitted with a seed, and the copy holds it as random_state: whoever has "
         "the copy can remove the noise. Publish a fit that was made with random_state=None.",

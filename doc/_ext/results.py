@@ -21,7 +21,8 @@ With ``:across:`` values of one column become columns, in the order that is give
        :digits: 3
        :titles: set, rows, at epsilon 0.1, at 1
 
-``:digits:`` rounds to so many digits after the point, but for whole numbers.
+``:digits:`` rounds to so many digits after the point, but for whole numbers, and what isn't 0
+doesn't become 0. A value in ``:where:`` or ``:across:`` that no row has is an error.
 """
 
 import csv
@@ -48,9 +49,15 @@ def select(rows, where, columns):
 
     `where` maps columns to lists of values, which are compared as text.
     """
+    if not rows:
+        raise ValueError("the table has no rows")
     for column in [*where, *columns]:
         if column not in rows[0]:
             raise ValueError(f"there is no column {column!r}")
+    for column, values in where.items():
+        for value in values:
+            if value not in (row[column] for row in rows):
+                raise ValueError(f"no row is of {column} {value!r}")
     chosen = [row for row in rows if all(row[key] in values for key, values in where.items())]
     if not chosen:
         raise ValueError("no row is left")
@@ -72,17 +79,24 @@ def spread(rows, where, columns, across, value, error=None):
         cells = table.setdefault(tuple(key), {})
         if found in cells:
             raise ValueError(f"two rows are of {column} {found}")
-        cells[found] = number if error is None or not number else number + BESIDE + error_of
+        has_error = error is not None and number and error_of
+        cells[found] = number + BESIDE + error_of if has_error else number
     return [[*key, *(cells.get(found) or "–" for found in wanted)] for key, cells in table.items()]
 
 
 def rounded(text, digits):
-    """Return a cell with its numbers rounded, but for whole ones; large ones have powers of 10."""
+    """Return a cell with its numbers rounded, but for whole ones.
+
+    Large ones have powers of 10, and small ones the one digit that they begin with.
+    """
 
     def written(part):
         if part.removeprefix("-").isdigit():
             return part
-        number = float(part)
+        # Not -0.
+        number = float(part) + 0.0
+        if number and not round(number, digits):
+            return f"{number:.1g}"
         return f"{number:.{digits}f}" if abs(number) < 10_000 else f"{number:.1e}"
 
     try:

@@ -126,16 +126,13 @@ class PrivacyReport:
     notes: tuple = ()
 
     def __post_init__(self):
-        if not isinstance(self.adjacency, str) or self.adjacency not in ADJACENCIES:
-            raise ValueError(f"adjacency must be one of {ADJACENCIES}.")
+        self._check_words()
         units = _UNITS[self.adjacency]
         if self.unit is None:
             object.__setattr__(self, "unit", units[0])
         if self.unit not in units:
             raise ValueError(f"unit must be one of {units} for adjacency={self.adjacency!r}.")
         object.__setattr__(self, "reproducible", check_flag(self.reproducible, "reproducible"))
-        if not isinstance(self.accountant, str) or self.accountant not in _ACCOUNTANTS:
-            raise ValueError(f"accountant must be one of {tuple(_ACCOUNTANTS)}.")
         for name in ("epsilon", "delta", "clipping"):
             if getattr(self, name) is not None or name != "clipping":
                 object.__setattr__(self, name, check_real(getattr(self, name), name))
@@ -181,6 +178,17 @@ class PrivacyReport:
         if self.epsilon * (1 + _TOLERANCE) < epsilon:
             raise ValueError("epsilon is too small for the events at this delta and adjacency.")
         object.__setattr__(self, "epsilon", epsilon)
+
+    def __setstate__(self, state):
+        # A file is believed, but for words that nothing can be looked up by.
+        vars(self).update(state)
+        self._check_words()
+
+    def _check_words(self):
+        for name, known in (("adjacency", ADJACENCIES), ("accountant", tuple(_ACCOUNTANTS))):
+            word = vars(self).get(name)
+            if not isinstance(word, str) or word not in known:
+                raise ValueError(f"{name} must be one of {known}.")
 
     def _certified_epsilon(self):
         """Epsilon as stated, or what the events give at the stated delta if that is more.
@@ -470,7 +478,8 @@ class PrivacyReport:
         """Give the report as Markdown: a section of a data-protection file or of a model card.
 
         It says what `to_text` does, and names the adjacency, what the numbers of the releases
-        are, and the versions that made it.
+        are, and the versions that made it. Words of others are shown as they are and make no
+        links; for that an ``@`` is followed by a character without width.
 
         Returns
         -------
@@ -492,9 +501,10 @@ class PrivacyReport:
         """
         recorded = [
             ("Adjacency", self.adjacency),
-            ("Noise", explain_numbers(self.event)),
             ("Made by", f"skdp {self.skdp_version}"),
         ]
+        if math.isfinite(self.epsilon):
+            recorded.insert(1, ("Noise", explain_numbers(self.event)))
         return report_markdown(("Privacy report", repr(self)), [*self._entries(), *recorded])
 
     def __repr__(self):

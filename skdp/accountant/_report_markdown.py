@@ -2,8 +2,12 @@
 
 import re
 
-# What would mean something to a reader of Markdown, or of the HTML in it.
-_MARKUP = re.compile(r"([\\`*_\[\]<>#|~$&])")
+# What would mean something to a reader of Markdown, or of the HTML in it; GitHub makes links of
+# addresses without markup, too.
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|~$&]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
+# GitHub looks for mail addresses and names of users after escapes are undone: to break them takes a
+# character, which has no width.
+_AT = "@\N{WORD JOINER}"
 # Numbers that events show, by the word before them.
 _NUMBERS = {
     "Gaussian": (
@@ -64,4 +68,4 @@ def _cells(row):
 
 def _plain(text):
     """Return a text as one line that reads as it is."""
-    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
+    return _MARKUP.sub(r"\\\1", " ".join(text.split())).replace("@", _AT)

@@ -41,13 +41,19 @@ def trusted_types():
     -------
     types : list of str
         Full names, sorted: of estimators, aggregates of labels, reports and their releases. Not of
-        ``skdp.ledger.PrivacyLedger``: what a stranger's file names as the ledger of your next fit
-        is yours to decide.
+        ``skdp.ledger.PrivacyLedger``, so that no file brings an open one.
 
     Raises
     ------
     ImportError
         If a part of this package can't be imported.
+
+    Notes
+    -----
+    A ledger that is a path is a string, which skops loads unasked: a parameter `ledger` is what the
+    file's writer made it, and decides where your next fit is charged. What a stream says it has
+    paid is the writer's too. Of a stranger's file set ``ledger`` before you fit, and don't go on
+    with a stream by ``partial_fit``.
 
     Examples
     --------

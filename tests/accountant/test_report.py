@@ -256,6 +256,16 @@ def test_infinite_epsilon():
     assert "no privacy" in full._repr_html_()
 
 
+@pytest.mark.parametrize("name", ["adjacency", "accountant"])
+@pytest.mark.parametrize("word", ["<b>secret</b>", 5, None, ["pld"]])
+def test_a_file_of_a_report_has_words_that_are_known(name, word):
+    report = make_report()
+    object.__setattr__(report, name, word)
+    with pytest.raises(ValueError, match=f"^{name} must be one of") as caught:
+        pickle.loads(pickle.dumps(report))
+    assert "secret" not in str(caught.value)
+
+
 def test_pickles_small_and_compares():
     report = make_report()
     report.tpr_at(0.1)

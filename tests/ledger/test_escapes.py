@@ -8,6 +8,8 @@ import subprocess
 import sys
 from importlib import import_module
 from inspect import signature
+from itertools import product
+from multiprocessing.reduction import ForkingPickler
 
 import joblib
 import numpy as np
@@ -26,8 +28,20 @@ from skdp.linear_model import DPLogisticRegression, DPRidge, DPSGDClassifier
 from skdp.preprocessing import NormClipper
 from tests.ledger._fits import charges_of, make_ledger, report_of
 
+try:
+    import cloudpickle
+except ImportError:  # joblib before 1.6 has its own
+    from joblib.externals import cloudpickle
+
 FIT = {"epsilon": 0.5, "delta": 1e-7, "classes": [0, 1]}
 STREAM = {"mechanism": "laplace", "epsilon": 0.5, "classes": [0, 1]}
+
+
+class WithOwnState(DPLogisticRegression):
+    """As those of Dask are."""
+
+    def __getstate__(self):
+        return super().__getstate__()
 
 
 @pytest.fixture
@@ -115,6 +129,21 @@ def test_workers_that_were_there_before_the_variable(late, ledger, data, monkeyp
     pickle.loads(sent).fit(*data)
     assert len(charges_of(ledger)) == 1
     assert pickle.loads(pickle.dumps(model)).ledger is None
+
+
+@pytest.mark.parametrize("send", [ForkingPickler.dumps, cloudpickle.dumps])
+def test_what_multiprocessing_and_dask_send_takes_the_ledger_along(send, ledger, monkeypatch):
+    monkeypatch.setenv("SKDP_LEDGER", ledger.path)
+    assert pickle.loads(send(DPLogisticRegression(**FIT))).ledger == ledger.path
+
+
+def test_files_hold_the_ledger_as_it_was_set(ledger, tmp_path, monkeypatch):
+    """As joblib writes them; a file isn't for this machine alone."""
+    monkeypatch.setenv("SKDP_LEDGER", ledger.path)
+    file = tmp_path / "model.joblib"
+    for kind, named in product((DPLogisticRegression, WithOwnState), (None, "study.db")):
+        joblib.dump({"kept": [kind(ledger=named, **FIT)]}, file)
+        assert joblib.load(file)["kept"][0].ledger == named
 
 
 def test_a_relative_path_is_the_senders(ledger, tmp_path, data, monkeypatch):

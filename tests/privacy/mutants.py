@@ -1705,6 +1705,20 @@ MUTANTS = (
         (REPORT_MARKDOWN,),
     ),
     Mutant(
+        "a Markdown report whose addresses are links",
+        "accountant/_report_markdown.py",
+        '.replace("@", _AT)',
+        "",
+        (REPORT_MARKDOWN,),
+    ),
+    Mutant(
+        "a file of a report with words of its own",
+        "accountant/_report.py",
+        "        vars(self).update(state)\n        self._check_words()\n",
+        "        vars(self).update(state)\n",
+        (REPORT, PERSISTENCE),
+    ),
+    Mutant(
         "a stranger's ledger that is trusted",
         "utils/persistence.py",
         "_INSIDE = (\n",
@@ -2285,9 +2299,23 @@ MUTANTS = (
     Mutant(
         "workers that don't know of their caller's ledger",
         "_estimator.py",
-        'return {**state, "ledger": named_ledger(state["ledger"])} if "ledger" in state else state',
+        'return {**state, "ledger": named_ledger(state["ledger"])}',
         "return state",
         (ESCAPES,),
+    ),
+    Mutant(
+        "pickles for workers of Dask that are taken for files",
+        "_estimator.py",
+        '_FILING = ("joblib.numpy_pickle", ',
+        '_FILING = ("cloudpickle.", "joblib.numpy_pickle", ',
+        (ESCAPES,),
+    ),
+    Mutant(
+        "files that name the ledger of the environment",
+        "_estimator.py",
+        'if is_filed or "ledger" not in state:',
+        'if "ledger" not in state:',
+        (ESCAPES, PERSISTENCE),
     ),
     Mutant(
         "a ledger under two names, whose locks don't meet",

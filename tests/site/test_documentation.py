@@ -176,8 +176,12 @@ def test_tables_of_results_take_rows_and_columns_by_name(results):
     assert results.select(rows, {"a": ["1", "3"]}, ["b", "a"]) == [["x", "1"], ["y", "3"]]
     with pytest.raises(ValueError, match="no column 'c'"):
         results.select(rows, {}, ["c"])
-    with pytest.raises(ValueError, match="no row"):
-        results.select(rows, {"a": ["4"]}, ["b"])
+    with pytest.raises(ValueError, match="no row is left"):
+        results.select(rows, {"a": ["1"], "b": ["y"]}, ["b"])
+    with pytest.raises(ValueError, match="no row is of a '4'"):
+        results.select(rows, {"a": ["1", "4"]}, ["b"])
+    with pytest.raises(ValueError, match="no rows"):
+        results.select([], {}, [])
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)

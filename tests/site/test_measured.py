@@ -222,13 +222,16 @@ def test_rows_are_spread_over_columns_by_name(results):
         {"set": "a", "epsilon": "1.0", "loss": "0.25", "se": "0.02"},
         {"set": "b", "epsilon": "1.0", "loss": "", "se": ""},
         {"set": "b", "epsilon": "0.1", "loss": "0.75", "se": "0.03"},
-        {"set": "b", "epsilon": "5.0", "loss": "0.1", "se": "0.04"},
+        {"set": "b", "epsilon": "5.0", "loss": "0.1", "se": ""},
     ]
     across = ("epsilon", ["1.0", "0.1"])
     found = results.spread(rows, {}, ["set"], across, "loss", "se")
     found = [[cell.replace("\N{NO-BREAK SPACE}", " ") for cell in row] for row in found]
     assert found == [["a", "0.25 ± 0.02", "0.5 ± 0.01"], ["b", "–", "0.75 ± 0.03"]]
     assert results.spread(rows, {"set": ["a"]}, [], across, "loss") == [["0.25", "0.5"]]
+    assert results.spread(rows, {}, ["set"], ("epsilon", ["5.0"]), "loss", "se") == [["b", "0.1"]]
+    with pytest.raises(ValueError, match=r"no row is of epsilon '1\.O'"):
+        results.spread(rows, {}, ["set"], ("epsilon", ["0.1", "1.O"]), "loss")
     with pytest.raises(ValueError, match=r"two rows are of epsilon 1\.0"):
         results.spread(rows, {}, [], across, "loss")
     with pytest.raises(ValueError, match="no column 'gain'"):
@@ -240,7 +243,11 @@ def test_rows_are_spread_over_columns_by_name(results):
     [
         ("0.12345", "0.12"),
         ("0.12345 ± 0.0061", "0.12 ± 0.01"),
-        ("0.12345 ± 9e-05", "0.12 ± 0.00"),
+        ("0.12345 ± 0.0042", "0.12 ± 0.004"),
+        ("-0.0042", "-0.004"),
+        ("0.12345 ± 9.4e-05", "0.12 ± 9e-05"),
+        ("0.12345 ± 0.0", "0.12 ± 0.00"),
+        ("-0.0", "0.00"),
         ("-2.0", "-2.00"),
         ("-162937.6207 ± 9000.5", "-1.6e+05 ± 9000.50"),
         ("75000", "75000"),

@@ -156,6 +156,39 @@ def test_a_ledger_is_not_trusted_unasked(tmp_path):
     assert sio.loads(kept, trusted=trusted).ledger == ledger
 
 
+def test_a_file_does_not_name_the_ledger_of_the_environment(tmp_path, monkeypatch):
+    ledger = PrivacyLedger(tmp_path / "study.db", epsilon=2.0, delta=1e-4)
+    monkeypatch.setenv("SKDP_LEDGER", ledger.path)
+    model = make_pipeline(BoundsScaler(), DPLogisticRegression(classes=[0, 1])).fit(X, Y)
+    file = tmp_path / "model.skops"
+    sio.dump(model, file)
+    with zipfile.ZipFile(file) as archive:
+        assert b"study.db" not in b"".join(archive.read(name) for name in archive.namelist())
+    loaded = sio.load(file, trusted=trusted_types())
+    assert loaded[-1].ledger is None
+    loaded.fit(X, Y)
+    assert len(ledger.to_dict()["charges"]) == 2
+
+
+def test_a_stranger_file_names_a_ledger_until_you_do(tmp_path, monkeypatch):
+    names = ("strangers.db", "study.db")
+    strangers, study = (PrivacyLedger(tmp_path / name, epsilon=9.0, delta=1e-4) for name in names)
+    step = DPLogisticRegression(classes=[0, 1], ledger=strangers.path)
+    loaded = sio.loads(sio.dumps(make_pipeline(step)), trusted=trusted_types())
+    monkeypatch.setenv("SKDP_LEDGER", study.path)
+    loaded.fit(X, Y)
+    loaded.set_params(dplogisticregression__ledger=None).fit(X, Y)
+    assert [len(one.to_dict()["charges"]) for one in (strangers, study)] == [1, 1]
+
+
+def test_a_forged_report_is_refused():
+    model = DPLogisticRegression(classes=[0, 1]).fit(X, Y)
+    object.__setattr__(model.privacy_report_, "adjacency", "<img src=x>")
+    with pytest.raises(ValueError, match="adjacency must be one of") as caught:
+        sio.loads(sio.dumps(model), trusted=trusted_types())
+    assert "img" not in str(caught.value)
+
+
 def test_a_model_card_takes_the_guarantee():
     card = pytest.importorskip("skops.card", reason="skops isn't installed")
     model = LOGISTIC.fit(X, Y)
