@@ -36,6 +36,9 @@ class _Reader:
     name: ClassVar = "label_aggregate"
     checks_of_targets: ClassVar = {}
 
+    def block_rows(self, n_features):
+        return BLOCK
+
     def certified_rows(self, X):
         return clip_rows(
             X,

@@ -9,10 +9,10 @@ from scipy.sparse import issparse
 
 from skdp._bounds import BoundedRows, null_records
 from skdp._solvers._parallel import single_threaded_blas
-from skdp._solvers._row_sums import RowSums, block_rows
+from skdp._solvers._row_sums import RowSums
 from skdp._solvers._walr import PublicRows
 from skdp._sparse import canonical
-from skdp.dask._seal import Seal
+from skdp.dask._seal import Seal, private_blocks
 from skdp.utils._sklearn import validate_arrays
 
 _OTHER_SIZE = "a partition has another number of rows than the collection states."
@@ -35,6 +35,9 @@ class Reader(Protocol):
     name: str
     checks_of_targets: dict
     n_jobs: int | None
+
+    def block_rows(self, n_features):
+        """Return of how many rows sums ask for at a time."""
 
     def certified_rows(self, X):
         """Return `BoundedRows`."""
@@ -91,6 +94,8 @@ class Kept(NamedTuple):
     scale, bias, norm
         See `skdp._bounds.BoundedRows`.
     seal : Seal
+    size : int
+        Rows of a block.
     digests : bytes
         Of the blocks of the rows.
     digest : bytes
@@ -104,6 +109,7 @@ class Kept(NamedTuple):
     bias: float
     norm: np.ndarray
     seal: Seal
+    size: int
     digests: bytes
     digest: bytes
     lengths: np.ndarray | None = None
@@ -126,16 +132,37 @@ def read_part(reader, stated, seal, X, y):
     try:
         checks = {"accept_sparse": "csr", **reader.checks_of_targets}
         X, y, _ = validate_arrays(reader.name, X, y, dtype=FLOATS, **checks)
-        targets = reader.targets(y)
+        # Nobody else can write to a copy: what bounds targets holds for what is kept of them.
+        targets = reader.targets(np.array(y))
+        X = _as_floats(X)
     except (TypeError, ValueError) as error:
         return Refusal(str(error))
-    X = _as_floats(X)
-    with nullcontext() if stated.null_rows is None else null_records(stated.null_rows):
-        rows = reader.certified_rows(X)
-    digests = seal.of(X, block_rows(rows.n_columns))
-    of_targets = seal.of(np.ascontiguousarray(targets), len(targets))
-    digest = blake2b(digests + of_targets, digest_size=len(of_targets)).digest()
-    return Kept(targets, rows.scale, rows.bias, rows.norm, seal, digests, digest)
+    size, bounded, digests = reader.block_rows(X.shape[1]), [], []
+    for start, rows in private_blocks(X, size):
+        with _null_records(stated.null_rows, start, rows.shape[0]):
+            bounded.append(reader.certified_rows(rows)._replace(X=None))
+        digests.append(seal.of(rows))
+    of_targets = seal.of(np.ascontiguousarray(targets))
+    digest = blake2b(b"".join([*digests, of_targets]), digest_size=len(of_targets)).digest()
+    norm = np.concatenate([rows.norm for rows in bounded])
+    of_bounds = _joined_scales(bounded), bounded[0].bias, norm
+    return Kept(targets, *of_bounds, seal, size, b"".join(digests), digest)
+
+
+def _null_records(null_rows, start, n_rows):
+    """Make null records of those rows of a block which are."""
+    if null_rows is None:
+        return nullcontext()
+    return null_records([row - start for row in null_rows if 0 <= row - start < n_rows])
+
+
+def _joined_scales(bounded):
+    """Return the clipping factors of all blocks, or None if no row of any is clipped."""
+    if all(rows.scale is None for rows in bounded):
+        return None
+    return np.concatenate(
+        [np.ones(rows.norm.size) if rows.scale is None else rows.scale for rows in bounded]
+    )
 
 
 def measure_part(reader, n_threads, X, kept, A, bound):
@@ -159,7 +186,7 @@ def part_slopes(reader, n_threads, X, kept, A, bound, w, mechanism):
 
 def part_by_label(reader, n_threads, X, kept, mechanism):
     """Return the sum of the rows of each class, of two classes of the second only."""
-    public = PublicRows(_rows(X, kept, kept.seal.checked))
+    public = PublicRows(_rows(X, kept))
     with single_threaded_blas, np.errstate(all="ignore"):
         return mechanism.rounded(public.sums((kept.targets > 0.0).astype(np.float64)))
 
@@ -167,19 +194,18 @@ def part_by_label(reader, n_threads, X, kept, mechanism):
 def part_of_rows(reader, n_threads, X, kept):
     """Return the sum of the rows of a part."""
     with single_threaded_blas, np.errstate(all="ignore"):
-        return PublicRows(_rows(X, kept, kept.seal.checked)).total
+        return PublicRows(_rows(X, kept)).total
 
 
 def _sums(reader, n_threads, X, kept):
     loss = reader.loss(kept.targets.shape[1])
-    # They ask for rows by blocks, of the size that was sealed.
-    return RowSums(_rows(X, kept, kept.seal.watched), kept.targets, loss, n_threads)
+    return RowSums(_rows(X, kept), kept.targets, loss, n_threads)
 
 
-def _rows(X, kept, compared):
+def _rows(X, kept):
     """Return the rows of a part with what bounds them, compared with those it was made for."""
-    rows = BoundedRows(_as_floats(X), kept.scale, kept.bias, kept.norm)
-    return rows._replace(X=compared(rows.X, block_rows(rows.n_columns), kept.digests))
+    X = kept.seal.watched(_as_floats(X), kept.size, kept.digests)
+    return BoundedRows(X, kept.scale, kept.bias, kept.norm)
 
 
 def _names(X):
@@ -187,8 +213,9 @@ def _names(X):
 
 
 def _as_floats(X):
+    """Return rows of which blocks can be read, sparse ones as a copy of our own."""
     if issparse(X):
-        return canonical(X.tocsr())
+        return canonical(X.tocsr(copy=True))
     X = np.asarray(X)
     dtype = X.dtype if X.dtype in FLOATS else np.float64
     return np.require(X, dtype=dtype, requirements="CA")

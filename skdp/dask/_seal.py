@@ -1,6 +1,5 @@
 """Digests by which rows are told from those that were read before."""
 
-import weakref
 from functools import lru_cache
 from hashlib import blake2b, shake_128
 from typing import NamedTuple
@@ -13,8 +12,6 @@ from skdp.dask._clients import RowsChangedError
 _WORDS = 8192
 _WORD_BYTES = 8
 _DIGEST_BYTES = 16
-# Digests of arrays that a worker holds, by their address.
-_remembered = {}
 
 
 class Seal(NamedTuple):
@@ -30,93 +27,89 @@ class Seal(NamedTuple):
     ----------
     key : bytes
         Secret, so that nobody can write rows whose digest is that of others.
-    is_held : bool
-        Whether workers hold the arrays. One that is the same object, and owns its memory, isn't
-        read again: a worker that gets it anew has another object.
     """
 
     key: bytes
-    is_held: bool = False
 
-    def of(self, X, size):
-        """Return the digests of the blocks of an array of floats, or of sparse rows as a whole.
+    def of(self, rows):
+        """Return the digest of an array of numbers, or of sparse rows.
 
         Parameters
         ----------
-        X : ndarray, C-contiguous; or CSR
-        size : int
-            Rows of a block.
+        rows : ndarray, C-contiguous; or CSR
 
         Returns
         -------
-        digests : bytes
-            One after another.
+        digest : bytes
         """
-        if not self._is_remembered(X):
-            return _digests(X, size, self.key)
-        place = id(X), size, self.key
-        array, digests = _remembered.get(place, (None, None))
-        if array is None or array() is not X:
-            array = weakref.ref(X, lambda _: _remembered.pop(place, None))
-            digests = _digests(X, size, self.key)
-            _remembered[place] = array, digests
-        return digests
-
-    def checked(self, X, size, digests):
-        """Return rows if they have these digests.
-
-        Raises
-        ------
-        RowsChangedError
-            If they have others.
-        """
-        if self.of(X, size) != digests:
-            raise RowsChangedError
-        return X
+        if not issparse(rows):
+            return _digest(rows, self.key)
+        found = blake2b(repr(rows.shape).encode(), digest_size=_DIGEST_BYTES)
+        for part in (rows.data, rows.indices, rows.indptr):
+            found.update(_digest(np.ascontiguousarray(part), self.key))
+        return found.digest()
 
     def watched(self, X, size, digests):
         """Return rows of which each block is compared with its digest when it is asked for.
 
-        So memory is read once for both. Rows whose digests are remembered, or are those of a
-        whole, are compared now.
+        So memory is read once for both. Sparse rows, which have one digest, are compared now.
+
+        Parameters
+        ----------
+        X : ndarray, C-contiguous; or CSR that nobody else can write to
+        size : int
+            Rows of a block.
+        digests : bytes
+            Of the blocks that `private_blocks` gives, one after another.
 
         Raises
         ------
         RowsChangedError
             Now or later, if rows have other digests.
         """
-        if issparse(X) or self._is_remembered(X):
-            return self.checked(X, size, digests)
-        return _Watched(X, size, digests, self.key)
+        if not issparse(X):
+            return _Watched(X, size, digests, self)
+        if self.of(X) != digests:
+            raise RowsChangedError
+        return X
 
-    def _is_remembered(self, X):
-        return self.is_held and not issparse(X) and X.flags.owndata
+
+def private_blocks(X, size):
+    """Give the first row of each block of rows, and a copy of it that nobody else can write to.
+
+    Another task or process may write to a file, or to what a worker holds, at any time. What is
+    measured of rows, and added up, must be of the numbers that their digest was taken of.
+
+    Parameters
+    ----------
+    X : ndarray; or CSR that nobody else can write to, which is one block
+    size : int
+        Rows of a block.
+    """
+    if issparse(X):
+        yield 0, X
+        return
+    for start in range(0, len(X), size):
+        yield start, np.array(X[start : start + size])
 
 
 class _Watched:
-    """Rows that can be asked for by those slices only which have a digest."""
+    """Rows that can be asked for by those slices only which have a digest.
 
-    def __init__(self, X, size, digests, key):
-        self._X, self._size, self._digests, self._key = X, size, digests, key
+    What is given is a copy, see `private_blocks`.
+    """
+
+    def __init__(self, X, size, digests, seal):
+        self._X, self._size, self._digests, self._seal = X, size, digests, seal
         self.shape = X.shape
 
     def __getitem__(self, block):
-        rows = self._X[block]
+        rows = np.array(self._X[block])
         place = block.start // self._size * _DIGEST_BYTES
         # A slice that is no block has a digest that is in no place.
-        if _digest(rows, self._key) != self._digests[place : place + _DIGEST_BYTES]:
+        if self._seal.of(rows) != self._digests[place : place + _DIGEST_BYTES]:
             raise RowsChangedError
         return rows
-
-
-def _digests(X, size, key):
-    if not issparse(X):
-        blocks = (X[start : start + size] for start in range(0, len(X), size))
-        return b"".join(_digest(block, key) for block in blocks)
-    found = blake2b(repr(X.shape).encode(), digest_size=_DIGEST_BYTES)
-    for part in (X.data, X.indices, X.indptr):
-        found.update(_digest(np.ascontiguousarray(part), key))
-    return found.digest()
 
 
 def _digest(array, key):

@@ -26,6 +26,7 @@ from skdp.dask._parts import (
     read_part,
 )
 from skdp.dask._seal import Seal
+from skdp.utils._sklearn import as_configured_here
 
 # Bytes kept of rows, above which they lie in a file.
 _MOST_IN_MEMORY = 2**27
@@ -121,6 +122,7 @@ class LocalSums(PartedSums):
         self._on_pass()
 
     def _read(self):
+        @as_configured_here
         def read(stated, *pair):
             X, y = starmap(get_here, pair)
             return call_here(read_part, self._reader, stated, self._seal, X, y)
@@ -137,6 +139,7 @@ class LocalSums(PartedSums):
         return self._each(function, args)
 
     def _each(self, function, args):
+        @as_configured_here
         def call(part, kept):
             X = get_here(*part)
             return call_here(function, self._reader, self._n_threads, X, kept, *args)
@@ -200,7 +203,6 @@ class ClusterSums(PartedSums):
         self._client = client
         self._rows = client.compute(table.rows) if table.held else table.rows
         self._kept = []
-        self._seal = self._seal._replace(is_held=bool(table.held))
 
     def read(self):
         parts = zip(self._stated, repeat(self._seal), self._rows, self._table.targets, strict=False)

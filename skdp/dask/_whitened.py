@@ -8,6 +8,7 @@ from dask.base import is_dask_collection
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._solvers._row_sums import block_rows
 from skdp._solvers._whitened import RULES, solve_whitened
 from skdp.dask._clients import resolve_client
 from skdp.dask._map import map_rows
@@ -40,6 +41,9 @@ class Reader:
     @property
     def checks_of_targets(self):
         return {"multi_output": True, "y_numeric": True} if is_regressor(self.estimator) else {}
+
+    def block_rows(self, n_features):
+        return block_rows(n_features + bool(self.estimator.fit_intercept))
 
     def certified_rows(self, X):
         return self.estimator._certified_rows(X)

@@ -2,11 +2,12 @@
 
 import re
 import sys
+from functools import wraps
 from numbers import Integral, Real
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn import get_config
+from sklearn import config_context, get_config
 from sklearn.base import _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _param_validation, _safe_indexing, get_tags, validation
@@ -20,6 +21,7 @@ __all__ = [
     "RealNotInt",
     "StrOptions",
     "_fit_context",
+    "as_configured_here",
     "assert_docstring_consistency",
     "diagram_box",
     "quietly",
@@ -187,6 +189,18 @@ def diagram_box(estimator, caption):
         name_details=str(estimator),
         name_caption=caption,
     )
+
+
+def as_configured_here(function):
+    """Return a function that finds scikit-learn configured as it is here, in whichever thread."""
+    config = get_config()
+
+    @wraps(function)
+    def call(*args):
+        with config_context(**config):
+            return function(*args)
+
+    return call
 
 
 def take_rows(array, rows):

@@ -10,7 +10,8 @@ import dask.array
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
+import sklearn
+from scipy.sparse import csr_array, issparse
 from sklearn.pipeline import make_pipeline
 
 pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[dask]"')
@@ -18,16 +19,20 @@ pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[da
 import cloudpickle
 import dask.dataframe
 from dask.base import tokenize
-from distributed import Client, LocalCluster, get_worker
+from distributed import Client, LocalCluster, futures_of, get_worker
 
 from skdp._bounds import null_records
+from skdp._mechanisms import GaussianMechanism
 from skdp._solvers import _row_sums
-from skdp.dask import DaskDPRidge, _sums, label_aggregate, transform
+from skdp.dask import DaskDPRidge, _labels, _seal, _sums, label_aggregate, transform
 from skdp.dask._clients import CHANGED, RowsChangedError
+from skdp.dask._parts import Stated, part_by_label, part_moment, read_part
+from skdp.dask._seal import Seal
 from skdp.dask._table import parts_of_frame
+from skdp.dask._whitened import Reader
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
-from skdp.linear_model import DPRidge
+from skdp.linear_model import DPRidge, _base
 from skdp.preprocessing import DPStandardScaler, NormClipper
 
 N, D, SIZE = 3000, 3, 1000
@@ -143,6 +148,157 @@ class _Kept:
 
 class _Reader:
     n_jobs = 1
+
+
+def written(X):
+    """Write a row far beyond the bound to the memory of an array, or of sparse rows."""
+    (X.data if issparse(X) else X)[15:18] = 1e6
+
+
+def in_file(X, folder):
+    """Return a memory map of rows that can be written to, and a collection that reads them."""
+    path = folder / "rows.npy"
+    np.save(path, X)
+    rows = dask.delayed(np.load, pure=False)(path, mmap_mode="r")
+    return np.load(path, mmap_mode="r+"), dask.array.from_delayed(rows, X.shape, X.dtype)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_rows_that_change_while_their_bounds_are_made_are_noticed(
+    when, data, where, tmp_path, monkeypatch
+):
+    file, X = in_file(data[0], tmp_path)
+    y, bound = dask.array.from_array(data[1], chunks=N), DPRidge._certified_rows
+
+    def certified_rows(self, rows):
+        if when == "before":
+            written(file)
+        made = bound(self, rows)
+        written(file)
+        return made
+
+    monkeypatch.setattr(DPRidge, "_certified_rows", certified_rows)
+    with pytest.raises(ValueError, match=CHANGED[:40]):
+        DaskDPRidge(client=where, **RIDGE).fit(X, y)
+
+
+READERS = [
+    Reader(DPRidge(**RIDGE), None),
+    _labels._Reader(np.array([False, True]), 1.5, 0.5, True),
+]
+
+
+def kept_of(reader, X, y):
+    stated = Stated(*X.shape, None, None, None)
+    return read_part(reader, stated, Seal(b"sixteen bytes..."), X, y)
+
+
+def sum_of(reader, X, kept):
+    mechanism = GaussianMechanism(1.0, 1.0, size=10, n_records=N)
+    function = part_moment if isinstance(reader, Reader) else part_by_label
+    return function(reader, 1, X, kept, mechanism)
+
+
+@pytest.mark.parametrize("as_kind", [np.array, csr_array])
+@pytest.mark.parametrize("reader", READERS, ids=["moment", "labels"])
+def test_what_is_added_up_is_what_was_compared(reader, as_kind, data, monkeypatch):
+    X, y = as_kind(data[0]), data[1]
+    kept = kept_of(reader, X, y if isinstance(reader, Reader) else y > 0.0)
+    expected, digest = sum_of(reader, X, kept), _seal._digest
+
+    def then_written(rows, key):
+        found = digest(rows, key)
+        written(X)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_seal, "_digest", then_written)
+        np.testing.assert_array_equal(sum_of(reader, X, kept), expected)
+    with pytest.raises(RowsChangedError):
+        sum_of(reader, X, kept)
+
+
+@pytest.mark.parametrize("as_kind", [np.array, csr_array])
+def test_what_bounds_rows_is_made_of_the_rows_that_are_sealed(as_kind, data, monkeypatch):
+    X, y = as_kind(data[0]), data[1]
+    clip = _base.clip_rows
+
+    def between(rows, **options):
+        written(X)
+        return clip(rows, **options)
+
+    honest = kept_of(READERS[0], as_kind(data[0]), y)
+    monkeypatch.setattr(_base, "clip_rows", between)
+    kept = kept_of(READERS[0], X, y)
+    assert kept.digest == honest.digest
+    np.testing.assert_array_equal(kept.norm, honest.norm)
+
+
+def test_what_bounds_targets_holds_for_those_that_are_kept(data):
+    y = data[1].copy()
+    reader = Reader(DPRidge(**{**RIDGE, "target_bounds": None, "epsilon": float("inf")}), None)
+    kept = kept_of(reader, data[0], y)
+    y[:] = 1e6
+    np.testing.assert_array_equal(kept.targets[:, 0], data[1])
+
+
+def test_what_bounds_blocks_is_what_bounds_all_rows(data, monkeypatch):
+    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 8 * (D + 1) * 700)
+    X = np.vstack([0.1 * data[0][:1400], 9.0 * data[0][1400:]])
+    for null, rows in ((None, X), ([3, 700, 2999], X), (None, csr_array(X)), (None, 0.1 * X)):
+        stated = Stated(*X.shape, None, None, null)
+        kept = read_part(READERS[0], stated, Seal(b"sixteen bytes..."), rows, data[1])
+        with null_records(null or []):
+            whole = READERS[0].certified_rows(rows)
+        np.testing.assert_array_equal(kept.norm, whole.norm)
+        assert kept.bias == whole.bias
+        assert (kept.scale is None) == (whole.scale is None)
+        if whole.scale is not None:
+            np.testing.assert_array_equal(kept.scale, whole.scale)
+
+
+@pytest.mark.parametrize("as_view", [False, True])
+def test_rows_that_are_written_to_where_workers_hold_them_are_noticed(
+    as_view, data, cluster, client, monkeypatch
+):
+    X, y = in_parts(*data)
+    # Arrays that own their memory.
+    held = client.persist([X + 0.0, y])
+    client.gather(futures_of(held))
+    rows = [
+        value
+        for worker in cluster.workers.values()
+        for value in worker.data.values()
+        if isinstance(value, np.ndarray) and value.ndim == 2
+    ]
+    assert sum(len(array) for array in rows if array.flags.owndata) == N
+    # As a task has them that took rows before the fit.
+    rows = [array[:] for array in rows] if as_view else rows
+    moment = _sums.PartedSums.moment
+
+    def after_it(self, mechanism):
+        made = moment(self, mechanism)
+        for array in rows:
+            if not array.flags.writeable:
+                array.flags.writeable = True
+            written(array)
+        return made
+
+    monkeypatch.setattr(_sums.PartedSums, "moment", after_it)
+    with pytest.raises(ValueError, match=CHANGED[:40]):
+        DaskDPRidge(client=client, **RIDGE).fit(*held)
+
+
+@pytest.mark.parametrize("finite", [False, True])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_threads_are_configured_as_whoever_calls(n_jobs, finite, data):
+    X = data[0].copy()
+    X[1500, 1] = np.nan
+    X, y = in_parts(X, data[1])
+    model = DaskDPRidge(n_jobs=n_jobs, **RIDGE)
+    told = "The fit overflowed" if finite else "contains NaN"
+    with sklearn.config_context(assume_finite=finite), pytest.raises(ValueError, match=told):
+        model.fit(X, y)
 
 
 def shuffled(block):

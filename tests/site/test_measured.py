@@ -194,7 +194,7 @@ def test_targets_that_pages_call_missed_or_met(read):
         "targets",
         "at most 3 times ``LogisticRegression`` and 5 times ``Ridge`` were aimed at, and met",
         "Two threads gain less than a half for DP-SCD",
-        "a pass on workers (``ratio``, at most 1.3) are met",
+        "on workers that hold the rows (``ratio``, at most 1.3) is missed",
     )
     rows = read("whitening")
     assert all(float(row["over_LogisticRegression"]) <= 3.0 for row in rows)

@@ -15,6 +15,8 @@ from skdp.linear_model import LabelAggregate
 
 EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0)
 ERROR_RATE = 1e-10
+# How far a root that is found may be from the true one, and is moved to be beyond it.
+_TOLERANCE = 2e-12
 
 
 def bounds_of_mean(values, width=1.0):
@@ -34,12 +36,18 @@ def bounds_of_mean(values, width=1.0):
 
 
 def _furthest(mean, end, allowed):
-    """Furthest number on the way from a mean to 0 or 1 whose divergence isn't more than allowed."""
+    """Furthest number on the way from a mean to 0 or 1 whose divergence isn't more than allowed.
+
+    Or one a little further, never one before it.
+    """
 
     def excess(q):
         return rel_entr(mean, q) + rel_entr(1.0 - mean, 1.0 - q) - allowed
 
-    return brentq(excess, mean, end) if excess(end) > 0.0 else end
+    if excess(end) <= 0.0:
+        return end
+    found = brentq(excess, mean, end, xtol=_TOLERANCE / 2.0)
+    return min(max(found + math.copysign(_TOLERANCE, end - mean), 0.0), 1.0)
 
 
 def bounds_of_delta(log_ratios, epsilon):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import rel_entr
 from scipy.stats import binom
 
 from tests.statistical import _transcripts
@@ -33,6 +34,16 @@ def test_bounds_of_numbers_that_are_nearly_alike_are_bernsteins():
     low, high = bounds_of_mean(values)
     assert low == pytest.approx(0.5 - margin, abs=1e-12)
     assert high == pytest.approx(0.5 + margin, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [50, 4000])
+def test_no_bound_is_short_of_hoeffdings_by_rounding(n):
+    allowed = math.log(2.0 / _transcripts.ERROR_RATE) / n
+    for mean in np.linspace(0.0, 1.0, 201):
+        for end in (0.0, 1.0):
+            q = _transcripts._furthest(mean, end, allowed)
+            divergence = rel_entr(mean, q) + rel_entr(1.0 - mean, 1.0 - q)
+            assert q == end or divergence > allowed
 
 
 @pytest.mark.parametrize("width", [1.0, 7.0])
