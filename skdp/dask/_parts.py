@@ -214,8 +214,8 @@ def _names(X):
 
 def _as_floats(X):
     """Return rows of which blocks can be read, sparse ones as a copy of our own."""
-    if issparse(X):
-        return canonical(X.tocsr(copy=True))
-    X = np.asarray(X)
+    X = X if issparse(X) else np.asarray(X)
     dtype = X.dtype if X.dtype in FLOATS else np.float64
+    if issparse(X):
+        return canonical(X.tocsr().astype(dtype, copy=True))
     return np.require(X, dtype=dtype, requirements="CA")

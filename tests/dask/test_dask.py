@@ -127,6 +127,15 @@ def test_sparse_partitions(data, client):
     np.testing.assert_allclose(weights(model.fit(X, parts[1])), expected, **ALIKE)
 
 
+def test_sparse_partitions_of_integers(data):
+    counts, y = (10 * data[0]).astype(int), data[1][:, 0]
+    model = dict(RIDGE, data_norm=20.0)
+    parts = in_parts(counts, y, 300)
+    X = parts[0].map_blocks(csr_array)
+    expected = weights(DPRidge(**model).fit(counts, y))
+    np.testing.assert_allclose(weights(DaskDPRidge(**model).fit(X, parts[1])), expected, **ALIKE)
+
+
 def test_the_same_bits_whoever_adds_up(data, client):
     X, y = in_parts(data[0], targets_of("binary", data[1]), 300)
     model = DaskDPLogisticRegression(classes=[0, 1], **SEED)
