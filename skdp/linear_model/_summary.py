@@ -139,6 +139,10 @@ class InferenceMixin:
             f"{self._estimand_of_targets()}alpha={self.alpha:g}: "
             "rows that are longer are scaled down"
         )
+        if errors.n_unseen:
+            self._estimand += (
+                f"; long errors of about {errors.n_unseen:.2g} rows or fewer can't be seen"
+            )
         self.coef_std_error_ = total[: self.n_features_in_].reshape(self.coef_.shape)
         of_intercept = total[-1] if bias else 0.0
         self.intercept_std_error_ = np.full(np.shape(self.intercept_), of_intercept)[()]

@@ -69,6 +69,9 @@ class _BaseWhitened(RowPrivateEstimator):
     def _takes_sparse(self):
         return not self.inference
 
+    def _has_bounds(self):
+        return True
+
     def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None):
         if self.n_jobs == 0:
             raise ValueError("The 'n_jobs' parameter must not be 0.")
@@ -94,6 +97,7 @@ class _BaseWhitened(RowPrivateEstimator):
             typical_weight=scale.typical,
             wanted_weight=scale.wanted,
             steepest=scale.steepest,
+            bounded_targets=self._has_bounds(),
         )
         make_plan = plan_inference if self.inference else plan_whitened
         return make_plan(
@@ -422,6 +426,9 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         self._set_errors(steps.errors, rows.bias, units.half_width)
         self._set_report(steps, report)
         return self
+
+    def _has_bounds(self):
+        return self.target_bounds is not None
 
     def _estimand_of_targets(self):
         low, high = self.target_bounds or (None, None)

@@ -187,6 +187,7 @@ def released(made, **changes):
         "clip": 2.0,
         "matrix": 0.4 * np.eye(5) * white.signal.mean(),
         "matrix_noise": 1e-3,
+        "spread": 0.0,
     }
     return Releases(**parts | changes)
 
