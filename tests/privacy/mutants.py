@@ -2014,9 +2014,8 @@ MUTANTS = (
     Mutant(
         "the second clip with the bound of the first",
         "_solvers/_inference.py",
-        "        clip = model.next_clip(clip, first_share, jitter, noise, n_rows / columns)\n"
-        "        sums.bound_slopes(white.A, clip)\n",
-        "        clip = model.next_clip(clip, first_share, jitter, noise, n_rows / columns)\n",
+        "noise, n_rows / columns), largest)\n        sums.bound_slopes(white.A, clip)\n",
+        "noise, n_rows / columns), largest)\n",
         (SOLVER_INFERENCE,),
     ),
     Mutant(
