@@ -43,6 +43,8 @@ class InferenceMixin:
         They cover the coefficients that a fit of the whole population would have without noise, on
         rows clipped to `data_norm` (and targets to `target_bounds`), with the penalty `alpha`.
         Where that norm clips many rows they don't cover the coefficients of the rows as they are.
+        Errors that few rows have, far longer than all others', can't be seen: `summary` says how
+        many rows that is.
         Nothing more is released for them. `summary` has the intercept's, too.
 
         Parameters
