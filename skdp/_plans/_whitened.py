@@ -44,6 +44,8 @@ class WhitenedProblem:
         Bound on the slope of the loss's derivative.
     typical_weight, wanted_weight, steepest : float
         See `WeightScale`.
+    bounded_targets : bool
+        Whether targets are in [-1, 1] or labels.
     """
 
     n_rows: int
@@ -57,6 +59,7 @@ class WhitenedProblem:
     typical_weight: float = 1.0
     wanted_weight: float = 1.0
     steepest: float = 1.0
+    bounded_targets: bool = True
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -21,12 +21,17 @@ _TAIL = 2.0
 # What clipping may take from a coefficient, in standard errors, and of what rows tell of a
 # direction, beyond so many standard deviations of its noise.
 _DRIFT, _THIN, _BEYOND = 0.3, 0.4, 1.3
+# So many deviations of its noise, in rows, can't be seen.
+_FEW = 2.0
 # The largest such deviation with which it is seen, and the most that is ever made up for.
 _SEEN_DRIFT, _SEEN_THIN, _THINNEST = 0.75, 0.3, 0.8
 # Of the longest square that is allowed, beyond two standard deviations of the noise.
 _FULL = 0.9
 # Of the moment of mapped rows, along a direction.
 _LEAST_KNOWN = 0.1
+# What a row may have along a direction, of its squared length; where that is above what typical
+# rows have in all directions by more than so many times the mean square, few rows may be all there.
+_ALONG, _RARE = 0.5, 8.0
 
 HIDDEN = (
     "the noise of the second moment hides a direction of the rows: columns are nearly collinear, "
@@ -46,6 +51,11 @@ DRIFT = (
     "clipping may bias a coefficient, as it does where errors have a long tail on one side: raise "
     "clipping_norm, or fit the logarithm of such targets"
 )
+RARE = (
+    "few rows may tell of a direction, as of a rare category: all that clipping may take from them "
+    "is allowed for"
+)
+UNBOUNDED = "without target_bounds nothing limits what clipping takes from rows: give them"
 UNSEEN = "the noise hides by how much clipping biases the coefficients"
 BROKEN = "the releases are no curvature: there is far too much noise"
 
@@ -80,6 +90,8 @@ class Releases(NamedTuple):
         Mean of the rows' matrices.
     matrix_noise : float
         Standard deviation of the noise of one of its diagonal entries.
+    spread : float
+        Mean square by which the kept steps' predictions differ from those of their mean.
     """
 
     white: Whitening
@@ -96,6 +108,7 @@ class Releases(NamedTuple):
     clip: float
     matrix: np.ndarray
     matrix_noise: float
+    spread: float
 
 
 class Errors(NamedTuple):
@@ -113,6 +126,8 @@ class Errors(NamedTuple):
         Why it isn't "yes".
     is_full : bool
         Whether rows are nearly as long as they may be: many may have been cut to that.
+    n_unseen : float
+        What clipping takes from so few rows can't be seen; 0 where nothing can be clipped.
     """
 
     u: np.ndarray
@@ -121,6 +136,7 @@ class Errors(NamedTuple):
     quality: str
     reasons: tuple
     is_full: bool
+    n_unseen: float
 
 
 def estimate(released, plan, model):
@@ -158,19 +174,21 @@ def estimate(released, plan, model):
         for variance in (matrix / n_rows, np.square(r.gradient_noise) * np.eye(len(u)) + of_hessian)
     )
     total = np.hypot(sampling, privacy)
-    drift, unseen, most = _drifts(r, out, plan.problem, model)
+    drift, unseen, most = _drifts(r, out, leverages, axes, plan.problem, model)
     jitter = r.gradient_noise * np.sqrt(np.trace(inverse @ mapped.moment @ inverse))
     # Shrinking moves an eigenvalue twice as far as noise has moved it: once more for its vector.
     is_full = plan.budget.is_private and _is_full(r.filled, moment_noise, plan.problem)
     weakest = 0.5 * (r.least + (r.white.signal * r.white.scale).min())
     radius = 2.0 * r.white.noise
     found = [inverse, u, sampling, privacy]
+    n_unseen = _FEW * r.lost_noise * n_rows
     reasons_against = _which(
         {
             BROKEN: not all(np.isfinite(part).all() for part in found),
             HIDDEN if plan.budget.is_private else COLLINEAR: (
                 not weakest >= max(_HIDDEN * radius, _CLEAR * moment_noise)
             ),
+            UNBOUNDED: plan.budget.is_private and not plan.problem.bounded_targets,
             DRIFT: (drift - _BEYOND * unseen > _DRIFT * total).any(),
             THIN: (r.lost - _BEYOND * r.lost_noise) * leverages.max() > _THIN,
             SHAKEN: not jitter <= model.most_jitter,
@@ -179,23 +197,29 @@ def estimate(released, plan, model):
     if reasons_against:
         # Where the curvature isn't known, nothing is taken to the end by it.
         nothing = np.full(len(u), np.nan)
-        return Errors(r.u, nothing, nothing, "no", reasons_against, is_full)
+        return Errors(r.u, nothing, nothing, "no", reasons_against, is_full, n_unseen)
     reasons = _which(
         {
             UNSURE: weakest < _UNSURE * radius,
             BLURRED: blur > _BLURRED,
+            RARE: r.lost_noise > 0.0 and _are_rare(_ALONG * leverages, r).any(),
             UNSEEN: is_thin_hidden or (unseen > _SEEN_DRIFT * total).any(),
             SHAKEN: jitter > _SHAKEN * model.most_jitter,
         }
     )
     # A bias that was measured, and what is hidden of it where that isn't little.
-    is_hidden = (most > 1.0) | (UNSEEN in reasons)
-    privacy = np.sqrt(privacy**2 + np.square(most) * (drift**2 + is_hidden * unseen**2))
+    hidden = np.square(most) - (UNSEEN not in reasons)
+    privacy = np.sqrt(privacy**2 + np.square(most * drift) + hidden * unseen**2)
+    if plan.problem.bias and plan.budget.is_private:
+        way = r.mean_u - u
+        bend = model.bend * (r.spread + way @ mapped.moment @ way) / plan.problem.bias
+        privacy[-1] = math.hypot(privacy[-1], bend)
     # The mean of the inverse square of what is known with a relative error: 1 + 3 its variance.
     relative = math.hypot(moment_noise / weakest, jitter / model.most_jitter)
     excess = math.sqrt(1.0 + 3.0 * relative**2)
     sampling, privacy = excess * sampling, excess * privacy
-    return Errors(u, sampling, privacy, "wide" if reasons else "yes", reasons, is_full)
+    quality = "wide" if reasons else "yes"
+    return Errors(u, sampling, privacy, quality, reasons, is_full, n_unseen)
 
 
 def _is_full(filled, moment_noise, problem):
@@ -216,10 +240,14 @@ def _leverages(white, mapped, problem):
     """
     stretch, axes = np.linalg.eigh(white.A)
     known = np.einsum("ji,jk,ki->i", axes, mapped.moment, axes)
-    return np.square(problem.row_norm * stretch) / np.maximum(known, _LEAST_KNOWN), axes
+    # The intercept's column is known, and the rest of a row has a bound of its own.
+    rest = math.sqrt(problem.row_norm**2 - problem.bias**2)
+    ones = np.abs(axes[-1]) if problem.bias else np.zeros(len(stretch))
+    reach = stretch * (rest * np.sqrt(np.maximum(1.0 - ones**2, 0.0)) + problem.bias * ones)
+    return np.square(reach) / np.maximum(known, _LEAST_KNOWN), axes
 
 
-def _drifts(r, out, problem, model):
+def _drifts(r, out, leverages, axes, problem, model):
     """Return what clipping takes from coefficients if it all points one way.
 
     What is lost of a row points along the row, so that a direction has its share of the length.
@@ -229,6 +257,8 @@ def _drifts(r, out, problem, model):
     r : Releases
     out : ndarray of shape (p, p)
         From gradients to coefficients.
+    leverages, axes
+        See `_leverages`.
     problem : WhitenedProblem
     model : Squares or Logistic
 
@@ -237,16 +267,28 @@ def _drifts(r, out, problem, model):
     drift, unseen : ndarray of shape (p,)
         And the standard deviation of its noise.
     most : ndarray of shape (p,)
-        How many times as much it can be: of the intercept, whatever the errors are.
+        How many times as much it can be: of the intercept, and along directions of few rows,
+        whatever the errors are.
     """
     most = np.ones(len(out))
     if r.lost_noise == 0.0:
         return np.zeros(len(out)), np.zeros(len(out)), most
     length, counted = math.sqrt(r.columns), _TAIL * LOST * r.clip
-    each = counted / length * np.linalg.norm(out, axis=1)
+    # Rows that are the longest along a direction, and as long as others across it.
+    along = np.maximum(1.0, _ALONG * leverages)
+    lengths = np.sqrt(along + max(r.columns - 1.0, 0.0))
+    parts = (out @ axes) * (np.sqrt(along) / lengths)
+    each = counted * np.linalg.norm(parts, axis=1)
+    worst = np.maximum(1.0, (model.steepest * lengths - r.clip) / counted)
+    of_few = parts * np.where(_are_rare(along, r), worst, 1.0)
+    most = counted * np.linalg.norm(of_few, axis=1) / each
     if problem.bias:
-        most[-1] = max(1.0, (model.steepest * length - r.clip) / counted)
+        most[-1] = max(most[-1], (model.steepest * length - r.clip) / counted)
     return r.lost * each, r.lost_noise * each, most
+
+
+def _are_rare(along, r):
+    return along > r.columns + _RARE
 
 
 def _of_hessian(way, noise, to):

@@ -59,8 +59,10 @@ def solve_inference(sums, *, plan, model, stream):
     mapped = map_moment(white, problem, with_hidden=True)
     columns = max(white.effective_columns, float(bool(problem.bias)), _LEAST_COLUMNS)
     longest = problem.row_norm / math.sqrt(white.scale.min())
+    # No row's slope is longer.
+    largest = model.steepest * longest if problem.bounded_targets else math.inf
     if plan.clipping_norm == "auto":
-        clip = min(model.clip * math.sqrt(columns), model.steepest * longest)
+        clip = min(model.clip * math.sqrt(columns), largest)
     else:
         clip = plan.clipping_norm
 
@@ -92,7 +94,7 @@ def solve_inference(sums, *, plan, model, stream):
         n_kept = plan.n_steps - plan.n_settling
         noise = plan.steps_multiplier * math.sqrt(plan.n_steps / n_kept)
         jitter = np.square(columns * mechanism.noise_std / n_rows)
-        clip = model.next_clip(clip, first_share, jitter, noise, n_rows / columns)
+        clip = min(model.next_clip(clip, first_share, jitter, noise, n_rows / columns), largest)
         sums.bound_slopes(white.A, clip)
         mechanism = plan.step_mechanism(clip, plan.n_steps, white.stretch)
     kept = []
@@ -104,9 +106,11 @@ def solve_inference(sums, *, plan, model, stream):
         # Without noise there is nothing to average.
         gain = max(1.0 / len(kept), least_gain) if plan.budget.is_private else 1.0
         u = u - gain * newton(u, g, correction)
+    mean_u = np.mean([u for u, _ in kept], axis=0)
+    spread = np.mean([(u - mean_u) @ mapped.moment @ (u - mean_u) for u, _ in kept])
     last_share, lost = share(means_mechanism, u)
     last_share = believed(last_share, means_mechanism)
-    is_cut = plan.budget.is_private and clip < model.steepest * longest
+    is_cut = plan.budget.is_private and clip < largest
     bound = math.inf
     if plan.budget.is_private:
         bound = model.matrix_bound(clip, last_share, columns, longest)
@@ -122,7 +126,7 @@ def solve_inference(sums, *, plan, model, stream):
             least=float(np.linalg.eigvalsh(moment)[0]),
             filled=_filled(moment, problem),
             u=u,
-            mean_u=np.mean([u for u, _ in kept], axis=0),
+            mean_u=mean_u,
             mean_gradient=np.mean([g for _, g in kept], axis=0),
             gradient_noise=mechanism.noise_std / (n_rows * math.sqrt(len(kept))),
             share=last_share,
@@ -132,6 +136,7 @@ def solve_inference(sums, *, plan, model, stream):
             clip=clip,
             matrix=as_symmetric(released, problem.n_columns) / n_rows,
             matrix_noise=matrix_mechanism.noise_std / n_rows,
+            spread=float(spread),
         ),
         plan,
         model,

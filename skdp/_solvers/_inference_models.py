@@ -39,6 +39,8 @@ class Squares:
         where it stands for errors; where it is the curvature, to raise it makes errors small.
     steepest : float
         No slope is larger where predictions are as targets are, in [-1, 1].
+    bend : float
+        Gradients at predictions that spread by a mean square of 1 move the intercept by no more.
     """
 
     clip: float = 1.6
@@ -47,6 +49,7 @@ class Squares:
     most_jitter: float = math.inf
     least_share: float = 1.0
     steepest: float = 2.0
+    bend: float = 0.0
 
     def weights(self, slopes, predictions):
         """Return a weight for each row, given its slope after clipping."""
@@ -116,6 +119,7 @@ class Logistic:
     most_jitter: float = 1.0
     least_share: float = 0.25
     steepest: float = 1.0
+    bend: float = 0.5
 
     def weights(self, slopes, predictions):
         """Return the slope of the loss's derivative for each row."""

@@ -47,6 +47,8 @@ class InferenceMixin:
         They cover the coefficients that a fit of the whole population would have without noise, on
         rows clipped to `data_norm` (and targets to `target_bounds`), with the penalty `alpha`.
         Where that norm clips many rows they don't cover the coefficients of the rows as they are.
+        Errors that few rows have, far longer than all others', can't be seen: `summary` says how
+        many rows that is.
         Nothing more is released for them. `summary` has the intercept's, too.
 
         Parameters
@@ -150,6 +152,10 @@ class InferenceMixin:
             f"{self._estimand_of_targets()}alpha={self.alpha:g}: "
             f"rows that are longer are scaled down{_CUT if errors.is_full else ''}"
         )
+        if errors.n_unseen:
+            self._estimand += (
+                f"; long errors of about {errors.n_unseen:.2g} rows or fewer can't be seen"
+            )
         self.coef_std_error_ = total[: self.n_features_in_].reshape(self.coef_.shape)
         of_intercept = total[-1] if bias else 0.0
         self.intercept_std_error_ = np.full(np.shape(self.intercept_), of_intercept)[()]

@@ -69,6 +69,9 @@ class _BaseWhitened(RowPrivateEstimator):
     def _takes_sparse(self):
         return not self.inference
 
+    def _has_bounds(self):
+        return True
+
     def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None):
         if self.n_jobs == 0:
             raise ValueError("The 'n_jobs' parameter must not be 0.")
@@ -94,6 +97,7 @@ class _BaseWhitened(RowPrivateEstimator):
             typical_weight=scale.typical,
             wanted_weight=scale.wanted,
             steepest=scale.steepest,
+            bounded_targets=self._has_bounds(),
         )
         make_plan = plan_inference if self.inference else plan_whitened
         return make_plan(
@@ -222,7 +226,8 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         come from other steps, for which `step_size`, `average` and, where there is one, `momentum`
         must be as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32,
         and at least 12. Intervals are for the model of rows clipped to `data_norm`: for one of rows
-        as they are, take a norm that hardly any row exceeds. doc/theory/inference.rst derives them.
+        as they are, take a norm that hardly any row exceeds. `DPRidge` has none without
+        `target_bounds`. doc/theory/inference.rst derives them.
 
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
@@ -264,7 +269,8 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         Standard error of the intercept.
 
     inference_quality_ : {"yes", "wide", "no"}
-        Whether intervals cover as often as they say, at least as often, or can't be given.
+        Whether intervals cover as often as they say, at least as often, or can't be given. It can't
+        tell of long errors of few rows; `summary` says of how few.
 
     inference_reasons_ : tuple of str
         Why the quality isn't "yes".
@@ -423,6 +429,9 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         self._set_report(steps, report)
         return self
 
+    def _has_bounds(self):
+        return self.target_bounds is not None
+
     def _estimand_of_targets(self):
         low, high = self.target_bounds or (None, None)
         return "" if low is None else f"targets in [{low:g}, {high:g}], "
@@ -529,7 +538,8 @@ class DPLogisticRegression(
         come from other steps, for which `step_size`, `average` and, where there is one, `momentum`
         must be as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32,
         and at least 12. Intervals are for the model of rows clipped to `data_norm`: for one of rows
-        as they are, take a norm that hardly any row exceeds. doc/theory/inference.rst derives them.
+        as they are, take a norm that hardly any row exceeds. `DPRidge` has none without
+        `target_bounds`. doc/theory/inference.rst derives them.
 
     n_jobs : int, default=None
         Threads that share a sum over all rows, as in joblib. They are used only where a sum has
@@ -577,7 +587,8 @@ class DPLogisticRegression(
         Standard error of the intercept.
 
     inference_quality_ : {"yes", "wide", "no"}
-        Whether intervals cover as often as they say, at least as often, or can't be given.
+        Whether intervals cover as often as they say, at least as often, or can't be given. It can't
+        tell of long errors of few rows; `summary` says of how few.
 
     inference_reasons_ : tuple of str
         Why the quality isn't "yes".

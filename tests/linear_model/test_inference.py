@@ -162,6 +162,28 @@ def test_columns_without_noise_are_collinear_and_not_hidden(data):
     assert model.inference_reasons_[0].startswith("columns are collinear or constant")
 
 
+def test_targets_without_bounds_have_no_intervals():
+    """A clip that was set for targets in [-1, 1] cuts most of them, and nothing says so."""
+    rng = np.random.default_rng(0)
+    X = np.clip(rng.standard_normal((4000, 3)) / 3.0, -1.0, 1.0)
+    y = 50.0 + 10.0 * X @ [2.0, -1.0, 0.0] + 20.0 * rng.exponential(size=4000)
+    with pytest.warns(UserWarning, match="target_bounds"):
+        model = fitted(clone(RIDGE).set_params(target_bounds=None), X, y)
+    assert model.inference_quality_ == "no"
+    assert any(reason.startswith("without target_bounds") for reason in model.inference_reasons_)
+    with pytest.raises(NoIntervalError, match="give them"):
+        model.conf_int()
+
+
+def test_the_summary_says_how_many_rows_cannot_be_seen(data):
+    model = fitted(RIDGE, *data)
+    few = 2.0 * model._plan(4000, 3, 1).means_mechanism().noise_std
+    text = str(model.summary())
+    assert f"long errors of about {few:.2g} rows or fewer can't be seen" in text
+    plain = clone(RIDGE).set_params(epsilon=math.inf).fit(*data)
+    assert "can't be seen" not in str(plain.summary())
+
+
 @pytest.mark.parametrize("chance", [0.01, 0.03])
 def test_targets_with_a_tail_that_is_clipped_have_no_intervals(chance):
     """Each of 5 fits is a "no" by more than 1.5 deviations of what it is decided by."""

@@ -26,6 +26,7 @@ def plan(**changes):
         "typical_weight": 1.0,
         "wanted_weight": 1.0,
         "steepest": 1.0,
+        "bounded_targets": True,
         "epsilon": 1.0,
         "delta": 1e-5,
         "adjacency": "zero_out",

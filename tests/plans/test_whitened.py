@@ -31,6 +31,7 @@ def plan(**changes):
         "typical_weight": 1.0,
         "wanted_weight": 1.0,
         "steepest": 1.0,
+        "bounded_targets": True,
         "moment_budget": "auto",
         "average": True,
         **dict.fromkeys(NAMES, "auto"),

@@ -65,6 +65,7 @@ CHECKS = "tests/linear_model/test_dpsgd.py"
 PLAN_WHITENED = "tests/plans/test_whitened.py"
 PLAN_INFERENCE = "tests/plans/test_inference.py"
 SOLVER_INFERENCE = "tests/solvers/test_inference.py"
+LINEAR_INFERENCE = "tests/linear_model/test_inference.py"
 ROW_SUMS = "tests/solvers/test_row_sums.py"
 SPARSE = "tests/linear_model/test_sparse.py"
 REPLAY_SPARSE = "tests/privacy/test_replay_sparse.py"
@@ -1937,6 +1938,55 @@ MUTANTS = (
         (SOLVER_INFERENCE, REPLAY),
     ),
     Mutant(
+        "targets without bounds that are taken to be in [-1, 1]",
+        "linear_model/_whitened.py",
+        "        return self.target_bounds is not None\n",
+        "        return True\n",
+        (LINEAR_INFERENCE,),
+    ),
+    Mutant(
+        "intervals of targets without bounds",
+        "_solvers/_errors.py",
+        "plan.budget.is_private and not plan.problem.bounded_targets",
+        "False",
+        (SOLVER_INFERENCE, LINEAR_INFERENCE),
+    ),
+    Mutant(
+        "a longest slope of targets without bounds",
+        "_solvers/_inference.py",
+        "model.steepest * longest if problem.bounded_targets else math.inf",
+        "model.steepest * longest",
+        (SOLVER_INFERENCE,),
+    ),
+    Mutant(
+        "a clip above the longest slope",
+        "_solvers/_inference.py",
+        "min(model.next_clip(clip, first_share, jitter, noise, n_rows / columns), largest)",
+        "model.next_clip(clip, first_share, jitter, noise, n_rows / columns)",
+        (SOLVER_INFERENCE,),
+    ),
+    Mutant(
+        "few rows that lose no more along a direction than others",
+        "_solvers/_errors.py",
+        "(out @ axes) * (np.sqrt(along) / lengths)",
+        "(out @ axes) / length",
+        (SOLVER_INFERENCE,),
+    ),
+    Mutant(
+        "few rows that lose no more than is counted",
+        "_solvers/_errors.py",
+        "np.where(_are_rare(along, r), worst, 1.0)",
+        "1.0",
+        (SOLVER_INFERENCE,),
+    ),
+    Mutant(
+        "a logistic loss without a bend",
+        "_solvers/_inference_models.py",
+        "    bend: float = 0.5\n",
+        "    bend: float = 0.0\n",
+        (SOLVER_INFERENCE,),
+    ),
+    Mutant(
         "scalars of standard errors that aren't accounted",
         "_plans/_inference.py",
         "        return moment, settling, scale, kept, means, matrix\n",
@@ -2006,9 +2056,8 @@ MUTANTS = (
     Mutant(
         "the second clip with the bound of the first",
         "_solvers/_inference.py",
-        "        clip = model.next_clip(clip, first_share, jitter, noise, n_rows / columns)\n"
-        "        sums.bound_slopes(white.A, clip)\n",
-        "        clip = model.next_clip(clip, first_share, jitter, noise, n_rows / columns)\n",
+        "noise, n_rows / columns), largest)\n        sums.bound_slopes(white.A, clip)\n",
+        "noise, n_rows / columns), largest)\n",
         (SOLVER_INFERENCE,),
     ),
     Mutant(

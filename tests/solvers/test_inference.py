@@ -13,7 +13,9 @@ from skdp._solvers._errors import (
     BROKEN,
     DRIFT,
     HIDDEN,
+    RARE,
     THIN,
+    UNBOUNDED,
     UNSEEN,
     Releases,
     _of_hessian,
@@ -188,6 +190,7 @@ def released(made, **changes):
         "clip": 2.0,
         "matrix": 0.4 * np.eye(5) * white.signal.mean(),
         "matrix_noise": 1e-3,
+        "spread": 0.0,
     }
     return Releases(**parts | changes)
 
@@ -246,9 +249,12 @@ def test_what_clipping_took_makes_errors_larger_by_a_bound_on_its_bias():
         for lost in (0.0, 1e-4)
     )
     assert plain.quality == lost.quality == "yes"
-    A = released(made).white.A
-    left = 1.0 - 1e-4 * np.diag(A) ** 2 * made.problem.row_norm**2 / released_known(made)
-    each = 2.0 * 0.25 * 1.0 / 2.0 * np.linalg.norm(A, axis=1) * 1e-4 / left
+    shares = released_leverages(made)
+    left = 1.0 - 1e-4 * shares
+    # A row has half of its squared length along one direction, and that of 3 columns across it.
+    along = np.maximum(shares / 2.0, 1.0)
+    of_length = np.sqrt(along / (along + 3.0))
+    each = 2.0 * 0.25 * 1.0 * of_length * np.diag(released(made).white.A) * 1e-4 / left
     # Of four columns a slope of 2 is 4, of which 1 is kept; counted twice is 0.5.
     each[-1] *= 3.0 / 0.5
     added = np.sqrt(lost.privacy**2 - (plain.privacy / left) ** 2)
@@ -257,9 +263,70 @@ def test_what_clipping_took_makes_errors_larger_by_a_bound_on_its_bias():
     np.testing.assert_allclose(lost.sampling, plain.sampling / left, rtol=1e-9)
 
 
-def released_known(made):
-    """What is known of the moment along each axis, where both it and the map are diagonal."""
-    return np.diag(map_moment(released(made).white, made.problem, with_hidden=False).moment)
+def released_leverages(made, **changes):
+    """Of each axis, where moment and map are diagonal; the intercept's column is known."""
+    white = released(made, **changes).white
+    known = np.diag(map_moment(white, made.problem, with_hidden=False).moment)
+    return np.square(np.diag(white.A) * [1.0, 1.0, 1.0, 1.0, BIAS]) / known
+
+
+def test_along_directions_of_few_rows_all_that_clipping_may_take_is_allowed_for():
+    """No slope is above 2, whatever is counted, and a row may be as long as its norm lets it."""
+    made, few = plan(n_rows=10**7, smoothness=1.0), np.diag([0.01, 0.2, 0.1, 0.2, BIAS**2])
+    changes = {"white": whiten(few, made), "least": 0.01, "clip": 1.0, "columns": 5.0}
+    found = [
+        estimate(released(made, lost_noise=noise, **changes), made, MODELS["squared_error"])
+        for noise in (1e-12, 1e-5)
+    ]
+    assert [(one.quality, one.reasons) for one in found] == [("wide", (RARE,))] * 2
+    along = 0.5 * released_leverages(made, **changes)[0]
+    assert along > 13.0
+    taken = 2.0 * math.sqrt(along + 4.0) - 1.0
+    each = taken * math.sqrt(along / (along + 4.0)) * changes["white"].A[0, 0] * 1e-5
+    # What is counted is so much smaller that it isn't hidden.
+    each *= math.sqrt(1.0 - (0.5 / taken) ** 2)
+    added = np.sqrt(found[1].privacy ** 2 - found[0].privacy ** 2)
+    assert added[0] == pytest.approx(each, rel=5e-3)
+    # Other slopes are as they were.
+    np.testing.assert_allclose(added[1:4], 0.0, atol=1e-3 * each)
+
+
+def test_targets_without_bounds_have_no_intervals():
+    for bounded, quality in ((True, "yes"), (False, "no")):
+        made = plan(n_rows=10**5, smoothness=1.0, bounded_targets=bounded)
+        found = estimate(released(made), made, MODELS["squared_error"])
+        assert (found.quality, UNBOUNDED in found.reasons) == (quality, not bounded)
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_no_clip_is_above_the_longest_slope_of_bounded_targets(bounded, rng, no_noise):
+    rows, _, y = problem(rng, 400)
+    model, loss = MODELS["squared_error"], LOSSES["squared_error"]
+    made = plan(n_rows=400, epsilon=100.0, smoothness=1.0, bounded_targets=bounded)
+    with InferenceSums(model, rows, y[:, np.newaxis], loss).at_work() as sums:
+        _, steps = solve_inference(sums, plan=made, model=model, stream=None)
+        white = whiten(as_symmetric(sums.moment(made.moment_mechanism), 5) / 400, made)
+    largest = 2.0 * made.problem.row_norm * np.linalg.norm(white.A, 2)
+    assert steps.clip == pytest.approx(largest) if bounded else steps.clip > 1.1 * largest
+    # Where nothing can be clipped, nothing is hidden of it.
+    assert (steps.errors.n_unseen > 0.0) is not bounded
+
+
+@pytest.mark.parametrize(("name", "bend"), [("squared_error", 0.0), ("log_loss", 0.5)])
+def test_the_bend_of_the_logistic_loss_makes_the_intercept_wide(name, bend):
+    """Gradients at scores that spread by s are off by as much as s^2 / 2 logits."""
+    made, way = plan(n_rows=10**5), np.array([0.0, 0.03, 0.0, 0.0, 0.0])
+    changes = {"share": 0.8, "matrix": 0.2 * np.eye(5), "mean_u": way, "mean_gradient": 0.2 * way}
+    still, moved = (
+        estimate(released(made, spread=spread, **changes), made, MODELS[name])
+        for spread in (0.0, 0.04)
+    )
+    moment = map_moment(released(made).white, made.problem, with_hidden=False).moment
+    far = (still.u - way) @ moment @ (still.u - way)
+    assert far > 1e-5
+    added = np.sqrt(moved.privacy**2 - still.privacy**2)
+    exact = bend / BIAS * math.sqrt((0.04 + far) ** 2 - far**2)
+    np.testing.assert_allclose(added, [0.0, 0.0, 0.0, 0.0, exact], rtol=1e-4)
 
 
 def test_directions_are_stretched_by_as_much_as_clipped_rows_may_have_told_of_them():
@@ -270,10 +337,8 @@ def test_directions_are_stretched_by_as_much_as_clipped_rows_may_have_told_of_th
         for lost in (0.0, 0.02)
     ]
     assert [one.quality for one in found] == ["yes", "yes"]
-    shares = np.diag(released(made).white.A) ** 2 * made.problem.row_norm**2 / released_known(made)
-    np.testing.assert_allclose(
-        found[1].sampling, found[0].sampling / (1.0 - 0.02 * shares), rtol=1e-9
-    )
+    left = 1.0 - 0.02 * released_leverages(made)
+    np.testing.assert_allclose(found[1].sampling, found[0].sampling / left, rtol=1e-9)
 
 
 def test_the_clip_of_squares_falls_with_the_noise_that_it_makes():
