@@ -2965,8 +2965,8 @@ MUTANTS = (
     Mutant(
         "sparse rows that are compared, and read again to be added up",
         "dask/_parts.py",
-        "        return canonical(X.tocsr(copy=True))\n",
-        "        return canonical(X.tocsr())\n",
+        "        return canonical(X.tocsr().astype(dtype, copy=True))\n",
+        "        return canonical(X.tocsr().astype(dtype, copy=False))\n",
         (PARTS,),
     ),
     Mutant(
