@@ -265,13 +265,16 @@ def test_rows_that_are_written_to_where_workers_hold_them_are_noticed(
     # Arrays that own their memory.
     held = client.persist([X + 0.0, y])
     client.gather(futures_of(held))
+    keys = {future.key for future in futures_of(held[0])}
+    # A worker may still have what these were made of, or another's.
     rows = [
-        value
+        (key, value)
         for worker in cluster.workers.values()
-        for value in worker.data.values()
-        if isinstance(value, np.ndarray) and value.ndim == 2
+        for key, value in worker.data.items()
+        if key in keys
     ]
-    assert sum(len(array) for array in rows if array.flags.owndata) == N
+    assert sum(len(array) for array in dict(rows).values() if array.flags.owndata) == N
+    rows = [array for _, array in rows]
     # As a task has them that took rows before the fit.
     rows = [array[:] for array in rows] if as_view else rows
     moment = _sums.PartedSums.moment
