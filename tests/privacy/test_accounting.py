@@ -31,7 +31,8 @@ ACCURACY = 1e-3
 
 def logarithmic(low, high):
     """Numbers whose logarithms are spread evenly, so that shrinking stays in range."""
-    return st.floats(math.log(low), math.log(high)).map(math.exp)
+    # exp(log(high)) may be above it by a rounding.
+    return st.floats(math.log(low), math.log(high)).map(lambda x: min(max(math.exp(x), low), high))
 
 
 NOISES = logarithmic(0.4, 50.0)
