@@ -50,14 +50,16 @@ class Account(NamedTuple):
         Name of the class.
     parameters : dict
         Scalar public parameters, by name.
-    is_paid : bool, default=False
-        Whether an earlier charge covers the cost, so that only the seed is left to be looked at.
+    states : tuple of str, default=None
+        Of a call in a stream: the names of the stream's states before (None if no ledger knows it)
+        and after. The charge that led to the first covers the call if no other call has begun
+        there.
     """
 
     ledger: LedgerParameter
     estimator: str
     parameters: dict
-    is_paid: bool = False
+    states: tuple | None = None
 
     def charge(self, report, random_state, key=()):
         """Charge a fit, which goes on only if nothing is raised.
@@ -76,11 +78,13 @@ class Account(NamedTuple):
         """
         if repeats_rows():
             raise LedgerError(_BOOTSTRAP)
-        seed = _describe_seed(random_state, key)
-        if self.is_paid:
-            self.ledger._take_seed(seed)
-            return
-        self.ledger._charge(report, estimator=self.estimator, parameters=self.parameters, seed=seed)
+        self.ledger._charge(
+            report,
+            estimator=self.estimator,
+            parameters=self.parameters,
+            seed=_describe_seed(random_state, key),
+            states=self.states,
+        )
 
 
 def resolve_account(ledger, estimator, parameters):
@@ -130,14 +134,15 @@ def named_ledger(ledger):
     Raises
     ------
     LedgerError
-        If the environment variable counts, and its path is relative.
+        If the environment variable counts, and is no absolute path.
     """
     if ledger is None:
-        ledger = os.environ.get(_VARIABLE) or None
+        ledger = os.environ.get(_VARIABLE)
         if ledger is not None and not os.path.isabs(ledger):
             raise LedgerError(
-                f"{_VARIABLE} must be an absolute path: a relative one leads to another file from "
-                "each folder that a process is in."
+                f"{_VARIABLE} must be an absolute path: an empty one leads nowhere, and a relative "
+                "one to another file from each folder that a process is in. Give it the path of a "
+                "ledger, or unset it to fit without one."
             )
     return os.path.abspath(ledger) if isinstance(ledger, str | os.PathLike) and ledger else ledger
 

@@ -299,10 +299,12 @@ class PrivacyLedger(LedgerParameter):
         """
         return _text.as_dict(self, *self._everything())
 
-    def _charge(self, report, *, estimator, parameters, seed):
+    def _charge(self, report, *, estimator, parameters, seed, states=None):
         """Charge a fit, and keep what is public about it.
 
-        The seed is a text that is equal for equal noise, or None; only its hash is kept.
+        The seed is a text that is equal for equal noise, or None; only its hash is kept. Of a call
+        in a stream, `states` are the names of its states before and after: it costs nothing if a
+        charge covers it.
         """
         report = _records.checked(report)
         terms = self._terms()
@@ -323,20 +325,16 @@ class PrivacyLedger(LedgerParameter):
         with _store.transaction(self._path, write=True) as file:
             terms = _records.read_terms(file, self._dataset, self._path)
             cost = _rules.assess(report, terms)
-            totals = _records.read_totals(file, self._dataset, self._part)
-            alone = _rules.admit(report, cost, totals, terms, self._where())
             if hashed is not None:
                 _records.keep_seed(file, self._dataset, hashed, self._where())
+            if states and _records.goes_on(file, self._dataset, self._part, states, cost):
+                return
+            totals = _records.read_totals(file, self._dataset, self._part)
+            alone = _rules.admit(report, cost, totals, terms, self._where())
             charged = {"mu": cost.mu, "erasure": cost.erasure, "alone": alone}
-            _store.insert(file, "charge", {**entries, **charged, "time": _records.now()})
-
-    def _take_seed(self, seed):
-        """Keep the seed, if it isn't None, of a call whose cost was charged before."""
-        if seed is None:
-            return
-        hashed = _records.hash_seed(seed, self._terms(), self._where())
-        with _store.transaction(self._path, write=True) as file:
-            _records.keep_seed(file, self._dataset, hashed, self._where())
+            number = _store.insert(file, "charge", {**entries, **charged, "time": _records.now()})
+            if states:
+                _store.insert(file, "stream", {"name": states[1], "charge": number})
 
     def _terms(self):
         with _store.transaction(self._path, write=False) as file:
@@ -381,10 +379,6 @@ class PrivacyLedger(LedgerParameter):
 
     def _key(self):
         return self._path, self._dataset, self._part
-
-    def _budget_name(self):
-        """Name what charges add up in: a file that was made anew in its place has another."""
-        return *self._key(), self._terms().salt
 
     def _where(self):
         shown = f"the ledger {self._path!r}"

@@ -6,11 +6,14 @@ import hashlib
 import unicodedata
 
 from skdp.accountant import PrivacyReport
+from skdp.accountant._filter import GaussianCost
 from skdp.exceptions import LedgerError
 from skdp.ledger import _rules, _store
 
 _SUMS = """SELECT part, sum(mu * mu) AS square, sum(erasure) AS erasure, count(*) AS n_charges,
     max(coalesce(alone, 0.0)) AS alone FROM charge WHERE dataset = ? GROUP BY part"""
+_PAID = """SELECT mu, erasure FROM stream JOIN charge ON charge.id = stream.charge
+    WHERE name = ? AND dataset = ? AND part = ?"""
 # Some milliseconds for each guess at a seed.
 _HASH_ROUNDS = 20_000
 _LONGEST_NAME = 200
@@ -77,6 +80,20 @@ def read_charges(file, dataset, part):
     if part:
         query, values = f"{query} AND part IN ('', ?)", [*values, part]
     return list(_store.select(file, f"{query} ORDER BY id", *values))
+
+
+def goes_on(file, dataset, part, states, cost):
+    """Tell whether a charge covers a call in a stream, which then leaves the second state.
+
+    Nothing goes on from the first any more: calls that a charge covers follow one another, in one
+    copy of the stream.
+    """
+    before, after = states
+    paid = next(_store.select(file, _PAID, before, dataset, part), None)
+    if paid is None or not cost.is_within(GaussianCost(**paid)):
+        return False
+    file.execute("UPDATE stream SET name = ? WHERE name = ?", (after, before))
+    return True
 
 
 def hash_seed(seed, terms, where):

@@ -8,15 +8,16 @@ it would drop this process's locks.
 import contextlib
 import os
 import stat
+import time
 from pathlib import Path
 
 from skdp.exceptions import LedgerError
 
 # "skdp", by which `file` and SQLite tools know what it is.
 APPLICATION_ID = 0x736B6470
-SCHEMA_VERSION = 1
 _WAIT_SECONDS = 30.0
-_SCHEMA = (
+_RETRY_SECONDS = 0.01
+_FIRST_SCHEMA = (
     """CREATE TABLE budget (
         dataset TEXT PRIMARY KEY,
         epsilon REAL NOT NULL CHECK (typeof(epsilon) = 'real' AND epsilon >= 0),
@@ -52,8 +53,19 @@ _SCHEMA = (
     """CREATE TRIGGER charges_stay_equal BEFORE UPDATE ON charge
         BEGIN SELECT RAISE(ABORT, 'charges are never changed'); END""",
     f"PRAGMA application_id = {APPLICATION_ID}",
-    f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
+# What each version added, from the first on: a file of an older one gets the rest.
+_SCHEMAS = (
+    _FIRST_SCHEMA,
+    (
+        # Of each charge for a stream, the state that the last call which it covers has left.
+        """CREATE TABLE stream (
+            name TEXT PRIMARY KEY,
+            charge INTEGER NOT NULL REFERENCES charge (id)
+        )""",
+    ),
+)
+SCHEMA_VERSION = len(_SCHEMAS)
 _WORDS = {
     "SQLITE_BUSY": f"is locked by another process, for more than {_WAIT_SECONDS:g} seconds",
     "SQLITE_LOCKED": f"is locked by another process, for more than {_WAIT_SECONDS:g} seconds",
@@ -98,9 +110,13 @@ def transaction(path, *, write):
     if before is None:
         raise LedgerError(f"{_quoted(path)} doesn't exist: {HOW_TO_CREATE}.")
     with _connection(path, "rw") as connection:
+        _give_up_log(connection, path, write)
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-        if not _is_ledger(connection, path):
+        version = _read_version(connection, path)
+        if not version:
             raise LedgerError(f"{_quoted(path)} is empty and no ledger: {HOW_TO_CREATE}.")
+        if write:
+            _complete(connection, version)
         yield connection
         connection.execute("COMMIT")
     if _identity(path) != before:
@@ -128,25 +144,21 @@ def create(path, dataset, entries):
         Whether it was written.
     """
     with _connection(path, "rwc") as connection:
+        _give_up_log(connection, path, write=True)
         connection.execute("BEGIN IMMEDIATE")
-        if not _is_ledger(connection, path):
-            for statement in _SCHEMA:
-                connection.execute(statement)
+        _complete(connection, _read_version(connection, path))
         is_new = find_budget(connection, dataset) is None
         if is_new:
             insert(connection, "budget", {"dataset": dataset, **entries})
         connection.execute("COMMIT")
-        # Faster, and no more than that: where the file system or another process doesn't let it,
-        # nothing is lost.
-        with contextlib.suppress(_sqlite3().OperationalError):
-            connection.execute("PRAGMA journal_mode = WAL")
     return is_new
 
 
 def insert(connection, table, entries):
-    """Add a row."""
+    """Add a row and return its number."""
     names, marks = ", ".join(entries), ", ".join("?" * len(entries))
-    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(entries.values()))
+    query = f"INSERT INTO {table} ({names}) VALUES ({marks})"
+    return connection.execute(query, tuple(entries.values())).lastrowid
 
 
 def find_budget(connection, dataset):
@@ -181,8 +193,8 @@ def _connection(path, mode):
         )
         # An open transaction is undone.
         with contextlib.closing(connection):
-            # In the write-ahead log it is FULL; where a file has none, the folder is synchronised,
-            # too, without which a power cut may bring a journal back that undoes the charge.
+            # The folder is synchronised, too, without which a power cut may bring a journal back
+            # that undoes the charge.
             connection.execute("PRAGMA synchronous = EXTRA")
             yield connection
     except sqlite3.Error as error:
@@ -190,18 +202,53 @@ def _connection(path, mode):
 
 
 def _explain(error, path):
-    name = getattr(error, "sqlite_errorname", None) or ""
-    if name.startswith("SQLITE_CANTOPEN"):
+    if _kind(error) == "SQLITE_CANTOPEN":
         if os.path.isdir(path):
             return "is a folder"
         if not os.path.isdir(os.path.dirname(path)):
             return "lies in a folder that doesn't exist"
-    kind = "_".join(name.split("_")[:2])
-    return _WORDS.get(kind, f"can't be used ({name or type(error).__name__}: {error})")
+    name = getattr(error, "sqlite_errorname", type(error).__name__)
+    return _WORDS.get(_kind(error), f"can't be used ({name}: {error})")
 
 
-def _is_ledger(connection, path):
-    """Tell a ledger from an empty file; anything else raises a LedgerError."""
+def _kind(error):
+    """Return SQLite's name of an error without the details, "" if it gave none."""
+    return "_".join(getattr(error, "sqlite_errorname", "").split("_")[:2])
+
+
+def _give_up_log(connection, path, write):
+    """Take a ledger out of the write-ahead mode that older versions left it in.
+
+    A copy of the file alone lacks what is in that log while anybody has the file open. Where
+    somebody has, a reader leaves it, and a writer waits.
+    """
+    if not _read_version(connection, path):
+        return
+    end = time.monotonic() + _WAIT_SECONDS
+    while connection.execute("PRAGMA journal_mode").fetchone() == ("wal",):
+        try:
+            # SQLite's own waiting isn't for this.
+            connection.execute("PRAGMA journal_mode = DELETE")
+        except _sqlite3().OperationalError as error:
+            if not write:
+                return
+            if _kind(error) != "SQLITE_BUSY" or time.monotonic() > end:
+                raise
+            time.sleep(_RETRY_SECONDS)
+
+
+def _complete(connection, version):
+    """Add what a ledger of this version lacks: all that there is to an empty file, which has 0."""
+    if version == SCHEMA_VERSION:
+        return
+    for statements in _SCHEMAS[version:]:
+        for statement in statements:
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _read_version(connection, path):
+    """Return the schema's version of a ledger, 0 of an empty file; else raise a LedgerError."""
     (kind,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if kind == APPLICATION_ID:
@@ -210,11 +257,11 @@ def _is_ledger(connection, path):
                 f"{_quoted(path)} was made by a newer skdp (its schema is {version}, this one "
                 f"knows {SCHEMA_VERSION}): install a newer one."
             )
-        return True
+        return version
     (n_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if kind or version or n_tables:
         raise LedgerError(f"{_quoted(path)} is a database of something else, and no ledger.")
-    return False
+    return 0
 
 
 def _identity(path):

@@ -16,6 +16,7 @@ from skdp._plans._dpsgd import (
     plan_dpsgd_stream,
 )
 from skdp._plans._dpsgd_rules import StepSizes
+from skdp._random import random_name
 from skdp._solvers._average import late_average
 from skdp._solvers._dpsgd import solve_dpsgd
 from skdp._solvers._parallel import BLOCK_ROWS
@@ -59,9 +60,10 @@ class _Stream:
         Of all calls together.
     also_public : tuple of str
         What they assumed public.
-    charged : tuple or None
-        The name of the budget that was charged last, and the epsilon. Records of later calls are
-        others', so that they cost no more there.
+    name : str or None
+        What a ledger calls this state if a charge there covers the next call from here. It covers
+        one such call, whichever copy makes it: records of later calls are others', so that they
+        cost no more, but those of a second next call may be the same.
     """
 
     settings: tuple
@@ -70,29 +72,20 @@ class _Stream:
     n_calls: int = 0
     report: object = None
     also_public: tuple = ()
-    charged: tuple | None = None
+    name: str | None = None
 
-    def pay(self, budget):
-        """Return the budget of another call, which is paid if the last charge covers it.
-
-        And the charge that covers this call. The ledger is looked at before it is charged: one
-        that is exchanged in between is charged once more.
-        """
+    def next_call(self, budget):
+        """Return the budget of another call, and the name of the state that it leaves."""
         if budget.account is None:
-            return budget, self.charged
-        name = budget.account.ledger._budget_name()
-        is_paid = False
-        if self.charged is not None:
-            charged_name, epsilon = self.charged
-            is_paid = charged_name == name and budget.epsilon <= epsilon
-        charged = self.charged if is_paid else (name, budget.epsilon)
-        return replace(budget, account=budget.account._replace(is_paid=is_paid)), charged
+            return budget, self.name
+        after = random_name()
+        return replace(budget, account=budget.account._replace(states=(self.name, after))), after
 
-    def followed_by(self, weights, report, also_public, charged):
-        """Return the state after another call, with the charge that covers it."""
+    def followed_by(self, weights, report, also_public, name):
+        """Return the state after another call."""
         n_calls = self.n_calls + 1
         mean = late_average(self.mean, weights, n_calls)
-        return _Stream(self.settings, weights, mean, n_calls, report, also_public, charged)
+        return _Stream(self.settings, weights, mean, n_calls, report, also_public, name)
 
 
 class BaseDPSGD(RowPrivateEstimator):
@@ -201,7 +194,7 @@ class BaseDPSGD(RowPrivateEstimator):
                 "targets must stay the same from one call of partial_fit to the next; fit, or a "
                 "clone, starts afresh."
             )
-        budget, charged = before.pay(self._budget())
+        budget, name = before.next_call(self._budget())
         plan = plan_dpsgd_stream(
             self._problem(*rows.X.shape, n_outputs, self._length_of_longest(rows), weights.scale),
             budget,
@@ -217,7 +210,7 @@ class BaseDPSGD(RowPrivateEstimator):
         seeded = stream.reproducible or (before.n_calls > 0 and before.report.reproducible)
         also_public = tuple(dict.fromkeys((*before.also_public, APART, *also_public)))
         report = plan.report(reproducible=seeded, also_public=also_public)
-        self._stream = before.followed_by(coefs, report, also_public, charged)
+        self._stream = before.followed_by(coefs, report, also_public, name)
         self._set_report(plan, self._stream.n_calls, report)
         return self._stream.mean if self.average else coefs
 

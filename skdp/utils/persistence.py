@@ -51,9 +51,9 @@ def trusted_types():
     Notes
     -----
     A ledger that is a path is a string, which skops loads unasked: a parameter `ledger` is what the
-    file's writer made it, and decides where your next fit is charged. What a stream says it has
-    paid is the writer's too. Of a stranger's file set ``ledger`` before you fit, and don't go on
-    with a stream by ``partial_fit``.
+    file's writer made it, and decides where your next fit is charged. The weights and the report of
+    a stream are the writer's too. Of a stranger's file set ``ledger`` before you fit, and don't go
+    on with a stream by ``partial_fit``.
 
     Examples
     --------

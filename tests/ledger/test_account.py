@@ -118,8 +118,11 @@ def test_the_environment_names_a_ledger_for_all_that_have_none(ledger, monkeypat
     monkeypatch.setenv("SKDP_LEDGER", str(tmp_path / "none.db"))
     with pytest.raises(LedgerError, match="doesn't exist"):
         resolve_account(None, "A", {})
-    monkeypatch.setenv("SKDP_LEDGER", "")
-    assert resolve_account(None, "A", {}) is None
+    for empty in ("", " "):
+        monkeypatch.setenv("SKDP_LEDGER", empty)
+        with pytest.raises(LedgerError, match="unset it"):
+            resolve_account(None, "A", {})
+    assert resolve_account(COVERED, "A", {}) is None
 
 
 def test_covered_is_one_object_everywhere():

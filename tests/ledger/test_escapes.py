@@ -229,13 +229,14 @@ def test_what_a_bundle_publishes_charges_when_it_is_fitted_again(cls, ledger, da
     assert len(charges_of(ledger)) == 3
 
 
-def test_a_paid_account_still_refuses_a_bootstrap(ledger, monkeypatch):
-    account = resolve_account(ledger, "A", {})._replace(is_paid=True)
-    account.charge(report_of(), None)
+def test_a_call_that_is_paid_still_refuses_a_bootstrap(ledger, monkeypatch):
+    account = resolve_account(ledger, "A", {})
+    for states in ((None, "first"), ("first", "second")):
+        account._replace(states=states).charge(report_of(), None)
     monkeypatch.setattr("skdp.ledger._account.repeats_rows", lambda: True)
     with pytest.raises(LedgerError, match="bootstrap"):
-        account.charge(report_of(), None)
-    assert charges_of(ledger) == []
+        account._replace(states=("second", "third")).charge(report_of(), None)
+    assert len(charges_of(ledger)) == 1
 
 
 def test_boosting_repeats_rows(seeded, data):

@@ -1,8 +1,11 @@
 """What may happen to a file: every fault is a clear error, and no fit is made."""
 
 import contextlib
+import copy
 import os
+import shutil
 import sqlite3
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pytest
 
 from skdp.exceptions import BudgetExceededError, LedgerError
 from skdp.ledger import PrivacyLedger, _records, _store
+from skdp.linear_model import DPSGDClassifier
 from tests.ledger._fits import charges_of, forks, in_fork, make_ledger, processes, report_of
 
 SMALL = report_of(0.01)
@@ -279,9 +283,84 @@ def test_nothing_is_written_when_something_fails_on_the_way(ledger, monkeypatch)
 
 
 def test_the_file_is_whole_after_each_charge_and_survives_a_power_cut(ledger, tmp_path):
-    """In write-ahead mode, with nothing left beside it, and each commit synchronised."""
+    """With nothing left beside it, and each commit synchronised."""
     assert os.listdir(tmp_path) == ["study.db"]
     with _store.transaction(ledger.path, write=True) as file:
-        assert file.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        # Of a file without this mode, the folder too, or a journal may come back.
+        assert file.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        # The folder too, or a journal may come back.
         assert file.execute("PRAGMA synchronous").fetchone() == (3,)
+
+
+def copied(ledger):
+    """Return what a copy of the file alone is, as a ledger."""
+    path = f"{ledger.path}.copy"
+    shutil.copy(ledger.path, path)
+    return PrivacyLedger(path)
+
+
+def test_a_copy_has_every_charge_also_while_somebody_has_the_file_open(ledger):
+    with closing(sqlite3.connect(ledger.path)) as other:
+        other.execute("SELECT * FROM charge").fetchall()
+        ledger.charge(SMALL)
+        assert charges_of(copied(ledger)) == charges_of(ledger)
+    assert len(charges_of(ledger)) == 2
+
+
+def make_old(ledger):
+    """Turn the file into what 0.2.0 left."""
+    edit(ledger, "DROP TABLE IF EXISTS stream", "PRAGMA user_version = 1")
+    edit(ledger, "PRAGMA journal_mode = WAL")
+
+
+def mode_of(ledger):
+    with closing(sqlite3.connect(ledger.path)) as file:
+        return file.execute("PRAGMA journal_mode").fetchone()[0]
+
+
+def test_a_file_of_an_older_version_is_taken_over_when_it_is_opened(ledger):
+    ledger.charge(SMALL)
+    before = ledger.to_dict()
+    make_old(ledger)
+    assert PrivacyLedger(ledger.path).to_dict() == before
+    assert mode_of(ledger) == "delete"
+    make_old(ledger)
+    make_ledger(Path(ledger.path).parent)
+    assert mode_of(ledger) == "delete"
+    assert ledger.to_dict() == before
+    make_old(ledger)
+    data = np.eye(60, 3), np.resize([0, 1], 60)
+    model = DPSGDClassifier(mechanism="laplace", epsilon=0.01, classes=[0, 1], ledger=ledger)
+    for one in (model, copy.deepcopy(model.partial_fit(*data)), model):
+        one.partial_fit(*data)
+    assert ledger.to_dict()["charges"][:2] == before["charges"]
+    assert len(charges_of(ledger)) == 4
+
+
+def test_a_charge_waits_for_those_who_have_a_file_with_a_log_open(ledger, monkeypatch):
+    make_old(ledger)
+    options = {"isolation_level": None, "check_same_thread": False}
+    with closing(sqlite3.connect(ledger.path, **options)) as other:
+        other.execute("SELECT * FROM charge").fetchall()
+        with monkeypatch.context() as patch:
+            patch.setattr(_store, "_WAIT_SECONDS", 0.05)
+            with pytest.raises(LedgerError, match="locked by another process"):
+                ledger.charge(SMALL)
+        # Looking disturbs nobody.
+        assert "1 charge" in str(ledger)
+        leaving = threading.Timer(0.2, other.close)
+        leaving.start()
+        ledger.charge(SMALL)
+        leaving.join()
+    assert charges_of(copied(ledger)) == charges_of(ledger)
+    assert len(charges_of(ledger)) == 2
+
+
+def test_a_database_of_something_else_keeps_its_log(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "other.db")) as file:
+        file.execute("PRAGMA journal_mode = WAL")
+        file.execute("CREATE TABLE budget (epsilon)")
+    before = (tmp_path / "other.db").read_bytes()
+    for budget in ({}, {"epsilon": 1.0, "delta": 1e-5}):
+        with pytest.raises(LedgerError, match="something else"):
+            PrivacyLedger(tmp_path / "other.db", **budget)
+    assert (tmp_path / "other.db").read_bytes() == before

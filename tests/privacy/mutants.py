@@ -75,6 +75,7 @@ ACCOUNT = "tests/ledger/test_account.py"
 RACES = "tests/ledger/test_races.py"
 ESCAPES = "tests/ledger/test_escapes.py"
 LEDGER_FAULTS = "tests/ledger/test_faults.py"
+LEDGER_STREAMS = "tests/ledger/test_streams.py"
 SOLVER_WHITENED = "tests/solvers/test_whitened.py"
 COUNTS = "tests/test_discrete_laplace.py"
 PLAN_HISTOGRAM = "tests/plans/test_histogram.py"
@@ -2319,9 +2320,9 @@ MUTANTS = (
     ),
     Mutant(
         "a stream's later calls that tell a ledger of no seed",
-        "linear_model/_dpsgd_base.py",
-        "account=budget.account._replace(is_paid=is_paid)",
-        "account=None if is_paid else budget.account",
+        "ledger/_ledger.py",
+        "            if hashed is not None:\n",
+        "            if hashed is not None and not (states and states[0]):\n",
         (ESCAPES,),
     ),
     Mutant(
@@ -2329,13 +2330,6 @@ MUTANTS = (
         "ledger/_records.py",
         "    if any(_store.select(file, kept, dataset, UNKNOWN_SEED)) or (\n",
         "    if (\n",
-        (ESCAPES,),
-    ),
-    Mutant(
-        "a stream that paid whoever is at the path",
-        "ledger/_ledger.py",
-        "return *self._key(), self._terms().salt",
-        "return self._key()",
         (ESCAPES,),
     ),
     Mutant(
@@ -3066,6 +3060,48 @@ MUTANTS = (
         "    return map_rows(without_secrets(transformer).transform, X)\n",
         "    return map_rows(transformer.transform, X)\n",
         (PARTS,),
+    ),
+    Mutant(
+        "a checkpoint from which all copies go on for one charge",
+        "ledger/_records.py",
+        "UPDATE stream SET name = ? WHERE name = ?",
+        "INSERT INTO stream SELECT ?, charge FROM stream WHERE name = ?",
+        (LEDGER_STREAMS,),
+    ),
+    Mutant(
+        "a stream's charge that covers calls of any epsilon",
+        "ledger/_records.py",
+        "if paid is None or not cost.is_within(GaussianCost(**paid)):",
+        "if paid is None:",
+        (LEDGER_STREAMS,),
+    ),
+    Mutant(
+        "a stream that paid in one part and goes on in all",
+        "ledger/_records.py",
+        "    WHERE name = ? AND dataset = ? AND part = ?",
+        "    WHERE name = ? AND dataset = ? AND ? IS NOT NULL",
+        (LEDGER_STREAMS,),
+    ),
+    Mutant(
+        "a ledger that keeps the log of an older version",
+        "ledger/_store.py",
+        "    if not _read_version(connection, path):\n        return\n    end",
+        "    return\n    end",
+        (LEDGER_FAULTS,),
+    ),
+    Mutant(
+        "a charge to a ledger's log that somebody has open",
+        "ledger/_store.py",
+        "            if not write:\n                return\n",
+        "            return\n",
+        (LEDGER_FAULTS,),
+    ),
+    Mutant(
+        "an empty SKDP_LEDGER that means none",
+        "ledger/_account.py",
+        "ledger = os.environ.get(_VARIABLE)\n",
+        "ledger = os.environ.get(_VARIABLE) or None\n",
+        (ACCOUNT,),
     ),
 )
 
