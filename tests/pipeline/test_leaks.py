@@ -527,6 +527,34 @@ def test_one_gap_shows_in_no_type_that_is_published(name, kind):
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("as_rows", [pd.DataFrame, np.array], ids=["frame", "array"])
+@pytest.mark.parametrize("values", [[0, 1, 2], [False, True, True]], ids=["integers", "booleans"])
+@pytest.mark.parametrize("name", PUBLISHING)
+def test_objects_that_hold_numbers_are_numbers(name, values, as_rows):
+    """A gap among integers or booleans makes objects of a column, and of a whole array."""
+    found = []
+    for first in (values[0], None):
+        for dtype in (None, object):
+            column = [first, *(values * 20)[1:]]
+            X = as_rows(np.array([column, values * 20], dtype=dtype).T)
+            inside = ColumnTransformer([("step", PUBLISHING[name], [0])], remainder="passthrough")
+            model = make_private_pipeline(inside, DPLogisticRegression(classes=[0, 1]))
+            model.fit(X, np.arange(60) % 2)
+            names = list(model[0].get_feature_names_out())
+            found.append((names, pickle.dumps(model[0].named_transformers_["step"])))
+            assert np.isfinite(model.decision_function(X)).all()
+    assert found == [found[0]] * 4
+
+
+@pytest.mark.parametrize("words", [["x", "y"], ["x", 1], ["x", None]])
+def test_objects_that_hold_words_stay(words):
+    frame = shelves(pd.Series(words * 30, dtype=object))
+    pd.testing.assert_frame_equal(as_floats(frame), frame)
+    array = np.array([words, words], dtype=object)
+    np.testing.assert_array_equal(as_floats(array), array)
+    assert as_floats(np.array([["x", "y"]])).dtype == object
+
+
 def nullable(X):
     return pd.DataFrame(X).astype("Int64")
 

@@ -3116,6 +3116,20 @@ MUTANTS = (
         "isinstance(leaf.estimator, RecordPrivateEstimator)",
         (LEAKS,),
     ),
+    Mutant(
+        "columns of objects that hold numbers stay objects",
+        "pipeline/_numbers.py",
+        "    if column.dtype != object:",
+        "    if True:",
+        (LEAKS,),
+    ),
+    Mutant(
+        "arrays of objects that hold numbers stay objects",
+        "pipeline/_numbers.py",
+        "isinstance(X, np.ndarray) and X.dtype.kind in _VALUES",
+        "False",
+        (LEAKS,),
+    ),
 )
 
 
