@@ -2602,10 +2602,10 @@ MUTANTS = (
         (SEARCH,),
     ),
     Mutant(
-        "steps that learn from the remainder of columns",
+        "steps of a search may leak",
         "model_selection/_candidates.py",
-        "    _check_stateless(step.remainder)",
-        "    del step",
+        "    for step, (reason, _) in whatever_leaks(steps):",
+        "    for step, (reason, _) in whatever_leaks([]):",
         (SEARCH,),
     ),
     Mutant(
@@ -3129,6 +3129,34 @@ MUTANTS = (
         "isinstance(X, np.ndarray) and X.dtype.kind in _VALUES",
         "False",
         (LEAKS,),
+    ),
+    Mutant(
+        "columns of a search are sparse by the number of zeros",
+        "model_selection/_candidates.py",
+        "        fix_density(_steps_before_last(model))\n",
+        "",
+        (SEARCH,),
+    ),
+    Mutant(
+        "steps of a search may fail by a row",
+        "model_selection/_candidates.py",
+        'if type(leaf.estimator).__module__.partition(".")[0] not in _NEVER_FAIL:',
+        "if False:",
+        (SEARCH,),
+    ),
+    Mutant(
+        "steps of a search may be frozen",
+        "model_selection/_candidates.py",
+        "        if leaf.is_frozen:\n",
+        "        if False:\n",
+        (SEARCH,),
+    ),
+    Mutant(
+        "a search takes pipelines of any class",
+        "model_selection/_candidates.py",
+        "    return model.steps[-1][1] if type(model) is Pipeline else model",
+        "    return model.steps[-1][1] if isinstance(model, Pipeline) else model",
+        (SEARCH,),
     ),
 )
 
