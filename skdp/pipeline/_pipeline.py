@@ -60,8 +60,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
     **Guarantee.** All fitted attributes, those of the steps included, are (`epsilon`,
     `delta`)-differentially private for one row (its features and its target) under `adjacency`,
-    but for steps that are named in `allow`. What is assumed public and what is not covered is
-    listed in ``privacy_report_``.
+    but for steps that are named in `allow`, and frozen ones, whose earlier fits the report names.
+    What is assumed public and what is not covered is listed in ``privacy_report_``.
 
     Parameters
     ----------
