@@ -4,26 +4,26 @@ import dataclasses
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from skdp._estimator import RecordPrivateEstimator
 from skdp.ledger._account import COVERED
 from skdp.linear_model._base import RowPrivateEstimator
-from skdp.preprocessing import BoundsScaler, DPOneHotEncoder, DPSimpleImputer, NormClipper
+from skdp.pipeline._tree import all_leaves, fix_density, private_leaves, tree, whatever_leaks
 
 SET_BY_SEARCH = ("epsilon", "delta", "adjacency", "ledger", "random_state")
-_STATELESS = (BoundsScaler, NormClipper)
-# With parameters by which nothing is learnt.
-_SOMETIMES_STATELESS = (DPOneHotEncoder, DPSimpleImputer)
+# Steps of skdp take all finite rows; None and words such as 'passthrough' do, too.
+_NEVER_FAIL = ("skdp", "builtins")
 # What steps print or keep would tell how many fits there were.
 _SILENT = {"verbose": False, "memory": None}
 _NOT_STATELESS = (
     "a search takes pipelines of which the steps before the last learn nothing from the rows: "
     "BoundsScaler, NormClipper, DPOneHotEncoder with lists of all categories, DPSimpleImputer with "
     "strategy='constant', 'passthrough', 'drop', and ColumnTransformer of these with columns by "
-    "names or places. {} isn't one of them: it would read private rows in every trial."
+    "names or places, FeatureUnion and Pipeline. {} can't be one of them: {}."
 )
+_FAILS = "a single row may make it fail, and what fails isn't chosen, without any noise"
+_FROZEN = "what it was fitted on is covered by no report of the search"
 _SPENDS = (
     "a search spends its epsilon on models, and {} would spend one of its own in every trial. Fit "
     "it once, search with the rows that it transforms, and add up both reports by "
@@ -119,6 +119,7 @@ def make_candidates(estimator, settings, adjacency, classes):
                 raise ValueError(f"{name!r} is set by the search and can't be searched for.")
         model = clone(estimator).set_params(**{name: _copy(v) for name, v in setting.items()})
         check_candidate(model)
+        fix_density(_steps_before_last(model))
         silent = {
             name: _SILENT[name.rpartition("__")[2]]
             for name in model.get_params()
@@ -135,16 +136,14 @@ def make_candidates(estimator, settings, adjacency, classes):
 
 def last_step(model):
     """Return the estimator of a pipeline, or a model itself."""
-    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+    return model.steps[-1][1] if type(model) is Pipeline else model
 
 
 def check_candidate(model):
     """Refuse what reads rows elsewhere than in a private fit."""
     if isinstance(model, RecordPrivateEstimator) and isinstance(model, Pipeline):
         raise TypeError(_HAS_A_BUDGET.format(type(model).__name__))
-    if isinstance(model, Pipeline):
-        for _, step in model.steps[:-1]:
-            _check_stateless(step)
+    _check_steps(_steps_before_last(model))
     last = last_step(model)
     if not isinstance(last, RowPrivateEstimator):
         raise TypeError(_NOT_OURS.format(type(last).__name__))
@@ -154,24 +153,27 @@ def _copy(value):
     return clone(value, safe=False)
 
 
-def _check_stateless(step):
-    if step is None or step in ("passthrough", "drop") or type(step) in _STATELESS:
-        return
-    if type(step) in _SOMETIMES_STATELESS and not step._learns():
-        return
-    if isinstance(step, RecordPrivateEstimator):
-        raise TypeError(_SPENDS.format(type(step).__name__))
-    if type(step) is not ColumnTransformer:
-        raise TypeError(_NOT_STATELESS.format(type(step).__name__))
-    for _, inner, columns in step.transformers:
-        _check_stateless(inner)
-        if callable(columns):
-            raise TypeError(_NOT_STATELESS.format("a function that chooses columns"))
-    _check_stateless(step.remainder)
+def _steps_before_last(model):
+    steps = model.steps[:-1] if type(model) is Pipeline else ()
+    return [tree(name, step) for name, step in steps]
+
+
+def _check_steps(steps):
+    """Refuse steps that leak, as a private pipeline does, and those that learn, spend or fail."""
+    for leaf in private_leaves(steps):
+        if leaf.estimator._learns():
+            raise TypeError(_SPENDS.format(leaf.kind))
+    for step, (reason, _) in whatever_leaks(steps):
+        raise TypeError(_NOT_STATELESS.format(step.kind, reason))
+    for leaf in all_leaves(steps):
+        if leaf.is_frozen:
+            raise TypeError(_NOT_STATELESS.format(leaf.kind, _FROZEN))
+        if type(leaf.estimator).__module__.partition(".")[0] not in _NEVER_FAIL:
+            raise TypeError(_NOT_STATELESS.format(leaf.kind, _FAILS))
 
 
 def _n_columns(model, first_row):
-    if isinstance(model, Pipeline) and len(model.steps) > 1:
+    if type(model) is Pipeline and len(model.steps) > 1:
         first_row = clone(model[:-1]).fit_transform(first_row)
     return first_row.shape[1]
 

@@ -27,8 +27,9 @@ class DPRandomizedSearch(BaseSearch):
         steps learn nothing: :class:`~skdp.preprocessing.BoundsScaler`,
         :class:`~skdp.preprocessing.NormClipper`, :class:`~skdp.preprocessing.DPOneHotEncoder` with
         lists of all categories, :class:`~skdp.preprocessing.DPSimpleImputer` with
-        ``strategy="constant"``, and ColumnTransformer of these with columns by names or places. Its
-        epsilon, delta, adjacency, ledger and random_state are set by the search.
+        ``strategy="constant"``, and ColumnTransformer of these with columns by names or places,
+        FeatureUnion and Pipeline. Its epsilon, delta, adjacency, ledger and random_state are set by
+        the search.
 
     param_distributions : dict or list of dict
         Lists of values, or distributions with a method ``rvs``, by the name of a parameter, as in

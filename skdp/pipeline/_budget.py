@@ -64,7 +64,7 @@ def plan_steps(budget, shares, steps, *, n_rows, width, n_outputs, stand_in):
     learners = []
     for step in steps:
         for leaf, n_columns in widths(step, width):
-            if not isinstance(leaf.estimator, RecordPrivateEstimator):
+            if leaf.is_frozen or not isinstance(leaf.estimator, RecordPrivateEstimator):
                 continue
             n_features = n_columns or declared_width(leaf.estimator) or stand_in
             releases = releases_of(leaf.estimator, budget.adjacency, n_rows, n_features, n_outputs)

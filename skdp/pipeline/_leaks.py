@@ -185,8 +185,6 @@ _BY_ROW = {
             "PolynomialCountSketch",
             "GaussianRandomProjection",
             "SparseRandomProjection",
-            # Fitted before, on what its owner says.
-            "FrozenEstimator",
         ),
         lambda step: None,
     ),
@@ -201,7 +199,15 @@ _BY_ROW = {
 }
 
 
-def why_refused(step, *, is_last=False):
+# What they keep of their parameters has the types of the rows.
+_KEEP_TYPES = {"OneHotEncoder", "OrdinalEncoder", "SimpleImputer"}
+_TYPES = (
+    "it keeps types of what it was fitted on, which follow from gaps",
+    "use it without freezing, for its parameters tell all that it knows",
+)
+
+
+def why_refused(step, *, is_last=False, is_frozen=False):
     """Return why a step leaks, and what to use instead, or None if it doesn't.
 
     Parameters
@@ -210,6 +216,8 @@ def why_refused(step, *, is_last=False):
         No container.
     is_last : bool, default=False
         Whether it is where a pipeline predicts.
+    is_frozen : bool, default=False
+        Whether it was fitted before, and isn't fitted again.
 
     Returns
     -------
@@ -219,7 +227,7 @@ def why_refused(step, *, is_last=False):
     if step is None or isinstance(step, str):
         return None if step in (None, "passthrough", "drop") else _unknown(step)
     if isinstance(step, (BoundsScaler, NormClipper, PrivateEstimator)):
-        return _why_private_is_refused(step, is_last)
+        return _why_private_is_refused(step, is_last, is_frozen)
     if hasattr(step, "fit_resample"):
         return (
             "it drops, repeats or makes rows by looking at others, so that one record is many",
@@ -227,14 +235,15 @@ def why_refused(step, *, is_last=False):
         )
     if kind.__module__.partition(".")[0] == "sklearn":
         if kind.__name__ in _BY_ROW:
-            return _BY_ROW[kind.__name__](step)
+            found = _BY_ROW[kind.__name__](step)
+            return found or (_TYPES if is_frozen and kind.__name__ in _KEEP_TYPES else None)
         if kind.__name__ in _LEARNS:
             kept, instead = _LEARNS[kind.__name__]
             return f"it keeps {kept}", instead
     return _unknown(step)
 
 
-def _why_private_is_refused(step, is_last):
+def _why_private_is_refused(step, is_last, is_frozen):
     if not type(step).__module__.startswith("skdp."):
         return (
             "its class was made from one of skdp, and may do anything",
@@ -242,13 +251,15 @@ def _why_private_is_refused(step, is_last):
         )
     if isinstance(step, (BoundsScaler, NormClipper)):
         return None
-    if not isinstance(step, RecordPrivateEstimator):
+    if not is_frozen and not isinstance(step, RecordPrivateEstimator):
         return (
             "it protects something else than rows, or makes fits of its own",
             "give the pipeline an estimator of skdp that protects rows",
         )
-    if hasattr(step, "steps"):
+    if hasattr(step, "steps") and not is_frozen:
         return "it is a private pipeline of its own", "put its steps in its place"
+    if getattr(step, "allow", ()):
+        return "a step that its allow names may look at all rows", "put its steps in its place"
     if hasattr(step, "predict") and not is_last:
         return "it predicts, and isn't the last step", "put it last"
     return None

@@ -11,6 +11,8 @@ from skdp.preprocessing._columns import find_gaps
 from skdp.utils._sklearn import quietly, refuse_foreign
 
 _WHOLE = "biu"
+# Objects and strings: each entry has a type of its own, or a length.
+_VALUES = "OSU"
 
 
 def as_floats(X):
@@ -29,19 +31,30 @@ def as_floats(X):
         X = quietly(X.to_pandas)
     if hasattr(X, "isetitem"):
         return quietly(_read_frame, X)
-    if hasattr(X, "dtype"):
-        return X.astype(np.float64) if X.dtype.kind in _WHOLE else X
-    return quietly(_read_list, X)
+    if not hasattr(X, "dtype") or (isinstance(X, np.ndarray) and X.dtype.kind in _VALUES):
+        return quietly(_read_values, X)
+    return X.astype(np.float64) if X.dtype.kind in _WHOLE else X
 
 
 def _read_frame(X):
-    places = [place for place, dtype in enumerate(X.dtypes) if _needs_float(dtype)]
-    if places:
+    read = [(place, _read_column(X.iloc[:, place])) for place in range(X.shape[1])]
+    read = [(place, numbers) for place, numbers in read if numbers is not None]
+    if read:
         X = X.copy(deep=False)
-    for place in places:
+    for place, numbers in read:
         # By place: names may occur twice.
-        X.isetitem(place, X.iloc[:, place].to_numpy(dtype=np.float64, na_value=np.nan))
+        X.isetitem(place, numbers)
     return X
+
+
+def _read_column(column):
+    """Return a column as an array of floats, None if it stays as it is."""
+    if _needs_float(column.dtype):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if column.dtype != object:
+        return None
+    values = _read_values(column)
+    return None if values.dtype == object else values
 
 
 def _needs_float(dtype):
@@ -52,7 +65,7 @@ def _needs_float(dtype):
     return dtype.kind in _WHOLE or (dtype.kind == "f" and not isinstance(dtype, np.dtype))
 
 
-def _read_list(X):
+def _read_values(X):
     """Return an array of floats, or of objects if there is something else than numbers and gaps.
 
     NumPy alone would make numbers beside words words.

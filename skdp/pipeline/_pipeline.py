@@ -23,7 +23,6 @@ from skdp.pipeline._budget import (
 from skdp.pipeline._chain import fit_chain, fit_last, forget, hand_on, refuse_further
 from skdp.pipeline._numbers import PipelineOfFloats, as_floats
 from skdp.pipeline._tree import (
-    all_leaves,
     check_leaks,
     fix_density,
     forest,
@@ -33,11 +32,7 @@ from skdp.pipeline._tree import (
 )
 from skdp.utils._sklearn import StrOptions, _fit_context
 
-_UNCOVERED = (
-    "step {!r} ({}), which may learn from the records without privacy and is named in allow"
-)
 _LARGE_DELTA = re.escape(LARGE_DELTA.partition("{")[0])
-_FROZEN = "what frozen steps were fitted on"
 
 
 def _last_has(name):
@@ -65,8 +60,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
     **Guarantee.** All fitted attributes, those of the steps included, are (`epsilon`,
     `delta`)-differentially private for one row (its features and its target) under `adjacency`,
-    but for steps that are named in `allow`. What is assumed public and what is not covered is
-    listed in ``privacy_report_``.
+    but for steps that are named in `allow`, and frozen ones, whose earlier fits the report names.
+    What is assumed public and what is not covered is listed in ``privacy_report_``.
 
     Parameters
     ----------
@@ -367,14 +362,12 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
     def _assumed(self):
         """Return what the steps assume public besides what plans do."""
-        leaves = all_leaves(forest(self.steps))
-        said = [
+        said = (
             words
             for leaf in private_leaves(forest(self.steps))
             for words in leaf.estimator._assumed()
-        ]
-        frozen = any(leaf.kind == "FrozenEstimator" for leaf in leaves)
-        return tuple(dict.fromkeys([*said, *[_FROZEN] * frozen]))
+        )
+        return tuple(dict.fromkeys(said))
 
     def _preview(self, *sizes):
         return self._plan(*sizes).joint_report(
@@ -385,8 +378,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         )
 
     def _uncovered(self):
-        allowed = check_leaks(forest(self.steps), tuple(self.allow))
-        return tuple(_UNCOVERED.format(leaf.path, leaf.kind) for leaf in allowed)
+        return check_leaks(forest(self.steps), tuple(self.allow))
 
 
 def _n_public(steps):

@@ -6,14 +6,23 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from skdp._estimator import RecordPrivateEstimator
+from skdp.accountant import PrivacyReport
 from skdp.pipeline._chain import HandingPipeline
 from skdp.pipeline._leaks import why_refused
 
 _REFUSED = "step {path!r} ({kind}) leaks: {reason}. Instead, {instead}."
 _ALLOW = " If that is meant, name it in allow=({path!r},); the report will say so."
+_UNCOVERED = (
+    "step {!r} ({}), which may learn from the records without privacy and is named in allow"
+)
+_BEFORE = (
+    "step {!r} ({}), which was fitted before and reports {!r}: if that was on these records, add "
+    "both reports up by skdp.accountant.compose"
+)
 _NAMES = (
     "step {path!r}: names of steps must differ from each other, also as paths with '__' between "
     "them, and hold no '__' of their own."
@@ -41,6 +50,8 @@ class Step:
         Of a container; empty for all else.
     is_chain : bool
         Whether each of `inner` gets what the one before makes, and not all the same.
+    is_frozen : bool
+        Whether it is used as it was fitted before.
     """
 
     path: str
@@ -49,11 +60,12 @@ class Step:
     columns: object = None
     inner: tuple = ()
     is_chain: bool = False
+    is_frozen: bool = False
 
     @property
     def kind(self):
-        """Name of the class."""
-        return type(self.estimator).__name__
+        """Name of the class, as messages and reports say it."""
+        return "frozen " * self.is_frozen + type(self.estimator).__name__
 
     def leaves(self):
         """Yield the steps within that are no containers, in order."""
@@ -74,8 +86,8 @@ class Step:
         return (step for step in self.all_steps() if step.inner)
 
 
-def tree(name, estimator, columns=None, *, above="", fitted=False):
-    """Return a step with all that is in it.
+def tree(name, estimator, columns=None, *, above="", fitted=False, is_frozen=False):
+    """Return a step with all that is in it; of a frozen one, what was frozen in its place.
 
     Parameters
     ----------
@@ -86,17 +98,20 @@ def tree(name, estimator, columns=None, *, above="", fitted=False):
         What its path begins with.
     fitted : bool, default=False
         Whether to look at what a fit left, where a container keeps that apart.
+    is_frozen : bool, default=False
+        Whether it is in something that is frozen.
     """
+    if type(estimator) is FrozenEstimator:
+        # Its methods are those of what it holds, as it was fitted.
+        inside = estimator.estimator
+        return tree(name, inside, columns, above=above, fitted=True, is_frozen=True)
     path = f"{above}{name}"
-    way = _WAYS.get(type(estimator))
-    if way is None:
-        return Step(path, str(name), estimator, columns)
+    way = _WAYS.get(type(estimator), _of_nothing)
     inner = tuple(
-        tree(inside, step, chosen, above=f"{path}{SEPARATOR}", fitted=fitted)
+        tree(inside, step, chosen, above=f"{path}{SEPARATOR}", fitted=fitted, is_frozen=is_frozen)
         for inside, step, chosen in way(estimator, fitted)
     )
-    is_chain = way is _of_chain
-    return Step(path, str(name), estimator, columns, inner=inner, is_chain=is_chain)
+    return Step(path, str(name), estimator, columns, inner, way is _of_chain, is_frozen)
 
 
 def forest(steps, *, fitted=False):
@@ -127,9 +142,11 @@ def all_leaves(steps):
 
 
 def private_leaves(steps):
-    """Return those of them that may spend a budget."""
+    """Return those of them that may spend a budget; what is frozen did so before."""
     return [
-        leaf for leaf in all_leaves(steps) if isinstance(leaf.estimator, RecordPrivateEstimator)
+        leaf
+        for leaf in all_leaves(steps)
+        if isinstance(leaf.estimator, RecordPrivateEstimator) and not leaf.is_frozen
     ]
 
 
@@ -143,7 +160,7 @@ def fix_density(steps):
     steps : list of Step
     """
     for container in (container for step in steps for container in step.containers()):
-        if hasattr(container.estimator, "sparse_threshold"):
+        if hasattr(container.estimator, "sparse_threshold") and not container.is_frozen:
             container.estimator.set_params(sparse_threshold=0)
 
 
@@ -168,7 +185,7 @@ def _change_kind(steps, before, after):
             for container in step.containers():
                 # A subclass that keeps nothing of its own: containers clone what they fit, and
                 # would lose whatever else could mark it.
-                if type(container.estimator) is before:
+                if type(container.estimator) is before and not container.is_frozen:
                     container.estimator.__class__ = after
 
 
@@ -183,8 +200,8 @@ def check_leaks(steps, allow):
 
     Returns
     -------
-    allowed : list of Step
-        Those that do.
+    uncovered : tuple of str
+        Those that do, and frozen ones that spent something before, as a report names them.
 
     Raises
     ------
@@ -193,18 +210,23 @@ def check_leaks(steps, allow):
     """
     allowed = []
     for step, found in whatever_leaks(steps):
-        if step.inner:
+        if step.inner and not step.is_frozen:
             _refuse(step, found, "")
         if step.path not in allow:
             _refuse(step, found, _ALLOW.format(path=step.path))
         allowed.append(step)
-    unknown = [name for name in allow if name not in {leaf.path for leaf in allowed}]
+    unknown = [name for name in allow if name not in {step.path for step in allowed}]
     if unknown:
         raise ValueError(
             f"allow names {unknown[0]!r}, which is no step that leaks: its names are those of "
             "steps, with '__' between that of a container and those inside."
         )
-    return allowed
+    uncovered = [_UNCOVERED.format(step.path, step.kind) for step in allowed]
+    for leaf in all_leaves(steps):
+        report = getattr(leaf.estimator, "privacy_report_", None)
+        if leaf.is_frozen and isinstance(report, PrivacyReport):
+            uncovered.append(_BEFORE.format(leaf.path, leaf.kind, report))
+    return tuple(uncovered)
 
 
 def whatever_leaks(steps):
@@ -214,7 +236,8 @@ def whatever_leaks(steps):
             if found := why_container_is_refused(container):
                 yield container, found
         for leaf in step.leaves():
-            if found := why_refused(leaf.estimator, is_last=leaf is steps[-1]):
+            is_last = leaf is steps[-1]
+            if found := why_refused(leaf.estimator, is_last=is_last, is_frozen=leaf.is_frozen):
                 yield leaf, found
 
 
@@ -273,6 +296,10 @@ def _n_chosen(columns, width):
     return int(columns.sum()) if columns.dtype.kind == "b" else columns.size
 
 
+def _of_nothing(step, fitted):
+    return ()
+
+
 def _of_chain(pipeline, fitted):
     return [(name, step, None) for name, step in pipeline.steps]
 
@@ -317,8 +344,9 @@ def why_container_is_refused(container):
         return "what it keeps in its memory follows from exact records", "set memory=None"
     if getattr(joined, "transform_input", None) is not None:
         return "further input isn't planned for", "set transform_input=None"
-    for step in container.inner:
-        if callable(step.columns) and not _is_public_choice(step.columns):
+    # As they were given: a fit leaves what functions chose.
+    for *_, columns in getattr(joined, "transformers", ()):
+        if callable(columns) and not _is_public_choice(columns):
             return (
                 "a function chooses its columns, and may look at their values or at types that "
                 "follow from these",
@@ -326,7 +354,9 @@ def why_container_is_refused(container):
             )
     threshold = getattr(joined, "sparse_threshold", 0)
     kinds = [leaf.path for leaf in container.leaves() if _makes_sparse(leaf)]
-    if threshold not in (0, _USUAL_THRESHOLD) or (threshold != 0 and kinds):
+    # What is frozen keeps what followed from its threshold.
+    harmless = (0,) if container.is_frozen else (0, _USUAL_THRESHOLD)
+    if threshold not in harmless or (threshold != 0 and kinds):
         return (
             f"{kinds[0]!r} makes sparse rows, and whether the whole is sparse follows "
             "from how many zeros there are"
@@ -338,8 +368,6 @@ def why_container_is_refused(container):
 
 
 def _is_public_choice(columns):
-    if columns is _the_rest:
-        return True
     return type(columns) is make_column_selector and (
         columns.dtype_include is None and columns.dtype_exclude is None
     )

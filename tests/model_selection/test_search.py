@@ -7,12 +7,14 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from scipy.stats import loguniform
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.pipeline import Pipeline, make_pipeline, make_union
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -203,6 +205,13 @@ def test_classes_are_read_once_or_declared():
         search().fit(X, y + 1)
 
 
+class Centering(Pipeline):
+    """A subclass may do anything."""
+
+    def fit(self, X, y):
+        return super().fit(X - X.mean(axis=0), y)
+
+
 REFUSED = {
     "learns": make_pipeline(StandardScaler(), DPLogisticRegression()),
     "a function": make_pipeline(FunctionTransformer(), DPLogisticRegression()),
@@ -216,6 +225,21 @@ REFUSED = {
         ColumnTransformer([("kept", "passthrough", [0])], remainder=StandardScaler()),
         DPLogisticRegression(),
     ),
+    "learns in a pipeline": make_pipeline(make_pipeline(StandardScaler()), DPLogisticRegression()),
+    "learns in a union": make_pipeline(make_union(StandardScaler()), DPLogisticRegression()),
+    "fails by what a row holds": make_pipeline(
+        OneHotEncoder(categories=[[0, 1]] * 3, sparse_output=False), DPLogisticRegression()
+    ),
+    "frozen": make_pipeline(
+        FrozenEstimator(DPStandardScaler().fit(records()[0])), DPLogisticRegression()
+    ),
+    "sparse if few": make_pipeline(
+        ColumnTransformer(
+            [("e", DPOneHotEncoder(categories=[[0, 1]] * 3, sparse_output=True), [0, 1, 2])]
+        ),
+        DPLogisticRegression(),
+    ),
+    "another pipeline": Centering([("dplogisticregression", DPLogisticRegression())]),
     "not ours": LogisticRegression(),
     "labels only": WALRClassifier(),
 }
@@ -300,14 +324,31 @@ def test_scores_that_a_candidate_cannot_have_are_refused_before_any_noise(name, 
     assert ledger.to_dict()["charges"] == []
 
 
+@pytest.mark.parametrize("method", ["repeat", "compose"])
+def test_whether_rows_are_sparse_knows_no_number_of_zeros(method):
+    """One entry more would be told by whether rows are sparse."""
+    kept = []
+    for n_full in (3, 120):
+        X = csr_array(np.arange(400)[:, np.newaxis] < n_full * np.ones(3)) * 0.5
+        columns = ColumnTransformer([("kept", "passthrough", slice(0, 3))])
+        model = make_pipeline(columns, DPLogisticRegression(classes=[0, 1]))
+        grid = {"dplogisticregression__alpha": [0.1], "columntransformer": [columns]}
+        fitted = search(estimator=model, param_grid=grid, method=method).fit(X, records()[1])
+        kept.append(fitted.best_estimator_[0].sparse_output_)
+        assert fitted.predict(X).shape == (400,)
+        assert columns.sparse_threshold == 0.3
+    assert kept == [False, False]
+
+
 FREE = [
     DPOneHotEncoder(categories=[[-1, 1], [0, 1]]),
     DPSimpleImputer(strategy="constant", missing_values=-1),
     ColumnTransformer([("e", DPOneHotEncoder(categories=[[-1, 1]]), [0])], remainder="passthrough"),
+    make_union(make_pipeline(BoundsScaler(), NormClipper()), "passthrough"),
 ]
 
 
-@pytest.mark.parametrize("step", FREE, ids=["categories", "constant", "columns"])
+@pytest.mark.parametrize("step", FREE, ids=["categories", "constant", "columns", "containers"])
 def test_private_steps_that_learn_nothing_are_free_steps(step):
     X, y = records()
     X = np.sign(X[:, :2])

@@ -44,6 +44,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
+from skdp.inspection import preview, total_report
 from skdp.linear_model import DPLogisticRegression, DPSCDClassifier, WALRClassifier
 from skdp.pipeline import DPPipeline, make_private_pipeline
 from skdp.pipeline._numbers import as_floats
@@ -109,8 +110,14 @@ class LooksLikeLog:
         return X - X.mean()
 
 
+def frozen(step):
+    """A step that was fitted before, on some other rows."""
+    return FrozenEstimator(step.fit(np.random.default_rng(1).uniform(0.1, 2.0, (50, 3))))
+
+
 KNOTS = np.linspace(-3, 3, 5)[:, np.newaxis].repeat(3, axis=1)
 GIVEN = {"categories": [["a", "b"]] * 3, "sparse_output": False}
+DENSE = {"sparse_threshold": 0}
 LEAKING = {
     "scaler": (StandardScaler(), "DPStandardScaler"),
     "extremes": (MinMaxScaler(), "DPStandardScaler"),
@@ -178,6 +185,48 @@ LEAKING = {
         "sparse_threshold=0",
     ),
     "memory": (make_pipeline(NormClipper(), memory="cache"), "memory=None"),
+    "frozen function": (frozen(FunctionTransformer(lambda X: X - X.mean())), "numpy.log1p"),
+    "frozen scaler": (frozen(StandardScaler()), "DPStandardScaler"),
+    "frozen twice": (FrozenEstimator(frozen(StandardScaler())), "DPStandardScaler"),
+    "frozen unknown": (frozen(ByRow()), "requires_fit=False"),
+    "frozen private subclass": (frozen(Peeking()), "class of skdp itself"),
+    "frozen pipeline": (frozen(make_pipeline(NormClipper(), StandardScaler())), "DPStandardScaler"),
+    "frozen union": (frozen(make_union(NormClipper(), PCA())), "GaussianRandomProjection"),
+    "frozen columns": (
+        frozen(make_column_transformer((PCA(1), [0, 1]), **DENSE)),
+        "GaussianRandomProjection",
+    ),
+    "frozen rest": (
+        frozen(make_column_transformer((NormClipper(), [0]), remainder=MinMaxScaler(), **DENSE)),
+        "DPStandardScaler",
+    ),
+    "frozen choice": (
+        frozen(make_column_transformer(("passthrough", lambda X: [0]), **DENSE)),
+        "names or places",
+    ),
+    "frozen density": (
+        frozen(make_column_transformer(("passthrough", [0, 1]))),
+        "sparse_threshold=0",
+    ),
+    "frozen in columns": (
+        make_column_transformer((frozen(StandardScaler()), [0, 1, 2])),
+        "DPStandardScaler",
+    ),
+    "frozen in a pipeline": (make_pipeline(frozen(StandardScaler())), "DPStandardScaler"),
+    "frozen types": (
+        frozen(OneHotEncoder(categories=[[0, 1]] * 3, handle_unknown="ignore")),
+        "without freezing",
+    ),
+    "frozen types of fills": (
+        frozen(SimpleImputer(strategy="constant", keep_empty_features=True)),
+        "without freezing",
+    ),
+    "frozen with permission": (
+        frozen(
+            make_private_pipeline(StandardScaler(), DPStandardScaler(), allow=("standardscaler",))
+        ),
+        "allow",
+    ),
 }
 
 
@@ -236,7 +285,15 @@ SAFE = {
     "sparse projection": (SparseRandomProjection(2, random_state=0), NUMBERS),
     "additive kernel": (AdditiveChi2Sampler(), NUMBERS),
     "skewed kernel": (SkewedChi2Sampler(random_state=0, n_components=4), NUMBERS),
-    "frozen": (FrozenEstimator(StandardScaler().fit(NUMBERS + 1)), NUMBERS),
+    "frozen": (frozen(GaussianRandomProjection(2, random_state=0)), NUMBERS),
+    "frozen twice": (FrozenEstimator(frozen(Normalizer())), NUMBERS),
+    "frozen pipeline": (frozen(make_pipeline(NormClipper(), Binarizer())), NUMBERS),
+    "frozen columns": (
+        frozen(make_column_transformer((NormClipper(), [0, 1]), **DENSE)),
+        NUMBERS,
+    ),
+    "frozen private": (frozen(make_pipeline(DPStandardScaler())), NUMBERS),
+    "frozen private pipeline": (frozen(make_private_pipeline(DPStandardScaler())), NUMBERS),
     "hashed words": (
         make_pipeline(
             HashingVectorizer(n_features=8), FunctionTransformer(operator.methodcaller("toarray"))
@@ -277,7 +334,8 @@ def test_what_is_safe_passes_and_learns_nothing(name):
     y = np.arange(60) % 2
     model = make_private_pipeline(step, DPLogisticRegression(classes=[0, 1]), random_state=0)
     model.fit(X, y)
-    assert not any("step" in words for words in model.privacy_report_.not_covered)
+    named = [words for words in model.privacy_report_.not_covered if "step" in words]
+    assert len(named) == ("frozen private" in name)
     # Other rows of the same size leave the same behind, and make the same of a row.
     other = X.iloc[::-1] * 0.5 if hasattr(X, "iloc") else X[::-1]
     other = np.where(other == "c", "ab ab", other) if X is WORDS else other
@@ -291,7 +349,8 @@ def test_what_is_safe_passes_and_learns_nothing(name):
     np.testing.assert_allclose(alone, whole[0][:5], rtol=1e-12)
 
 
-TO_SPARSE = FrozenEstimator(CountVectorizer(token_pattern="[a-d]").fit(["a b c d"]))
+TO_SPARSE = CountVectorizer(token_pattern="[a-d]", vocabulary=list("abcd"))
+TO_SPARSE = FrozenEstimator(TO_SPARSE.fit(["a b c d"]))
 
 
 @pytest.mark.parametrize(
@@ -337,6 +396,47 @@ def test_allow_lets_a_step_through_and_the_report_says_so(rng):
     for allow in (("columntransformer",), ("dplogisticregression",), (name, "other")):
         with pytest.raises(ValueError, match=r"allow|leaks"):
             make_private_pipeline(inside, last, allow=allow).fit(X, y)
+
+
+def test_allow_lets_through_what_is_frozen_and_the_report_says_so(rng):
+    X, y = rng.uniform(-1, 1, (60, 3)), np.arange(60) % 2
+    inside = frozen(make_column_transformer((StandardScaler(), [0]), ("passthrough", [1])))
+    names = ("frozenestimator", "frozenestimator__standardscaler")
+    last = DPLogisticRegression(classes=[0, 1])
+    model = make_private_pipeline(inside, last, allow=names).fit(X, y)
+    named = model.privacy_report_.not_covered[:2]
+    assert [words.split("'")[1] for words in named] == list(names)
+    assert "frozen StandardScaler" in named[1]
+    # What is frozen stays as it is.
+    assert inside.estimator.sparse_threshold == 0.3
+    with pytest.raises(ValueError, match="StandardScaler"):
+        make_private_pipeline(inside, last, allow=names[:1]).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        DPStandardScaler(epsilon=0.5),
+        make_pipeline(DPStandardScaler(epsilon=0.5)),
+        make_private_pipeline(DPStandardScaler(), epsilon=0.5),
+    ],
+    ids=["step", "pipeline", "private pipeline"],
+)
+def test_what_a_frozen_step_spent_is_named(before, rng):
+    X, y = rng.uniform(-1, 1, (60, 3)), np.arange(60) % 2
+    steps = FrozenEstimator(before.fit(X)), DPLogisticRegression(classes=[0, 1])
+    state = pickle.dumps(vars(before))
+    model = make_private_pipeline(*steps)
+    expected = preview(model, n_samples=60, n_features=3)
+    report = model.fit(X, y).privacy_report_
+    (named,) = [words for words in report.not_covered if "frozenestimator" in words]
+    assert named in expected.not_covered
+    assert "(0.5, 1e-05)-DP" in named
+    assert "compose" in named
+    assert report.epsilon <= 1.0
+    assert pickle.dumps(vars(before)) == state
+    # A Pipeline of scikit-learn has no budget: its total counts what is frozen, too.
+    assert total_report(make_pipeline(*steps).fit(X, y)).epsilon > 1.05
 
 
 def test_allow_takes_subclasses_with_a_part_of_the_budget(rng):
@@ -425,6 +525,34 @@ def test_one_gap_shows_in_no_type_that_is_published(name, kind):
         found.append((names, pickle.dumps(columns.named_transformers_["step"])))
         assert columns.transform(shelves(gap)).dtype == float
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("as_rows", [pd.DataFrame, np.array], ids=["frame", "array"])
+@pytest.mark.parametrize("values", [[0, 1, 2], [False, True, True]], ids=["integers", "booleans"])
+@pytest.mark.parametrize("name", PUBLISHING)
+def test_objects_that_hold_numbers_are_numbers(name, values, as_rows):
+    """A gap among integers or booleans makes objects of a column, and of a whole array."""
+    found = []
+    for first in (values[0], None):
+        for dtype in (None, object):
+            column = [first, *(values * 20)[1:]]
+            X = as_rows(np.array([column, values * 20], dtype=dtype).T)
+            inside = ColumnTransformer([("step", PUBLISHING[name], [0])], remainder="passthrough")
+            model = make_private_pipeline(inside, DPLogisticRegression(classes=[0, 1]))
+            model.fit(X, np.arange(60) % 2)
+            names = list(model[0].get_feature_names_out())
+            found.append((names, pickle.dumps(model[0].named_transformers_["step"])))
+            assert np.isfinite(model.decision_function(X)).all()
+    assert found == [found[0]] * 4
+
+
+@pytest.mark.parametrize("words", [["x", "y"], ["x", 1], ["x", None]])
+def test_objects_that_hold_words_stay(words):
+    frame = shelves(pd.Series(words * 30, dtype=object))
+    pd.testing.assert_frame_equal(as_floats(frame), frame)
+    array = np.array([words, words], dtype=object)
+    np.testing.assert_array_equal(as_floats(array), array)
+    assert as_floats(np.array([["x", "y"]])).dtype == object
 
 
 def nullable(X):
