@@ -3102,6 +3102,8 @@ MUTANTS = (
         "ledger = os.environ.get(_VARIABLE)\n",
         "ledger = os.environ.get(_VARIABLE) or None\n",
         (ACCOUNT,),
+    ),
+    Mutant(
         "whatever is frozen passes",
         "pipeline/_leaks.py",
         "    kind = type(step)\n",
