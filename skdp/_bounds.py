@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from skdp import _sparse
-from skdp._checks import LARGEST_BOUND
+from skdp._checks import LARGEST_BOUND, check_finite_input
 
 _UNIT_ROUNDOFF = 2.0**-53
 _NORM_BLOCK, _PIECE = 1024, 4096
@@ -265,12 +265,20 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     Returns
     -------
     BoundedRows
+
+    Raises
+    ------
+    ValueError
+        If an entry isn't finite.
     """
     data_norm = float(data_norm)
     # Where entries aren't aligned, as in a memory map with an odd offset, NumPy gathers rows of a
     # copy of all.
     X = csr_array(_sparse.canonical(X)) if issparse(X) else np.require(X, requirements="A")
     norm = row_norms(X) if norm is None else norm
+    # Squares of finite entries may overflow, too.
+    far = X[~np.isfinite(norm)]
+    check_finite_input(far.data if issparse(far) else far, "X")
     scale = None
     if clip:
         over = norm > data_norm

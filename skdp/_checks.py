@@ -33,6 +33,21 @@ def check_count(value, name):
     return int(value)
 
 
+def check_finite_input(values, name):
+    """Refuse NaN and infinity, whether or not scikit-learn was told to assume there are none.
+
+    Raises
+    ------
+    ValueError
+        If there is one; the message quotes no entry.
+    """
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"Input {name} contains NaN or infinity: no bound holds for these records. "
+            "Leave them out, or fill them."
+        )
+
+
 def check_flag(value, name):
     """Return a bool, or raise a ValueError."""
     if not isinstance(value, (bool, np.bool_)):
