@@ -247,7 +247,7 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     A row x becomes ``x * min(1, data_norm / ||x||)``; with an intercept, a column equal to a third
     of `data_norm` follows, and the norm is at most ``augmented_norm(data_norm, fit_intercept)``.
     Rows so long or short (1e150 times the bound, 1e-150) that double precision couldn't certify
-    the result become zeros.
+    the result become zeros. An entry that isn't finite is a ValueError.
 
     Parameters
     ----------
@@ -265,20 +265,13 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     Returns
     -------
     BoundedRows
-
-    Raises
-    ------
-    ValueError
-        If an entry isn't finite.
     """
     data_norm = float(data_norm)
-    # Where entries aren't aligned, as in a memory map with an odd offset, NumPy gathers rows of a
-    # copy of all.
+    # Of entries that aren't aligned, as in some memory maps, NumPy gathers rows of a copy of all.
     X = csr_array(_sparse.canonical(X)) if issparse(X) else np.require(X, requirements="A")
     norm = row_norms(X) if norm is None else norm
     # Squares of finite entries may overflow, too.
-    far = X[~np.isfinite(norm)]
-    check_finite_input(far.data if issparse(far) else far, "X")
+    check_finite_input(X[~np.isfinite(norm)], "X")
     scale = None
     if clip:
         over = norm > data_norm
@@ -381,8 +374,7 @@ def count_cells(cells, n_cells):
     -------
     counts : ndarray of shape (n_cells,), int
     """
-    cells = present_records(cells)
-    return np.bincount(cells, minlength=n_cells)
+    return np.bincount(present_records(cells), minlength=n_cells)
 
 
 def present_records(records):

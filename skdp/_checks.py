@@ -5,6 +5,7 @@ from numbers import Integral, Real
 from reprlib import repr as short
 
 import numpy as np
+from scipy.sparse import issparse
 
 LARGEST_BOUND = 1e100
 LARGEST_WEIGHT = 1e15
@@ -41,7 +42,8 @@ def check_finite_input(values, name):
     ValueError
         If there is one; the message quotes no entry.
     """
-    if not np.isfinite(values).all():
+    entries = values.data if issparse(values) else values
+    if not np.isfinite(entries).all():
         raise ValueError(
             f"Input {name} contains NaN or infinity: no bound holds for these records. "
             "Leave them out, or fill them."

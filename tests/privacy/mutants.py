@@ -98,6 +98,7 @@ ENCODER = "tests/preprocessing/test_encoder.py"
 PEOPLE = "tests/privacy/test_people.py"
 GROUP_SUMS = "tests/solvers/test_group_sums.py"
 GROUPS = "tests/linear_model/test_groups.py"
+GROUP_SCORES = "tests/metrics/test_groups.py"
 WEIGHTS = "tests/test_weights.py"
 SEALS = "tests/dask/test_seal.py"
 PARTS = "tests/dask/test_parts.py"
@@ -2878,8 +2879,8 @@ MUTANTS = (
     Mutant(
         "a map of people's steps that hangs on who comes with them",
         "_solvers/_group_sums.py",
-        "        np.rint(whole, out=whole)\n",
-        "",
+        'np.einsum("jk,ji->ki", A, columns).T',
+        "(A @ columns).T",
         (GROUP_SUMS,),
     ),
     Mutant(
@@ -3065,6 +3066,83 @@ MUTANTS = (
         "dask/_map.py",
         "    return map_rows(without_secrets(transformer).transform, X)\n",
         "    return map_rows(transformer.transform, X)\n",
+        (PARTS,),
+    ),
+    Mutant(
+        "rows that aren't finite are certified",
+        "_bounds.py",
+        '    check_finite_input(X[~np.isfinite(norm)], "X")\n',
+        "",
+        (NOT_FINITE,),
+    ),
+    Mutant(
+        "rows with NaN alone aren't finite",
+        "_checks.py",
+        "    if not np.isfinite(entries).all():\n",
+        "    if np.isnan(entries).any():\n",
+        (NOT_FINITE,),
+    ),
+    Mutant(
+        "a search believes that its rows are finite",
+        "model_selection/_search.py",
+        "with config_context(assume_finite=False):",
+        "with config_context():",
+        (NOT_FINITE,),
+    ),
+    Mutant(
+        "a part of a group is as protected as the group",
+        "_plans/_base.py",
+        "        PART_OF_GROUP,\n",
+        "",
+        (PEOPLE,),
+    ),
+    Mutant(
+        "a part of a group's score is as protected as the group's",
+        "_plans/_histogram.py",
+        "(PART_OF_GROUP, *ScoreBudget.not_covered)",
+        "ScoreBudget.not_covered",
+        (GROUP_SCORES,),
+    ),
+    Mutant(
+        "sums over rows that take all threads",
+        "_solvers/_row_sums.py",
+        "_MOST_THREADS = 2\n",
+        "_MOST_THREADS = 64\n",
+        (ROW_SUMS, GROUP_SUMS),
+    ),
+    Mutant(
+        "traces of people that are rounded to the nearest part",
+        "_solvers/_group_sums.py",
+        "np.ceil(self._rows.norm**2 * share)",
+        "np.rint(self._rows.norm**2 * share)",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "infinite parts of people that are kept",
+        "_solvers/_group_sums.py",
+        "lost = ~np.isfinite(lengths)",
+        "lost = np.isnan(lengths)",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "sums of people's moments in a block that are rounded",
+        "_solvers/_group_sums.py",
+        "_EXACT_BITS, _INTEGER_BITS = 53, 62",
+        "_EXACT_BITS, _INTEGER_BITS = 55, 62",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "sums of all people's moments that overflow",
+        "_solvers/_group_sums.py",
+        "_EXACT_BITS, _INTEGER_BITS = 53, 62",
+        "_EXACT_BITS, _INTEGER_BITS = 53, 64",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "digests of parts without their targets",
+        "dask/_parts.py",
+        'b"".join([*digests, of_targets])',
+        'b"".join(digests)',
         (PARTS,),
     ),
 )
