@@ -269,10 +269,9 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     data_norm = float(data_norm)
     # Of entries that aren't aligned, as in some memory maps, NumPy gathers rows of a copy of all.
     X = csr_array(_sparse.canonical(X)) if issparse(X) else np.require(X, requirements="A")
-    norm = row_norms(X) if norm is None else norm
+    scale, norm = None, row_norms(X) if norm is None else norm
     # Squares of finite entries may overflow, too.
     check_finite_input(X[~np.isfinite(norm)], "X")
-    scale = None
     if clip:
         over = norm > data_norm
         lost = (norm < _SMALLEST_NORM) | (norm * _SMALLEST_NORM > data_norm)
@@ -374,7 +373,8 @@ def count_cells(cells, n_cells):
     -------
     counts : ndarray of shape (n_cells,), int
     """
-    return np.bincount(present_records(cells), minlength=n_cells)
+    cells = present_records(cells)
+    return np.bincount(cells, minlength=n_cells)
 
 
 def present_records(records):
