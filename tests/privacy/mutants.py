@@ -55,6 +55,7 @@ BOUNDS = "tests/test_bounds.py"
 RANDOM = "tests/test_random.py"
 DUAL = "tests/solvers/test_dpscd.py"
 GRADIENT = "tests/solvers/test_dpsgd.py"
+COORDINATE = "tests/solvers/test_dpcd.py"
 PLAN = "tests/plans/test_dpscd.py"
 PLAN_GRADIENT = "tests/plans/test_dpsgd.py"
 PLAN_COORDINATE = "tests/plans/test_dpcd.py"
@@ -198,14 +199,14 @@ MUTANTS = (
         "_solvers/_row_sums.py",
         "self._lengths * np.abs(A.diagonal()).max()",
         "self._lengths * 1.0",
-        (REPLAY_SPARSE,),
+        (ROW_SUMS, REPLAY_SPARSE),
     ),
     Mutant(
         "moments of sparse rows that aren't clipped",
         "_solvers/_blocks.py",
         "data = x.data * np.repeat(factors, np.diff(x.indptr))",
         "data = x.data",
-        (REPLAY_SPARSE,),
+        (ROW_SUMS, REPLAY_SPARSE),
     ),
     Mutant(
         "a sparse row of a large batch isn't its own",
@@ -516,7 +517,7 @@ MUTANTS = (
         if self._weights is not None:
             buffer *= self._weights
 """,
-        (REPLAY,),
+        (COORDINATE, REPLAY),
     ),
     Mutant(
         "a divisor that is the sum of labels' weights",
@@ -532,14 +533,14 @@ MUTANTS = (
         "_solvers/_row_sums.py",
         "            weights = np.minimum(weights, 1.0)\n",
         "            pass\n",
-        (REPLAY,),
+        (ROW_SUMS, REPLAY),
     ),
     Mutant(
         "mean squares of weights without a bound",
         "_solvers/_dpcd.py",
         "    if weights is None or not math.isinf(mechanism.contribution_bound):\n",
         "    if weights is None:\n",
-        (REPLAY,),
+        (COORDINATE, REPLAY),
     ),
     Mutant(
         "noise for the longest row without its weight",
@@ -1563,14 +1564,14 @@ MUTANTS = (
         "_solvers/_dpcd.py",
         "        clip_entries(buffer, self._bound)\n",
         "",
-        (REPLAY,),
+        (COORDINATE, REPLAY),
     ),
     Mutant(
         "mean squares without noise",
         "_solvers/_dpcd.py",
         "        released = mechanism.release(total, noise) / X.shape[0]\n",
         "        mechanism.release(total, noise)\n        released = total / X.shape[0]\n",
-        (REPLAY,),
+        (COORDINATE, REPLAY),
     ),
     Mutant(
         "replacing never doubles",
@@ -2757,7 +2758,7 @@ MUTANTS = (
         "_solvers/_distribution.py",
         "np.nan_to_num(np.clip((block - middle) / half, -1.0, 1.0))",
         "np.clip((block - middle) / half, -1.0, 1.0)",
-        (NOT_FINITE,),
+        (SOLVER_DISTRIBUTION, NOT_FINITE),
     ),
     Mutant(
         "lengths of rows that are published",
