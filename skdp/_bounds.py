@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from skdp import _sparse
-from skdp._checks import LARGEST_BOUND
+from skdp._checks import LARGEST_BOUND, check_finite_input
 
 _UNIT_ROUNDOFF = 2.0**-53
 _NORM_BLOCK, _PIECE = 1024, 4096
@@ -247,7 +247,7 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     A row x becomes ``x * min(1, data_norm / ||x||)``; with an intercept, a column equal to a third
     of `data_norm` follows, and the norm is at most ``augmented_norm(data_norm, fit_intercept)``.
     Rows so long or short (1e150 times the bound, 1e-150) that double precision couldn't certify
-    the result become zeros.
+    the result become zeros. An entry that isn't finite is a ValueError.
 
     Parameters
     ----------
@@ -267,11 +267,11 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     BoundedRows
     """
     data_norm = float(data_norm)
-    # Where entries aren't aligned, as in a memory map with an odd offset, NumPy gathers rows of a
-    # copy of all.
+    # Of entries that aren't aligned, as in some memory maps, NumPy gathers rows of a copy of all.
     X = csr_array(_sparse.canonical(X)) if issparse(X) else np.require(X, requirements="A")
-    norm = row_norms(X) if norm is None else norm
-    scale = None
+    scale, norm = None, row_norms(X) if norm is None else norm
+    # Squares of finite entries may overflow, too.
+    check_finite_input(X[~np.isfinite(norm)], "X")
     if clip:
         over = norm > data_norm
         lost = (norm < _SMALLEST_NORM) | (norm * _SMALLEST_NORM > data_norm)

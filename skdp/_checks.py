@@ -5,6 +5,7 @@ from numbers import Integral, Real
 from reprlib import repr as short
 
 import numpy as np
+from scipy.sparse import issparse
 
 LARGEST_BOUND = 1e100
 LARGEST_WEIGHT = 1e15
@@ -31,6 +32,22 @@ def check_count(value, name):
     if value > _LARGEST_COUNT:
         raise ValueError(f"{name} must be at most {_LARGEST_COUNT:g}.")
     return int(value)
+
+
+def check_finite_input(values, name):
+    """Refuse NaN and infinity, whether or not scikit-learn was told to assume there are none.
+
+    Raises
+    ------
+    ValueError
+        If there is one; the message quotes no entry.
+    """
+    entries = values.data if issparse(values) else values
+    if not np.isfinite(entries).all():
+        raise ValueError(
+            f"Input {name} contains NaN or infinity: no bound holds for these records. "
+            "Leave them out, or fill them."
+        )
 
 
 def check_flag(value, name):

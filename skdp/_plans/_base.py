@@ -27,6 +27,11 @@ NOT_COVERED = (
     "scores on private records, cross-validation's included: they carry no noise",
     "other fits on the same records: add them up with skdp.accountant.compose",
 )
+PART_OF_GROUP = (
+    'a part of a group under "zero_out", such as one of its rows or one of two people with one id: '
+    "it may move a release by twice the bound of a group, and has the guarantee of "
+    "epsilon_at(delta, group_size=2)"
+)
 _ACCOUNTANTS = ("pld", "rdp")
 # Share of a good prediction up to which errors count by their size, not only by their sign.
 _FOLLOWED = 0.15
@@ -112,6 +117,7 @@ class GroupBudget(Budget):
     )
     not_covered: ClassVar = (
         "running time and memory use, which tell how many rows there are",
+        PART_OF_GROUP,
         *NOT_COVERED[1:],
     )
     count: ClassVar = "n_groups"

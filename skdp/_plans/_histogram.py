@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skdp._mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
-from skdp._plans._base import Budget, GroupBudget, Plan
+from skdp._plans._base import PART_OF_GROUP, Budget, GroupBudget, Plan
 from skdp._plans._keys import HISTOGRAM_KEY
 from skdp.accountant import GaussianEvent, LaplaceEvent
 
@@ -43,6 +43,7 @@ class GroupScoreBudget(ScoreBudget):
         GroupBudget.assumed_public[-1],
         "that which row of a group is scored follows from nothing that other groups' rows tell",
     )
+    not_covered: ClassVar = (PART_OF_GROUP, *ScoreBudget.not_covered)
     count: ClassVar = GroupBudget.count
 
 

@@ -16,9 +16,6 @@ _JOB = 8
 _TRACE_PARTS = 2.0**30
 # Whole numbers below these add up exactly, as floating-point numbers and as integers.
 _EXACT_BITS, _INTEGER_BITS = 53, 62
-# Vectors with longer entries are void, and shorter ones rounded to 0.
-_FAR_BITS = 900
-_FAR = 2.0**_FAR_BITS
 _UNIT_ROUNDOFF = 2.0**-53
 
 
@@ -80,10 +77,10 @@ class GroupSums(RowSums):
             parts = np.ceil(self._rows.norm**2 * share).astype(np.int64)
             traces = np.add.reduceat(parts[self._order], self._ends[:-1])
             factors = np.sqrt(np.minimum(_TRACE_PARTS / traces, 1.0))
-        # No entry of a sum of blocks, or of all, reaches the limits.
+        # No entry of the sum of a block, or of all, goes beyond the limits.
         bits = min(
-            _EXACT_BITS - 1 - math.ceil(math.log2(self._size)),
-            _INTEGER_BITS - 1 - math.ceil(math.log2(self._n_groups)),
+            _EXACT_BITS - math.ceil(math.log2(self._size)),
+            _INTEGER_BITS - math.ceil(math.log2(self._n_groups)),
         )
         step = 2.0 ** (math.frexp(math.sqrt(self._largest_trace))[1] - bits // 2)
 
@@ -110,7 +107,6 @@ class GroupSums(RowSums):
         bound : float
         """
         self._A, self._bound = A, bound
-        self._map = _ExactMap(A)
 
     def slopes(self, w, mechanism):
         """Return the sum over groups of what each adds, cut, of shape (p, k).
@@ -155,7 +151,8 @@ class GroupSums(RowSums):
 
     def _cut(self, gradients):
         """Map what groups add by A, and cut it; what overflowed becomes 0."""
-        parts = self._map(gradients.reshape(-1, self.n_columns)).reshape(len(gradients), -1)
+        parts = mapped(gradients.reshape(-1, self.n_columns), self._A)
+        parts = parts.reshape(len(gradients), -1)
         lengths = np.sqrt(products_by_row(parts, parts))
         lost = ~np.isfinite(lengths)
         parts[lost] = lengths[lost] = 0.0
@@ -184,48 +181,21 @@ class GroupSums(RowSums):
         return sum_in_order(each(quietly, jobs))
 
 
-class _ExactMap:
-    """Products of vectors with a matrix whose bits don't hang on which vectors come together.
-
-    Vectors are rounded to whole numbers of a step that fits each, and the matrix to two parts, of
-    so many bits that the sums of products are exact.
+def mapped(vectors, A):
+    """Return products with a matrix whose bits don't hang on which vectors come together.
 
     Parameters
     ----------
+    vectors : ndarray of shape (m, p)
     A : ndarray of shape (p, p), or diagonal sparse array
+        Symmetric.
+
+    Returns
+    -------
+    ndarray of shape (m, p), C-contiguous
     """
-
-    def __init__(self, A):
-        self._diagonal = None
-        if issparse(A) or np.array_equal(A, np.diag(np.diag(A))):
-            self._diagonal = A.diagonal()
-            return
-        bits = (_EXACT_BITS - math.ceil(math.log2(len(A)))) // 2
-        self._whole = 2.0**bits
-        self._step = _power_above(np.abs(A).max()) / self._whole
-        self._high = np.rint(A / self._step)
-        self._low = np.rint((A / self._step - self._high) * self._whole)
-
-    def __call__(self, vectors):
-        """Return the products with the rows of an array of shape (m, p); NaN where one overflows.
-
-        Of a group, NaN in one output makes its whole part void.
-        """
-        if self._diagonal is not None:
-            return vectors * self._diagonal
-        largest = np.maximum(vectors.max(axis=1), -vectors.min(axis=1))
-        lost = ~(largest < _FAR)
-        steps = _power_above(np.where(lost, 1.0, largest)) / self._whole
-        whole = vectors * (1.0 / steps)[:, np.newaxis]
-        np.rint(whole, out=whole)
-        whole[lost] = 0.0
-        products = whole @ self._low
-        products *= 1.0 / self._whole
-        products += whole @ self._high
-        products *= (np.where(lost, np.nan, steps) * self._step)[:, np.newaxis]
-        return products
-
-
-def _power_above(largest):
-    """Return powers of two that numbers aren't larger than, and not ones near underflow."""
-    return np.ldexp(1.0, np.maximum(np.frexp(largest)[1], -_FAR_BITS))
+    if issparse(A):
+        return vectors * A.diagonal()
+    # Unlike BLAS, einsum adds multiples of a row of vectors up entry by entry, in order.
+    columns = np.ascontiguousarray(vectors.T)
+    return np.ascontiguousarray(np.einsum("jk,ji->ki", A, columns).T)

@@ -18,6 +18,8 @@ from skdp._solvers._parallel import WORTHWHILE_ENTRIES, single_threaded_blas, su
 # Bytes of a block as float64: both of a sum's products read it from the processor's caches.
 _BLOCK_BYTES = 2**20
 _LEAST_ROWS, _MOST_ROWS = 64, 8192
+# More were slower where it was measured: 8 take 541 ms for a pass that 2 make in 183 ms.
+_MOST_THREADS = 2
 # Blocks that one thread adds up before their sum goes to a grid.
 _GROUP = 8
 _UNIT_ROUNDOFF = 2.0**-53
@@ -60,7 +62,7 @@ class RowSums:
     targets : ndarray of shape (n, k)
     loss : Loss
     n_jobs : int or None
-        As in joblib; no more threads than groups, and one where a sum has little work.
+        As in joblib; two threads at most, and one where a sum has little work.
     weights : ndarray of shape (n,), default=None
         What records count; None is 1.
     """
@@ -75,7 +77,7 @@ class RowSums:
         n_groups = -(-norm.size // (_GROUP * self._size))
         self._n_workers = 1
         if norm.size * self.n_columns >= WORTHWHILE_ENTRIES:
-            self._n_workers = max(1, min(effective_n_jobs(n_jobs), n_groups))
+            self._n_workers = max(1, min(effective_n_jobs(n_jobs), n_groups, _MOST_THREADS))
         self._blocks = blocks_of(X, self._size)
         self._helpers = None
         self._buffers = SimpleQueue()

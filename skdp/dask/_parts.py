@@ -135,13 +135,13 @@ def read_part(reader, stated, seal, X, y):
         # Nobody else can write to a copy: what bounds targets holds for what is kept of them.
         targets = reader.targets(np.array(y))
         X = _as_floats(X)
+        size, bounded, digests = reader.block_rows(X.shape[1]), [], []
+        for start, rows in private_blocks(X, size):
+            with _null_records(stated.null_rows, start, rows.shape[0]):
+                bounded.append(reader.certified_rows(rows)._replace(X=None))
+            digests.append(seal.of(rows))
     except (TypeError, ValueError) as error:
         return Refusal(str(error))
-    size, bounded, digests = reader.block_rows(X.shape[1]), [], []
-    for start, rows in private_blocks(X, size):
-        with _null_records(stated.null_rows, start, rows.shape[0]):
-            bounded.append(reader.certified_rows(rows)._replace(X=None))
-        digests.append(seal.of(rows))
     of_targets = seal.of(np.ascontiguousarray(targets))
     digest = blake2b(b"".join([*digests, of_targets]), digest_size=len(of_targets)).digest()
     norm = np.concatenate([rows.norm for rows in bounded])

@@ -11,7 +11,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import clip_rows, clip_targets, target_scale
-from skdp._checks import check_bounds, check_feature_bounds, check_positive, check_public_weight
+from skdp._checks import (
+    check_bounds,
+    check_feature_bounds,
+    check_finite_input,
+    check_positive,
+    check_public_weight,
+)
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
 from skdp._notebook import CaptionMixin
 from skdp._plans._base import CLASSES_READ
@@ -434,8 +440,7 @@ def as_targets(y):
         raise TypeError("Sparse y is not supported; pass a dense array.")
     y = quietly(np.asarray, y, dtype=np.float64)
     # Entries of object arrays were not looked at before.
-    if not np.isfinite(y).all():
-        raise ValueError("Input y contains NaN or infinity.")
+    check_finite_input(y, "y")
     return y.reshape(y.shape[0], -1)
 
 

@@ -230,8 +230,9 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         `target_bounds`. doc/theory/inference.rst derives them.
 
     n_jobs : int, default=None
-        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
-        enough work to pay for them; the result is the same to the last bit for every value.
+        Threads that share a sum over all rows, as in joblib, two at most: more would take longer.
+        They are used only where a sum has enough work to pay for them; the result is the same to
+        the last bit for every value.
 
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study that a fit is charged to before its noise is drawn, see
@@ -375,7 +376,9 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
             The person, household, ... of each row, as hashable ids. Then the guarantee is for one
             group, with all its rows; the number of groups is public, and how many rows each has
             isn't: it is what `delta` goes by, and what the sum over all rows is divided by in the
-            objective. None: every row is a record of its own.
+            objective. Under "zero_out" a part of a group, such as one of its rows, has the
+            guarantee of ``privacy_report_.epsilon_at(delta, group_size=2)``. None: every row is a
+            record of its own.
         public_weight : array-like of shape (n_samples,), default=None
             How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
             weighted mean, so that ratios alone matter. What a record adds to a release is cut to
@@ -542,8 +545,9 @@ class DPLogisticRegression(
         `target_bounds`. doc/theory/inference.rst derives them.
 
     n_jobs : int, default=None
-        Threads that share a sum over all rows, as in joblib. They are used only where a sum has
-        enough work to pay for them; the result is the same to the last bit for every value.
+        Threads that share a sum over all rows, as in joblib, two at most: more would take longer.
+        They are used only where a sum has enough work to pay for them; the result is the same to
+        the last bit for every value.
 
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study that a fit is charged to before its noise is drawn, see
@@ -700,7 +704,9 @@ class DPLogisticRegression(
             The person, household, ... of each row, as hashable ids. Then the guarantee is for one
             group, with all its rows; the number of groups is public, and how many rows each has
             isn't: it is what `delta` goes by, and what the sum over all rows is divided by in the
-            objective. None: every row is a record of its own.
+            objective. Under "zero_out" a part of a group, such as one of its rows, has the
+            guarantee of ``privacy_report_.epsilon_at(delta, group_size=2)``. None: every row is a
+            record of its own.
         public_weight : array-like of shape (n_samples,), default=None
             How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
             weighted mean, so that ratios alone matter. What a record adds to a release is cut to

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from skdp._checks import check_finite_input
 from skdp._plans._histogram import GroupScoreBudget, ScoreBudget, count_noise, plan_histogram
 from skdp._solvers._histogram import release_histogram
 from skdp.accountant import PrivacyReport
@@ -136,8 +137,7 @@ def read_labels(estimator, X, y):
 def read_targets(X, y):
     """Return targets of a regression as float64, of shape (n,), or (n, k) if they are several."""
     y = quietly(np.asarray, _read(X, y, is_table=True), dtype=np.float64)
-    if not np.isfinite(y).all():
-        raise ValueError("Input y contains NaN or infinity.")
+    check_finite_input(y, "y")
     return y
 
 

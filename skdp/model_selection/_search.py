@@ -5,6 +5,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn import config_context
 from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
@@ -99,7 +100,9 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         frame = X
         several = get_tags(self).target_tags.multi_output
         checks = {"y_numeric": not classifies, "multi_output": several}
-        X, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
+        # What a fit refuses in a trial would be told as a release.
+        with config_context(assume_finite=False):
+            X, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
         if self.n_jobs == 0:
             raise ValueError("The 'n_jobs' parameter must not be 0.")
         n_rows, n_validation = len(y), self._n_validation(len(y))

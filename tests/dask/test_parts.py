@@ -26,7 +26,7 @@ from skdp._mechanisms import GaussianMechanism
 from skdp._solvers import _row_sums
 from skdp.dask import DaskDPRidge, _labels, _seal, _sums, label_aggregate, transform
 from skdp.dask._clients import CHANGED, RowsChangedError
-from skdp.dask._parts import Stated, part_by_label, part_moment, read_part
+from skdp.dask._parts import Refusal, Stated, part_by_label, part_moment, read_part
 from skdp.dask._seal import Seal
 from skdp.dask._table import parts_of_frame
 from skdp.dask._whitened import Reader
@@ -234,6 +234,28 @@ def test_what_bounds_rows_is_made_of_the_rows_that_are_sealed(as_kind, data, mon
     np.testing.assert_array_equal(kept.norm, honest.norm)
 
 
+@pytest.mark.parametrize("reader", READERS, ids=["moment", "labels"])
+def test_the_digest_of_a_part_is_of_its_targets_too(reader, data):
+    """A part that is read again with other targets is another one."""
+    X, y = data[0], data[1] > 0.0
+    first, again, other = (kept_of(reader, X, labels) for labels in (y, y, ~y))
+    assert first.digest == again.digest
+    assert first.digests == other.digests
+    assert first.digest != other.digest
+
+
+@pytest.mark.parametrize("as_kind", [np.array, csr_array])
+@pytest.mark.parametrize("entry", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("reader", READERS, ids=["moment", "labels"])
+def test_a_part_that_is_not_finite_is_refused(reader, entry, as_kind, data):
+    X = data[0].astype(np.float32)
+    X[1500, 1] = entry
+    with sklearn.config_context(assume_finite=True):
+        refusal = kept_of(reader, as_kind(X), data[1] > 0.0)
+    assert isinstance(refusal, Refusal)
+    assert "contains NaN or infinity" in refusal.message
+
+
 def test_what_bounds_targets_holds_for_those_that_are_kept(data):
     y = data[1].copy()
     reader = Reader(DPRidge(**{**RIDGE, "target_bounds": None, "epsilon": float("inf")}), None)
@@ -299,7 +321,7 @@ def test_threads_are_configured_as_whoever_calls(n_jobs, finite, data):
     X[1500, 1] = np.nan
     X, y = in_parts(X, data[1])
     model = DaskDPRidge(n_jobs=n_jobs, **RIDGE)
-    told = "The fit overflowed" if finite else "contains NaN"
+    told = "contains NaN or infinity" if finite else r"contains NaN\."
     with sklearn.config_context(assume_finite=finite), pytest.raises(ValueError, match=told):
         model.fit(X, y)
 

@@ -29,6 +29,7 @@ def test_with_groups_a_score_protects_a_group(score, rng):
     assert report.unit == "one group"
     assert any("groups" in line and "rows" not in line for line in report.assumed_public)
     assert not any("number of rows" in line for line in report.assumed_public)
+    assert any("epsilon_at(delta, group_size=2)" in line for line in report.not_covered)
 
 
 @pytest.mark.parametrize("score", SCORES)

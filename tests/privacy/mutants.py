@@ -55,6 +55,7 @@ BOUNDS = "tests/test_bounds.py"
 RANDOM = "tests/test_random.py"
 DUAL = "tests/solvers/test_dpscd.py"
 GRADIENT = "tests/solvers/test_dpsgd.py"
+COORDINATE = "tests/solvers/test_dpcd.py"
 PLAN = "tests/plans/test_dpscd.py"
 PLAN_GRADIENT = "tests/plans/test_dpsgd.py"
 PLAN_COORDINATE = "tests/plans/test_dpcd.py"
@@ -99,6 +100,7 @@ ENCODER = "tests/preprocessing/test_encoder.py"
 PEOPLE = "tests/privacy/test_people.py"
 GROUP_SUMS = "tests/solvers/test_group_sums.py"
 GROUPS = "tests/linear_model/test_groups.py"
+GROUP_SCORES = "tests/metrics/test_groups.py"
 WEIGHTS = "tests/test_weights.py"
 SEALS = "tests/dask/test_seal.py"
 PARTS = "tests/dask/test_parts.py"
@@ -198,14 +200,14 @@ MUTANTS = (
         "_solvers/_row_sums.py",
         "self._lengths * np.abs(A.diagonal()).max()",
         "self._lengths * 1.0",
-        (REPLAY_SPARSE,),
+        (ROW_SUMS, REPLAY_SPARSE),
     ),
     Mutant(
         "moments of sparse rows that aren't clipped",
         "_solvers/_blocks.py",
         "data = x.data * np.repeat(factors, np.diff(x.indptr))",
         "data = x.data",
-        (REPLAY_SPARSE,),
+        (ROW_SUMS, REPLAY_SPARSE),
     ),
     Mutant(
         "a sparse row of a large batch isn't its own",
@@ -516,7 +518,7 @@ MUTANTS = (
         if self._weights is not None:
             buffer *= self._weights
 """,
-        (REPLAY,),
+        (COORDINATE, REPLAY),
     ),
     Mutant(
         "a divisor that is the sum of labels' weights",
@@ -532,14 +534,14 @@ MUTANTS = (
         "_solvers/_row_sums.py",
         "            weights = np.minimum(weights, 1.0)\n",
         "            pass\n",
-        (REPLAY,),
+        (ROW_SUMS, REPLAY),
     ),
     Mutant(
         "mean squares of weights without a bound",
         "_solvers/_dpcd.py",
         "    if weights is None or not math.isinf(mechanism.contribution_bound):\n",
         "    if weights is None:\n",
-        (REPLAY,),
+        (COORDINATE, REPLAY),
     ),
     Mutant(
         "noise for the longest row without its weight",
@@ -1563,14 +1565,14 @@ MUTANTS = (
         "_solvers/_dpcd.py",
         "        clip_entries(buffer, self._bound)\n",
         "",
-        (REPLAY,),
+        (COORDINATE, REPLAY),
     ),
     Mutant(
         "mean squares without noise",
         "_solvers/_dpcd.py",
         "        released = mechanism.release(total, noise) / X.shape[0]\n",
         "        mechanism.release(total, noise)\n        released = total / X.shape[0]\n",
-        (REPLAY,),
+        (COORDINATE, REPLAY),
     ),
     Mutant(
         "replacing never doubles",
@@ -2750,7 +2752,7 @@ MUTANTS = (
         "_solvers/_distribution.py",
         "np.nan_to_num(np.clip((block - middle) / half, -1.0, 1.0))",
         "np.clip((block - middle) / half, -1.0, 1.0)",
-        (NOT_FINITE,),
+        (SOLVER_DISTRIBUTION, NOT_FINITE),
     ),
     Mutant(
         "lengths of rows that are published",
@@ -2872,8 +2874,8 @@ MUTANTS = (
     Mutant(
         "a map of people's steps that hangs on who comes with them",
         "_solvers/_group_sums.py",
-        "        np.rint(whole, out=whole)\n",
-        "",
+        'np.einsum("jk,ji->ki", A, columns).T',
+        "(A @ columns).T",
         (GROUP_SUMS,),
     ),
     Mutant(
@@ -3193,6 +3195,81 @@ MUTANTS = (
         "    return model.steps[-1][1] if type(model) is Pipeline else model",
         "    return model.steps[-1][1] if isinstance(model, Pipeline) else model",
         (SEARCH,),
+        "rows that aren't finite are certified",
+        "_bounds.py",
+        '    check_finite_input(X[~np.isfinite(norm)], "X")\n',
+        "",
+        (NOT_FINITE,),
+    ),
+    Mutant(
+        "rows with NaN alone aren't finite",
+        "_checks.py",
+        "    if not np.isfinite(entries).all():\n",
+        "    if np.isnan(entries).any():\n",
+        (NOT_FINITE,),
+    ),
+    Mutant(
+        "a search believes that its rows are finite",
+        "model_selection/_search.py",
+        "with config_context(assume_finite=False):",
+        "with config_context():",
+        (NOT_FINITE,),
+    ),
+    Mutant(
+        "a part of a group is as protected as the group",
+        "_plans/_base.py",
+        "        PART_OF_GROUP,\n",
+        "",
+        (PEOPLE,),
+    ),
+    Mutant(
+        "a part of a group's score is as protected as the group's",
+        "_plans/_histogram.py",
+        "(PART_OF_GROUP, *ScoreBudget.not_covered)",
+        "ScoreBudget.not_covered",
+        (GROUP_SCORES,),
+    ),
+    Mutant(
+        "sums over rows that take all threads",
+        "_solvers/_row_sums.py",
+        "_MOST_THREADS = 2\n",
+        "_MOST_THREADS = 64\n",
+        (ROW_SUMS, GROUP_SUMS),
+    ),
+    Mutant(
+        "traces of people that are rounded to the nearest part",
+        "_solvers/_group_sums.py",
+        "np.ceil(self._rows.norm**2 * share)",
+        "np.rint(self._rows.norm**2 * share)",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "infinite parts of people that are kept",
+        "_solvers/_group_sums.py",
+        "lost = ~np.isfinite(lengths)",
+        "lost = np.isnan(lengths)",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "sums of people's moments in a block that are rounded",
+        "_solvers/_group_sums.py",
+        "_EXACT_BITS, _INTEGER_BITS = 53, 62",
+        "_EXACT_BITS, _INTEGER_BITS = 55, 62",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "sums of all people's moments that overflow",
+        "_solvers/_group_sums.py",
+        "_EXACT_BITS, _INTEGER_BITS = 53, 62",
+        "_EXACT_BITS, _INTEGER_BITS = 53, 64",
+        (GROUP_SUMS,),
+    ),
+    Mutant(
+        "digests of parts without their targets",
+        "dask/_parts.py",
+        'b"".join([*digests, of_targets])',
+        'b"".join(digests)',
+        (PARTS,),
     ),
 )
 

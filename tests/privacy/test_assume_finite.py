@@ -1,24 +1,41 @@
-"""Private transformers where nobody looks for NaN: a record's bound holds for any record."""
+"""Where scikit-learn doesn't look for NaN: rows are refused, or a record's bound holds for any."""
 
+import inspect
 import itertools
 import warnings
 
 import numpy as np
 import pytest
 import sklearn
-from sklearn.base import clone
+from scipy.sparse import csr_array
+from sklearn.base import clone, is_classifier
+from sklearn.utils import get_tags
 
 from skdp._bounds import null_records
 from skdp._mechanisms import GaussianMechanism
+from skdp.calibration import DPCalibratedClassifier
 from skdp.exceptions import PrivacyWarning
+from skdp.linear_model import (
+    DPLogisticRegression,
+    DPRidge,
+    WALRClassifier,
+    label_aggregate,
+    walr_path,
+)
+from skdp.metrics import _release, private_score
+from skdp.metrics._scorings import SCORES
+from skdp.model_selection import DPGridSearch
+from skdp.pipeline import DPPipeline
 from skdp.preprocessing import (
     DPNormClipper,
     DPOneHotEncoder,
     DPQuantileClipper,
     DPSimpleImputer,
     DPStandardScaler,
+    NormClipper,
 )
 from skdp.utils.discovery import all_estimators
+from tests._listed import PREDICTORS
 
 ENTRIES = (np.nan, np.inf, -np.inf, 1e308, -1e308, 0.5)
 LISTED = [[0.5, 1.0, -1.0]] * 2
@@ -77,3 +94,103 @@ def test_a_record_that_is_not_finite_has_no_more_influence_than_others(transform
             assert moved <= mechanism.sensitivity * (1.0 + 1e-12)
         for name in ("mean_", "scale_", "statistics_"):
             assert np.isfinite(getattr(fitted, name, 0.0)).all()
+
+
+NOT_FINITE = (np.nan, np.inf, -np.inf)
+CLASSES = {"classes": [0.0, 1.0]}
+COMPOSED = [
+    DPCalibratedClassifier(DPLogisticRegression(**CLASSES)),
+    DPGridSearch(DPLogisticRegression(**CLASSES), {"alpha": [0.1, 1.0]}, scoring="accuracy"),
+    DPPipeline([("clip", NormClipper()), ("model", DPLogisticRegression(**CLASSES))]),
+]
+
+
+def predictors():
+    for kind in PREDICTORS:
+        known = CLASSES if is_classifier(kind()) else {"target_bounds": (-1.0, 1.0)}
+        yield kind(data_norm=1.0, **known)
+    yield from COMPOSED
+
+
+def certified(model):
+    """Give the ways in which rows of a model are certified."""
+    parameters = inspect.signature(model.fit).parameters
+    yield {}
+    if "groups" in parameters:
+        yield {"groups": np.arange(60) // 2}
+    if "public_weight" in parameters:
+        yield {"public_weight": np.linspace(1.0, 2.0, 60)}
+
+
+def refused(function, *args, told="contains (NaN|infinity)", **options):
+    with warnings.catch_warnings(), sklearn.config_context(assume_finite=True):
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match=told):
+            function(*args, **options)
+
+
+@pytest.mark.parametrize("entry", NOT_FINITE)
+@pytest.mark.parametrize("model", predictors(), ids=lambda model: type(model).__name__)
+def test_a_row_that_is_not_finite_is_refused(model, entry, rng):
+    y = np.arange(60) % 2.0
+    for dtype in (np.float32, np.float64):
+        X = rng.uniform(-1.0, 1.0, (60, 2)).astype(dtype)
+        X[17, 1] = entry
+        for how in certified(model):
+            refused(clone(model).fit, X, y, **how)
+            if get_tags(model).input_tags.sparse:
+                refused(clone(model).fit, csr_array(X), y, **how)
+        if hasattr(model, "partial_fit"):
+            refused(clone(model).partial_fit, X, y)
+
+
+@pytest.mark.parametrize("entry", NOT_FINITE)
+@pytest.mark.parametrize("model", predictors(), ids=lambda model: type(model).__name__)
+def test_a_target_that_is_not_finite_is_refused(model, entry, rng):
+    X = rng.uniform(-1.0, 1.0, (60, 2))
+    for dtype in (np.float32, np.float64):
+        y = (np.arange(60) % 2).astype(dtype)
+        y[17] = entry
+        refused(clone(model).fit, X, y, told="contains (NaN|infinity)|Unknown label|not among")
+
+
+@pytest.mark.parametrize("entry", NOT_FINITE)
+def test_weights_that_are_not_finite_are_refused(entry):
+    weights = np.ones(60)
+    weights[17] = entry
+    X, y = np.ones((60, 2)), np.arange(60) % 2.0
+    for model in predictors():
+        if "public_weight" in inspect.signature(model.fit).parameters:
+            refused(clone(model).fit, X, y, public_weight=weights, told="public_weight must have")
+
+
+@pytest.mark.parametrize("entry", NOT_FINITE)
+def test_rows_of_aggregates_that_are_not_finite_are_refused(entry):
+    X, y = np.ones((60, 2)), np.arange(60) % 2.0
+    aggregate = label_aggregate(X, y, data_norm=2.0, **CLASSES)
+    X[17, 1] = entry
+    refused(label_aggregate, X, y, data_norm=2.0, **CLASSES)
+    refused(WALRClassifier().fit_aggregate, X, aggregate)
+    refused(walr_path, X, aggregate)
+
+
+@pytest.mark.parametrize("scoring", SCORES)
+def test_a_score_that_is_not_finite_is_in_the_grid(scoring, rng, monkeypatch):
+    """So that it moves as much as any other record's."""
+    X, y = rng.uniform(-1.0, 1.0, (60, 2)), np.arange(60) % 2.0
+    bounds = {} if "neg_mean" not in scoring and scoring != "r2" else {"target_bounds": (0.0, 1.0)}
+    model = (DPRidge(**bounds) if bounds else DPLogisticRegression(**CLASSES)).fit(X, y)
+    grids = []
+
+    def release(axes, original=_release.release_histogram, **options):
+        grids.append(axes)
+        return original(axes, **options)
+
+    monkeypatch.setattr(_release, "release_histogram", release)
+    for entry in NOT_FINITE:
+        X[17, 1] = entry
+        with sklearn.config_context(assume_finite=True):
+            private_score(model, X, y, epsilon=1.0, scoring=scoring, **bounds)
+    for axis in itertools.chain(*grids):
+        assert np.isfinite(axis.position).all()
+        assert ((axis.position >= 0) & (axis.position <= axis.size)).all()

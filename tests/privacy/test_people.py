@@ -4,12 +4,14 @@ Neighbours differ in a whole person: who has one row or a thousand, rows at a co
 allow, or none that count. See test_replay.py.
 """
 
+import math
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import is_classifier
 
+from skdp.accountant import get_epsilon
 from skdp.audit import audit
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.linear_model._groups import encode_groups
@@ -159,6 +161,36 @@ def test_an_audit_convicts_rows_that_are_protected_one_by_one():
             return DPRidge.fit(self, X[rows], y[rows])
 
     assert not attack(RowByRow(adjacency="replace_one", moment_budget=0.0, **CLIPPED)).passed
+
+
+def test_a_part_of_a_group_costs_what_two_groups_do():
+    """One of two people with one id, or a visit: what is left of the id points the other way."""
+    X, y, groups = people(Case(DPRidge()))
+    rows, labels = np.tile([1.0, 0.0, 0.0, 0.0], (4000, 1)), np.repeat([1.0, -1.0], [1000, 3000])
+    both = with_person(X, y, groups, rows, labels)
+    alone = with_person(X, y, groups, rows[:1000], labels[:1000])
+    moved, claimed = {}, {}
+    for adjacency in ("zero_out", "replace_one"):
+        made = DPRidge(target_bounds=(-1, 1), adjacency=adjacency, delta=1e-3)
+        base = record(Case(made), *both[:2], groups=both[2])
+        other = record(Case(made), *alone[:2], groups=alone[2], script=base.released)
+        moved[adjacency] = math.sqrt(
+            sum(
+                (np.linalg.norm(one - two) / mechanism.noise_std) ** 2
+                for one, two, mechanism in zip(
+                    base.values, other.values, base.mechanisms, strict=True
+                )
+            )
+        )
+        claimed[adjacency] = base.estimator.privacy_report_
+    report = claimed["zero_out"]
+    assert moved["zero_out"] > 1.5 * report.mu
+    spent = get_epsilon(1.0 / moved["zero_out"], 1e-3)
+    assert spent > 1.5 * report.epsilon
+    assert spent <= report.epsilon_at(1e-3, group_size=2)
+    assert any("epsilon_at(delta, group_size=2)" in told for told in report.not_covered)
+    # The bound of a pair is that of these two, too.
+    assert moved["replace_one"] <= claimed["replace_one"].mu
 
 
 def test_ids_tell_nothing_in_errors():

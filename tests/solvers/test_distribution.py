@@ -104,6 +104,12 @@ def test_moments_are_rounded_to_the_nearest_step(X):
     assert np.abs(steps - [t.sum(), (1.0 - t**2).sum()]).max() < 0.1 * x.size * 2.0**-26
 
 
+@pytest.mark.parametrize("entry", [math.nan, math.inf, -math.inf])
+def test_a_record_that_is_no_number_counts_as_one(entry):
+    steps = _distribution._sum_moments(np.array([entry]), 0.1, 0.5) * 2.0**-26
+    assert np.abs(steps).sum() <= 1.0
+
+
 def test_null_records_are_as_if_they_weren_t_there(X):
     plan = scaler_plan(len(X), 1.0)
     with null_records([5, -1]):

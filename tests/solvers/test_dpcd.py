@@ -253,6 +253,38 @@ def test_moments_are_in_units_of_the_bounds(buys_means, rng):
         assert 0.7 < spread / (noisy.noise_std / 250) < 1.3
 
 
+def test_weights_move_no_release_beyond_its_bound():
+    """Neither that of slopes nor that of mean squares."""
+    X, weights = np.ones((1, 1), order="F"), np.array([1e6])
+    made = GivenNoise(1.0, np.zeros((1, 1)))
+    plan = SimpleNamespace(
+        period=1,
+        average=False,
+        tail=False,
+        scales=False,
+        sampler=SingleCoordinateSampler(1, 1),
+        mechanism=made,
+    )
+    solve_dpcd(
+        BoundedColumns(X, np.ones(1)),
+        np.ones((1, 1)),
+        loss=LOSSES["squared_error"],
+        penalty=PENALTIES["l2"],
+        steps=np.ones(1),
+        plan=plan,
+        coins=make_stream(1),
+        noise=None,
+        weights=weights,
+    )
+    assert abs(made.values[0]) == 1.0
+    squares = GaussianMechanism(1.0, 1e-9, 1, 1)
+    plan = SimpleNamespace(
+        square_mechanism=squares, buys_means=False, likely_moments=lambda *moments: moments
+    )
+    released, _ = feature_moments(X, np.ones(1), plan, make_stream(1), weights)
+    assert released[0] == pytest.approx(1.0, abs=1e-6)
+
+
 def test_scaled_slopes_have_their_root_at_the_true_odds(rng):
     """Where cut ones, of a class of one in ten, have it elsewhere."""
     n_rows, n_steps = 1000, 2
