@@ -3195,6 +3195,8 @@ MUTANTS = (
         "    return model.steps[-1][1] if type(model) is Pipeline else model",
         "    return model.steps[-1][1] if isinstance(model, Pipeline) else model",
         (SEARCH,),
+    ),
+    Mutant(
         "rows that aren't finite are certified",
         "_bounds.py",
         '    check_finite_input(X[~np.isfinite(norm)], "X")\n',
