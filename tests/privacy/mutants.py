@@ -3067,6 +3067,20 @@ MUTANTS = (
         "    return map_rows(transformer.transform, X)\n",
         (PARTS,),
     ),
+    Mutant(
+        "losses of a search as small as rounding are told apart",
+        "accountant/_selection.py",
+        "    powers, first = np.unique(np.exp(epsilons), return_index=True)\n",
+        "    powers, first = np.exp(epsilons), np.arange(epsilons.size)\n",
+        (SELECTION,),
+    ),
+    Mutant(
+        "searches that reveal all are composed",
+        "accountant/_profile.py",
+        "    if any(profile.reveals_all for profile, _ in profiles):\n",
+        "    if False:\n",
+        (SELECTION,),
+    ),
 )
 
 
