@@ -113,8 +113,8 @@ class FirstWins:
 def test_nothing_but_time_tells_how_many_trials_there_were(n_jobs):
     """The same trial wins, of few or of many: whatever can be looked at is the same."""
     X, y = records(60)
-    # Each of the fits would warn that its delta is large, and the pipeline would print.
-    model = make_pipeline(NormClipper(), DPLogisticRegression(classes=[0, 1]), verbose=True)
+    # Each of the fits would warn that its delta is large.
+    model = make_pipeline(NormClipper(), DPLogisticRegression(classes=[0, 1]))
     grid = {f"dplogisticregression__{name}": values for name, values in GRID.items()}
     options = {"estimator": model, "param_grid": grid, "delta": 0.6, "method": "repeat"}
     options["n_jobs"] = n_jobs

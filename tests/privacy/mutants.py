@@ -46,6 +46,7 @@ PRECISION = "tests/accountant/test_precision.py"
 PURE = "tests/accountant/test_pure.py"
 ERASURE = "tests/accountant/test_erasure.py"
 FILTER = "tests/accountant/test_filter.py"
+SETTINGS = "tests/test_settings.py"
 SELECTION = "tests/accountant/test_selection.py"
 SEARCH = "tests/model_selection/test_search.py"
 METADATA = "tests/model_selection/test_metadata.py"
@@ -362,8 +363,8 @@ MUTANTS = (
     ),
     Mutant(
         "columns are sparse by the number of zeros",
-        "pipeline/_pipeline.py",
-        "        fix_density(forest(steps))\n",
+        "pipeline/_budget.py",
+        "    fix_density(forest(steps))\n",
         "",
         (LEAKS,),
     ),
@@ -467,9 +468,9 @@ MUTANTS = (
     ),
     Mutant(
         "what an earlier fit found is kept as if given",
-        "pipeline/_pipeline.py",
-        "            forget(leaf.estimator)\n",
-        "            pass\n",
+        "pipeline/_budget.py",
+        "        forget(leaf.estimator)\n",
+        "        pass\n",
         (PIPELINE,),
     ),
     Mutant(
@@ -2569,9 +2570,9 @@ MUTANTS = (
     Mutant(
         "pipelines of a search print",
         "model_selection/_candidates.py",
-        '_SILENT = {"verbose": False, "memory": None}',
-        '_SILENT = {"memory": None}',
-        (SECRETS,),
+        '_TELLING = ("verbose", "memory")',
+        '_TELLING = ("memory",)',
+        (SETTINGS,),
     ),
     Mutant(
         "a search publishes a seed",
@@ -3080,6 +3081,62 @@ MUTANTS = (
         "    if any(profile.reveals_all for profile, _ in profiles):\n",
         "    if False:\n",
         (SELECTION,),
+    ),
+    Mutant(
+        "what a pipeline would overwrite is lost",
+        "pipeline/_budget.py",
+        '        refuse_settings(leaf.estimator, pipeline, f"step {leaf.path!r}", how=_DIVIDED)\n',
+        "",
+        (SETTINGS,),
+    ),
+    Mutant(
+        "what a search would overwrite is lost",
+        "model_selection/_candidates.py",
+        "            refuse_settings(leaf.estimator, search, repr(leaf.path))\n",
+        "            pass\n",
+        (SETTINGS,),
+    ),
+    Mutant(
+        "what a calibration would overwrite is lost",
+        "calibration/_calibrated.py",
+        '        refuse_settings(self.estimator, self, "estimator")\n',
+        "",
+        (SETTINGS,),
+    ),
+    Mutant(
+        "a search looks at no step but the last",
+        "model_selection/_candidates.py",
+        'private_leaves([tree("estimator", model)])',
+        'private_leaves([tree("estimator", last_step(model))])',
+        (SETTINGS,),
+    ),
+    Mutant(
+        "an inner ledger is taken for the outer one",
+        "_estimator.py",
+        "        return is_same_ledger(inner, outer)\n",
+        "        return True\n",
+        (SETTINGS,),
+    ),
+    Mutant(
+        "generators count as agreed",
+        "_estimator.py",
+        "all(isinstance(value, str | Real) for value in (inner, outer)) and inner == outer",
+        'inner == outer or name == "random_state"',
+        (SETTINGS,),
+    ),
+    Mutant(
+        "steps of a pipeline keep what they were lent",
+        "pipeline/_budget.py",
+        ", **given.get(leaf.path, {})",
+        "",
+        (SETTINGS,),
+    ),
+    Mutant(
+        "steps of an earlier fit stay with its ledger",
+        "pipeline/_budget.py",
+        "            leaf.estimator.set_params(ledger=after)\n",
+        "            pass\n",
+        (SETTINGS,),
     ),
 )
 
