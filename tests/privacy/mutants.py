@@ -308,8 +308,8 @@ MUTANTS = (
     Mutant(
         "what is published of a pipeline holds seeds",
         "pipeline/_budget.py",
-        "leaf.estimator.set_params(random_state=None, ledger=ledger)",
-        "leaf.estimator.set_params(ledger=ledger)",
+        "leaf.estimator.set_params(random_state=None, ledger=ledger,",
+        "leaf.estimator.set_params(ledger=ledger,",
         (PIPELINE,),
     ),
     Mutant(
@@ -2584,8 +2584,8 @@ MUTANTS = (
     Mutant(
         "a fit that fails ends a search",
         "model_selection/_trials.py",
-        "    except ValueError:\n        return None",
-        "    except ValueError:\n        raise",
+        "    except Exception:\n        return Outcome",
+        "    except KeyError:\n        return Outcome",
         (SECRETS,),
     ),
     Mutant(
@@ -3137,6 +3137,20 @@ MUTANTS = (
         "            leaf.estimator.set_params(ledger=after)\n",
         "            pass\n",
         (SETTINGS,),
+    ),
+    Mutant(
+        "errors of a composed search that tell of records",
+        "model_selection/_trials.py",
+        "    except Exception:\n        return 0, None",
+        "    except ValueError:\n        return 0, None",
+        (SECRETS,),
+    ),
+    Mutant(
+        "a trial's errors other than of values escape",
+        "model_selection/_trials.py",
+        "    except Exception:\n        return Outcome",
+        "    except ValueError:\n        return Outcome",
+        (SECRETS,),
     ),
 )
 
