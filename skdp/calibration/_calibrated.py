@@ -46,7 +46,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
     ----------
     estimator : estimator
         A private classifier of :mod:`skdp.linear_model` whose unit is one row. Its `epsilon`,
-        `delta`, `adjacency`, `random_state` and ledger are set here; declare its `classes`.
+        `delta`, `adjacency`, `random_state` and `ledger` are set here: leave them at their
+        defaults, which count as not given. Others than here are an error. Declare its `classes`.
 
     epsilon : float, default=1.0
         Privacy loss of everything, above 0. ``float("inf")`` adds no noise.

@@ -3152,6 +3152,34 @@ MUTANTS = (
         "    except ValueError:\n        return Outcome",
         (SECRETS,),
     ),
+    Mutant(
+        "a refusal names Gaussian noise that wouldn't fit either",
+        "ledger/_rules.py",
+        "        if not _take(gaussian, totals, limits):\n",
+        "        if False:\n",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a refusal names a delta that isn't enough",
+        "ledger/_rules.py",
+        "least = erasure / ERASURE_SHARE *",
+        "least = erasure *",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a refusal of sampled batches names too small a delta",
+        "ledger/_rules.py",
+        "_least_delta(error.least / FIT_SHARE)",
+        "_least_delta(error.least)",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a refusal names a delta where none is enough",
+        "ledger/_rules.py",
+        "    if not erasure:\n",
+        "    if False:\n",
+        (LEDGER,),
+    ),
 )
 
 
