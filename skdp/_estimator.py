@@ -147,7 +147,7 @@ def refuse_settings(part, wrapper, place, *, how=""):
         If there is such a setting. The message quotes no value.
     """
     for name in BUDGET_CONSTRAINTS:
-        if is_default(part, name) or is_agreed(name, getattr(part, name), getattr(wrapper, name)):
+        if is_default(part, name) or _is_agreed(name, getattr(part, name), getattr(wrapper, name)):
             continue
         raise ValueError(
             _LOST.format(
@@ -160,7 +160,7 @@ def refuse_settings(part, wrapper, place, *, how=""):
         )
 
 
-def is_agreed(name, inner, outer):
+def _is_agreed(name, inner, outer):
     """Tell whether two values of a setting are one; generators, which fits change, never are."""
     if name == "ledger":
         return is_same_ledger(inner, outer)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_consistent_length
 
-from skdp._estimator import RecordPrivateEstimator, is_agreed, refuse_settings
+from skdp._estimator import RecordPrivateEstimator, refuse_settings
 from skdp._plans._base import LARGE_DELTA
 from skdp._plans._pipeline import Learner, plan_pipeline
 from skdp.exceptions import PrivacyWarning
@@ -74,11 +74,13 @@ def fresh_steps(pipeline):
     return steps
 
 
-def share_ledger(steps, before, after):
-    """Give another ledger to those of some steps that had the pipeline's."""
-    for leaf in private_leaves(steps):
-        if is_agreed("ledger", leaf.estimator.ledger, before):
-            leaf.estimator.set_params(ledger=after)
+def share_ledger(pipeline, ledger):
+    """Give another ledger to the steps that have the pipeline's."""
+    # What is wrong with steps is told by fit.
+    with contextlib.suppress(TypeError, ValueError):
+        for leaf in private_leaves(forest(pipeline.steps)):
+            if pipeline.ledger is not None and leaf.estimator.ledger == pipeline.ledger:
+                leaf.estimator.set_params(ledger=ledger)
 
 
 def plan_steps(budget, shares, steps, *, n_rows, width, n_outputs, stand_in):

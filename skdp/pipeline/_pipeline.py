@@ -326,9 +326,14 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         -------
         self : object
             The pipeline.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
         """
-        if "ledger" in params and self.ledger is not None:
-            share_ledger(forest(self.steps), self.ledger, params["ledger"])
+        if "ledger" in params:
+            share_ledger(self, params["ledger"])
         return super().set_params(**params)
 
     def __getitem__(self, ind):

@@ -3134,8 +3134,8 @@ MUTANTS = (
     Mutant(
         "steps of an earlier fit stay with its ledger",
         "pipeline/_budget.py",
-        "            leaf.estimator.set_params(ledger=after)\n",
-        "            pass\n",
+        "                leaf.estimator.set_params(ledger=ledger)\n",
+        "                pass\n",
         (SETTINGS,),
     ),
     Mutant(
