@@ -252,8 +252,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
         # 5. publish
         self.steps = steps
-        # Of steps as they were fitted.
-        assumed = self._assumed()
+        assumed = self._assumed()  # of steps as they were fitted
         self.privacy_report_ = plan.joint_report(
             take_back(steps, given, self.ledger),
             reproducible=streams[0].reproducible,
@@ -320,7 +319,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         Parameters
         ----------
         **params : dict
-            By name, those of steps as in ``dpridge__alpha``.
+            Values by name, those of steps as in ``dpridge__alpha``.
 
         Returns
         -------
