@@ -1,17 +1,22 @@
-"""What every private estimator is: a guarantee, where it is charged, and what copies of it hold."""
+"""What every private estimator is: a guarantee, where it is charged, and what copies of it hold.
 
+It is also what one that is inside another keeps of its settings.
+"""
+
+import inspect
 import math
 import sys
 import warnings
 from numbers import Real
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from skdp._notebook import UnfoldingReport
 from skdp._plans._base import Budget
 from skdp.accountant import PrivacyReport
 from skdp.exceptions import PrivacyWarning
-from skdp.ledger._account import LEDGER_CONSTRAINT, named_ledger, resolve_account
+from skdp.ledger._account import LEDGER_CONSTRAINT, is_same_ledger, named_ledger, resolve_account
 from skdp.utils._sklearn import Interval, StrOptions
 
 # Modules that copy for their caller, and those of them whose copy doesn't outlive the computation:
@@ -40,6 +45,11 @@ BUDGET_CONSTRAINTS = {
     "ledger": LEDGER_CONSTRAINT,
     "random_state": ["random_state"],
 }
+
+_LOST = (
+    "{name} of {place} is set, and {wrapper} sets its own there: give {name} to the "
+    "{wrapper}{how}, and leave it as {part} has it by default."
+)
 
 
 class PrivateEstimator(UnfoldingReport, BaseEstimator):
@@ -102,6 +112,59 @@ class RecordPrivateEstimator(PrivateEstimator):
         """Return the report that a fit of such sizes would have."""
         reproducible = self.random_state is not None
         return self._plan(*sizes).report(reproducible=reproducible, also_public=self._assumed())
+
+
+def is_default(estimator, name):
+    """Tell whether a parameter is there and as the constructor makes it: nobody gave it."""
+    parameters = inspect.signature(type(estimator)).parameters
+    if name not in parameters:
+        return False
+    value, default = getattr(estimator, name), parameters[name].default
+    try:
+        return np.array_equal(value, default)
+    except ValueError:
+        # Two arrays of different shapes.
+        return False
+
+
+def refuse_settings(part, wrapper, place, *, how=""):
+    """Refuse what an estimator inside another was given, and the other one would overwrite.
+
+    What is as the constructor makes it counts as not given, and what both have as agreed.
+
+    Parameters
+    ----------
+    part : RecordPrivateEstimator
+    wrapper : PrivateEstimator
+    place : str
+        What the message calls the part.
+    how : str, default=""
+        How the wrapper shares its epsilon and delta.
+
+    Raises
+    ------
+    ValueError
+        If there is such a setting. The message quotes no value.
+    """
+    for name in BUDGET_CONSTRAINTS:
+        if is_default(part, name) or _is_agreed(name, getattr(part, name), getattr(wrapper, name)):
+            continue
+        raise ValueError(
+            _LOST.format(
+                name=name,
+                place=place,
+                wrapper=type(wrapper).__name__,
+                part=type(part).__name__,
+                how=how if name in ("epsilon", "delta") else "",
+            )
+        )
+
+
+def _is_agreed(name, inner, outer):
+    """Tell whether two values of a setting are one; generators, which fits change, never are."""
+    if name == "ledger":
+        return is_same_ledger(inner, outer)
+    return all(isinstance(value, str | Real) for value in (inner, outer)) and inner == outer
 
 
 def is_private(estimator):

@@ -81,6 +81,21 @@ class GaussianCost:
         return epsilon_of(self.events(), "zero_out", "analytic", delta)
 
 
+class ErasureTooSmallError(ValueError):
+    """The cost of releases can't be computed beside so small an erasure.
+
+    Parameters
+    ----------
+    message : str
+    least : float
+        Probability with which it can, infinite if there is none.
+    """
+
+    def __init__(self, message, least):
+        super().__init__(message)
+        self.least = least
+
+
 def gaussian_budget(epsilon, delta, erasure=None):
     """Largest cost that gives (epsilon, delta), with a default share of delta for erasures.
 
@@ -223,9 +238,10 @@ def _numerical_profile(events, adjacency, erasure):
     if erasure < least:
         has_moments = all(type(event) is GaussianEvent for event in events)
         if adjacency == "replace_one" or erasure == 0 or not has_moments:
-            raise ValueError(
+            raise ErasureTooSmallError(
                 f"Poisson batches and searches of {n_steps} steps need an erasure of at least "
-                f"{least:.2g}, got {erasure!r}: below it their profile can't be computed."
+                f"{least:.2g}, got {erasure!r}: below it their profile can't be computed.",
+                least,
             )
         methods.append("rdp")
     profiles = [build_profile(events, adjacency, method) for method in methods]

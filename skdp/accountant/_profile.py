@@ -212,6 +212,8 @@ def _selection_profile(selections, others, adjacency, accountant, is_coarse):
         )
     if not others and len(profiles) == 1 and profiles[0][1] == 1:
         return profiles[0][0]
+    if any(profile.reveals_all for profile, _ in profiles):
+        return GaussianProfile(math.inf)
     events = _full_as_one(others, adjacency)
     return PLDProfile(events, adjacency, selections=profiles, is_coarse=is_coarse)
 

@@ -19,6 +19,7 @@ _ENDS = (1e-16, 1e-13, 1e-10, 1e-7, 1e-4)
 # first, 1 - exp(epsilon) is 1.
 _FIRST_EPSILON, _LAST_EPSILON = -36.0, 600.0
 _ROUNDING = 1e-12
+_LEAST_MASS = 1e-12
 
 
 class LargestProfile:
@@ -82,7 +83,9 @@ class SelectionProfile:
         epsilons = np.clip(epsilons, None, known[-1])
         after = np.clip(np.searchsorted(known, epsilons, side="right"), 1, known.size - 1)
         low, high = known[after - 1], known[after]
-        share = np.expm1(np.maximum(epsilons, low) - low) / np.expm1(high - low)
+        # Of hardly any noise there is one corner.
+        width = np.expm1(high - low) if known.size > 1 else 1.0
+        share = np.expm1(np.maximum(epsilons, low) - low) / width
         found = deltas[after - 1] + share * (deltas[after] - deltas[after - 1])
         before = 1 - np.exp(epsilons - known[0]) * (1 - deltas[0])
         return np.minimum(np.where(epsilons < known[0], before, found) * (1 + _ROUNDING), 1.0)
@@ -102,6 +105,11 @@ class SelectionProfile:
             else:
                 low = middle
         return (self._repetitions.eta + 1) * high * (1 + _ROUNDING)
+
+    @property
+    def reveals_all(self):
+        """Whether hardly any mass of the losses is finite, too little to be composed."""
+        return self._vertices[1][-1] > 1 - _LEAST_MASS
 
     @functools.cached_property
     def spread(self):
@@ -152,11 +160,13 @@ class SelectionProfile:
 def _lower_hull(epsilons, deltas):
     """Corners of the lower convex hull of the points (exp(epsilon), delta) and (0, 1).
 
-    The latter is left out.
+    The latter is left out, and so are points of which the exponential is that of one before.
     """
+    powers, first = np.unique(np.exp(epsilons), return_index=True)
+    epsilons, deltas = epsilons[first], deltas[first]
     corners = [(0.0, 1.0)]
     chosen = [-1]
-    for index, (x, y) in enumerate(zip(np.exp(epsilons).tolist(), deltas.tolist(), strict=True)):
+    for index, (x, y) in enumerate(zip(powers.tolist(), deltas.tolist(), strict=True)):
         while len(corners) > 1:
             (x0, y0), (x1, y1) = corners[-2:]
             if (y1 - y0) / (x1 - x0) < (y - y1) / (x - x1):

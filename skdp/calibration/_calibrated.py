@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import clip_scores
-from skdp._estimator import PrivateEstimator, is_private
+from skdp._estimator import PrivateEstimator, is_private, refuse_settings
 from skdp._plans._base import Budget
 from skdp._plans._calibrated import classifier_epsilon, plan_calibration
 from skdp._solvers._histogram import Axis, release_histogram
@@ -46,7 +46,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
     ----------
     estimator : estimator
         A private classifier of :mod:`skdp.linear_model` whose unit is one row. Its `epsilon`,
-        `delta`, `adjacency`, `random_state` and ledger are set here; declare its `classes`.
+        `delta`, `adjacency`, `random_state` and `ledger` are set here: leave them at their
+        defaults, which count as not given. Others than here are an error. Declare its `classes`.
 
     epsilon : float, default=1.0
         Privacy loss of everything, above 0. ``float("inf")`` adds no noise.
@@ -178,6 +179,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
                 "estimator must be skdp's private classifier that protects rows; a pipeline "
                 "goes around this one."
             )
+        refuse_settings(self.estimator, self, "estimator")
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         quietly(check_classification_targets, y)
         kind = quietly(type_of_target, y)

@@ -147,6 +147,18 @@ def named_ledger(ledger):
     return os.path.abspath(ledger) if isinstance(ledger, str | os.PathLike) and ledger else ledger
 
 
+def is_same_ledger(one, other):
+    """Tell whether two parameters charge the same budget, be it by a path or by the variable."""
+    if one == other:
+        return True
+    try:
+        accounts = [resolve_account(ledger, "", {}) for ledger in (one, other)]
+    except LedgerError:
+        # A path that leads to no ledger; whoever charges there will be told.
+        return False
+    return accounts[0] == accounts[1]
+
+
 def _plain(value):
     """Return a scalar as what JSON knows, None for all else."""
     if isinstance(value, (bool, str)):

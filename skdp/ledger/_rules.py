@@ -10,7 +10,16 @@ import math
 from dataclasses import dataclass
 
 from skdp.accountant import ErasureEvent, GaussianEvent, LaplaceEvent, PrivacyReport, calibrate
-from skdp.accountant._filter import FIT_SHARE, GaussianCost, cost_of_report, gaussian_budget
+from skdp.accountant._events import joint_erasure
+from skdp.accountant._filter import (
+    ERASURE_SHARE,
+    FIT_SHARE,
+    ErasureTooSmallError,
+    GaussianCost,
+    cost_of_report,
+    gaussian_budget,
+)
+from skdp.accountant._search import gaussian_mu
 from skdp.exceptions import BudgetExceededError, LedgerError
 
 ORIENTATION = (
@@ -135,6 +144,9 @@ def assess(report, terms):
         )
     try:
         return cost_of_report(report, terms.adjacency, erasure=FIT_SHARE * terms.limits.erasure)
+    except ErasureTooSmallError as error:
+        advice = _least_delta(error.least / FIT_SHARE)
+        raise LedgerError(f"this fit's cost can't be bounded: {error}{advice}") from error
     except ValueError as error:
         raise LedgerError(f"this fit's cost can't be bounded: {error}") from error
 
@@ -253,7 +265,8 @@ def admit(report, cost, totals, terms, where):
     raise BudgetExceededError(
         f"this fit costs epsilon = {asked:.4g} at delta = {terms.delta:g}, and {left:.4g} of "
         f"{terms.epsilon:g} is left in {where}; the whole budget pays for {n_fits} such "
-        f"fit{'s' * (n_fits != 1)}. Nothing was fitted or charged.",
+        f"fit{'s' * (n_fits != 1)}.{_what_would_fit(report, cost, totals, terms)} "
+        "Nothing was fitted or charged.",
         left=left,
         asked=asked,
         n_fits=n_fits,
@@ -263,6 +276,36 @@ def admit(report, cost, totals, terms, where):
 def _take(cost, totals, limits, times=1):
     """Tell whether so many fits of a cost stay within the limits, whatever they meet."""
     return all(total.followed_by(cost, times).cost.is_within(limits) for total in totals)
+
+
+def _what_would_fit(report, cost, totals, terms):
+    """Return a sentence on what would be taken instead of a fit, or nothing."""
+    events, limits = report.events, terms.limits
+    if report.adjacency == terms.adjacency and all(event.is_pure for event in events):
+        epsilon = math.fsum(event.epsilon(terms.adjacency) for event in events)
+        if not 0 < epsilon <= terms.epsilon:
+            return ""
+        gaussian = GaussianCost(gaussian_mu(epsilon, terms.delta))
+        if not _take(gaussian, totals, limits):
+            return ""
+        spent = gaussian.epsilon(terms.delta)
+        return f" Gaussian noise with a delta of {terms.delta:g} would cost {spent:.4g}."
+    if not _take(GaussianCost(cost.mu), totals, limits):
+        return ""
+    erasure = joint_erasure(event.erasure for event in events)
+    if not erasure:
+        return " Its delta has no share left for sampled batches; full batches still fit."
+    # What sampled batches take beside it is a share of what there is.
+    return _least_delta((max(total.erasure for total in totals) + erasure) / (1 - FIT_SHARE))
+
+
+def _least_delta(erasure):
+    """Return a sentence on the smallest budget that has so much for erasures."""
+    least = erasure / ERASURE_SHARE * (1 + _ROUNDING)
+    if not least < 1:
+        return ""
+    step = 10.0 ** (math.floor(math.log10(least)) - 1)
+    return f" A ledger takes such a fit from a delta of {math.ceil(least / step) * step:.2g} on."
 
 
 def _epsilon_alone(report, terms):

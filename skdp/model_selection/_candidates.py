@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 
-from skdp._estimator import RecordPrivateEstimator
+from skdp._estimator import RecordPrivateEstimator, refuse_settings
 from skdp.ledger._account import COVERED
 from skdp.linear_model._base import RowPrivateEstimator
 from skdp.pipeline._tree import all_leaves, fix_density, private_leaves, tree, whatever_leaks
@@ -14,8 +14,11 @@ from skdp.pipeline._tree import all_leaves, fix_density, private_leaves, tree, w
 SET_BY_SEARCH = ("epsilon", "delta", "adjacency", "ledger", "random_state")
 # Steps of skdp take all finite rows; None and words such as 'passthrough' do, too.
 _NEVER_FAIL = ("skdp", "builtins")
-# What steps print or keep would tell how many fits there were.
-_SILENT = {"verbose": False, "memory": None}
+_TELLING = ("verbose", "memory")
+_TELLS = (
+    "{!r} of a candidate is set, and what is printed or kept by it would tell how many fits there "
+    "were: leave it as it is by default."
+)
 _NOT_STATELESS = (
     "a search takes pipelines of which the steps before the last learn nothing from the rows: "
     "BoundsScaler, NormClipper, DPOneHotEncoder with lists of all categories, DPSimpleImputer with "
@@ -48,7 +51,7 @@ class Candidates:
     ----------
     settings : tuple of dict
     models : tuple of estimator
-        Silent, and charged to nobody.
+        Charged to nobody.
     classes_were_read : bool
     """
 
@@ -90,14 +93,13 @@ class Candidates:
         return events
 
 
-def make_candidates(estimator, settings, adjacency, classes):
+def make_candidates(search, settings, classes):
     """Return the candidates of a search.
 
     Parameters
     ----------
-    estimator : estimator or Pipeline
+    search : estimator
     settings : iterable of dict
-    adjacency : str
     classes : function
         Gives the classes if nobody declared them.
 
@@ -112,7 +114,7 @@ def make_candidates(estimator, settings, adjacency, classes):
     settings = tuple(settings)
     if not settings:
         raise ValueError("there must be at least one candidate.")
-    models = []
+    models, estimator = [], search.estimator
     for setting in settings:
         for name in setting:
             if name.rpartition("__")[2] in SET_BY_SEARCH:
@@ -120,13 +122,9 @@ def make_candidates(estimator, settings, adjacency, classes):
         model = clone(estimator).set_params(**{name: _copy(v) for name, v in setting.items()})
         check_candidate(model)
         fix_density(_steps_before_last(model))
-        silent = {
-            name: _SILENT[name.rpartition("__")[2]]
-            for name in model.get_params()
-            if name.rpartition("__")[2] in _SILENT
-        }
-        model.set_params(**silent)
-        last_step(model).set_params(adjacency=adjacency, ledger=COVERED, random_state=None)
+        for leaf in private_leaves([tree("estimator", model)]):
+            refuse_settings(leaf.estimator, search, repr(leaf.path))
+        last_step(model).set_params(adjacency=search.adjacency, ledger=COVERED, random_state=None)
         models.append(model)
     if len({is_classifier(model) for model in (estimator, *models)}) > 1:
         raise ValueError("candidates must all be classifiers or regressors, as the estimator is.")
@@ -144,9 +142,16 @@ def check_candidate(model):
     if isinstance(model, RecordPrivateEstimator) and isinstance(model, Pipeline):
         raise TypeError(_HAS_A_BUDGET.format(type(model).__name__))
     _check_steps(_steps_before_last(model))
+    _check_silent(model)
     last = last_step(model)
     if not isinstance(last, RowPrivateEstimator):
         raise TypeError(_NOT_OURS.format(type(last).__name__))
+
+
+def _check_silent(model):
+    for name, value in model.get_params().items():
+        if name.rpartition("__")[2] in _TELLING and value:
+            raise ValueError(_TELLS.format(name))
 
 
 def _copy(value):

@@ -29,7 +29,8 @@ class DPRandomizedSearch(BaseSearch):
         lists of all categories, :class:`~skdp.preprocessing.DPSimpleImputer` with
         ``strategy="constant"``, and ColumnTransformer of these with columns by names or places,
         FeatureUnion and Pipeline. Its epsilon, delta, adjacency, ledger and random_state are set by
-        the search.
+        the search: leave them at their defaults, which count as not given. Others than the
+        search's are an error.
 
     param_distributions : dict or list of dict
         Lists of values, or distributions with a method ``rvs``, by the name of a parameter, as in
@@ -125,7 +126,7 @@ class DPRandomizedSearch(BaseSearch):
     -----
     There is no ``cv_results_``: a table of trials would tell how many there were, and the proof
     [1]_ [2]_ [3]_ needs that to be secret. For the same reason fits inside warn of nothing and
-    print nothing, and a fit that fails is a trial with the worst score. Running time can't be
+    print nothing, and a trial that fails has the worst score. Running time can't be
     hidden.
 
     A record is in one part only, so that a trial costs the larger of fit and score, not the sum.

@@ -108,12 +108,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         n_rows, n_validation = len(y), self._n_validation(len(y))
 
         # 2. candidates from public parameters
-        candidates = make_candidates(
-            self.estimator,
-            self._settings(),
-            self.adjacency,
-            lambda: encode_labels(y, None)[0],
-        )
+        candidates = make_candidates(self, self._settings(), lambda: encode_labels(y, None)[0])
         if issparse(X) and not all(get_tags(m).input_tags.sparse for m in candidates.models):
             raise TypeError("Sparse data was passed for X, and a candidate takes dense X only.")
         n_outputs = 1 if y.ndim == 1 else y.shape[1]

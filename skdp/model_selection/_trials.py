@@ -1,7 +1,9 @@
 """Trials of a search: fits and scores of which the best is published and the others are forgotten.
 
 What runs here must be silent: a warning, a line of a log or a number of tasks for each trial would
-tell how many there were.
+tell how many there were. All that can be wrong with parameters and input was found before. So what
+fails now, with whatever exception, follows from releases: it is told as an outcome if this trial
+wins, and not at all if it doesn't.
 """
 
 import math
@@ -131,10 +133,16 @@ def _silence():
 def _trial(plan, models, records, place, stream):
     draw, fit, score = stream.spawn(3)
     candidate = int(draw.integers(len(models), 1)[0])
-    model = _fit(models[candidate], plan, records, fit)
-    if model is None:
+    try:
+        model = _fit(models[candidate], plan, records, fit)
+        value = _score(model, plan, records, score)
+    except Exception:
         return Outcome(-math.inf, place, candidate, None)
-    value = private_score(
+    return Outcome(value, place, candidate, model)
+
+
+def _score(model, plan, records, stream):
+    return private_score(
         model,
         records.X_validation,
         records.y_validation,
@@ -144,48 +152,40 @@ def _trial(plan, models, records, place, stream):
         adjacency=plan.budget.adjacency,
         mechanism=plan.score_noise,
         target_bounds=records.target_bounds,
-        random_state=score.as_random_state(),
+        random_state=stream.as_random_state(),
         ledger=COVERED,
     ).value
-    return Outcome(value, place, candidate, model)
 
 
 def _fit_and_count(model, plan, records, stream):
     """Return the sum of rows' scores in whole parts, and the fitted model."""
-    model = _fit(model, plan, records, stream)
-    if model is None:
+    try:
+        model = _fit(model, plan, records, stream)
+        rows = row_scores(
+            model,
+            records.X_validation,
+            records.y_validation,
+            records.scoring,
+            records.target_bounds,
+        )
+    except Exception:
         return 0, None
-    rows = row_scores(
-        model,
-        records.X_validation,
-        records.y_validation,
-        records.scoring,
-        records.target_bounds,
-    )
     return int(np.rint(SCORE_PARTS * rows).astype(np.int64).sum()), model
 
 
 def _fit(model, plan, records, stream):
-    """Return a fitted copy, or None if that failed.
-
-    All that can be wrong with parameters and input was found before: what fails now follows from
-    releases, and is told as an outcome if this trial wins, and not at all if it doesn't.
-    """
     model = clone(model)
     last = last_step(model)
     last.set_params(epsilon=plan.fit_epsilon, delta=plan.fit_delta)
     last.set_params(random_state=stream.as_random_state())
-    try:
-        model.fit(records.X_train, records.y_train)
-    except ValueError:
-        return None
+    model.fit(records.X_train, records.y_train)
     # What is published holds no seed.
     last.set_params(random_state=None)
     return model
 
 
 def check_outcome(outcome):
-    """Return an outcome, or tell that its fit failed.
+    """Return an outcome, or tell that its trial failed.
 
     A traceback holds the variables of the calls that it goes through. So this isn't called where
     the number of trials is one of them.

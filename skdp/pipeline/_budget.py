@@ -1,20 +1,37 @@
 """What a pipeline's steps may spend, from their public parameters and sizes."""
 
+import contextlib
 import dataclasses
+import re
+import warnings
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_consistent_length
 
-from skdp._estimator import RecordPrivateEstimator
+from skdp._estimator import RecordPrivateEstimator, refuse_settings
+from skdp._plans._base import LARGE_DELTA
 from skdp._plans._pipeline import Learner, plan_pipeline
+from skdp.exceptions import PrivacyWarning
 from skdp.ledger._account import COVERED
 from skdp.linear_model._base import RowPrivateEstimator, encode_labels
+from skdp.pipeline._chain import forget
 from skdp.pipeline._shares import resolve_shares
-from skdp.pipeline._tree import declared_width, forest, private_leaves, width_after, widths
+from skdp.pipeline._tree import (
+    declared_width,
+    fix_density,
+    forest,
+    private_leaves,
+    width_after,
+    widths,
+)
 from skdp.utils._sklearn import quietly, refuse_foreign
 
 _NO_ROWS = "Found array with 0 sample(s) while a minimum of 1 is required."
+# What steps have only while they are fitted. The ledger they keep.
+_LENT = ("epsilon", "delta", "adjacency")
+_LARGE_DELTA = re.escape(LARGE_DELTA.partition("{")[0])
+_DIVIDED = ", whose parameter shares divides it among the steps"
 _NO_Y = "This DPPipeline estimator requires y to be passed, but the target y is None."
 
 
@@ -39,6 +56,31 @@ def n_columns_of(X):
     """Return the number of columns of an array or a frame; words or numbers alone are one."""
     shape = np.shape(X)
     return shape[1] if len(shape) == 2 else 1
+
+
+def fresh_steps(pipeline):
+    """Return copies of the steps that know nothing of an earlier fit, nor of density.
+
+    Raises
+    ------
+    ValueError
+        If one has settings of its own that would be lost.
+    """
+    steps = [(name, clone(step, safe=False)) for name, step in pipeline.steps]
+    fix_density(forest(steps))
+    for leaf in private_leaves(forest(steps)):
+        refuse_settings(leaf.estimator, pipeline, f"step {leaf.path!r}", how=_DIVIDED)
+        forget(leaf.estimator)
+    return steps
+
+
+def share_ledger(pipeline, ledger):
+    """Give another ledger to the steps that have the pipeline's."""
+    # What is wrong with steps is told by fit.
+    with contextlib.suppress(TypeError, ValueError):
+        for leaf in private_leaves(forest(pipeline.steps)):
+            if pipeline.ledger is not None and leaf.estimator.ledger == pipeline.ledger:
+                leaf.estimator.set_params(ledger=ledger)
 
 
 def plan_steps(budget, shares, steps, *, n_rows, width, n_outputs, stand_in):
@@ -102,10 +144,18 @@ def releases_of(step, adjacency, n_rows, n_features, n_outputs):
 
 
 def hand_out(plan, steps, streams):
-    """Set what steps may spend; those that learn nothing have no part."""
+    """Set what steps may spend; those that learn nothing have no part.
+
+    Returns
+    -------
+    given : dict of str to dict
+        What they had of that, by path.
+    """
+    given = {}
     parts = {part.name: (part, stream) for part, stream in zip(plan.parts, streams, strict=True)}
     for leaf in private_leaves(steps):
         part, stream = parts.get(leaf.path, (plan.budget, None))
+        given[leaf.path] = {name: getattr(leaf.estimator, name) for name in _LENT}
         leaf.estimator.set_params(
             epsilon=part.epsilon,
             delta=part.delta,
@@ -114,6 +164,15 @@ def hand_out(plan, steps, streams):
             ledger=COVERED,
             random_state=stream and stream.as_random_state(),
         )
+    return given
+
+
+@contextlib.contextmanager
+def told():
+    """Keep fits from telling again what the plan has told."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _LARGE_DELTA, PrivacyWarning)
+        yield
 
 
 def fit_model(plan, name, model, X, y, n_outputs):
@@ -124,12 +183,14 @@ def fit_model(plan, name, model, X, y, n_outputs):
     model.set_params(epsilon=part.fitting(releases, adjacency)).fit(X, y)
 
 
-def take_back(steps, ledger):
+def take_back(steps, given, ledger):
     """Return the events of fitted steps by name, and leave no seed in what is published.
 
     Parameters
     ----------
     steps : list of (str, estimator)
+    given : dict of str to dict
+        What `hand_out` returned, and steps get back: another fit may have another budget.
     ledger : path, PrivacyLedger or None
         That a fit of a single step is charged to from now on, as any other.
     """
@@ -137,5 +198,5 @@ def take_back(steps, ledger):
     for leaf in (*private_leaves(forest(steps)), *private_leaves(forest(steps, fitted=True))):
         if (report := getattr(leaf.estimator, "privacy_report_", None)) is not None:
             released[leaf.path] = report.events
-        leaf.estimator.set_params(random_state=None, ledger=ledger)
+        leaf.estimator.set_params(random_state=None, ledger=ledger, **given.get(leaf.path, {}))
     return released

@@ -12,7 +12,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder
 
 from skdp._checks import LARGEST_BOUND
-from skdp._estimator import PrivateEstimator, RecordPrivateEstimator
+from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, is_default
 from skdp.utils._sklearn import quietly
 
 _LONGEST, _SHORTEST = 1e30, 1e-30
@@ -137,9 +137,9 @@ def hand_on(step, promise):
     if not isinstance(step, RecordPrivateEstimator):
         return
     norm, low, high = promise
-    if norm is not None and _SHORTEST <= norm <= _LONGEST and _is_open(step, "data_norm"):
+    if norm is not None and _SHORTEST <= norm <= _LONGEST and is_default(step, "data_norm"):
         step.set_params(data_norm=HandedNorm(norm))
-    has_use = step._uses_feature_bounds and _is_open(step, "feature_bounds")
+    has_use = step._uses_feature_bounds and is_default(step, "feature_bounds")
     if has_use and low is not None and _are_bounds(low, high):
         step.set_params(feature_bounds=HandedBounds((low, high)))
 
@@ -229,19 +229,6 @@ _PROMISES = {
     ColumnTransformer: _of_columns,
     FeatureUnion: _of_union,
 }
-
-
-def _is_open(step, name):
-    """Tell whether a step has a parameter that nobody gave: it is as the constructor makes it."""
-    parameters = inspect.signature(type(step)).parameters
-    if name not in parameters:
-        return False
-    value, default = getattr(step, name), parameters[name].default
-    try:
-        return np.array_equal(value, default)
-    except ValueError:
-        # Two arrays of different shapes.
-        return False
 
 
 def _are_bounds(low, high):

@@ -1,38 +1,33 @@
 """A pipeline with one budget for all that its steps learn."""
 
-import re
-import warnings
-
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
-from skdp._plans._base import LARGE_DELTA
 from skdp._plans._pipeline import PipelineBudget
-from skdp.exceptions import PrivacyWarning
 from skdp.linear_model._base import RowPrivateEstimator
 from skdp.pipeline._budget import (
     fit_model,
+    fresh_steps,
     hand_out,
     n_columns_of,
     plan_steps,
+    share_ledger,
     sizes_of,
     take_back,
+    told,
 )
-from skdp.pipeline._chain import fit_chain, fit_last, forget, hand_on, refuse_further
+from skdp.pipeline._chain import fit_chain, fit_last, hand_on, refuse_further
 from skdp.pipeline._numbers import PipelineOfFloats, as_floats
 from skdp.pipeline._tree import (
     check_leaks,
-    fix_density,
     forest,
     handing,
+    n_public,
     private_leaves,
     width_after,
 )
 from skdp.utils._sklearn import StrOptions, _fit_context
-
-_LARGE_DELTA = re.escape(LARGE_DELTA.partition("{")[0])
 
 
 def _last_has(name):
@@ -67,7 +62,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     ----------
     steps : list of (str, estimator)
         As in scikit-learn's Pipeline, ColumnTransformer, FeatureUnion and Pipeline inside included.
-        The private ones' `epsilon`, `delta`, `adjacency`, `ledger` and `random_state` are set here.
+        The private ones' `epsilon`, `delta`, `adjacency`, `ledger` and `random_state` are set here:
+        leave them at their defaults, which count as not given. Others than here are an error.
 
     epsilon : float, default=1.0
         Privacy loss of everything, above 0. ``float("inf")`` adds no noise.
@@ -215,34 +211,31 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         X = as_floats(X)
         n_rows, n_features, n_outputs = sizes_of(X, y, self._final_estimator)
         uncovered = self._uncovered()
-        steps = self._fresh_steps()
+        steps = fresh_steps(self)
 
         with handing(steps):
             # 2. steps that learn nothing bound the data
-            n_public = _n_public(forest(steps))
-            rows, promise = fit_chain(steps[:n_public], X, y)
-            rest = steps[n_public:]
+            n_before = n_public(forest(steps))
+            rows, promise = fit_chain(steps[:n_before], X, y)
+            rest = steps[n_before:]
             if rest:
                 hand_on(rest[0][1], promise)
 
             # 3. plan from public numbers
-            width = n_columns_of(rows)
             plan = plan_steps(
                 self._budget(),
                 self.shares,
                 forest(rest),
                 n_rows=n_rows,
-                width=width,
+                width=n_columns_of(rows),
                 n_outputs=n_outputs,
                 stand_in=max(n_features, 1),
             )
             streams = plan.start(self.random_state).spawn(len(plan.parts))
 
             # 4. solve
-            hand_out(plan, forest(rest), streams)
-            with warnings.catch_warnings():
-                # The plan has told it.
-                warnings.filterwarnings("ignore", _LARGE_DELTA, PrivacyWarning)
+            given = hand_out(plan, forest(rest), streams)
+            with told():
                 rows, promise = fit_chain(rest[:-1], rows, y, promise)
                 hand_on(rest[-1][1], promise)
                 name, last = rest[-1]
@@ -253,10 +246,11 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
         # 5. publish
         self.steps = steps
+        assumed = self._assumed()  # of steps as they were fitted
         self.privacy_report_ = plan.joint_report(
-            take_back(steps, self.ledger),
+            take_back(steps, given, self.ledger),
             reproducible=streams[0].reproducible,
-            also_public=self._assumed(),
+            also_public=assumed,
             uncovered=uncovered,
         )
         return self
@@ -311,6 +305,30 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         """
         return self.fit(X, y, **params).predict(X)
 
+    def set_params(self, **params):
+        """Set parameters of the pipeline and of its steps.
+
+        Steps that have the pipeline's ledger, as those of an earlier fit do, get its new one.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name, those of steps as in ``dpridge__alpha``.
+
+        Returns
+        -------
+        self : object
+            The pipeline.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
+        if "ledger" in params:
+            share_ledger(self, params["ledger"])
+        return super().set_params(**params)
+
     def __getitem__(self, ind):
         """Return a step, or for a slice a private pipeline of some steps, which share them."""
         if not isinstance(ind, slice):
@@ -330,26 +348,18 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         parameters = self.get_params(deep=False)
         return {name: value for name, value in parameters.items() if name != "steps"}
 
-    def _fresh_steps(self):
-        """Return copies of the steps that know nothing of an earlier fit, nor of density."""
-        steps = [(name, clone(step, safe=False)) for name, step in self.steps]
-        fix_density(forest(steps))
-        for leaf in private_leaves(forest(steps)):
-            forget(leaf.estimator)
-        return steps
-
     def _plan(self, n_rows, n_features, n_outputs=1):
         """Return the plan of a fit on rows of such sizes."""
         check_leaks(forest(self.steps), tuple(self.allow))
-        steps = forest(self._fresh_steps())
-        n_public = _n_public(steps)
+        steps = forest(fresh_steps(self))
+        n_before = n_public(steps)
         width = n_features
-        for step in steps[:n_public]:
+        for step in steps[:n_before]:
             width = width_after(step, width)
         return plan_steps(
             self._budget(),
             self.shares,
-            steps[n_public:],
+            steps[n_before:],
             n_rows=n_rows,
             width=width,
             n_outputs=n_outputs,
@@ -379,9 +389,3 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
     def _uncovered(self):
         return check_leaks(forest(self.steps), tuple(self.allow))
-
-
-def _n_public(steps):
-    """Return how many steps there are before the first that may spend something."""
-    private = [index for index, step in enumerate(steps) if private_leaves([step])]
-    return private[0] if private else len(steps)

@@ -150,6 +150,12 @@ def private_leaves(steps):
     ]
 
 
+def n_public(steps):
+    """Return how many steps there are before the first that may spend something."""
+    private = [index for index, step in enumerate(steps) if private_leaves([step])]
+    return private[0] if private else len(steps)
+
+
 def fix_density(steps):
     """Have ColumnTransformers make dense rows, whatever they get.
 

@@ -575,3 +575,26 @@ def test_noisy_maxima_cost_what_their_event_says(choice):
     assert str(NoisyMaxEvent(2.0, 3)) == "3 x NoisyMax(scale 2)"
     with pytest.raises(ValueError, match="noise_multiplier"):
         NoisyMaxEvent(-1.0)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("noise", [1e-12, 1e-3, 1.0, 7e9, 1e20, 1e300])
+@pytest.mark.parametrize("kind", [GaussianEvent, LaplaceEvent])
+@pytest.mark.parametrize(("eta", "rate"), [(1.0, 0.1), (-0.5, 0.01), (0.0, 1e-6), (0.0, 1.0)])
+def test_noise_of_any_size_has_a_profile(noise, kind, eta, rate):
+    """Points of the grid, which are as close as losses are small, may be one number."""
+    event = SelectionEvent(((kind(noise),),), eta=eta, stopping_rate=rate)
+    profile = build_profile((event,), *ZERO)
+    trial = build_profile((kind(noise),), *ZERO)
+    for epsilon in (0.0, 0.5, 5.0):
+        assert trial.delta(epsilon) * (1 - 1e-9) <= profile.delta(epsilon) <= 1.0
+    assert profile.epsilon(1e-5) >= trial.epsilon(1e-5) * (1 - 1e-9)
+    assert 0.1 - 1e-15 <= profile.tpr(0.1) <= 1.0
+    twice = build_profile((event, event), *ZERO)
+    assert twice.delta(0.5) >= profile.delta(0.5) * (1 - 1e-9)
+    # Of much noise all this is hardly anything, and of hardly any noise it is all.
+    if noise >= 7e9:
+        assert profile.epsilon(1e-5) < 1e-6
+        assert profile.tpr(0.1) < 0.1 + 1e-6
+    if noise <= 1e-3:
+        assert profile.tpr(0.1) > 0.999

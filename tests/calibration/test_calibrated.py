@@ -281,9 +281,9 @@ def test_the_published_classifier_holds_no_seed(random_state):
 
 def test_the_classifier_given_stays_as_it_is_and_may_come_after_others():
     X, y = records(500)
-    given = DPLogisticRegression(epsilon=0.123, **TWO)
-    model = make_pipeline(NormClipper(), DPCalibratedClassifier(given)).fit(X, y)
-    assert given.epsilon == 0.123
+    given = DPLogisticRegression(**TWO)
+    model = make_pipeline(NormClipper(), DPCalibratedClassifier(given, epsilon=0.5)).fit(X, y)
+    assert given.epsilon == 1.0
     assert not hasattr(given, "coef_")
     assert model.predict_proba(X).shape == (500, 2)
 

@@ -3,6 +3,7 @@ import json
 import math
 import os
 import pickle
+import re
 import sqlite3
 import subprocess
 import sys
@@ -13,7 +14,14 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 
-from skdp.accountant import ErasureEvent, GaussianEvent, LaplaceEvent, PrivacyReport, get_epsilon
+from skdp.accountant import (
+    ErasureEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    PrivacyReport,
+    calibrate,
+    get_epsilon,
+)
 from skdp.accountant._filter import GaussianCost, gaussian_budget
 from skdp.exceptions import BudgetExceededError, LedgerError
 from skdp.ledger import PrivacyLedger
@@ -455,3 +463,59 @@ def test_pure_releases_are_counted(tmp_path):
 def test_sqlite_is_imported_when_it_is_needed():
     code = "import sys, skdp; sys.exit(bool({'sqlite3', 'skdp.ledger._ledger'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def one_report(*events, adjacency="zero_out"):
+    fields = {"adjacency": adjacency, "clipping": None, "accountant": "pld"}
+    return PrivacyReport(epsilon=math.inf, delta=1e-5, events=events, **fields)
+
+
+def refusal_of(ledger, report):
+    with pytest.raises(LedgerError) as refused:
+        ledger.charge(report)
+    return str(refused.value)
+
+
+def test_a_refusal_of_pure_noise_names_what_gaussian_noise_would_cost(tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=1e-5)
+    ledger.charge(one_report(GaussianEvent(calibrate(0.5, 1e-5))))
+    said = refusal_of(ledger, one_report(LaplaceEvent(2.0), LaplaceEvent(4.0)))
+    assert "Gaussian noise with a delta of 1e-05 would cost 0.75." in said
+    ledger.charge(one_report(GaussianEvent(calibrate(0.75, 1e-5))))
+    # It isn't named where it doesn't fit either.
+    assert "Gaussian noise" not in refusal_of(ledger, one_report(LaplaceEvent(2.0)))
+
+
+@pytest.mark.parametrize("probability", [1e-6, 3e-5])
+@pytest.mark.parametrize("others", [(), (GaussianEvent(20.0, 0.01, 100),)])
+def test_a_refusal_for_delta_names_the_least_that_would_do(probability, others, tmp_path):
+    def filled(name, delta):
+        ledger = PrivacyLedger(tmp_path / name, epsilon=1.0, delta=delta)
+        ledger.charge(one_report(GaussianEvent(20.0), ErasureEvent(1e-7)))
+        return ledger
+
+    report = one_report(GaussianEvent(20.0), ErasureEvent(probability), *others)
+    said = refusal_of(filled("small", 1e-5), report)
+    least = float(re.search(r"from a delta of (\S+) on", said)[1])
+    filled("enough", least).charge(report)
+    refusal_of(filled("too small", 0.9 * least), report)
+
+
+def test_a_refusal_of_sampled_batches_names_the_least_delta(tmp_path):
+    options = {"epsilon": 1.0, "adjacency": "replace_one"}
+    report = one_report(GaussianEvent(30.0, 0.01, 100), adjacency="replace_one")
+    said = refusal_of(PrivacyLedger(tmp_path / "small", delta=1e-9, **options), report)
+    least = float(re.search(r"from a delta of (\S+) on", said)[1])
+    PrivacyLedger(tmp_path / "enough", delta=least, **options).charge(report)
+    refusal_of(PrivacyLedger(tmp_path / "too small", delta=0.85 * least, **options), report)
+
+
+def test_a_ledger_says_that_no_share_is_left_for_sampled_batches(tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=1e-5)
+    report = one_report(GaussianEvent(1e4, 0.01, 1))
+    for _ in range(200):
+        ledger.charge(report)
+    said = refusal_of(ledger, report)
+    assert "full batches still fit" in said
+    assert "from a delta" not in said
+    ledger.charge(one_report(GaussianEvent(100.0)))

@@ -113,8 +113,8 @@ class FirstWins:
 def test_nothing_but_time_tells_how_many_trials_there_were(n_jobs):
     """The same trial wins, of few or of many: whatever can be looked at is the same."""
     X, y = records(60)
-    # Each of the fits would warn that its delta is large, and the pipeline would print.
-    model = make_pipeline(NormClipper(), DPLogisticRegression(classes=[0, 1]), verbose=True)
+    # Each of the fits would warn that its delta is large.
+    model = make_pipeline(NormClipper(), DPLogisticRegression(classes=[0, 1]))
     grid = {f"dplogisticregression__{name}": values for name, values in GRID.items()}
     options = {"estimator": model, "param_grid": grid, "delta": 0.6, "method": "repeat"}
     options["n_jobs"] = n_jobs
@@ -209,9 +209,10 @@ def _fits(found, items):
             group.append(item)
 
 
+@pytest.mark.parametrize("kind", [ValueError, FloatingPointError, KeyError, MemoryError])
 @pytest.mark.parametrize("n_bad", [1, 4])
 @pytest.mark.parametrize("method", ["repeat", "compose"])
-def test_a_fit_that_fails_is_a_trial_that_loses(method, n_bad, monkeypatch, tmp_path):
+def test_a_fit_that_fails_is_a_trial_that_loses(method, n_bad, kind, monkeypatch, tmp_path):
     """What fails is told only if nothing else was tried, in words that tell nothing more."""
     X, y = records()
     bad, fit = GRID["alpha"][:1] if n_bad == 1 else GRID["alpha"], DPLogisticRegression.fit
@@ -219,7 +220,7 @@ def test_a_fit_that_fails_is_a_trial_that_loses(method, n_bad, monkeypatch, tmp_
     def failing(model, X, y):
         fitted = fit(model, X, y)
         if model.alpha in bad:
-            raise ValueError(f"The fit overflowed: {fitted.coef_}")
+            raise kind(f"The fit overflowed: {fitted.coef_}")
         return fitted
 
     monkeypatch.setattr(DPLogisticRegression, "fit", failing)
@@ -239,6 +240,35 @@ def test_a_fit_that_fails_is_a_trial_that_loses(method, n_bad, monkeypatch, tmp_
             if frame.f_code.co_filename == _trials.__file__
         }
     assert len(ledger.to_dict()["charges"]) == 1
+
+
+@pytest.mark.parametrize("kind", [ValueError, IndexError])
+@pytest.mark.parametrize("method", ["repeat", "compose"])
+def test_a_score_that_fails_is_a_trial_that_loses(method, kind, monkeypatch):
+    X, y = records()
+    bad, predict = GRID["alpha"][0], DPLogisticRegression.predict
+
+    def failing(model, X):
+        if model.alpha == bad:
+            raise kind(f"no class for {X[0]}")
+        return predict(model, X)
+
+    monkeypatch.setattr(DPLogisticRegression, "predict", failing)
+    found = search(method=method, random_state=None, n_trials=40).fit(X, y)
+    assert found.best_params_["alpha"] == GRID["alpha"][1]
+    with pytest.raises(ValueError, match="the fit that was chosen failed") as caught:
+        search(param_grid={"alpha": [bad]}, method=method).fit(X, y)
+    assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("method", ["repeat", "compose"])
+def test_a_user_may_stop_a_search(method, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DPLogisticRegression, "fit", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        search(method=method).fit(*records())
 
 
 @pytest.mark.parametrize("scoring", sorted(ROW_SPREAD))

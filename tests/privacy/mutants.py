@@ -46,6 +46,7 @@ PRECISION = "tests/accountant/test_precision.py"
 PURE = "tests/accountant/test_pure.py"
 ERASURE = "tests/accountant/test_erasure.py"
 FILTER = "tests/accountant/test_filter.py"
+SETTINGS = "tests/test_settings.py"
 SELECTION = "tests/accountant/test_selection.py"
 SEARCH = "tests/model_selection/test_search.py"
 METADATA = "tests/model_selection/test_metadata.py"
@@ -310,8 +311,8 @@ MUTANTS = (
     Mutant(
         "what is published of a pipeline holds seeds",
         "pipeline/_budget.py",
-        "leaf.estimator.set_params(random_state=None, ledger=ledger)",
-        "leaf.estimator.set_params(ledger=ledger)",
+        "leaf.estimator.set_params(random_state=None, ledger=ledger,",
+        "leaf.estimator.set_params(ledger=ledger,",
         (PIPELINE,),
     ),
     Mutant(
@@ -365,8 +366,8 @@ MUTANTS = (
     ),
     Mutant(
         "columns are sparse by the number of zeros",
-        "pipeline/_pipeline.py",
-        "        fix_density(forest(steps))\n",
+        "pipeline/_budget.py",
+        "    fix_density(forest(steps))\n",
         "",
         (LEAKS,),
     ),
@@ -470,9 +471,9 @@ MUTANTS = (
     ),
     Mutant(
         "what an earlier fit found is kept as if given",
-        "pipeline/_pipeline.py",
-        "            forget(leaf.estimator)\n",
-        "            pass\n",
+        "pipeline/_budget.py",
+        "        forget(leaf.estimator)\n",
+        "        pass\n",
         (PIPELINE,),
     ),
     Mutant(
@@ -2565,9 +2566,9 @@ MUTANTS = (
     Mutant(
         "pipelines of a search print",
         "model_selection/_candidates.py",
-        '_SILENT = {"verbose": False, "memory": None}',
-        '_SILENT = {"memory": None}',
-        (SECRETS,),
+        '_TELLING = ("verbose", "memory")',
+        '_TELLING = ("memory",)',
+        (SETTINGS,),
     ),
     Mutant(
         "a search publishes a seed",
@@ -2579,8 +2580,8 @@ MUTANTS = (
     Mutant(
         "a fit that fails ends a search",
         "model_selection/_trials.py",
-        "    except ValueError:\n        return None",
-        "    except ValueError:\n        raise",
+        "    except Exception:\n        return Outcome",
+        "    except KeyError:\n        return Outcome",
         (SECRETS,),
     ),
     Mutant(
@@ -3272,6 +3273,118 @@ MUTANTS = (
         'b"".join([*digests, of_targets])',
         'b"".join(digests)',
         (PARTS,),
+    ),
+    Mutant(
+        "losses of a search as small as rounding are told apart",
+        "accountant/_selection.py",
+        "    powers, first = np.unique(np.exp(epsilons), return_index=True)\n",
+        "    powers, first = np.exp(epsilons), np.arange(epsilons.size)\n",
+        (SELECTION,),
+    ),
+    Mutant(
+        "searches that reveal all are composed",
+        "accountant/_profile.py",
+        "    if any(profile.reveals_all for profile, _ in profiles):\n",
+        "    if False:\n",
+        (SELECTION,),
+    ),
+    Mutant(
+        "what a pipeline would overwrite is lost",
+        "pipeline/_budget.py",
+        '        refuse_settings(leaf.estimator, pipeline, f"step {leaf.path!r}", how=_DIVIDED)\n',
+        "",
+        (SETTINGS,),
+    ),
+    Mutant(
+        "what a search would overwrite is lost",
+        "model_selection/_candidates.py",
+        "            refuse_settings(leaf.estimator, search, repr(leaf.path))\n",
+        "            pass\n",
+        (SETTINGS,),
+    ),
+    Mutant(
+        "what a calibration would overwrite is lost",
+        "calibration/_calibrated.py",
+        '        refuse_settings(self.estimator, self, "estimator")\n',
+        "",
+        (SETTINGS,),
+    ),
+    Mutant(
+        "a search looks at no step but the last",
+        "model_selection/_candidates.py",
+        'private_leaves([tree("estimator", model)])',
+        'private_leaves([tree("estimator", last_step(model))])',
+        (SETTINGS,),
+    ),
+    Mutant(
+        "an inner ledger is taken for the outer one",
+        "_estimator.py",
+        "        return is_same_ledger(inner, outer)\n",
+        "        return True\n",
+        (SETTINGS,),
+    ),
+    Mutant(
+        "generators count as agreed",
+        "_estimator.py",
+        "all(isinstance(value, str | Real) for value in (inner, outer)) and inner == outer",
+        'inner == outer or name == "random_state"',
+        (SETTINGS,),
+    ),
+    Mutant(
+        "steps of a pipeline keep what they were lent",
+        "pipeline/_budget.py",
+        ", **given.get(leaf.path, {})",
+        "",
+        (SETTINGS,),
+    ),
+    Mutant(
+        "steps of an earlier fit stay with its ledger",
+        "pipeline/_budget.py",
+        "                leaf.estimator.set_params(ledger=ledger)\n",
+        "                pass\n",
+        (SETTINGS,),
+    ),
+    Mutant(
+        "errors of a composed search that tell of records",
+        "model_selection/_trials.py",
+        "    except Exception:\n        return 0, None",
+        "    except ValueError:\n        return 0, None",
+        (SECRETS,),
+    ),
+    Mutant(
+        "a trial's errors other than of values escape",
+        "model_selection/_trials.py",
+        "    except Exception:\n        return Outcome",
+        "    except ValueError:\n        return Outcome",
+        (SECRETS,),
+    ),
+    Mutant(
+        "a refusal names Gaussian noise that wouldn't fit either",
+        "ledger/_rules.py",
+        "        if not _take(gaussian, totals, limits):\n",
+        "        if False:\n",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a refusal names a delta that isn't enough",
+        "ledger/_rules.py",
+        "least = erasure / ERASURE_SHARE *",
+        "least = erasure *",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a refusal of sampled batches names too small a delta",
+        "ledger/_rules.py",
+        "_least_delta(error.least / FIT_SHARE)",
+        "_least_delta(error.least)",
+        (LEDGER,),
+    ),
+    Mutant(
+        "a refusal names a delta where none is enough",
+        "ledger/_rules.py",
+        "    if not erasure:\n",
+        "    if False:\n",
+        (LEDGER,),
     ),
 )
 
