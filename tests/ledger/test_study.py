@@ -154,6 +154,7 @@ def test_a_stream_is_charged_once(ledger, data):
         clone(model).set_params(epsilon=50.0).partial_fit(X[:60], y[:60])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_workers_charge_one_file(backend, ledger, data):
     model = DPRidge(ledger=str(ledger.path), **REGRESSION)
@@ -162,6 +163,7 @@ def test_workers_charge_one_file(backend, ledger, data):
     assert charged(ledger) == 6
 
 
+@pytest.mark.long
 def test_dask_workers_charge_one_file(ledger, data):
     distributed = pytest.importorskip("distributed")
     model = DPLogisticRegression(ledger=ledger, **FIT)
@@ -172,6 +174,7 @@ def test_dask_workers_charge_one_file(ledger, data):
     assert charged(ledger) == 3
 
 
+@pytest.mark.long
 def test_an_environment_variable_names_it(ledger, data, monkeypatch):
     monkeypatch.setenv("SKDP_LEDGER", str(ledger.path))
     DPLogisticRegression(**FIT).fit(*data)

@@ -141,6 +141,7 @@ def attack(model):
         )
 
 
+@pytest.mark.long
 def test_an_audit_of_a_person_with_a_thousand_rows():
     """The claim is exceeded once in 10**7 seeds at most, and half of the noise is convicted."""
     model = Thousand(adjacency="replace_one", moment_budget=0.0, **CLIPPED)

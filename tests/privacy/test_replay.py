@@ -128,6 +128,7 @@ def single_precision(case):
     return X.astype(np.float32), y
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [duplicates, rare_class, one_row, single_precision])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_record_of_unusual_data(case, make):

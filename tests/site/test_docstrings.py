@@ -173,6 +173,7 @@ def test_one_name_has_one_text_but_where_it_differs_for_a_reason(section, name):
             assert_docstring_consistency([one[0], other[0]], **{option: [name]})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "path", sorted(Path(skdp.__file__).parent.rglob("*.py")), ids=lambda path: path.stem
 )

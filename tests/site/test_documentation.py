@@ -32,6 +32,7 @@ def results(monkeypatch):
     return import_module("results")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "path", [path for path in PAGES if ">>>" in path.read_text(encoding="utf-8")], ids=name_of
 )

@@ -242,7 +242,13 @@ def log_ratios(case, present, seeds):
     return np.array(found), report
 
 
-@pytest.mark.parametrize("name", CASES)
+# One of each mechanism and shape of steps, with amplification and without, for every change.
+SHORT = {"sgd", "sgd laplace", "cd replaced", "whitened", "scaler", "group", "walr"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name not in SHORT)) for name in CASES]
+)
 def test_no_transcript_tells_more_than_the_report(name):
     case = CASES[name]
     for present, first in ((True, 0), (False, N_TRANSCRIPTS)):
