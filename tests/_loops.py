@@ -1,0 +1,38 @@
+"""Many small cases in one test: what pytest does around each test takes longer than they do."""
+
+import copy
+import functools
+import inspect
+
+
+def for_each(names, cases):
+    """As `pytest.mark.parametrize`, but for one test, which names each case that it fails for.
+
+    Every case gets fixtures as they were before the first one.
+    """
+    names = tuple(name.strip() for name in names.split(","))
+
+    def decorate(test):
+        @functools.wraps(test)
+        def loop(**fixtures):
+            failures = []
+            for case in cases:
+                values = case if len(names) > 1 else (case,)
+                given = dict(zip(names, values, strict=True))
+                try:
+                    test(**copy.deepcopy(fixtures), **given)
+                except Exception as failure:
+                    failure.add_note(f"in the case {given}")
+                    failures.append(failure)
+            if len(failures) == 1:
+                raise failures[0]
+            if failures:
+                raise ExceptionGroup(f"{len(failures)} cases fail", failures)
+
+        parameters = inspect.signature(test).parameters.values()
+        loop.__signature__ = inspect.Signature([p for p in parameters if p.name not in names])
+        # pytest would ask it for its fixtures.
+        del loop.__wrapped__
+        return loop
+
+    return decorate
