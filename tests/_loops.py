@@ -4,11 +4,13 @@ import copy
 import functools
 import inspect
 
+import numpy as np
+
 
 def for_each(names, cases):
     """As `pytest.mark.parametrize`, but for one test, which names each case that it fails for.
 
-    Every case gets fixtures as they were before the first one.
+    Every case gets random generators as they were before the first one.
     """
     names = tuple(name.strip() for name in names.split(","))
 
@@ -20,7 +22,7 @@ def for_each(names, cases):
                 values = case if len(names) > 1 else (case,)
                 given = dict(zip(names, values, strict=True))
                 try:
-                    test(**copy.deepcopy(fixtures), **given)
+                    test(**{name: fresh(value) for name, value in fixtures.items()}, **given)
                 except Exception as failure:
                     failure.add_note(f"in the case {given}")
                     failures.append(failure)
@@ -36,3 +38,7 @@ def for_each(names, cases):
         return loop
 
     return decorate
+
+
+def fresh(value):
+    return copy.deepcopy(value) if isinstance(value, np.random.Generator) else value

@@ -269,12 +269,15 @@ def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
         {},
         {"mechanism": "laplace"},
         {"mechanism": "laplace", "max_iter": 3, "adjacency": "replace_one", "penalty": "l1"},
-        {
-            "learning_rate": "invscaling",
-            "penalty": "elasticnet",
-            "adjacency": "replace_one",
-            "max_iter": 3,
-        },
+        pytest.param(
+            {
+                "learning_rate": "invscaling",
+                "penalty": "elasticnet",
+                "adjacency": "replace_one",
+                "max_iter": 3,
+            },
+            marks=pytest.mark.long,
+        ),
     ],
     ids=str,
 )
