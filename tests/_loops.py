@@ -1,10 +1,18 @@
-"""Many small cases in one test: what pytest does around each test takes longer than they do."""
+"""Parameters of tests: many small cases in one test, and processes in the long tier.
+
+What pytest does around a test takes longer than a small case, and so does starting a process.
+"""
 
 import copy
 import functools
 import inspect
 
 import numpy as np
+import pytest
+
+ONE_OR_MORE_WORKERS = pytest.mark.parametrize(
+    "n_jobs", [1, pytest.param(2, marks=pytest.mark.long)]
+)
 
 
 def for_each(names, cases):

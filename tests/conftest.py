@@ -64,7 +64,8 @@ CHECKS_OF_A_CLASS = {
     "check_set_output_transform",
     "check_set_output_transform_pandas",
     "check_supervised_y_no_nan",
-    # Another container of what check_estimator_sparse_array has.
+    # Of sparse tables of all formats, from which `validate_data` makes one that fits take.
+    "check_estimator_sparse_array",
     "check_estimator_sparse_matrix",
 }
 
