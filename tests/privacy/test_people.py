@@ -152,6 +152,7 @@ def test_an_audit_of_a_person_with_a_thousand_rows():
         assert not attack(model).passed
 
 
+@pytest.mark.long
 def test_an_audit_convicts_rows_that_are_protected_one_by_one():
     class RowByRow(Thousand):
         def fit(self, X, y):
