@@ -31,13 +31,13 @@ def for_each(names, cases):
                 given = dict(zip(names, values, strict=True))
                 try:
                     test(**{name: fresh(value) for name, value in fixtures.items()}, **given)
-                except Exception as failure:
+                except (Exception, pytest.fail.Exception) as failure:
                     failure.add_note(f"in the case {given}")
                     failures.append(failure)
             if len(failures) == 1:
                 raise failures[0]
             if failures:
-                raise ExceptionGroup(f"{len(failures)} cases fail", failures)
+                raise BaseExceptionGroup(f"{len(failures)} cases fail", failures)
 
         parameters = inspect.signature(test).parameters.values()
         loop.__signature__ = inspect.Signature([p for p in parameters if p.name not in names])

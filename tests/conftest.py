@@ -64,9 +64,26 @@ CHECKS_OF_A_CLASS = {
     "check_set_output_transform",
     "check_set_output_transform_pandas",
     "check_supervised_y_no_nan",
-    # Of sparse tables of all formats, from which `validate_data` makes one that fits take.
+    # Of containers and formats, from all of which `validate_data` makes what fits take.
+    "check_classifier_data_not_an_array",
     "check_estimator_sparse_array",
     "check_estimator_sparse_matrix",
+    "check_estimator_sparse_tag",
+    "check_f_contiguous_array_estimator",
+    "check_regressor_data_not_an_array",
+    "check_supervised_y_2d",
+    "check_transformer_data_not_an_array",
+    # check_classifiers_train and check_regressors_train have rows that can't be written to, too.
+    "check_readonly_memmap_input",
+    # Of what all fits of a class end with, and of what predicts after them.
+    "check_classifiers_one_label",
+    "check_estimators_fit_returns_self",
+    "check_estimators_partial_fit_n_features",
+    "check_fit2d_predict1d",
+    "check_fit_check_is_fitted",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_pipeline_consistency",
 }
 
 

@@ -13,6 +13,7 @@ from skdp.accountant import get_epsilon
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
 from skdp.utils.estimator_checks import check_private_estimator
+from tests._loops import for_each
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 
@@ -316,7 +317,7 @@ BAD_TARGET_BOUNDS = [(1.0, 1.0), (1.0, -1.0), (0.0, math.inf), (math.nan, 1.0), 
 
 
 @pytest.mark.parametrize("estimator", [DPSCDClassifier, DPSCDRegressor])
-@pytest.mark.parametrize("parameters", BAD_PARAMETERS, ids=lambda p: next(iter(p)))
+@for_each("parameters", BAD_PARAMETERS)
 def test_bad_parameters_are_refused_by_name_before_any_noise(
     estimator, parameters, cancer, monkeypatch
 ):

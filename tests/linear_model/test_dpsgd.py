@@ -129,7 +129,9 @@ def test_several_classes_are_multinomial():
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("loss", ["squared_error", "huber"])
-@pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
+@pytest.mark.parametrize(
+    "penalty", ["l2", "l1", pytest.param("elasticnet", marks=pytest.mark.long)]
+)
 def test_target_bounds_leave_the_objective_in_the_users_units(
     loss, penalty, fit_intercept, diabetes
 ):
@@ -482,6 +484,7 @@ def all_kinds(n_rows, generator):
     return np.exp(generator.uniform(np.log(0.1), np.log(2.0), n_rows))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{}, {"batch_size": 30}], ids=["auto", "30"])
 @pytest.mark.parametrize(
     "budgets",
