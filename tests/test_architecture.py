@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import skdp
 from skdp._bounds import BoundedColumns
 from skdp.linear_model import WALRClassifier
 from skdp.utils.discovery import all_estimators
+from tests._loops import for_each
 
 ROOT = Path(skdp.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -74,14 +76,18 @@ def imports(tree):
                 yield node.module, alias.name
 
 
-def trees():
-    return [pytest.param(module_of(path), path, id=module_of(path)) for path in FILES]
+MODULES = [(module_of(path), path) for path in FILES]
 
 
-@pytest.mark.parametrize(("module", "path"), trees())
+@cache
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@for_each("module, path", MODULES)
 def test_imports_run_one_way(module, path):
     room, rank = room_of(module)
-    for imported, name in imports(ast.parse(path.read_text())):
+    for imported, name in imports(tree_of(path)):
         if imported != "skdp" and not imported.startswith("skdp."):
             continue
         target = (
@@ -105,18 +111,18 @@ FORBIDDEN = {
 }
 
 
-@pytest.mark.parametrize(("module", "path"), trees())
+@for_each("module, path", MODULES)
 def test_rooms_do_not_import_what_they_must_not_know(module, path):
     forbidden = FORBIDDEN.get(room_of(module)[0], ())
-    for imported, _ in imports(ast.parse(path.read_text())):
+    for imported, _ in imports(tree_of(path)):
         assert not imported.startswith(forbidden or ("\0",)), f"{module} imports {imported}"
 
 
-@pytest.mark.parametrize(("module", "path"), trees())
+@for_each("module, path", MODULES)
 def test_private_scikit_learn_names_come_through_one_door(module, path):
     if module == "skdp.utils._sklearn":
         return
-    for imported, name in imports(ast.parse(path.read_text())):
+    for imported, name in imports(tree_of(path)):
         if imported.startswith("sklearn"):
             private = [part for part in [*imported.split("."), name or ""] if part.startswith("_")]
             assert not private, f"{module} imports {imported}.{name}"
@@ -139,12 +145,13 @@ GENERATORS = {
 NOISE = {"normal", "standard_normal", "laplace", "gamma", "standard_gamma", "spherical"}
 
 
-@pytest.mark.parametrize(("module", "path"), trees())
+@for_each("module, path", MODULES)
 def test_generators_and_noise_have_one_room_each(module, path):
     if module == "skdp.utils.estimator_checks":
-        pytest.skip("makes its own test data, and noise for nobody")
+        # It makes its own test data, and noise for nobody.
+        return
     room = room_of(module)[0]
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Attribute):
             assert node.attr not in GENERATORS or room == "_random", f"{module}: {node.attr}"
             assert node.attr not in NOISE or room in ("_random", "_mechanisms"), (
@@ -171,9 +178,9 @@ RELEASED_FOR = {"linear_model", "preprocessing", "metrics", "calibration", "pipe
 REPORTERS = {"skdp._notebook", "skdp._estimator"}
 
 
-@pytest.mark.parametrize(("module", "path"), trees())
+@for_each("module, path", MODULES)
 def test_noise_begins_at_the_start_of_a_plan(module, path):
-    for imported, name in imports(ast.parse(path.read_text())):
+    for imported, name in imports(tree_of(path)):
         if room_of(module)[0] not in ("_random", "utils") and imported.startswith("skdp"):
             # Names of parts of aggregates are no noise.
             from_random = imported == "skdp._random" and name != "random_name"
@@ -186,8 +193,7 @@ def test_noise_begins_at_the_start_of_a_plan(module, path):
             assert module in REPORTERS or not module.startswith("skdp.linear"), f"{module} reports"
     if room_of(module)[0] in RELEASED_FOR:
         names = {
-            getattr(node, "attr", getattr(node, "id", None))
-            for node in ast.walk(ast.parse(path.read_text()))
+            getattr(node, "attr", getattr(node, "id", None)) for node in ast.walk(tree_of(path))
         }
         assert not names & {"release", "release_jointly"}, f"{module} releases, as solvers do"
 
@@ -199,15 +205,15 @@ def test_accountant_and_plan_take_no_data(room):
     for path in FILES:
         if room_of(module_of(path))[0] != room:
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.FunctionDef):
                 arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
                 assert not data_names & {argument.arg for argument in arguments}, node.name
 
 
-@pytest.mark.parametrize(("module", "path"), trees())
+@for_each("module, path", MODULES)
 def test_files_stay_small(module, path):
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     lines = len(path.read_text().splitlines())
     docstrings = sum(
         len(ast.get_docstring(node, clean=False).splitlines())
@@ -225,7 +231,7 @@ def test_every_public_package_lists_its_names():
             continue
         names = {
             node.targets[0].id
-            for node in ast.parse(path.read_text()).body
+            for node in tree_of(path).body
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
         assert "__all__" in names, path

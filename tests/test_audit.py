@@ -210,6 +210,7 @@ def test_an_honest_estimator_passes_and_one_with_a_tenth_of_the_noise_does_not(e
         assert not audit(model, *ZEROS, **options).passed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("estimator", "adjacency"),
     [

@@ -15,6 +15,7 @@ from skdp.linear_model import DPLogisticRegression
 from skdp.preprocessing import BoundsScaler
 from skdp.utils.discovery import all_estimators
 from tests._listed import PREDICTORS, PRIVATE, TRANSFORMERS
+from tests._loops import ONE_OR_MORE_WORKERS
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 
@@ -157,13 +158,14 @@ def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
     assert first in ([], ["alpha"]) or (estimator in TRANSFORMERS and len(first) == 1)
 
 
+@ONE_OR_MORE_WORKERS
 @pytest.mark.parametrize("estimator", PREDICTORS)
-def test_pipelines_grid_search_and_frames(estimator, cancer):
+def test_pipelines_grid_search_and_frames(estimator, n_jobs, cancer):
     X, y = cancer
     frame = pd.DataFrame(X[:200], columns=[f"feature {j}" for j in range(X.shape[1])])
     model = make_pipeline(BoundsScaler().set_output(transform="pandas"), estimator(random_state=0))
     name = model.steps[-1][0]
-    search = GridSearchCV(model, {f"{name}__alpha": [1e-3, 1e-2]}, n_jobs=2, cv=3)
+    search = GridSearchCV(model, {f"{name}__alpha": [1e-3, 1e-2]}, n_jobs=n_jobs, cv=3)
     search.fit(frame, y[:200])
     best = search.best_estimator_[-1]
     assert list(best.feature_names_in_) == list(frame.columns)
@@ -171,14 +173,15 @@ def test_pipelines_grid_search_and_frames(estimator, cancer):
     assert np.isfinite(cross_val_score(model, frame, y[:200], cv=3)).all()
 
 
+@ONE_OR_MORE_WORKERS
 @pytest.mark.parametrize("estimator", TRANSFORMERS)
-def test_transformers_in_pipelines_grid_search_and_frames(estimator, cancer):
+def test_transformers_in_pipelines_grid_search_and_frames(estimator, n_jobs, cancer):
     X, y = cancer
     frame = pd.DataFrame(X[:200, :3], columns=["a", "b", "c"])
     step = estimator(random_state=0).set_output(transform="pandas")
     model = make_pipeline(step, DPLogisticRegression(random_state=0, classes=[0, 1]))
     name = model.steps[0][0]
-    search = GridSearchCV(model, {f"{name}__epsilon": [0.5, 1.0]}, n_jobs=2, cv=3)
+    search = GridSearchCV(model, {f"{name}__epsilon": [0.5, 1.0]}, n_jobs=n_jobs, cv=3)
     best = search.fit(frame, y[:200]).best_estimator_
     names = list(best[0].get_feature_names_out())
     assert list(best[-1].feature_names_in_) == names == list(best[0].transform(frame).columns)

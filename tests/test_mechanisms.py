@@ -172,6 +172,7 @@ def test_rounding_commutes_with_spherical_noise(bound, multiplier, size, rng):
         assert np.abs(released).max() < 2.0**53
 
 
+@pytest.mark.long
 def test_spherical_noise_is_pure_on_the_grid():
     """Frequencies of cells under two values at distance C: their ratio is at most exp(1 / m).
 

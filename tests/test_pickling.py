@@ -90,6 +90,7 @@ def test_what_holds_a_seeded_fit_warns_too(records):
             assert [warning.filename for warning in caught] == [__file__] * n_warnings
 
 
+@pytest.mark.long
 def test_other_processes_of_a_computation_are_passed_in_silence(records):
     """To the worker, under this process's filters, and back under those that the worker sets."""
     X, y = records

@@ -134,7 +134,10 @@ def check_bound(pairs, scores, law):
     return bound, here, there
 
 
-@pytest.mark.parametrize(("eta", "rate"), LAWS)
+@pytest.mark.parametrize(
+    ("eta", "rate"),
+    [pytest.param(*law, marks=[pytest.mark.long] * (law[1] != 0.1)) for law in LAWS],
+)
 def test_no_exact_divergence_is_above_the_bound(eta, rate):
     law = TruncatedNegativeBinomial(eta, rate)
     for pair in itertools.chain(nasty_pairs(), random_pairs()):

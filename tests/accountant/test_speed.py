@@ -41,6 +41,7 @@ def composed(monkeypatch):
     return sizes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize(("epsilon", "delta", "rate", "n_steps"), DESIGNS)
 def test_few_and_small_compositions(epsilon, delta, rate, n_steps, adjacency, composed):

@@ -116,6 +116,7 @@ def test_float32_and_frames(data):
     np.testing.assert_allclose(fitted.predict(frame), local.predict(frame), **ALIKE)
 
 
+@pytest.mark.long
 def test_sparse_partitions(data, client):
     dense, y = data[0] * (data[0] > 0.2), data[1][:, 0]
     parts = in_parts(dense, y, 300)
@@ -136,6 +137,7 @@ def test_sparse_partitions_of_integers(data):
     np.testing.assert_allclose(weights(DaskDPRidge(**model).fit(X, parts[1])), expected, **ALIKE)
 
 
+@pytest.mark.long
 def test_the_same_bits_whoever_adds_up(data, client):
     X, y = in_parts(data[0], targets_of("binary", data[1]), 300)
     model = DaskDPLogisticRegression(classes=[0, 1], **SEED)
@@ -150,6 +152,7 @@ def test_the_same_bits_whoever_adds_up(data, client):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_parts", [1, 7])
 @pytest.mark.parametrize("kind", ["binary", "no noise"])
 def test_the_same_bits_for_any_number_of_threads(kind, n_parts, data, monkeypatch):
@@ -181,6 +184,7 @@ def test_parts_are_computed_with_nothing_of_others(data):
     assert all(len(graph) <= 3 for graph, _ in total._rows)
 
 
+@pytest.mark.long
 def test_a_tree_of_sums_is_exact(data, client, monkeypatch):
     X, y = in_parts(data[0], targets_of("binary", data[1]), 100)
     model = DaskDPLogisticRegression(classes=[0, 1], max_iter=2, **SEED)
@@ -190,6 +194,7 @@ def test_a_tree_of_sums_is_exact(data, client, monkeypatch):
     assert np.array_equal(weights(model.set_params(client=client).fit(X, y)), here)
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_costs_time_only(data):
     X, y = in_parts(data[0], targets_of("binary", data[1]), 300)
     model = DaskDPLogisticRegression(classes=[0, 1], **SEED)
@@ -239,6 +244,7 @@ class RidgeInParts(DaskDPRidge):
         return super().fit(*in_parts(np.asarray(X), np.asarray(y), 100))
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:target_bounds=None")
 def test_promises_of_private_estimators():
     check_private_estimator(RidgeInParts())
@@ -273,6 +279,7 @@ def _reader(model):
     return Reader(model._reading(), None)
 
 
+@pytest.mark.long
 def test_a_fit_is_charged_once_and_workers_get_no_seed_and_no_ledger(tmp_path, data, client):
     ledger = PrivacyLedger(tmp_path / "one.db", epsilon=3.0, delta=1e-4)
     X, y = in_parts(data[0], data[1][:, 0])
@@ -293,6 +300,7 @@ def test_nothing_is_charged_for_rows_that_are_refused(tmp_path, data):
     assert len(ledger.to_frame()) == 0
 
 
+@pytest.mark.long
 def test_estimators_are_copied_and_turned_into_local_ones(data, client):
     X, y = in_parts(data[0], targets_of("binary", data[1]))
     model = DaskDPLogisticRegression(classes=[0, 1], client=client, data_norm=1.5).fit(X, y)
@@ -338,6 +346,7 @@ def fails(block):
     raise KeyError("secret 42")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", ["here", "cluster"])
 def test_a_partition_that_fails_is_not_quoted(where, data, client):
     X, y = in_parts(data[0], data[1][:, 0])
@@ -381,6 +390,7 @@ def test_passes_are_shown(data, capsys):
     assert "passes over the rows: 6 pass" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_the_dashboard_names_what_tasks_do(data, client):
     X, y = in_parts(data[0], data[1][:, 0])
     with get_task_stream(client) as stream:
@@ -389,6 +399,7 @@ def test_the_dashboard_names_what_tasks_do(data, client):
     assert ours == {"skdp-read", "skdp-check", "skdp-moment", "skdp-measure", "skdp-slopes"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_label_aggregates(n_classes, data, client):
     y = targets_of("binary" if n_classes == 2 else "five classes", data[1])
@@ -414,6 +425,7 @@ def test_slack_does_not_grow_with_rows():
     assert Budget(1.0, 1e-12, "zero_out", "pld").is_private
 
 
+@pytest.mark.long
 def test_without_the_extra_the_error_says_what_to_install():
     program = "import sys; sys.modules['distributed'] = None; import skdp.dask"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -53,7 +53,7 @@ def client(cluster):
         yield made
 
 
-@pytest.fixture(params=["here", "cluster"])
+@pytest.fixture(params=["here", pytest.param("cluster", marks=pytest.mark.long)])
 def where(request):
     """Give a client, or None."""
     return request.getfixturevalue("client") if request.param == "cluster" else None
@@ -330,6 +330,7 @@ def shuffled(block):
     return np.random.default_rng(int.from_bytes(os.urandom(8), "little")).permutation(block)
 
 
+@pytest.mark.long
 def test_rows_lost_with_their_worker_that_come_back_as_others_are_noticed(data):
     X, y = in_parts(unit(data[0]), data[1])
     options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
@@ -501,6 +502,7 @@ def test_what_is_kept_is_counted_in_bytes(n_targets, data, monkeypatch):
     assert len(in_file) == (0 if n_targets == 1 else N // SIZE)
 
 
+@pytest.mark.long
 def test_clients_that_cannot_be_waited_for_are_refused(cluster, data):
     table = in_parts(*data)
     closed = Client(cluster, set_as_default=False)
@@ -518,6 +520,7 @@ def test_clients_that_cannot_be_waited_for_are_refused(cluster, data):
     asyncio.run(fit())
 
 
+@pytest.mark.long
 def test_futures_that_are_gone_are_told(data, client):
     held = client.persist(list(in_parts(*data)))
     client.cancel(held)

@@ -16,6 +16,7 @@ def run(capsys, *arguments):
     return code, *capsys.readouterr()
 
 
+@pytest.mark.long
 def test_from_the_shell(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "skdp.ledger", "show", str(tmp_path / "none.db")],

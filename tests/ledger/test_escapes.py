@@ -114,6 +114,7 @@ def test_a_stream_pays_again_in_a_ledger_that_was_made_anew(ledger, tmp_path, da
     assert len(charges_of(again)) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("late", ["pickle", "loky"])
 def test_workers_that_were_there_before_the_variable(late, ledger, data, monkeypatch):
     model = DPLogisticRegression(**FIT)
@@ -262,6 +263,7 @@ def test_what_the_budget_assumes_is_said(ledger):
     assert "partial_fit" in told
 
 
+@pytest.mark.long
 def test_sqlite_is_imported_by_those_who_keep_a_ledger():
     program = (
         "import sys, numpy as np; from skdp.linear_model import DPRidge; "

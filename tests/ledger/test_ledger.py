@@ -460,6 +460,7 @@ def test_pure_releases_are_counted(tmp_path):
     assert ledger.left < 1.0
 
 
+@pytest.mark.long
 def test_sqlite_is_imported_when_it_is_needed():
     code = "import sys, skdp; sys.exit(bool({'sqlite3', 'skdp.ledger._ledger'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -34,6 +34,7 @@ from skdp.linear_model import (
 )
 from skdp.preprocessing import NormClipper
 from skdp.utils.discovery import all_estimators
+from tests._loops import ONE_OR_MORE_WORKERS
 
 FOLDS = KFold(3)
 FIT = {"epsilon": 0.5, "delta": 1e-7, "classes": [0, 1]}
@@ -70,10 +71,11 @@ def charged(ledger):
     return len(table)
 
 
-def test_a_grid_search_is_all_its_fits(ledger, data):
+@ONE_OR_MORE_WORKERS
+def test_a_grid_search_is_all_its_fits(n_jobs, ledger, data):
     model = DPSCDClassifier(ledger=ledger, max_iter=2, **FIT)
     grid = {"alpha": [1e-4, 1e-3, 1e-2], "batch_size": [20, 40]}
-    GridSearchCV(model, grid, cv=FOLDS, n_jobs=2).fit(*data)
+    GridSearchCV(model, grid, cv=FOLDS, n_jobs=n_jobs).fit(*data)
     assert charged(ledger) == 6 * 3 + 1
 
 
@@ -108,10 +110,11 @@ def test_every_fit_is_charged(name, ledger, data):
     assert charged(ledger) == n_fits
 
 
-def test_a_bag_with_seeds(seeded, data):
+@ONE_OR_MORE_WORKERS
+def test_a_bag_with_seeds(n_jobs, seeded, data):
     model = DPLogisticRegression(ledger=seeded, **FIT)
     told = {"n_estimators": 4, "bootstrap": False, "max_samples": 0.5}
-    bag = BaggingClassifier(model, n_jobs=2, random_state=0, **told)
+    bag = BaggingClassifier(model, n_jobs=n_jobs, random_state=0, **told)
     bag.fit(*data)
     assert charged(seeded) == 4
     # The same seeds give the same noise.
@@ -154,6 +157,7 @@ def test_a_stream_is_charged_once(ledger, data):
         clone(model).set_params(epsilon=50.0).partial_fit(X[:60], y[:60])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_workers_charge_one_file(backend, ledger, data):
     model = DPRidge(ledger=str(ledger.path), **REGRESSION)
@@ -162,6 +166,7 @@ def test_workers_charge_one_file(backend, ledger, data):
     assert charged(ledger) == 6
 
 
+@pytest.mark.long
 def test_dask_workers_charge_one_file(ledger, data):
     distributed = pytest.importorskip("distributed")
     model = DPLogisticRegression(ledger=ledger, **FIT)
@@ -172,6 +177,7 @@ def test_dask_workers_charge_one_file(ledger, data):
     assert charged(ledger) == 3
 
 
+@pytest.mark.long
 def test_an_environment_variable_names_it(ledger, data, monkeypatch):
     monkeypatch.setenv("SKDP_LEDGER", str(ledger.path))
     DPLogisticRegression(**FIT).fit(*data)

@@ -15,6 +15,7 @@ from skdp._penalties import make_penalty
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPCDClassifier, DPCDElasticNet, DPCDLasso
 from skdp.utils.estimator_checks import check_private_estimator
+from tests._loops import for_each
 from tests._objectives import penalty_value
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
@@ -388,7 +389,7 @@ BAD_PARAMETERS = [
 
 
 @pytest.mark.parametrize("estimator", CLASSES)
-@pytest.mark.parametrize("parameters", BAD_PARAMETERS, ids=str)
+@for_each("parameters", BAD_PARAMETERS)
 def test_bad_parameters_are_refused_by_name_before_any_noise(
     estimator, parameters, cancer, monkeypatch
 ):

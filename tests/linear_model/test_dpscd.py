@@ -13,6 +13,7 @@ from skdp.accountant import get_epsilon
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
 from skdp.utils.estimator_checks import check_private_estimator
+from tests._loops import for_each
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 
@@ -316,7 +317,7 @@ BAD_TARGET_BOUNDS = [(1.0, 1.0), (1.0, -1.0), (0.0, math.inf), (math.nan, 1.0), 
 
 
 @pytest.mark.parametrize("estimator", [DPSCDClassifier, DPSCDRegressor])
-@pytest.mark.parametrize("parameters", BAD_PARAMETERS, ids=lambda p: next(iter(p)))
+@for_each("parameters", BAD_PARAMETERS)
 def test_bad_parameters_are_refused_by_name_before_any_noise(
     estimator, parameters, cancer, monkeypatch
 ):
@@ -504,18 +505,25 @@ def test_options_that_do_not_go_together_are_refused(parameters, message, cancer
 @pytest.mark.parametrize(
     "estimator",
     [
-        DPSCDClassifier(noisy_dual=True, max_iter=3),
-        DPSCDClassifier(solver="sequential", loss="hinge", adjacency="replace_one", max_iter=2),
-        DPSCDRegressor(solver="sequential", batch_size=7, max_iter=3),
-        DPSCDClassifier(solver="primal", feature_bounds=(-0.3, 0.4)),
-        DPSCDRegressor(solver="primal", batch_size=2, target_bounds=(-1.0, 1.0)),
         DPSCDClassifier(),
-        DPSCDClassifier(loss="hinge", fit_intercept=False, average=False),
-        DPSCDClassifier(adjacency="replace_one", batch_size=240, accountant="pld"),
-        DPSCDClassifier(accountant="rdp", clipping_norm=0.1, batch_size=240),
         DPSCDRegressor(),
-        DPSCDRegressor(target_bounds=(-1.0, 1.0), fit_intercept=False),
-        DPSCDRegressor(adjacency="replace_one", data_norm=0.5, max_iter=2),
+        DPSCDClassifier(solver="primal", feature_bounds=(-0.3, 0.4)),
+        *(
+            pytest.param(one, marks=pytest.mark.long)
+            for one in (
+                DPSCDClassifier(noisy_dual=True, max_iter=3),
+                DPSCDClassifier(
+                    solver="sequential", loss="hinge", adjacency="replace_one", max_iter=2
+                ),
+                DPSCDRegressor(solver="sequential", batch_size=7, max_iter=3),
+                DPSCDRegressor(solver="primal", batch_size=2, target_bounds=(-1.0, 1.0)),
+                DPSCDClassifier(loss="hinge", fit_intercept=False, average=False),
+                DPSCDClassifier(adjacency="replace_one", batch_size=240, accountant="pld"),
+                DPSCDClassifier(accountant="rdp", clipping_norm=0.1, batch_size=240),
+                DPSCDRegressor(target_bounds=(-1.0, 1.0), fit_intercept=False),
+                DPSCDRegressor(adjacency="replace_one", data_norm=0.5, max_iter=2),
+            )
+        ),
     ],
     ids=str,
 )

@@ -129,7 +129,9 @@ def test_several_classes_are_multinomial():
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("loss", ["squared_error", "huber"])
-@pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
+@pytest.mark.parametrize(
+    "penalty", ["l2", "l1", pytest.param("elasticnet", marks=pytest.mark.long)]
+)
 def test_target_bounds_leave_the_objective_in_the_users_units(
     loss, penalty, fit_intercept, diabetes
 ):
@@ -269,12 +271,15 @@ def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
         {},
         {"mechanism": "laplace"},
         {"mechanism": "laplace", "max_iter": 3, "adjacency": "replace_one", "penalty": "l1"},
-        {
-            "learning_rate": "invscaling",
-            "penalty": "elasticnet",
-            "adjacency": "replace_one",
-            "max_iter": 3,
-        },
+        pytest.param(
+            {
+                "learning_rate": "invscaling",
+                "penalty": "elasticnet",
+                "adjacency": "replace_one",
+                "max_iter": 3,
+            },
+            marks=pytest.mark.long,
+        ),
     ],
     ids=str,
 )
@@ -479,6 +484,7 @@ def all_kinds(n_rows, generator):
     return np.exp(generator.uniform(np.log(0.1), np.log(2.0), n_rows))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{}, {"batch_size": 30}], ids=["auto", "30"])
 @pytest.mark.parametrize(
     "budgets",

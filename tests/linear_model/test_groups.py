@@ -162,6 +162,7 @@ def test_groups_of_one_row_are_rows(visits):
     assert people.privacy_report_.events == report.events
 
 
+@pytest.mark.long
 def test_private_fits_come_near_where_there_are_many_people(rng):
     """Nearer than a fit on one row of each, and than one that counts on groups of 30."""
     ids = np.repeat(np.arange(6000), np.minimum(rng.zipf(2.0, 6000), 30))

@@ -63,6 +63,7 @@ def test_intervals_are_in_the_units_of_the_targets(data):
     assert isinstance(plain.intercept_std_error_, float)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", [RIDGE, LOGISTIC], ids=["ridge", "logistic"])
 def test_errors_are_those_of_fits_that_are_repeated(model):
     """Of 60 data sets; a standard deviation of 60 is within 40 % at an error rate below 1e-6."""

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from skdp._mechanisms import GaussianMechanism
 from skdp.linear_model import LabelAggregate, WALRClassifier, label_aggregate, walr_path
 from skdp.linear_model._label_release import prepared_rows
+from tests._loops import for_each
 
 INF = float("inf")
 N_ROWS = 240
@@ -83,7 +84,7 @@ def made(X, rng, **options):
 
 
 @pytest.mark.parametrize("options", OPTIONS + FLIPPED, ids=str)
-@pytest.mark.parametrize("kind", ROWS)
+@for_each("kind", ROWS)
 def test_honest_aggregates_pass(kind, options, rng):
     X = ROWS[kind](rng)
     found = LabelAggregate.from_json(made(X, rng, **options).to_json())
@@ -91,10 +92,16 @@ def test_honest_aggregates_pass(kind, options, rng):
     prepared_rows(X[rng.permutation(len(X))], found, None)
 
 
-@pytest.mark.parametrize("options", OPTIONS + FLIPPED, ids=str)
 @pytest.mark.parametrize(
-    "kind", [kind for kind in ROWS if kind not in ("one row", "zeros", "ones")]
+    "options",
+    [
+        *OPTIONS[:2],
+        *FLIPPED[:1],
+        *(pytest.param(one, marks=pytest.mark.long) for one in OPTIONS[2:] + FLIPPED[1:]),
+    ],
+    ids=str,
 )
+@for_each("kind", [kind for kind in ROWS if kind not in ("one row", "zeros", "ones")])
 def test_honest_sums_pass(kind, options, rng):
     """Also those of parts with noise of many shapes and sizes."""
     X = ROWS[kind](rng)
@@ -141,7 +148,7 @@ PRIVATE = [options for options in OPTIONS if options.get("epsilon") != INF]
 
 
 @pytest.mark.parametrize("options", PRIVATE, ids=str)
-@pytest.mark.parametrize("kind", ROWS)
+@for_each("kind", ROWS)
 def test_no_noise_is_seen_without_rows(kind, options, rng):
     found = made(ROWS[kind](rng), rng, **options)
     for share in (0.0, 1e-9):
@@ -152,7 +159,7 @@ def test_no_noise_is_seen_without_rows(kind, options, rng):
 
 
 @pytest.mark.parametrize("options", PRIVATE, ids=str)
-@pytest.mark.parametrize("kind", ["normal", "scaled", "one hot", "long tails", "more columns"])
+@for_each("kind", ["normal", "scaled", "one hot", "long tails", "more columns"])
 def test_two_percent_less_variance_is_seen_with_rows(kind, options, rng):
     X = ROWS[kind](rng)
     found = made(X, rng, **options)
@@ -218,7 +225,7 @@ def test_fewer_flips_than_promised_are_seen_without_rows(changes, problem, rng):
 
 
 @pytest.mark.parametrize("options", FLIPPED[:-1], ids=str)
-@pytest.mark.parametrize("kind", ["normal", "scaled", "one hot", "long tails", "more columns"])
+@for_each("kind", ["normal", "scaled", "one hot", "long tails", "more columns"])
 def test_another_covariance_than_that_of_flips_is_seen_with_rows(kind, options, rng):
     X = ROWS[kind](rng)
     found = made(X, rng, **options)

@@ -423,6 +423,7 @@ def test_flipped_labels_of_disjoint_records_add_up(records):
     assert pickle.loads(pickle.dumps(total)) == total
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("mechanism", "left"), [("analytic", 2.0 / 3.0), ("randomized_response", 1.0)]
 )
@@ -518,6 +519,7 @@ def test_automatic_regularisation_falls_with_noise_and_reads_no_label(cancer):
     assert found[0] > found[1] > found[2] > 0.0
 
 
+@pytest.mark.long
 def test_automatic_regularisation_is_near_the_best(cancer):
     """Of strengths from 1e-5 to 10, by the log loss without noise: within 0.05 at 10 seeds."""
     X, y = cancer

@@ -135,6 +135,7 @@ def test_auc_at_a_tenth_is_within_a_hundredth(adjacency, rng):
 
 
 # The long form, in 1,000 repetitions each, is in the page of the theory.
+@pytest.mark.long
 @pytest.mark.parametrize("name", CLASSIFICATION + REGRESSION)
 def test_intervals_cover_what_is_true_of_the_population(name):
     """Of 120 intervals of 95 %, 98 at least: with a coverage of .93 fewer are seen once in 1e5.

@@ -137,11 +137,13 @@ def audited(epsilon, n_runs=2000):
     return float(epsilon_from_rates(rates[0], n_runs, rates[1], n_runs, **error))
 
 
+@pytest.mark.long
 def test_an_attack_on_the_noise_stays_within_the_claim():
     found = audited(1.5)
     assert 0.8 < found <= 1.5
 
 
+@pytest.mark.long
 def test_the_attack_sees_half_of_the_noise(monkeypatch):
     """What claims 1.5 and spends 3 is convicted."""
     kept = DiscreteLaplaceMechanism._parts.fget

@@ -84,7 +84,7 @@ def audit():
     )
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:delta is larger")
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:delta is larger")]
 
 
 def test_the_bound_is_above_a_number_and_below_the_claim():

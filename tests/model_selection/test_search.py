@@ -473,6 +473,7 @@ def test_data_frames_and_columns_by_name():
     assert fitted.score(frame, y) > 0.8
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 def test_every_number_of_workers_gives_the_same_bits(method):
     X, y = records()

@@ -294,6 +294,7 @@ def test_large_deltas_warn_once():
     assert len(caught) == 1
 
 
+@pytest.mark.long
 def test_the_number_of_trials_follows_its_law():
     """The share of searches with one trial is within what happens but once in 10**7 runs."""
     X, y = records(40)

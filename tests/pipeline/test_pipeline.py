@@ -43,6 +43,7 @@ from skdp.preprocessing import (
     DPStandardScaler,
     NormClipper,
 )
+from tests._loops import ONE_OR_MORE_WORKERS
 
 INF = float("inf")
 TWO = {"classes": [0, 1]}
@@ -434,7 +435,8 @@ def test_the_ledger_of_the_environment_is_charged_once_too(tmp_path, monkeypatch
     assert len(ledger.to_frame()) == 1
 
 
-def test_manners_of_a_pipeline(tmp_path):
+@ONE_OR_MORE_WORKERS
+def test_manners_of_a_pipeline(n_jobs, tmp_path):
     frame, y = table(900)
     model = everything(DPLogisticRegression(**TWO), random_state=0)
     assert model.set_params(dplogisticregression__alpha=1e-2)[-1].alpha == 1e-2
@@ -455,7 +457,7 @@ def test_manners_of_a_pipeline(tmp_path):
     assert list(prepared.columns) == list(names)
     with pytest.raises(ValueError, match="step of 1"):
         model[::2]
-    search = GridSearchCV(model, {"dplogisticregression__alpha": [1e-4, 1e-2]}, cv=2, n_jobs=2)
+    search = GridSearchCV(model, {"dplogisticregression__alpha": [1e-4, 1e-2]}, cv=2, n_jobs=n_jobs)
     best = search.fit(frame, y).best_estimator_
     assert best.privacy_report_.epsilon == 1.0
     assert np.isfinite(cross_val_score(model, frame, y, cv=2)).all()

@@ -133,6 +133,7 @@ def _delta(epsilon, mu):
     return max(0.0, float(one - math.exp(epsilon) * two))
 
 
+@pytest.mark.long
 def test_what_is_published_of_single_records_is_as_rare_as_promised():
     """A record with categories of its own in three columns; beyond 6 deviations is below 1e-8."""
     mechanism = planned((1.0, 1e-5), "zero_out", 3).mechanism

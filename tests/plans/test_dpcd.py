@@ -8,6 +8,7 @@ import pytest
 from skdp._plans._base import Budget
 from skdp._plans._dpcd import DPCDProblem, plan_dpcd
 from skdp.accountant import calibrate
+from tests._loops import for_each
 
 
 def plan(**changes):
@@ -46,9 +47,9 @@ def plan(**changes):
 
 
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-@pytest.mark.parametrize("share", [0.0, 1e-6, 0.1, 0.5, 0.999])
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 7.0, 100.0])
 @pytest.mark.parametrize("delta", [1e-12, 1e-5, 1e-4])
+@for_each("share", [0.0, 1e-6, 0.1, 0.5, 0.999])
 def test_the_parts_of_a_budget_add_up_to_it(delta, epsilon, share, adjacency):
     """Computed from the events alone, in which only the accountant doubles."""
     options = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency}

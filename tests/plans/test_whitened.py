@@ -8,6 +8,7 @@ import pytest
 from skdp._plans._base import Budget
 from skdp._plans._whitened import WhitenedProblem, plan_whitened
 from skdp.accountant import calibrate
+from tests._loops import for_each
 
 NAMES = ["max_iter", "clipping_norm", "step_size", "momentum"]
 BIAS = 1.0 / 3.0
@@ -45,9 +46,9 @@ def plan(**changes):
 
 
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-@pytest.mark.parametrize("share", [0.0, 1e-6, 0.1, 0.5, 0.999])
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 7.0, 100.0])
 @pytest.mark.parametrize("delta", [1e-12, 1e-5, 1e-4])
+@for_each("share", [0.0, 1e-6, 0.1, 0.5, 0.999])
 def test_the_parts_of_a_budget_add_up_to_it_for_every_number_of_steps(
     delta, epsilon, share, adjacency
 ):

@@ -86,6 +86,7 @@ def legend_texts(display):
     return [legend.get_title().get_text(), *(text.get_text() for text in legend.get_texts())]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", ["skdp", "skdp.plotting"])
 def test_matplotlib_is_imported_when_something_is_drawn(module):
     code = f"import sys, {module}; sys.exit('matplotlib' in sys.modules)"

@@ -12,7 +12,11 @@ from skdp.linear_model import DPSCDClassifier, DPSCDRegressor, DPSGDClassifier
 from tests.privacy._audited import AUDITED
 from tests.statistical._transcripts import noise_times
 
-AUDITS = pytest.mark.parametrize("name", AUDITED)
+# What every change needs is one that takes a second or two; replay looks at the others' noise.
+AUDITS = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] * (name != "DP-SGD")) for name in AUDITED],
+)
 # What every bound is above but for once in a million seeds: from 4,000 fits each, bounds are
 # normal, and this is at least five of their standard deviations below their mean.
 FLOOR = 0.05

@@ -143,6 +143,7 @@ def attack(model):
         )
 
 
+@pytest.mark.long
 def test_an_audit_of_a_person_with_a_thousand_rows():
     """The claim is exceeded once in 10**7 seeds at most, and half of the noise is convicted."""
     model = Thousand(adjacency="replace_one", moment_budget=0.0, **CLIPPED)
@@ -153,6 +154,7 @@ def test_an_audit_of_a_person_with_a_thousand_rows():
         assert not attack(model).passed
 
 
+@pytest.mark.long
 def test_an_audit_convicts_rows_that_are_protected_one_by_one():
     class RowByRow(Thousand):
         def fit(self, X, y):

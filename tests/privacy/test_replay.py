@@ -128,6 +128,7 @@ def single_precision(case):
     return X.astype(np.float32), y
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [duplicates, rare_class, one_row, single_precision])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_record_of_unusual_data(case, make):
@@ -329,7 +330,18 @@ def test_every_choice_has_a_case(name, estimator):
                 assert constraint.options <= used, (name, parameter)
 
 
-@pytest.mark.parametrize("case", CASES + LABEL_CASES, ids=str)
+# Besides their steps they have four releases, of which it takes many fits to have enough entries.
+MANY_FITS = [case for case in CASES if getattr(case.estimator, "inference", False)][1:]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=[pytest.mark.long] * (case in MANY_FITS))
+        for case in CASES + LABEL_CASES
+    ],
+    ids=str,
+)
 def test_every_entry_has_noise_of_its_own_as_large_as_stated(case):
     """Halving the noise would give a p-value below 1e-9, but for once in a million times.
 

@@ -4,6 +4,7 @@ import doctest
 import inspect
 import pydoc
 import sys
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import combinations
@@ -18,6 +19,7 @@ import skdp
 from skdp.utils._sklearn import assert_docstring_consistency
 from skdp.utils.discovery import all_estimators
 from tests._listed import PRIVATE, TRANSFORMERS
+from tests._loops import for_each
 
 PUBLIC = [
     "skdp.accountant",
@@ -57,7 +59,7 @@ def public_names():
                         yield f"{module.__name__}.{name}.{member}"
 
 
-@pytest.mark.parametrize("name", public_names())
+@for_each("name", list(public_names()))
 def test_docstring_is_valid_numpydoc(name):
     errors = [error for error in validate(name)["errors"] if error[0] not in IGNORED]
     assert not errors
@@ -68,7 +70,7 @@ CANNOT_FAIL = {"AuditResult", "PrivacyWarning", "mu", "sample", "scaled_to_group
 CANNOT_FAIL |= {"to_dict", "to_json", "to_markdown", "to_text"}
 
 
-@pytest.mark.parametrize("name", public_names())
+@for_each("name", list(public_names()))
 def test_docstring_has_errors_and_examples(name):
     *path, last = name.split(".")
     value = pydoc.locate(name)
@@ -142,6 +144,7 @@ DIFFERENCES = {
 }
 
 
+@cache
 def documented(section):
     """Classes by the name of what a section of their docstring describes."""
     found = {}
@@ -158,7 +161,7 @@ def test_differences_are_of_names_that_exist():
     assert set(DIFFERENCES) <= {name for _, name in TOLD}
 
 
-@pytest.mark.parametrize(("section", "name"), TOLD)
+@for_each("section, name", TOLD)
 def test_one_name_has_one_text_but_where_it_differs_for_a_reason(section, name):
     rest, groups = documented(section)[name], []
     for letters in DIFFERENCES.get(name, ()):
@@ -173,6 +176,7 @@ def test_one_name_has_one_text_but_where_it_differs_for_a_reason(section, name):
             assert_docstring_consistency([one[0], other[0]], **{option: [name]})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "path", sorted(Path(skdp.__file__).parent.rglob("*.py")), ids=lambda path: path.stem
 )

@@ -12,6 +12,7 @@ from pkgutil import walk_packages
 import pytest
 
 import skdp
+from tests._loops import for_each
 
 ROOT = Path(__file__).parents[2]
 DOC = ROOT / "doc"
@@ -32,6 +33,7 @@ def results(monkeypatch):
     return import_module("results")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "path", [path for path in PAGES if ">>>" in path.read_text(encoding="utf-8")], ids=name_of
 )
@@ -85,7 +87,7 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())
+@for_each("path", WRITTEN)
 def test_files_and_objects_that_are_named_are_there(path):
     text = path.read_text(encoding="utf-8")
     for named in re.findall(r"\b(?:skdp|tests|doc|benchmarks|examples)/[\w/.-]*\w", text):
@@ -184,7 +186,7 @@ def test_tables_of_results_take_rows_and_columns_by_name(results):
         results.select([], {}, [])
 
 
-@pytest.mark.parametrize("path", PAGES, ids=name_of)
+@for_each("path", PAGES)
 def test_pages_load_nothing_from_elsewhere(path):
     for line in path.read_text(encoding="utf-8").splitlines():
         if re.match(r"\s*\.\. (image|figure|raw|include|literalinclude)::", line):

@@ -117,6 +117,7 @@ def test_there_are_examples():
     assert EXAMPLES
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 @pytest.mark.usefixtures("_no_network")
 def test_example_runs_and_draws(path, monkeypatch, tmp_path, capsys):

@@ -226,7 +226,10 @@ def test_a_record_changes_the_sum_of_its_group_only(rng, monkeypatch):
 
 
 @pytest.mark.parametrize("stretch", [1.0, 1e3, 1e6])
-@pytest.mark.parametrize(("n_features", "n_outputs"), [(3, 1), (40, 1), (150, 4)])
+@pytest.mark.parametrize(
+    ("n_features", "n_outputs"),
+    [(3, 1), (40, 1), pytest.param(150, 4, marks=pytest.mark.long)],
+)
 def test_rounding_is_within_the_slack(n_features, n_outputs, stretch, rng):
     """Of a group's sum, and of every row's length, against sums in extended precision."""
     if np.finfo(np.longdouble).eps > 2.0**-60:
@@ -333,7 +336,9 @@ def test_an_error_in_a_thread_reaches_the_caller(rng, monkeypatch):
     assert sums._helpers is None
 
 
-@pytest.mark.parametrize(("n_features", "n_outputs"), [(40, 1), (300, 3)])
+@pytest.mark.parametrize(
+    ("n_features", "n_outputs"), [(40, 1), pytest.param(300, 3, marks=pytest.mark.long)]
+)
 def test_sums_of_sparse_rows_are_within_the_slack(n_features, n_outputs, rng):
     """Of those of dense rows, in extended precision, with blocks that have other sizes."""
     if np.finfo(np.longdouble).eps > 2.0**-60:

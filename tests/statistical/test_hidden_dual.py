@@ -238,6 +238,7 @@ def test_a_record_against_another_never_exceeds_the_report(case, rng):
         assert case.endswith("always") or acquitted(log_ratios, report)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("adjacency", "other"), [("zero_out", None), ("replace_one", Record(-50.0, 1.0))]
 )

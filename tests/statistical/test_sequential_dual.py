@@ -200,6 +200,7 @@ def test_sequential_updates_are_convicted(rate, noise_multiplier, amplified, rng
     assert convicted(log_ratios, naive_report(process, amplified=amplified)) == list(EPSILONS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rate", "noise_multiplier", "amplified"), DESIGNS)
 def test_parallel_updates_are_not_convicted(rate, noise_multiplier, amplified, rng):
     """Same records, coins, noise and account; only the v that is read differs."""

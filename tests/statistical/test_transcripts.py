@@ -242,7 +242,15 @@ def log_ratios(case, present, seeds):
     return np.array(found), report
 
 
-@pytest.mark.parametrize("name", CASES)
+# One of each mechanism and shape of steps, with amplification and without, for every change.
+SHORT = {"sgd", "sgd laplace", "cd replaced", "whitened", "scaler", "group", "walr"}
+
+
+def in_tiers(names):
+    return [pytest.param(name, marks=[pytest.mark.long] * (name not in SHORT)) for name in names]
+
+
+@pytest.mark.parametrize("name", in_tiers(CASES))
 def test_no_transcript_tells_more_than_the_report(name):
     case = CASES[name]
     for present, first in ((True, 0), (False, N_TRANSCRIPTS)):
@@ -256,7 +264,8 @@ def test_no_transcript_tells_more_than_the_report(name):
 
 # Records at the bound, of which half the noise shows most.
 @pytest.mark.parametrize(
-    "name", sorted(CASES.keys() - {"sgd sometimes clipped", "sgd replaced", "cd replaced"})
+    "name",
+    in_tiers(sorted(CASES.keys() - {"sgd sometimes clipped", "sgd replaced", "cd replaced"})),
 )
 def test_half_the_noise_is_convicted(name):
     case = CASES[name]

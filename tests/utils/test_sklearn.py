@@ -174,6 +174,7 @@ def test_real_dask_collections_are_refused(kind, records):
         DPSCDClassifier().fit(X, wrap(y))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("library", ["array_api_strict", "torch"])
 def test_real_arrays_are_refused_under_real_dispatch(library):
     """Another process, because SciPy reads its switch when it is imported."""

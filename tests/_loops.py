@@ -1,0 +1,52 @@
+"""Parameters of tests: many small cases in one test, and processes in the long tier.
+
+What pytest does around a test takes longer than a small case, and so does starting a process.
+"""
+
+import copy
+import functools
+import inspect
+
+import numpy as np
+import pytest
+
+ONE_OR_MORE_WORKERS = pytest.mark.parametrize(
+    "n_jobs", [1, pytest.param(2, marks=pytest.mark.long)]
+)
+
+
+def for_each(names, cases):
+    """As `pytest.mark.parametrize`, but for one test, which names each case that it fails for.
+
+    Every case gets random generators as they were before the first one.
+    """
+    names = tuple(name.strip() for name in names.split(","))
+
+    def decorate(test):
+        @functools.wraps(test)
+        def loop(**fixtures):
+            failures = []
+            for case in cases:
+                values = case if len(names) > 1 else (case,)
+                given = dict(zip(names, values, strict=True))
+                try:
+                    test(**{name: fresh(value) for name, value in fixtures.items()}, **given)
+                except (Exception, pytest.fail.Exception) as failure:
+                    failure.add_note(f"in the case {given}")
+                    failures.append(failure)
+            if len(failures) == 1:
+                raise failures[0]
+            if failures:
+                raise BaseExceptionGroup(f"{len(failures)} cases fail", failures)
+
+        parameters = inspect.signature(test).parameters.values()
+        loop.__signature__ = inspect.Signature([p for p in parameters if p.name not in names])
+        # pytest would ask it for its fixtures.
+        del loop.__wrapped__
+        return loop
+
+    return decorate
+
+
+def fresh(value):
+    return copy.deepcopy(value) if isinstance(value, np.random.Generator) else value
