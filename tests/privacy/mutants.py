@@ -11,11 +11,11 @@ that neither moves between files nor line breaks, indentation and comments matte
 modules define the symbol with the fragment, `beside` names another symbol of the module that is
 meant.
 
-The tests that are named must first pass without a fault. Then each mutant is planted in a copy of
-its own of package and tests, and tests are run there until the first failure, in a fork of a
-process that has imported other packages, but nothing of ours. The script ends with status 1 if a
-mutant survives, or if its tests don't run or take longer than the limit. A hanging test may be the
-machine's fault, so that it doesn't count as a notice. `tests/privacy/test_mutants.py` keeps the
+Each mutant is planted in a copy of its own of package and tests. Tests are run there until the
+first failure, in a fork of a process that has imported other packages, but nothing of ours. Tests
+that noticed a mutant must then pass in a copy without one. The script ends with status 1 if one of
+them doesn't, if a mutant survives, or if its tests don't run or take longer than the limit: a test
+that hangs may be the machine's fault, and is no notice. `tests/privacy/test_mutants.py` keeps the
 list in step with the source.
 """
 
@@ -63,7 +63,9 @@ PRELOADED = (
     "sklearn.utils.estimator_checks",
 )
 LIMIT = 300.0
+FAILED_TESTS = "failed.txt"
 PASSED, FAILED, TOO_LONG = 0, 1, "too long"
+VERDICTS = {PASSED: "SURVIVED", FAILED: "noticed", TOO_LONG: "TOO LONG"}
 
 _TOKEN = re.compile(
     r"""
@@ -230,7 +232,9 @@ class Run:
     def __init__(self, folder, tests):
         self.folder = folder
         self.start = time.perf_counter()
-        self.log = folder / "pytest.log"
+        # Controls share a folder.
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as log:
+            self.log = Path(log.name)
         sys.stdout.flush()
         self.pid = os.fork()
         if self.pid == 0:
@@ -263,15 +267,34 @@ class Run:
             return TOO_LONG
         return os.waitstatus_to_exitcode(status)
 
+    def failed_tests(self):
+        """Return names of tests that failed."""
+        return (self.folder / FAILED_TESTS).read_text(encoding="utf-8").splitlines()
+
+    def read_log(self):
+        """Return the end of what pytest wrote."""
+        return self.log.read_text(encoding="utf-8", errors="replace")[-3000:]
+
+
+class Noticing:
+    """A plugin of pytest that writes down which tests fail."""
+
+    def __init__(self, folder):
+        self.path = folder / FAILED_TESTS
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            with self.path.open("a", encoding="utf-8") as lines:
+                lines.write(f"{report.nodeid}\n")
+
 
 def _run_tests(folder, tests, log):
     os.setpgid(0, 0)
-    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    output = os.open(log, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(output, stream)
-    scratch = folder / "scratch"
-    scratch.mkdir(exist_ok=True)
-    os.environ.update(PYTHONPATH=str(folder), TMPDIR=str(scratch))
+    scratch = tempfile.mkdtemp(dir=folder)
+    os.environ.update(PYTHONPATH=str(folder), TMPDIR=scratch)
     tempfile.tempdir = None
     os.chdir(folder)
     here = (ROOT, ROOT / "tests", Path(__file__).resolve().parent)
@@ -279,7 +302,7 @@ def _run_tests(folder, tests, log):
     import pytest
 
     options = ["-x", "-q", "-p", "no:cacheprovider", "-W", "ignore:Module already imported"]
-    status = int(pytest.main([*options, *tests]))
+    status = int(pytest.main([*options, *tests], plugins=[Noticing(folder)]))
     origin = Path(importlib.import_module("skdp").__file__)
     if not origin.is_relative_to(folder):
         print(f"The package that was tested is {origin}.")
@@ -288,39 +311,44 @@ def _run_tests(folder, tests, log):
 
 
 def run_all(jobs, n_jobs, limit):
-    """Start (folder, tests) of each job, some at once, and yield (job, outcome, seconds, log).
-
-    Each job is a function that makes a folder ready and returns it with the tests.
-    """
-    waiting, running = list(jobs), []
-    while waiting or running:
-        while waiting and len(running) < n_jobs:
-            job = waiting.pop(0)
-            running.append((job, Run(*job())))
-        for job, run in list(running):
+    """Run (name, folder, tests) of jobs, some at once, and yield (name, outcome, run)."""
+    jobs, running = iter(jobs), []
+    while True:
+        while len(running) < n_jobs and (job := next(jobs, None)) is not None:
+            name, folder, tests = job
+            running.append((name, Run(folder, tests)))
+        if not running:
+            return
+        for name, run in list(running):
             outcome = run.outcome(limit)
             if outcome is not None:
-                running.remove((job, run))
-                yield job, outcome, run.seconds, run.log.read_text(errors="replace")
+                running.remove((name, run))
+                yield name, outcome, run
         time.sleep(0.02)
 
 
-def check_control(base, tests, n_jobs, limit):
-    """Raise an error unless the tests pass without a fault."""
-    jobs = [functools.partial(lambda folder, test: (folder, [test]), base, test) for test in tests]
-    # The copy is shared. What one leaves in it would only make the next fail.
-    for job, outcome, seconds, log in run_all(jobs, n_jobs, limit):
-        print(f"control   {seconds:6.1f} s  {job.args[1]}", flush=True)
+def plant_all(mutants, base, *, whole):
+    """Plant each mutant in a copy of its own, and yield (mutant, folder, tests)."""
+    for mutant in mutants:
+        folder = Path(tempfile.mkdtemp(dir=base.parent))
+        copy_project(base, folder)
+        write_fault(plant(mutant, ROOT), folder)
+        yield mutant, folder, ["tests"] if whole else mutant.tests
+
+
+def check_control(base, noticing, n_jobs):
+    """Return the files in which a test that noticed a fault fails without one."""
+    by_file = {}
+    for test in sorted(noticing):
+        by_file.setdefault(test.partition("::")[0], []).append(test)
+    jobs = ((file, base, tests) for file, tests in by_file.items())
+    failed = []
+    for file, outcome, run in run_all(jobs, n_jobs, float("inf")):
+        print(f"{'control':11}{run.seconds:6.1f} s  {file}", flush=True)
         if outcome != PASSED:
-            raise RuntimeError(f"Without a fault, {job.args[1]} gives {outcome}.\n{log[-3000:]}")
-
-
-def prepare(base, scratch, mutant, tests):
-    """Return a copy of the project with a fault, and the tests to run there."""
-    folder = Path(tempfile.mkdtemp(dir=scratch))
-    copy_project(base, folder)
-    write_fault(plant(mutant, ROOT), folder)
-    return folder, tests
+            failed.append(file)
+            print(run.read_log(), flush=True)
+    return failed
 
 
 def main(arguments=None):
@@ -338,31 +366,26 @@ def main(arguments=None):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     start = time.perf_counter()
-    verdicts = {}
-    with tempfile.TemporaryDirectory() as scratch:
+    failures, noticing = {}, set()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         base = Path(scratch) / "base"
         base.mkdir()
         copy_project(ROOT, base)
-        named = sorted({test for mutant in chosen for test in mutant.tests})
-        check_control(base, ["tests"] if options.whole else named, options.jobs, limit)
-        jobs = [
-            functools.partial(
-                prepare, base, scratch, mutant, ["tests"] if options.whole else mutant.tests
-            )
-            for mutant in chosen
-        ]
-        for job, outcome, seconds, log in run_all(jobs, options.jobs, limit):
-            mutant = job.args[2]
-            verdict = {PASSED: "SURVIVED", FAILED: "noticed", TOO_LONG: "TOO LONG"}.get(
-                outcome, "DIDN'T RUN"
-            )
-            verdicts.setdefault(verdict, []).append(mutant.name)
-            print(f"{verdict:10}{seconds:6.1f} s  {mutant.name}", flush=True)
+        jobs = plant_all(chosen, base, whole=options.whole)
+        for mutant, outcome, run in run_all(jobs, options.jobs, limit):
+            verdict = VERDICTS.get(outcome, "DIDN'T RUN")
+            print(f"{verdict:11}{run.seconds:6.1f} s  {mutant.name}", flush=True)
+            if outcome == FAILED:
+                noticing.update(run.failed_tests())
+            else:
+                failures.setdefault(verdict, []).append(mutant.name)
             if verdict == "DIDN'T RUN":
-                print(log[-2000:], flush=True)
-    noticed = len(verdicts.pop("noticed", ()))
-    print(f"{noticed} of {len(chosen)} noticed in {time.perf_counter() - start:.0f} s; {verdicts}")
-    return len(chosen) - noticed
+                print(run.read_log(), flush=True)
+            shutil.rmtree(run.folder, ignore_errors=True)
+        broken = check_control(base, noticing, options.jobs)
+    seconds = time.perf_counter() - start
+    print(f"{len(chosen)} mutants in {seconds:.0f} s, failures: {failures}, control: {broken}")
+    return sum(map(len, failures.values())) + len(broken)
 
 
 if __name__ == "__main__":
