@@ -12,18 +12,19 @@ modules define the symbol with the fragment, `beside` names another symbol of th
 meant.
 
 Each mutant is planted in a copy of its own of package and tests. Tests are run there until the
-first failure, in a fork of a process that has imported other packages, but nothing of ours. Tests
-that noticed a mutant must then pass in a copy without one. The script ends with status 1 if one of
-them doesn't, if a mutant survives, or if its tests don't run or take longer than the limit: a test
-that hangs may be the machine's fault, and is no notice. `tests/privacy/test_mutants.py` keeps the
-list in step with the source.
+first failure, in a fork of a process that has imported other packages, but nothing of ours. A test
+that noticed a mutant the last time comes first. Tests that noticed one must then pass in a copy
+without it. The script ends with status 1 if one of them doesn't, if a mutant survives, or if its
+tests don't run or take longer than the limit: a test that hangs may be the machine's fault, and is
+no notice. `tests/privacy/test_mutants.py` keeps the list in step with the source.
 """
 
 import argparse
 import ast
 import contextlib
 import functools
-import importlib
+import importlib.util
+import json
 import os
 import re
 import shutil
@@ -41,7 +42,6 @@ COPIED = ("skdp", "tests")
 LINKED = ("benchmarks", "examples", "doc", "pyproject.toml", "README.rst", "CONTRIBUTING.rst")
 # What takes time to import. None of them starts a thread, which a fork would lose.
 PRELOADED = (
-    "dask.dataframe",
     "dp_accounting.pld.privacy_loss_distribution",
     "hypothesis.extra.numpy",
     "matplotlib.pyplot",
@@ -63,7 +63,7 @@ PRELOADED = (
     "sklearn.utils.estimator_checks",
 )
 LIMIT = 300.0
-FAILED_TESTS = "failed.txt"
+NOTICED = ROOT / ".pytest_cache" / "mutants.json"
 PASSED, FAILED, TOO_LONG = 0, 1, "too long"
 VERDICTS = {PASSED: "SURVIVED", FAILED: "noticed", TOO_LONG: "TOO LONG"}
 
@@ -229,25 +229,46 @@ def write_fault(planted, folder):
 class Run:
     """Tests in a fork of this process, on a copy of the project in a folder."""
 
-    def __init__(self, folder, tests):
+    def __init__(self, folder, tests, first=()):
         self.folder = folder
         self.start = time.perf_counter()
         # Controls share a folder.
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as log:
             self.log = Path(log.name)
+        self.failed = self.log.with_suffix(".failed")
         sys.stdout.flush()
         self.pid = os.fork()
         if self.pid == 0:
             # Nothing of the parent's stack may run in the child, whatever happens.
             status = 70
             try:
-                status = _run_tests(folder, tests, self.log)
+                status = self._run_tests(tests, first)
             except BaseException:
                 traceback.print_exc()
             finally:
                 sys.stdout.flush()
                 sys.stderr.flush()
                 os._exit(status)
+
+    def _run_tests(self, tests, first):
+        os.setpgid(0, 0)
+        output = os.open(self.log, os.O_WRONLY)
+        for stream in (1, 2):
+            os.dup2(output, stream)
+        scratch = tempfile.mkdtemp(dir=self.folder)
+        os.environ.update(PYTHONPATH=str(self.folder), TMPDIR=scratch)
+        tempfile.tempdir = None
+        os.chdir(self.folder)
+        here = (ROOT, ROOT / "tests", Path(__file__).resolve().parent)
+        kept = [path for path in sys.path if Path(path).resolve() not in here]
+        sys.path[:] = [str(self.folder), *kept]
+        origin = importlib.util.find_spec("skdp").origin
+        if not Path(origin).is_relative_to(self.folder):
+            raise RuntimeError(f"Tests would import the package from {origin}.")
+        import pytest
+
+        options = ["-x", "-q", "-p", "no:cacheprovider", "-W", "ignore:Module already imported"]
+        return int(pytest.main([*options, *tests], plugins=[Noticing(self.failed, first)]))
 
     @property
     def seconds(self):
@@ -265,11 +286,14 @@ class Run:
         if pid == 0:
             os.waitpid(self.pid, 0)
             return TOO_LONG
-        return os.waitstatus_to_exitcode(status)
+        # A fault may corrupt memory, and crash Python after the test that noticed it.
+        return FAILED if self.failed_tests() else os.waitstatus_to_exitcode(status)
 
     def failed_tests(self):
         """Return names of tests that failed."""
-        return (self.folder / FAILED_TESTS).read_text(encoding="utf-8").splitlines()
+        if not self.failed.is_file():
+            return []
+        return self.failed.read_text(encoding="utf-8").splitlines()
 
     def read_log(self):
         """Return the end of what pytest wrote."""
@@ -277,10 +301,13 @@ class Run:
 
 
 class Noticing:
-    """A plugin of pytest that writes down which tests fail."""
+    """A plugin of pytest that runs some tests first, and writes down which ones fail."""
 
-    def __init__(self, folder):
-        self.path = folder / FAILED_TESTS
+    def __init__(self, path, first):
+        self.path, self.first = path, first
+
+    def pytest_collection_modifyitems(self, items):
+        items.sort(key=lambda item: item.nodeid not in self.first)
 
     def pytest_runtest_logreport(self, report):
         if report.failed:
@@ -288,35 +315,13 @@ class Noticing:
                 lines.write(f"{report.nodeid}\n")
 
 
-def _run_tests(folder, tests, log):
-    os.setpgid(0, 0)
-    output = os.open(log, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(output, stream)
-    scratch = tempfile.mkdtemp(dir=folder)
-    os.environ.update(PYTHONPATH=str(folder), TMPDIR=scratch)
-    tempfile.tempdir = None
-    os.chdir(folder)
-    here = (ROOT, ROOT / "tests", Path(__file__).resolve().parent)
-    sys.path[:] = [str(folder), *(path for path in sys.path if Path(path).resolve() not in here)]
-    import pytest
-
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-W", "ignore:Module already imported"]
-    status = int(pytest.main([*options, *tests], plugins=[Noticing(folder)]))
-    origin = Path(importlib.import_module("skdp").__file__)
-    if not origin.is_relative_to(folder):
-        print(f"The package that was tested is {origin}.")
-        status = 70
-    return status
-
-
 def run_all(jobs, n_jobs, limit):
-    """Run (name, folder, tests) of jobs, some at once, and yield (name, outcome, run)."""
+    """Run (name, folder, tests, first) of jobs, some at once, and yield (name, outcome, run)."""
     jobs, running = iter(jobs), []
     while True:
         while len(running) < n_jobs and (job := next(jobs, None)) is not None:
-            name, folder, tests = job
-            running.append((name, Run(folder, tests)))
+            name, *arguments = job
+            running.append((name, Run(*arguments)))
         if not running:
             return
         for name, run in list(running):
@@ -327,13 +332,24 @@ def run_all(jobs, n_jobs, limit):
         time.sleep(0.02)
 
 
-def plant_all(mutants, base, *, whole):
-    """Plant each mutant in a copy of its own, and yield (mutant, folder, tests)."""
+def plant_all(mutants, base, noticed, *, whole):
+    """Plant each mutant in a copy of its own, and yield (mutant, folder, tests, first)."""
     for mutant in mutants:
         folder = Path(tempfile.mkdtemp(dir=base.parent))
         copy_project(base, folder)
         write_fault(plant(mutant, ROOT), folder)
-        yield mutant, folder, ["tests"] if whole else mutant.tests
+        yield mutant, folder, ["tests"] if whole else mutant.tests, noticed.get(mutant.name, [])
+
+
+def read_noticed():
+    """Return which tests noticed a mutant when it was last run, by its name."""
+    return json.loads(NOTICED.read_text(encoding="utf-8")) if NOTICED.is_file() else {}
+
+
+def write_noticed(noticed):
+    """Keep which tests noticed a mutant, to run them first."""
+    NOTICED.parent.mkdir(exist_ok=True)
+    NOTICED.write_text(json.dumps(noticed), encoding="utf-8")
 
 
 def check_control(base, noticing, n_jobs):
@@ -341,7 +357,7 @@ def check_control(base, noticing, n_jobs):
     by_file = {}
     for test in sorted(noticing):
         by_file.setdefault(test.partition("::")[0], []).append(test)
-    jobs = ((file, base, tests) for file, tests in by_file.items())
+    jobs = ((file, base, tests, ()) for file, tests in by_file.items())
     failed = []
     for file, outcome, run in run_all(jobs, n_jobs, float("inf")):
         print(f"{'control':11}{run.seconds:6.1f} s  {file}", flush=True)
@@ -360,23 +376,27 @@ def main(arguments=None):
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for one of them")
     options = parser.parse_args(arguments)
     chosen = [mutant for mutant in read_mutants() if options.only in mutant.name]
+    if not chosen:
+        parser.error("no mutant has this in its name")
     limit = float("inf") if options.whole else options.limit
     os.environ.update(OMP_NUM_THREADS="1", MPLBACKEND="Agg")
     for name in PRELOADED:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     start = time.perf_counter()
-    failures, noticing = {}, set()
+    failures, noticing, noticed = {}, set(), read_noticed()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         base = Path(scratch) / "base"
         base.mkdir()
         copy_project(ROOT, base)
-        jobs = plant_all(chosen, base, whole=options.whole)
+        jobs = plant_all(chosen, base, noticed, whole=options.whole)
         for mutant, outcome, run in run_all(jobs, options.jobs, limit):
             verdict = VERDICTS.get(outcome, "DIDN'T RUN")
             print(f"{verdict:11}{run.seconds:6.1f} s  {mutant.name}", flush=True)
             if outcome == FAILED:
-                noticing.update(run.failed_tests())
+                noticed[mutant.name] = run.failed_tests()
+                noticing.update(noticed[mutant.name])
+                write_noticed(noticed)
             else:
                 failures.setdefault(verdict, []).append(mutant.name)
             if verdict == "DIDN'T RUN":
