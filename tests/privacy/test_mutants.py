@@ -71,7 +71,7 @@ def package(tmp_path):
 def test_a_fault_is_planted_with_its_indentation(package):
     mutant = Mutant("name", "A.f", "return 1", "x = 1\nreturn x", ["a"], beside="SECOND")
     planted = plant(mutant, package)
-    assert planted.path == "skdp/two.py"
+    assert planted.path.endswith("/two.py")
     assert "            x = 1\n            return x\n        return 2\n" in planted.text
 
 
