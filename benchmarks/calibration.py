@@ -32,7 +32,7 @@ from joblib.externals.loky import get_reusable_executor
 from sklearn.model_selection import GridSearchCV
 
 from skdp._plans import _base
-from skdp.accountant import _calibration, _divergences, _profile, _search, calibrate
+from skdp.accountant import _calibration, _divergences, _profile, calibrate
 from skdp.linear_model import DPSCDClassifier
 
 NOTE = "Seconds are the machine's. Scaling is not private, noise doesn't depend on it."
@@ -108,7 +108,7 @@ def draw_designs(n_designs, seed=0):
 
 def forget():
     """Empty all caches of the accountant."""
-    for module in (_calibration, _divergences, _profile, _search):
+    for module in (_calibration, _divergences, _profile, _calibration):
         for found in vars(module).values():
             if hasattr(found, "cache_clear"):
                 found.cache_clear()

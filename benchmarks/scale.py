@@ -32,13 +32,13 @@ import pandas as pd
 from _memory import Watcher, status
 from distributed import Client, LocalCluster
 
-from skdp._solvers._row_sums import RowSums
+from skdp._targets import encode_labels
 from skdp.dask import DaskDPLogisticRegression
-from skdp.dask._passes import passes
+from skdp.dask._estimators import Reader
+from skdp.dask._sums import passes
 from skdp.dask._table import read_table
-from skdp.dask._whitened import Reader
 from skdp.linear_model import DPLogisticRegression
-from skdp.linear_model._base import encode_labels
+from skdp.linear_model.whitened._row_sums import RowSums
 
 N_FEATURES, PARTITION = 50, 100_000
 HELD_FEATURES, HELD_PARTS = 100, 8

@@ -23,8 +23,8 @@ from threadpoolctl import threadpool_limits
 from skdp._bounds import clip_rows
 from skdp._losses import LOSSES
 from skdp._mechanisms import GaussianMechanism
-from skdp._solvers._row_sums import RowSums
 from skdp.linear_model import DPLogisticRegression, DPRidge, DPSGDClassifier
+from skdp.linear_model.whitened._row_sums import RowSums
 
 ALPHA, DELTA = 1e-4, 1e-8
 

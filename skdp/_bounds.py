@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from skdp import _sparse
-from skdp._checks import LARGEST_BOUND, check_finite_input
+from skdp._checks import check_finite_input
 
 _UNIT_ROUNDOFF = 2.0**-53
 _NORM_BLOCK, _PIECE = 1024, 4096
@@ -298,46 +298,6 @@ def intercept_constant(data_norm, fit_intercept):
 def augmented_norm(data_norm, fit_intercept):
     """Return the public bound of a certified row's norm: R, or sqrt(10) / 3 R with an intercept."""
     return data_norm * (np.hypot(1.0, _INTERCEPT) if fit_intercept else 1.0)
-
-
-@np.errstate(all="ignore")
-def clip_targets(y, target_bounds, *, center, clip=True):
-    """Map targets from public bounds to [-1, 1] and return them with the map's midpoint and width.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n, k)
-    target_bounds : tuple of two floats, or None
-        None leaves `y` as it is, within +-1e100.
-    center : bool
-        Whether the midpoint of the bounds goes to 0. Without it (a model with no intercept) the
-        targets are divided by the larger absolute bound.
-    clip : bool, default=True
-        Whether targets beyond the bounds are moved to them.
-
-    Returns
-    -------
-    scaled : ndarray of shape (n, k)
-    midpoint, half_width : float
-        ``y = midpoint + half_width * scaled`` wherever y was within the bounds.
-    """
-    midpoint, half_width = target_scale(target_bounds, center=center)
-    low, high = (-LARGEST_BOUND, LARGEST_BOUND) if target_bounds is None else target_bounds
-    if clip:
-        y = np.clip(y, low, high)
-    if target_bounds is not None:
-        y = (y - midpoint) / half_width
-    return y, midpoint, half_width
-
-
-def target_scale(target_bounds, *, center):
-    """Return the midpoint and half width of `clip_targets`."""
-    if target_bounds is None:
-        return 0.0, 1.0
-    low, high = target_bounds
-    if center:
-        return 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
-    return 0.0, max(abs(low), abs(high))
 
 
 @np.errstate(all="ignore")

@@ -202,3 +202,9 @@ def check_feature_bounds(feature_bounds, n_features):
             "feature_bounds must be a pair (lows, highs) with low < high for every feature."
         )
     return low, high
+
+
+def check_finite(weights):
+    """Refuse to publish weights that overflowed; as released values they may be looked at."""
+    if not np.isfinite(weights).all():
+        raise ValueError("The fit overflowed: scale the features and targets to moderate size.")

@@ -362,3 +362,11 @@ def log_partition(m):
 def class_probabilities(m):
     """Return the derivative of `log_partition`: probabilities of shape (n, k)."""
     return expit(m) if m.shape[1] == 1 else softmax(m, axis=1)
+
+
+def as_probabilities(scores):
+    """Turn decision values into probabilities: a sigmoid, or for several classes a softmax."""
+    with np.errstate(all="ignore"):
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return softmax(scores, axis=1)

@@ -46,7 +46,7 @@ from skdp.audit import AuditResult, audit
 from skdp.audit._audit import _one_run
 from skdp.audit._canaries import default_canaries, given_canaries
 from skdp.audit._fits import Fitter, World
-from skdp.audit._statistics import (
+from skdp.audit._result import (
     chance_of_guesses,
     clopper_pearson,
     epsilon_from_guesses,
@@ -231,9 +231,9 @@ def test_the_bound_comes_near_the_claim(estimator, adjacency):
 
 
 SOLVERS = {
-    "skdp._solvers._dpscd.clip_contributions": DPSCDRegressor,
-    "skdp._solvers._dpsgd.clip_contributions": DPSGDRegressor,
-    "skdp._solvers._dpcd.clip_entries": DPCDLasso,
+    "skdp.linear_model.dpscd._solver.clip_contributions": DPSCDRegressor,
+    "skdp.linear_model.dpsgd._solver.clip_contributions": DPSGDRegressor,
+    "skdp.linear_model.dpcd._solver.clip_entries": DPCDLasso,
 }
 
 

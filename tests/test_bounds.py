@@ -8,7 +8,6 @@ from skdp._bounds import (
     augmented_norm,
     clip_columns,
     clip_rows,
-    clip_targets,
     divide_columns,
     norm_in_units,
     null_records,
@@ -17,6 +16,7 @@ from skdp._bounds import (
 )
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp._clipping import clip_contributions, clip_entries
+from skdp._targets import clip_targets
 
 EXTREME_ROWS = np.array(
     [

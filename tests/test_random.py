@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdp._plans import _keys
+from skdp._plans import _base
 from skdp._random import SecureStream, SeededStream, make_stream
 
 # Statistical tests on secure streams can't be seeded. Each rejects below this p-value.
@@ -137,10 +137,10 @@ def test_keys_give_streams_of_their_own():
 
 
 def test_each_use_of_a_seed_has_a_key_of_its_own():
-    keys = [key for name, key in vars(_keys).items() if name.endswith("_KEY")]
+    keys = [key for name, key in vars(_base).items() if name.endswith("_KEY")]
     assert len(set(keys)) == len(keys) >= 6
     assert min(keys) >= 2
-    for path in Path(_keys.__file__).parents[1].rglob("*.py"):
+    for path in Path(_base.__file__).parents[1].rglob("*.py"):
         # Numbers are given to names in one place.
         assert not re.search(r"key\b[^=\n]*=\s*\(\d", path.read_text(encoding="utf-8")), path.name
 

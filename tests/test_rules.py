@@ -16,7 +16,7 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
 
-import skdp.linear_model._dpscd as dual_cd
+import skdp.linear_model.dpscd._estimators as dual_cd
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDLasso,
@@ -64,7 +64,7 @@ def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
 @pytest.mark.parametrize("estimator", [DPLogisticRegression, DPRidge])
 @pytest.mark.parametrize("share", [0.0, 0.1])
 def test_the_plan_of_whitening_is_made_of_public_scalars(share, estimator, records, monkeypatch):
-    import skdp.linear_model._whitened as module
+    import skdp.linear_model.whitened._estimators as module
 
     calls = []
 

@@ -9,10 +9,13 @@ from skdp.accountant._events import (
     RandomizedResponseEvent,
 )
 from skdp.accountant._pure import calibrate_pure, calibrate_response
-from skdp.accountant._repetition import TruncatedNegativeBinomial
 from skdp.accountant._report import PrivacyReport
 from skdp.accountant._selection_cost import calibrate_selection, selection_noise
-from skdp.accountant._selection_event import NoisyMaxEvent, SelectionEvent
+from skdp.accountant._selection_event import (
+    NoisyMaxEvent,
+    SelectionEvent,
+    TruncatedNegativeBinomial,
+)
 
 __all__ = [
     "ErasureEvent",

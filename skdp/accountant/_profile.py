@@ -17,8 +17,8 @@ from skdp.accountant._events import GaussianEvent, joint_erasure, total
 from skdp.accountant._loss_distribution import PLDProfile, smallest_pld_delta
 from skdp.accountant._pure import PureProfile
 from skdp.accountant._renyi import RDPProfile
-from skdp.accountant._selection import LargestProfile, SelectionProfile
 from skdp.accountant._selection_event import SelectionEvent, checked_releases
+from skdp.accountant._selection_profile import LargestProfile, SelectionProfile
 
 ADJACENCIES = ("zero_out", "replace_one", "replace_label")
 

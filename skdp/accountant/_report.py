@@ -18,9 +18,13 @@ from skdp.accountant._profile import (
     group_epsilon,
     least_epsilon,
 )
-from skdp.accountant._report_html import report_html
-from skdp.accountant._report_json import read_entries, write_entries
-from skdp.accountant._report_markdown import explain_numbers, report_markdown
+from skdp.accountant._report_formats import (
+    explain_numbers,
+    read_entries,
+    report_html,
+    report_markdown,
+    write_entries,
+)
 from skdp.accountant._selection_event import SelectionEvent, checked_releases
 
 _WIDTH = 79

@@ -6,11 +6,14 @@ import math
 from scipy.optimize import brentq
 
 from skdp._checks import check_count, check_real
+from skdp.accountant._calibration import gaussian_mu
 from skdp.accountant._events import GaussianEvent, LaplaceEvent
 from skdp.accountant._profile import ADJACENCIES, epsilon_of
-from skdp.accountant._repetition import TruncatedNegativeBinomial, any_of_inverse
-from skdp.accountant._search import gaussian_mu
-from skdp.accountant._selection_event import SelectionEvent
+from skdp.accountant._selection_event import (
+    SelectionEvent,
+    TruncatedNegativeBinomial,
+    any_of_inverse,
+)
 
 _SMALLEST_EPSILON, _LARGEST_EPSILON = 1e-6, 1e4
 # Of epsilon, relative: trials may take a calibration each.

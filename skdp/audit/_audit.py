@@ -9,11 +9,10 @@ from sklearn.covariance import ledoit_wolf
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from skdp._random import make_stream
+from skdp._sklearn import quietly, refuse_foreign
 from skdp.audit._canaries import check_replaceable, class_set, default_canaries, given_canaries
 from skdp.audit._fits import Fitter
-from skdp.audit._result import AuditResult
-from skdp.audit._statistics import epsilon_from_guesses, epsilon_from_rates
-from skdp.utils._sklearn import quietly, refuse_foreign
+from skdp.audit._result import AuditResult, epsilon_from_guesses, epsilon_from_rates
 
 _FEWEST_FITS = 12
 # Of the fits, what chooses score and threshold: one in so many. The bound is counted on the rest.

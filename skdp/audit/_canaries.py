@@ -8,8 +8,9 @@ from sklearn.base import is_classifier
 
 from skdp._bounds import row_norms
 from skdp._checks import check_bounds
+from skdp._targets import encode_labels
 from skdp.audit._fits import World
-from skdp.linear_model._base import encode_labels, public_feature_bounds
+from skdp.linear_model._base import public_feature_bounds
 
 # Targets without bounds: far from any prediction, so that what a record contributes is clipped.
 _FAR = 1e6

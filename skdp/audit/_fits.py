@@ -9,7 +9,7 @@ from sklearn import config_context
 from sklearn.base import clone
 
 from skdp._bounds import null_records
-from skdp._solvers._parallel import single_threaded_blas
+from skdp._threads import single_threaded_blas
 from skdp.accountant import PrivacyReport
 from skdp.exceptions import PrivacyWarning
 

@@ -8,17 +8,18 @@ from distributed import Client
 
 from skdp._bounds import clip_rows, summation_slack
 from skdp._checks import check_positive
-from skdp._plans._walr import LabelBudget, plan_walr
 from skdp._random import random_name
-from skdp._solvers._walr import BLOCK
+from skdp._sklearn import StrOptions, validate_params
+from skdp._targets import encode_labels
 from skdp.dask._clients import resolve_client
-from skdp.dask._passes import passes
+from skdp.dask._sums import passes
 from skdp.dask._table import read_table
 from skdp.ledger._account import resolve_account
-from skdp.linear_model._base import POSITIVE, encode_labels
-from skdp.linear_model._label_aggregate import LabelAggregate
-from skdp.linear_model._label_release import CONSTRAINTS
-from skdp.utils._sklearn import StrOptions, validate_params
+from skdp.linear_model._base import POSITIVE
+from skdp.linear_model.walr._aggregate import LabelAggregate
+from skdp.linear_model.walr._plan import LabelBudget, plan_walr
+from skdp.linear_model.walr._release import CONSTRAINTS
+from skdp.linear_model.walr._solver import BLOCK
 
 _KEPT = ("fit_intercept", "epsilon", "delta", "ledger", "random_state")
 

@@ -8,12 +8,12 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skdp._bounds import BoundedRows, null_records
-from skdp._solvers._parallel import single_threaded_blas
-from skdp._solvers._row_sums import RowSums
-from skdp._solvers._walr import PublicRows
+from skdp._sklearn import validate_arrays
 from skdp._sparse import canonical
-from skdp.dask._seal import Seal, private_blocks
-from skdp.utils._sklearn import validate_arrays
+from skdp._threads import single_threaded_blas
+from skdp.dask._digest import Seal, private_blocks
+from skdp.linear_model.walr._solver import PublicRows
+from skdp.linear_model.whitened._row_sums import RowSums
 
 _OTHER_SIZE = "a partition has another number of rows than the collection states."
 _OTHER_COLUMNS = "a partition of {} has other columns than the collection states."

@@ -1,8 +1,9 @@
-"""Sums over rows that lie in parts, here or on the workers of a cluster."""
+"""Passes over the rows of a table, where they are computed."""
 
 import os
 import tempfile
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from itertools import chain, repeat, starmap
 from uuid import uuid4
 
@@ -13,8 +14,10 @@ from joblib import effective_n_jobs
 
 from skdp._bounds import present_records
 from skdp._random import random_name
-from skdp._solvers._parallel import map_in_order, sum_in_order
+from skdp._sklearn import as_configured_here
+from skdp._threads import map_in_order, single_threaded_blas, sum_in_order
 from skdp.dask._clients import RowsChangedError, alone, call_here, call_there, get_here
+from skdp.dask._digest import Seal
 from skdp.dask._parts import (
     Refusal,
     Stated,
@@ -25,8 +28,6 @@ from skdp.dask._parts import (
     part_slopes,
     read_part,
 )
-from skdp.dask._seal import Seal
-from skdp.utils._sklearn import as_configured_here
 
 # Bytes kept of rows, above which they lie in a file.
 _MOST_IN_MEMORY = 2**27
@@ -306,3 +307,38 @@ def _sum(parts):
 def _n_threads(reader):
     """Return the threads of a worker, unless the estimator says how many."""
     return get_worker().state.nthreads if reader.n_jobs is None else reader.n_jobs
+
+
+@contextmanager
+def passes(table, reader, *, client=None, verbose=0):
+    """Give sums over the rows of a table, which were read once.
+
+    Parameters
+    ----------
+    table : Table
+    reader : estimator
+        See `skdp.dask._parts.read_part`.
+    client : distributed.Client, default=None
+        None takes this process.
+    verbose : int, default=0
+        Whether to show how many passes were made.
+    """
+    with _bar(verbose) as on_pass, single_threaded_blas:
+        if client is None:
+            sums = LocalSums(table, reader, on_pass)
+        else:
+            sums = ClusterSums(table, reader, on_pass, client)
+        sums.read()
+        yield sums
+
+
+@contextmanager
+def _bar(verbose):
+    """Give a function to call after each pass, which shows a bar where that is asked for."""
+    if not verbose:
+        yield lambda: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(desc="passes over the rows", unit=" pass") as bar:
+        yield bar.update

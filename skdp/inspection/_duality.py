@@ -4,13 +4,14 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import clip_rows, clip_targets
+from skdp._bounds import clip_rows
 from skdp._checks import check_bounds
 from skdp._estimator import is_private
 from skdp._losses import LOSSES
+from skdp._sklearn import validate_data
+from skdp._targets import as_targets, clip_targets, encode_labels
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
-from skdp.linear_model._base import as_targets, encode_labels, public_feature_bounds
-from skdp.utils._sklearn import validate_data
+from skdp.linear_model._base import public_feature_bounds
 
 _BLOCK_ROWS = 4096
 # Steps that look for a better dual variable where the loss has a corner. Each takes two products

@@ -6,8 +6,8 @@ import os
 from numbers import Integral, Real
 from typing import NamedTuple
 
+from skdp._sklearn import repeats_rows
 from skdp.exceptions import LedgerError
-from skdp.utils._sklearn import repeats_rows
 
 _VARIABLE = "SKDP_LEDGER"
 _BOOTSTRAP = (

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 from skdp.accountant import ErasureEvent, GaussianEvent, LaplaceEvent, PrivacyReport, calibrate
+from skdp.accountant._calibration import gaussian_mu
 from skdp.accountant._events import joint_erasure
 from skdp.accountant._filter import (
     ERASURE_SHARE,
@@ -19,7 +20,6 @@ from skdp.accountant._filter import (
     cost_of_report,
     gaussian_budget,
 )
-from skdp.accountant._search import gaussian_mu
 from skdp.exceptions import BudgetExceededError, LedgerError
 
 ORIENTATION = (

@@ -4,7 +4,7 @@ import json
 import math
 
 from skdp.accountant._filter import GaussianCost
-from skdp.accountant._report_html import report_html
+from skdp.accountant._report_formats import report_html
 from skdp.ledger import _rules
 
 _COLUMNS = (

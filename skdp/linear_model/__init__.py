@@ -1,12 +1,12 @@
 """Linear models trained under differential privacy."""
 
-from skdp.linear_model._dpcd import DPCDClassifier, DPCDElasticNet, DPCDLasso
-from skdp.linear_model._dpscd import DPSCDClassifier, DPSCDRegressor
-from skdp.linear_model._dpsgd import DPSGDClassifier, DPSGDRegressor
-from skdp.linear_model._label_aggregate import LabelAggregate
-from skdp.linear_model._label_release import label_aggregate
-from skdp.linear_model._walr import WALRClassifier, walr_path
-from skdp.linear_model._whitened import DPLogisticRegression, DPRidge
+from skdp.linear_model.dpcd._estimators import DPCDClassifier, DPCDElasticNet, DPCDLasso
+from skdp.linear_model.dpscd._estimators import DPSCDClassifier, DPSCDRegressor
+from skdp.linear_model.dpsgd._estimators import DPSGDClassifier, DPSGDRegressor
+from skdp.linear_model.walr._aggregate import LabelAggregate
+from skdp.linear_model.walr._estimators import WALRClassifier, walr_path
+from skdp.linear_model.walr._release import label_aggregate
+from skdp.linear_model.whitened._estimators import DPLogisticRegression, DPRidge
 
 __all__ = [
     "DPCDClassifier",

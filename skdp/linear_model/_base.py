@@ -1,29 +1,26 @@
 """What linear models share: predictions, labels, and the check of what is published."""
 
 from numbers import Real
-from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
-from scipy.special import expit, softmax
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import clip_rows, clip_targets, target_scale
+from skdp._bounds import clip_rows
 from skdp._checks import (
     check_bounds,
     check_feature_bounds,
-    check_finite_input,
+    check_finite,
     check_positive,
     check_public_weight,
 )
-from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
-from skdp._notebook import CaptionMixin
+from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, RecordPrivateEstimator, is_private
+from skdp._losses import as_probabilities
 from skdp._plans._base import CLASSES_READ
+from skdp._sklearn import Interval, StrOptions, quietly, validate_data
+from skdp._targets import TargetUnits, as_targets, clip_targets, target_scale
 from skdp._weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp.exceptions import warn_user
-from skdp.utils._sklearn import Interval, StrOptions, quietly, validate_data
 
 # Numbers whose squares and products stay far from the ends of double precision.
 POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
@@ -48,14 +45,6 @@ COMMON_CONSTRAINTS = {
 
 # Of the parameter `class_weight`; texts are refused with the remedy.
 CLASS_WEIGHT = [dict, str, None]
-
-
-class TargetUnits(NamedTuple):
-    """How targets were mapped before training: ``y = midpoint + half_width * target``."""
-
-    midpoint: float
-    half_width: float
-    one_target: bool
 
 
 class RowPrivateEstimator(RecordPrivateEstimator):
@@ -362,14 +351,6 @@ class ProbabilityMixin:
             return np.log(self.predict_proba(X))
 
 
-def as_probabilities(scores):
-    """Turn decision values into probabilities: a sigmoid, or for several classes a softmax."""
-    with np.errstate(all="ignore"):
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return softmax(scores, axis=1)
-
-
 def _linear(estimator, X):
     check_is_fitted(estimator)
     # Whatever its fit takes.
@@ -377,71 +358,6 @@ def _linear(estimator, X):
     X = validate_data(estimator, X, **checks, reset=False)
     with np.errstate(all="ignore"):
         return X @ estimator.coef_.T + estimator.intercept_
-
-
-def encode_labels(y, classes):
-    """Return the class set and targets in {-1, 1}: one column for two classes, else one a class.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-    classes : array-like or None
-        The declared class set; None reads it from `y`.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two classes or a label isn't among those declared.
-    """
-    if classes is None:
-        quietly(check_classification_targets, y)
-        classes, codes = quietly(np.unique, y, return_inverse=True)
-        if classes.size < 2:
-            raise ValueError("A classifier needs at least 2 classes; the data contains one class.")
-    else:
-        classes = _check_classes(classes)
-        codes = _declared_codes(y, classes)
-    if classes.size == 2:
-        return classes, np.where(codes == 1, 1.0, -1.0)[:, np.newaxis]
-    targets = np.full((codes.size, classes.size), -1.0)
-    targets[np.arange(codes.size), codes] = 1.0
-    return classes, targets
-
-
-def _check_classes(classes):
-    listed = np.asarray(classes, dtype=object)
-    if listed.ndim != 1:
-        raise ValueError("The 'classes' parameter must be a flat list of labels.")
-    if len({isinstance(label, str) for label in listed}) > 1:
-        raise ValueError("The 'classes' parameter must not mix strings with other labels.")
-    if any(label is None or label != label for label in listed):
-        raise ValueError("The 'classes' parameter must not contain missing values.")
-    classes = np.unique(np.asarray(classes))
-    if classes.size < 2:
-        raise ValueError("The 'classes' parameter must name at least 2 classes.")
-    return classes
-
-
-def _declared_codes(y, classes):
-    known = classes
-    if y.dtype.kind == classes.dtype.kind and y.dtype.kind in "fM":
-        # The same label may be stored with fewer digits or in another unit of time.
-        known = classes.astype(y.dtype)
-    index = {label: code for code, label in enumerate(known.tolist())}
-    codes = np.array([index.get(label, -1) for label in y.tolist()])
-    if (codes < 0).any():
-        raise ValueError("y contains labels that are not among the declared classes.")
-    return codes
-
-
-def as_targets(y):
-    """Return regression targets as float64 of shape (n_samples, n_outputs)."""
-    if issparse(y):
-        raise TypeError("Sparse y is not supported; pass a dense array.")
-    y = quietly(np.asarray, y, dtype=np.float64)
-    # Entries of object arrays were not looked at before.
-    check_finite_input(y, "y")
-    return y.reshape(y.shape[0], -1)
 
 
 def public_feature_bounds(estimator, n_features):
@@ -452,9 +368,3 @@ def public_feature_bounds(estimator, n_features):
         reach = 1.0 if norm is None else check_positive(norm, "data_norm")
         bounds = (-reach, reach)
     return check_feature_bounds(bounds, n_features)
-
-
-def check_finite(weights):
-    """Refuse to publish weights that overflowed; as released values they may be looked at."""
-    if not np.isfinite(weights).all():
-        raise ValueError("The fit overflowed: scale the features and targets to moderate size.")

@@ -1,8 +1,13 @@
 """Scores of a model on private records, with noise, an interval and a report."""
 
-from skdp.metrics._calibration import PrivateCalibrationCurve, private_calibration_curve
-from skdp.metrics._confusion import PrivateConfusionMatrix, private_confusion_matrix
-from skdp.metrics._roc import PrivateRocCurve, private_roc_curve
+from skdp.metrics._curves import (
+    PrivateCalibrationCurve,
+    PrivateConfusionMatrix,
+    PrivateRocCurve,
+    private_calibration_curve,
+    private_confusion_matrix,
+    private_roc_curve,
+)
 from skdp.metrics._score import PrivateScore, private_score
 
 __all__ = [

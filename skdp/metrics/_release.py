@@ -9,14 +9,15 @@ from scipy.special import expit
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from skdp._checks import check_finite_input
-from skdp._plans._histogram import GroupScoreBudget, ScoreBudget, count_noise, plan_histogram
-from skdp._solvers._histogram import release_histogram
+from skdp._groups import encode_groups
+from skdp._sklearn import Interval, StrOptions, quietly, refuse_foreign
+from skdp._targets import encode_labels
 from skdp.accountant import PrivacyReport
 from skdp.ledger._account import LEDGER_CONSTRAINT, resolve_account
-from skdp.linear_model._base import COMMON_CONSTRAINTS, encode_labels
-from skdp.linear_model._groups import encode_groups
+from skdp.linear_model._base import COMMON_CONSTRAINTS
+from skdp.metrics._plan import GroupScoreBudget, ScoreBudget, count_noise, plan_histogram
+from skdp.metrics._solver import release_histogram
 from skdp.metrics._statistics import Shares
-from skdp.utils._sklearn import Interval, StrOptions, quietly, refuse_foreign
 
 CONSTRAINTS = {
     "epsilon": COMMON_CONSTRAINTS["epsilon"],

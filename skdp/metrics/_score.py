@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from numbers import Real
 
+from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics._release import BINS, CONSTRAINTS, Request
 from skdp.metrics._scorings import SCORES, check_kind, n_releases
-from skdp.utils._sklearn import StrOptions, validate_params
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,7 +7,6 @@ from sklearn.base import is_classifier, is_regressor
 
 from skdp._bounds import clip_scores
 from skdp._checks import check_bounds
-from skdp._solvers._histogram import Axis
 from skdp.metrics import _statistics as statistics
 from skdp.metrics._release import (
     binary_scores,
@@ -20,6 +19,7 @@ from skdp.metrics._release import (
     read_targets,
     two_classes,
 )
+from skdp.metrics._solver import Axis
 
 # Probabilities of the true class below it count as this much: the logarithm has no bound.
 LEAST_PROBABILITY = 1e-4

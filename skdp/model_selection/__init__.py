@@ -1,6 +1,5 @@
 """Choosing a model on private records within one budget."""
 
-from skdp.model_selection._grid import DPGridSearch
-from skdp.model_selection._randomized import DPRandomizedSearch
+from skdp.model_selection._search import DPGridSearch, DPRandomizedSearch
 
 __all__ = ["DPGridSearch", "DPRandomizedSearch"]

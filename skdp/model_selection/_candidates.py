@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from skdp._estimator import RecordPrivateEstimator, refuse_settings
 from skdp.ledger._account import COVERED
 from skdp.linear_model._base import RowPrivateEstimator
-from skdp.pipeline._tree import all_leaves, fix_density, private_leaves, tree, whatever_leaks
+from skdp.pipeline._steps import all_leaves, fix_density, private_leaves, tree, whatever_leaks
 
 SET_BY_SEARCH = ("epsilon", "delta", "adjacency", "ledger", "random_state")
 # Steps of skdp take all finite rows; None and words such as 'passthrough' do, too.

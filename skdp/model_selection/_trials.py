@@ -15,12 +15,12 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 
-from skdp._plans._selection import SCORE_PARTS
+from skdp._sklearn import take_rows
 from skdp.ledger._account import COVERED
 from skdp.metrics import private_score
 from skdp.metrics._scorings import row_scores
 from skdp.model_selection._candidates import last_step
-from skdp.utils._sklearn import take_rows
+from skdp.model_selection._plan import SCORE_PARTS
 
 _FAILED = (
     "the fit that was chosen failed: scale the features and targets to moderate size. What was "

@@ -4,8 +4,7 @@ Needs the extra ``onnx``: ``pip install "skdp[onnx]"``.
 """
 
 try:
-    from skdp.onnx._metadata import attach_report, read_report
-    from skdp.onnx._register import register
+    from skdp.onnx._register import attach_report, read_report, register
 except ModuleNotFoundError as error:
     raise ImportError(
         f"skdp.onnx needs {error.name}, which isn't installed: pip install 'skdp[onnx]'"

@@ -13,7 +13,7 @@ from sklearn.preprocessing import Normalizer, OneHotEncoder
 
 from skdp._checks import LARGEST_BOUND
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, is_default
-from skdp.utils._sklearn import quietly
+from skdp._sklearn import quietly
 
 _LONGEST, _SHORTEST = 1e30, 1e-30
 

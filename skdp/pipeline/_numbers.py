@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
+from skdp._sklearn import quietly, refuse_foreign
 from skdp.preprocessing._columns import find_gaps
-from skdp.utils._sklearn import quietly, refuse_foreign
 
 _WHOLE = "biu"
 # Objects and strings: each entry has a type of its own, or a length.

@@ -1,10 +1,11 @@
-"""A pipeline with one budget for all that its steps learn."""
+"""Pipelines without names."""
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.metaestimators import available_if
 
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
-from skdp._plans._pipeline import PipelineBudget
+from skdp._sklearn import StrOptions, _fit_context
 from skdp.linear_model._base import RowPrivateEstimator
 from skdp.pipeline._budget import (
     fit_model,
@@ -19,7 +20,8 @@ from skdp.pipeline._budget import (
 )
 from skdp.pipeline._chain import fit_chain, fit_last, hand_on, refuse_further
 from skdp.pipeline._numbers import PipelineOfFloats, as_floats
-from skdp.pipeline._tree import (
+from skdp.pipeline._plan import PipelineBudget
+from skdp.pipeline._steps import (
     check_leaks,
     forest,
     handing,
@@ -27,7 +29,6 @@ from skdp.pipeline._tree import (
     private_leaves,
     width_after,
 )
-from skdp.utils._sklearn import StrOptions, _fit_context
 
 
 def _last_has(name):
@@ -389,3 +390,63 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
     def _uncovered(self):
         return check_leaks(forest(self.steps), tuple(self.allow))
+
+
+def make_private_pipeline(
+    *steps,
+    epsilon=1.0,
+    delta=1e-5,
+    adjacency="zero_out",
+    shares="auto",
+    ledger=None,
+    random_state=None,
+    allow=(),
+):
+    """Make a `DPPipeline` whose steps are named by their classes.
+
+    Parameters
+    ----------
+    *steps : estimators
+        In their order; the names are those of the classes in lower case.
+    epsilon, delta : float
+        The guarantee of everything; see :class:`DPPipeline`, also for what follows.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares.
+    shares : "auto", dict or list of float, default="auto"
+        How much of the budget each step gets.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study.
+    random_state : int, RandomState instance or None, default=None
+        A seed of all noise, or None for none.
+    allow : tuple of str, default=()
+        Names of steps that may leak.
+
+    Returns
+    -------
+    pipeline : DPPipeline
+        Not fitted.
+
+    Raises
+    ------
+    TypeError
+        If a step can't be part of a pipeline.
+
+    Examples
+    --------
+    >>> from skdp.linear_model import DPRidge
+    >>> from skdp.pipeline import make_private_pipeline
+    >>> from skdp.preprocessing import BoundsScaler
+    >>> model = make_private_pipeline(BoundsScaler(), DPRidge(), epsilon=0.5)
+    >>> [name for name, _ in model.steps]
+    ['boundsscaler', 'dpridge']
+    """
+    return DPPipeline(
+        make_pipeline(*steps).steps,
+        epsilon=epsilon,
+        delta=delta,
+        adjacency=adjacency,
+        shares=shares,
+        ledger=ledger,
+        random_state=random_state,
+        allow=allow,
+    )

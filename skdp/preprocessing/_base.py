@@ -4,9 +4,8 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._estimator import RecordPrivateEstimator
-from skdp._notebook import CaptionMixin
-from skdp.utils._sklearn import validate_data
+from skdp._estimator import CaptionMixin, RecordPrivateEstimator
+from skdp._sklearn import validate_data
 
 DTYPES = [np.float64, np.float32]
 

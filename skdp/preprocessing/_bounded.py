@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import row_norms
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
+from skdp._sklearn import Interval, _fit_context, validate_data
 from skdp._sparse import scaled_rows
 from skdp.preprocessing._base import DTYPES
-from skdp.utils._sklearn import Interval, _fit_context, validate_data
 
 # What rounding may make of 0, in units of the largest value.
 _ROUNDING = 2.0**-50

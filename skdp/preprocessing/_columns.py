@@ -6,8 +6,8 @@ from numbers import Real
 
 import numpy as np
 
-from skdp._solvers._preprocessing_counts import sort_categories
-from skdp.utils._sklearn import quietly
+from skdp._sklearn import quietly
+from skdp.preprocessing._solver import sort_categories
 
 # Of pandas, which needn't be installed.
 _GAP_TYPES = ("NAType", "NaTType")

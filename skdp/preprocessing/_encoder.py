@@ -9,8 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import present_records
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._plans._encoder import plan_encoder
-from skdp._solvers._preprocessing_counts import keep_largest, release_counts
+from skdp._sklearn import (
+    Interval,
+    RealNotInt,
+    StrOptions,
+    _fit_context,
+    read_feature_names,
+    validate_data,
+)
 from skdp.preprocessing._base import PrivateTransformer
 from skdp.preprocessing._columns import (
     as_array,
@@ -19,14 +25,8 @@ from skdp.preprocessing._columns import (
     find_gaps,
     read_categories,
 )
-from skdp.utils._sklearn import (
-    Interval,
-    RealNotInt,
-    StrOptions,
-    _fit_context,
-    read_feature_names,
-    validate_data,
-)
+from skdp.preprocessing._plan import plan_encoder
+from skdp.preprocessing._solver import keep_largest, release_counts
 
 _INFREQUENT = "infrequent"
 

@@ -8,11 +8,11 @@ from sklearn.base import OneToOneFeatureMixin
 
 from skdp._checks import check_feature_bounds, check_positive
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._plans._distribution import linear_edges, plan_scaler
-from skdp._solvers._distribution import scale_columns
+from skdp._sklearn import Interval, _fit_context, validate_data
 from skdp.preprocessing._base import DTYPES, NumberTransformer
 from skdp.preprocessing._bounded import same_bounds
-from skdp.utils._sklearn import Interval, _fit_context, validate_data
+from skdp.preprocessing._plan import linear_edges, plan_scaler
+from skdp.preprocessing._solver import scale_columns
 
 
 class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):

@@ -23,8 +23,8 @@ _OTHERS = (
 )
 # What fitted ones keep for themselves.
 _INSIDE = (
-    "skdp.linear_model._dpsgd_base._Stream",
-    "skdp.linear_model._response_aggregate.ResponseAggregate",
+    "skdp.linear_model.dpsgd._base._Stream",
+    "skdp.linear_model.walr._aggregate.ResponseAggregate",
     "skdp.pipeline._chain.HandedBounds",
     "skdp.preprocessing._bounded._Map",
 )
@@ -58,7 +58,7 @@ def trusted_types():
     Examples
     --------
     >>> from skdp.utils.persistence import trusted_types
-    >>> "skdp.linear_model._whitened.DPRidge" in trusted_types()
+    >>> "skdp.linear_model.whitened._estimators.DPRidge" in trusted_types()
     True
 
     With skops::

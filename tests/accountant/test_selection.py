@@ -29,8 +29,8 @@ from skdp.accountant import (
 )
 from skdp.accountant._loss_distribution import PLDProfile
 from skdp.accountant._profile import build_profile
-from skdp.accountant._repetition import any_of, any_of_inverse
-from skdp.accountant._selection import LargestProfile, SelectionProfile
+from skdp.accountant._selection_event import any_of, any_of_inverse
+from skdp.accountant._selection_profile import LargestProfile, SelectionProfile
 
 ZERO = ("zero_out", "pld")
 LAWS = [(eta, rate) for eta in (-0.5, 0.0, 1.0) for rate in (0.5, 0.1, 0.01)]

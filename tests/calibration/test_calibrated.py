@@ -18,7 +18,7 @@ from skdp._plans import _base
 from skdp.accountant import GaussianEvent, PrivacyReport
 from skdp.accountant._filter import gaussian_cost
 from skdp.calibration import DPCalibratedClassifier
-from skdp.calibration._sigmoid import fit_sigmoid
+from skdp.calibration._calibrated import fit_sigmoid
 from skdp.exceptions import BudgetExceededError
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import (
@@ -229,8 +229,8 @@ def test_counts_have_the_noise_that_is_accounted():
 
 def test_a_seed_gives_counts_other_noise_than_the_classifier():
     from skdp._plans._base import Plan
-    from skdp._plans._calibrated import CalibrationPlan
-    from skdp._plans._histogram import HistogramPlan
+    from skdp.calibration._plan import CalibrationPlan
+    from skdp.metrics._plan import HistogramPlan
 
     keys = {Plan.stream_key, CalibrationPlan.stream_key, HistogramPlan.stream_key}
     assert len(keys) == 3

@@ -22,15 +22,15 @@ from dask.utils import key_split
 from distributed import Client, LocalCluster, get_task_stream
 
 from skdp._plans._base import Budget
-from skdp._solvers import _row_sums
 from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _sums, label_aggregate, transform
 from skdp.dask._clients import CHANGED
-from skdp.dask._passes import passes
+from skdp.dask._estimators import Reader
+from skdp.dask._sums import passes
 from skdp.dask._table import read_table
-from skdp.dask._whitened import Reader
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPRidge, WALRClassifier
 from skdp.linear_model import label_aggregate as label_aggregate_in_memory
+from skdp.linear_model.whitened import _row_sums
 from skdp.preprocessing import BoundsScaler, NormClipper
 from skdp.utils.estimator_checks import check_private_estimator
 

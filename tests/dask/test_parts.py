@@ -23,16 +23,16 @@ from distributed import Client, LocalCluster, futures_of, get_worker
 
 from skdp._bounds import null_records
 from skdp._mechanisms import GaussianMechanism
-from skdp._solvers import _row_sums
-from skdp.dask import DaskDPRidge, _labels, _seal, _sums, label_aggregate, transform
+from skdp.dask import DaskDPRidge, _digest, _labels, _sums, label_aggregate, transform
 from skdp.dask._clients import CHANGED, RowsChangedError
+from skdp.dask._digest import Seal
+from skdp.dask._estimators import Reader
 from skdp.dask._parts import Refusal, Stated, part_by_label, part_moment, read_part
-from skdp.dask._seal import Seal
 from skdp.dask._table import parts_of_frame
-from skdp.dask._whitened import Reader
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPRidge, _base
+from skdp.linear_model.whitened import _row_sums
 from skdp.preprocessing import DPStandardScaler, NormClipper
 
 N, D, SIZE = 3000, 3, 1000
@@ -204,7 +204,7 @@ def sum_of(reader, X, kept):
 def test_what_is_added_up_is_what_was_compared(reader, as_kind, data, monkeypatch):
     X, y = as_kind(data[0]), data[1]
     kept = kept_of(reader, X, y if isinstance(reader, Reader) else y > 0.0)
-    expected, digest = sum_of(reader, X, kept), _seal._digest
+    expected, digest = sum_of(reader, X, kept), _digest._digest
 
     def then_written(rows, key):
         found = digest(rows, key)
@@ -212,7 +212,7 @@ def test_what_is_added_up_is_what_was_compared(reader, as_kind, data, monkeypatc
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(_seal, "_digest", then_written)
+        patch.setattr(_digest, "_digest", then_written)
         np.testing.assert_array_equal(sum_of(reader, X, kept), expected)
     with pytest.raises(RowsChangedError):
         sum_of(reader, X, kept)

@@ -16,7 +16,7 @@ from skdp.accountant import GaussianEvent, _filter, calibrate
 from skdp.exceptions import BudgetExceededError, LedgerError, PrivacyWarning
 from skdp.ledger._account import COVERED, LEDGER_CONSTRAINT, Account, resolve_account
 from skdp.linear_model import DPLogisticRegression
-from skdp.linear_model._whitened import _BaseWhitened
+from skdp.linear_model.whitened._estimators import _BaseWhitened
 from tests.ledger._fits import charges_of, make_ledger, report_of
 
 

@@ -11,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
 from skdp._bounds import null_records
-from skdp._solvers import _gathered, _row_sums
 from skdp.audit import audit
 from skdp.calibration import DPCalibratedClassifier
 from skdp.ledger import PrivacyLedger
@@ -26,9 +25,11 @@ from skdp.linear_model import (
     DPSGDClassifier,
     DPSGDRegressor,
     WALRClassifier,
+    _batches,
     label_aggregate,
     walr_path,
 )
+from skdp.linear_model.whitened import _row_sums
 from skdp.metrics import private_score
 from skdp.model_selection import DPGridSearch
 from skdp.preprocessing import NormClipper
@@ -256,7 +257,7 @@ def test_null_records_are_those_of_dense_rows(model, rng):
 @pytest.mark.parametrize("model", [DPLogisticRegression(), DPSGDClassifier(batch_size=5000)])
 def test_threads_change_no_bit(model, rng, monkeypatch):
     monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
-    monkeypatch.setattr("skdp._solvers._parallel.WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr("skdp._threads.WORTHWHILE_ENTRIES", 0)
     X = random_rows(rng, 12_000, 30, 0.1)
     y = np.arange(12_000) % 2
     found = {
@@ -267,7 +268,7 @@ def test_threads_change_no_bit(model, rng, monkeypatch):
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
-@pytest.mark.parametrize("size", [1, _gathered._FEW_ROWS, _gathered._FEW_ROWS + 1])
+@pytest.mark.parametrize("size", [1, _batches._FEW_ROWS, _batches._FEW_ROWS + 1])
 def test_rows_are_gathered_in_one_of_two_ways(size, n_outputs, rng):
     from skdp._bounds import clip_rows
 
@@ -279,7 +280,7 @@ def test_rows_are_gathered_in_one_of_two_ways(size, n_outputs, rng):
     c = rng.standard_normal((size, n_outputs)).squeeze(axis=1 if n_outputs == 1 else ())
     found = []
     for rows in (dense, given):
-        gathered = _gathered.gathered_rows(rows, N_ROWS)
+        gathered = _batches.gathered_rows(rows, N_ROWS)
         found.append((gathered.load(indices), gathered.predict(w), gathered.sum(c)))
     for one, other in zip(*found, strict=True):
         assert one.shape == other.shape

@@ -9,7 +9,7 @@ import pytest
 from skdp._bounds import null_records
 from skdp._mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
 from skdp._random import SeededStream
-from skdp.audit._statistics import epsilon_from_rates
+from skdp.audit._result import epsilon_from_rates
 from tests.metrics._models import CLASSIFICATION, binary_records, calls
 
 K, N = 5, 40

@@ -11,10 +11,10 @@ import pytest
 from sklearn import config_context
 
 from skdp._mechanisms import GaussianMechanism
-from skdp._plans._selection import SearchBudget, plan_selection
 from skdp.accountant import GaussianEvent
-from skdp.audit._statistics import epsilon_from_rates
+from skdp.audit._result import epsilon_from_rates
 from skdp.linear_model import DPLogisticRegression
+from skdp.model_selection._plan import SearchBudget, plan_selection
 from skdp.model_selection._trials import Records, run_repeated
 
 EPSILON, DELTA, ERROR = 3.0, 0.1, 1e-7

@@ -20,7 +20,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skdp._mechanisms import NoisyMaximum
 from skdp._plans._base import CLASSES_READ
-from skdp._plans._selection import SCORE_PARTS, _excess_of_largest
 from skdp._random import make_stream
 from skdp.accountant import PrivacyReport, TruncatedNegativeBinomial
 from skdp.exceptions import BudgetExceededError
@@ -33,6 +32,7 @@ from skdp.linear_model import (
     WALRClassifier,
 )
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch, _search
+from skdp.model_selection._plan import SCORE_PARTS, _excess_of_largest
 from skdp.preprocessing import (
     BoundsScaler,
     DPNormClipper,

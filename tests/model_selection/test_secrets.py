@@ -12,7 +12,6 @@ from scipy.stats import binomtest
 from sklearn.pipeline import make_pipeline
 
 from skdp._mechanisms import GaussianMechanism, NoisyMaximum
-from skdp._plans._selection import SCORE_PARTS
 from skdp._random import make_stream
 from skdp.accountant import TruncatedNegativeBinomial
 from skdp.exceptions import PrivacyWarning
@@ -20,6 +19,7 @@ from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.metrics._scorings import ROW_SPREAD, row_scores
 from skdp.model_selection import _trials
+from skdp.model_selection._plan import SCORE_PARTS
 from skdp.preprocessing import NormClipper
 from tests.model_selection._searches import GRID, published, records, search
 

@@ -16,7 +16,6 @@ from sklearn.utils import get_tags
 
 from skdp._mechanisms import GaussianMechanism
 from skdp._plans import _base
-from skdp._plans._pipeline import _FIT_ERASURE
 from skdp.accountant import PrivacyReport
 from skdp.accountant._filter import gaussian_cost
 from skdp.calibration import DPCalibratedClassifier
@@ -34,6 +33,7 @@ from skdp.linear_model import (
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import DPPipeline, make_private_pipeline
 from skdp.pipeline._chain import HandingPipeline
+from skdp.pipeline._plan import _FIT_ERASURE
 from skdp.preprocessing import (
     BoundsScaler,
     DPNormClipper,

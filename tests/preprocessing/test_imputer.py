@@ -14,7 +14,7 @@ from skdp._mechanisms import GaussianMechanism
 from skdp.accountant import get_epsilon
 from skdp.ledger import PrivacyLedger
 from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
-from skdp.preprocessing._fills import default_fills
+from skdp.preprocessing._imputer import default_fills
 
 STRATEGIES = ("mean", "median", "most_frequent", "constant")
 INF = float("inf")

@@ -18,7 +18,7 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 
-import skdp.linear_model._label_release as holder
+import skdp.linear_model.walr._release as holder
 from skdp._bounds import null_records
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism, RandomizedResponse
 from skdp._random import SeededStream

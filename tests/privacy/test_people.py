@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier
 
+from skdp._groups import encode_groups
 from skdp.accountant import get_epsilon
 from skdp.audit import audit
 from skdp.linear_model import DPLogisticRegression, DPRidge
-from skdp.linear_model._groups import encode_groups
 from tests.privacy._audited import BUDGET, CLIPPED
 from tests.privacy._cases import CORNERS, TARGETS, THREE, TWO, Case, K, neighbour
 from tests.privacy._replay import broken_claims, record

@@ -10,10 +10,7 @@ import pytest
 
 from skdp import _bounds
 from skdp._mechanisms import GaussianMechanism
-from skdp._plans._whitened import WhitenedProblem
 from skdp._sampling import PoissonSampler
-from skdp._solvers import _whitened
-from skdp._solvers._row_sums import RowSums
 from skdp.linear_model import (
     DPCDLasso,
     DPLogisticRegression,
@@ -22,6 +19,9 @@ from skdp.linear_model import (
     DPSGDClassifier,
     WALRClassifier,
 )
+from skdp.linear_model.whitened import _solver
+from skdp.linear_model.whitened._plan import WhitenedProblem
+from skdp.linear_model.whitened._row_sums import RowSums
 from tests.privacy._cases import (
     LABEL_CASES,
     N_ROWS,
@@ -37,7 +37,9 @@ from tests.privacy._replay import broken_claims, compare_all, noise_p_values, re
 
 
 def skipped_clip(patch):
-    patch.setattr("skdp._solvers._dpsgd.clip_contributions", lambda contributions, *_: None)
+    patch.setattr(
+        "skdp.linear_model.dpsgd._solver.clip_contributions", lambda contributions, *_: None
+    )
 
 
 def skipped_dual_clip(patch):
@@ -45,11 +47,11 @@ def skipped_dual_clip(patch):
         contributions[norm == 0.0] = 0.0
         return contributions
 
-    patch.setattr("skdp._solvers._dpscd.clip_contributions", only_null)
+    patch.setattr("skdp.linear_model.dpscd._solver.clip_contributions", only_null)
 
 
 def skipped_entry_clip(patch):
-    patch.setattr("skdp._solvers._dpcd.clip_entries", lambda contributions, bound: None)
+    patch.setattr("skdp.linear_model.dpcd._solver.clip_entries", lambda contributions, bound: None)
 
 
 def intercept_left_out(patch):
@@ -173,11 +175,13 @@ def sequential_with_an_exact_dual(patch):
         released = mechanism.release(both, noise)
         return released[: increment.size].reshape(increment.shape), zetas
 
-    patch.setattr("skdp._solvers._dpscd.release_jointly", release_v_only)
+    patch.setattr("skdp.linear_model.dpscd._solver.release_jointly", release_v_only)
 
 
 def skipped_whitened_clip(patch):
-    patch.setattr("skdp._solvers._row_sums.clip_contributions", lambda contributions, *_: None)
+    patch.setattr(
+        "skdp.linear_model.whitened._row_sums.clip_contributions", lambda contributions, *_: None
+    )
 
 
 def lengths_by_another_map(patch):
@@ -193,7 +197,7 @@ def intercept_outside_of_the_moment(patch):
     def shorter(**numbers):
         return WhitenedProblem(**numbers | {"row_norm": 1.0})
 
-    patch.setattr("skdp.linear_model._whitened.WhitenedProblem", shorter)
+    patch.setattr("skdp.linear_model.whitened._estimators.WhitenedProblem", shorter)
 
 
 def exact_moment(patch):
@@ -204,14 +208,14 @@ def exact_moment(patch):
         seen.append(moment(self, mechanism))
         return seen[-1]
 
-    as_symmetric = _whitened.as_symmetric
+    as_symmetric = _solver.as_symmetric
     patch.setattr(RowSums, "moment", seeing)
-    patch.setattr(_whitened, "as_symmetric", lambda _, size: as_symmetric(seen[-1], size))
+    patch.setattr(_solver, "as_symmetric", lambda _, size: as_symmetric(seen[-1], size))
 
 
 def steps_by_the_data(patch):
     """Their sum costs the same, however many there are, but their number tells."""
-    targets, choose = [], _whitened.choose_steps
+    targets, choose = [], _solver.choose_steps
 
     def choosing(white, plan, rules):
         steps = choose(white, plan, rules)
@@ -222,7 +226,7 @@ def steps_by_the_data(patch):
         original(self, rows, labels, *rest, **others)
 
     patch.setattr(RowSums, "__init__", seeing)
-    patch.setattr(_whitened, "choose_steps", choosing)
+    patch.setattr(_solver, "choose_steps", choosing)
 
 
 # With little noise and clipping, so that updates are not all as long as the bound.

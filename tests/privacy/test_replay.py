@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
-from skdp._solvers._walr import BLOCK
+from skdp._sklearn import StrOptions
 from skdp.linear_model import (
     DPCDLasso,
     DPLogisticRegression,
@@ -21,7 +21,7 @@ from skdp.linear_model import (
     DPSGDClassifier,
     DPSGDRegressor,
 )
-from skdp.utils._sklearn import StrOptions
+from skdp.linear_model.walr._solver import BLOCK
 from skdp.utils.discovery import all_estimators
 from tests.privacy._cases import (
     CASES,

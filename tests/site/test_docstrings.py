@@ -16,7 +16,7 @@ from numpydoc.validate import validate
 from sklearn.base import BaseEstimator
 
 import skdp
-from skdp.utils._sklearn import assert_docstring_consistency
+from skdp._sklearn import assert_docstring_consistency
 from skdp.utils.discovery import all_estimators
 from tests._listed import PRIVATE, TRANSFORMERS
 from tests._loops import for_each

@@ -35,8 +35,8 @@ from scipy.special import logsumexp
 from skdp._bounds import clip_rows
 from skdp._clipping import clip_contributions
 from skdp._plans._base import Budget
-from skdp._plans._dpscd import DPSCDProblem, plan_dpscd
-from skdp._solvers._dpscd import solve_dpscd
+from skdp.linear_model.dpscd._plan import DPSCDProblem, plan_dpscd
+from skdp.linear_model.dpscd._solver import solve_dpscd
 from tests._objectives import DUAL
 from tests.statistical._transcripts import (
     EPSILONS,

@@ -34,8 +34,8 @@ from scipy.special import logsumexp
 from skdp._bounds import clip_rows
 from skdp._clipping import clip_contributions
 from skdp._mechanisms import GaussianMechanism
-from skdp._solvers._dpscd import solve_dpscd_sequential
 from skdp.accountant import GaussianEvent, PrivacyReport, get_epsilon
+from skdp.linear_model.dpscd._solver import solve_dpscd_sequential
 from tests._objectives import DUAL
 from tests.statistical._transcripts import (
     EPSILONS,

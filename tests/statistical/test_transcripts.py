@@ -25,7 +25,7 @@ from sklearn import config_context
 from skdp._bounds import null_records
 from skdp._mechanisms import LaplaceMechanism
 from skdp._sampling import PoissonSampler
-from skdp._solvers._parallel import single_threaded_blas
+from skdp._threads import single_threaded_blas
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDLasso,

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
+from skdp import _sklearn
 from skdp.linear_model import DPSCDClassifier, DPSGDRegressor, WALRClassifier, label_aggregate
 from skdp.preprocessing import BoundsScaler
-from skdp.utils import _sklearn
 
 COMPUTE = r"is a Dask collection, and only arrays in memory are read here: call \.compute\(\)"
 CONVERT = r"array_api_dispatch=True asks .* numpy\.asarray \(a PyTorch tensor by \.numpy\(\)\), or"

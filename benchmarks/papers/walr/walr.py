@@ -48,8 +48,8 @@ import _common as bench
 from _data import DATA_SETS, load_prepared
 
 from skdp._bounds import clip_rows
-from skdp._solvers._walr import PublicRows, solve_lbfgs, start_of
 from skdp.linear_model import DPSGDClassifier, WALRClassifier, label_aggregate, walr_path
+from skdp.linear_model.walr._solver import PublicRows, solve_lbfgs, start_of
 
 NOTE = (
     "Features are public, scaling reads no label; the guarantees are for labels alone but DP-SGD's."

@@ -1,0 +1,82 @@
+"""Ids of the groups that a guarantee is for."""
+
+import numpy as np
+
+from skdp._sklearn import quietly, refuse_foreign
+
+_MISSING = (
+    "groups contains missing values: rows whose person isn't known can't be protected as that "
+    "person's. Leave them out, or give each an id of its own if it is a person of its own."
+)
+
+
+def encode_groups(groups, n_rows):
+    """Return the group of each row as a number, and how many records the guarantee is about.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_rows,), or None
+        Hashable ids; None makes a record of each row.
+    n_rows : int
+
+    Returns
+    -------
+    codes : ndarray of shape (n_rows,), int, or None
+        All of 0, 1, ... occur.
+    n_records : int
+
+    Raises
+    ------
+    TypeError
+        If an id isn't hashable.
+    ValueError
+        If there isn't one id a row, or one is missing; no message quotes an id.
+    """
+    if groups is None:
+        return None, n_rows
+    refuse_foreign(groups, "groups")
+    if np.ma.is_masked(groups):
+        raise ValueError(_MISSING)
+    # Lists of words and gaps would become words.
+    kind = None if hasattr(groups, "dtype") or hasattr(groups, "dtypes") else object
+    ids = quietly(np.asarray, groups, dtype=kind)
+    if ids.ndim != 1:
+        raise ValueError("groups must have one dimension: an id for each row.")
+    if len(ids) != n_rows:
+        raise ValueError("groups must have one id for each row of X.")
+    # Records of fields, and words that know a gap, are objects, too.
+    codes = _codes_of_objects(ids) if ids.dtype.kind in "OVT" else _codes_of_numbers(ids)
+    return codes, int(codes.max()) + 1
+
+
+def _codes_of_numbers(ids):
+    if ids.dtype.kind in "fc" and np.isnan(ids).any():
+        raise ValueError(_MISSING)
+    if ids.dtype.kind in "mM" and np.isnat(ids).any():
+        raise ValueError(_MISSING)
+    return np.unique(ids, return_inverse=True)[1]
+
+
+def _codes_of_objects(ids):
+    known = {}
+    try:
+        codes = np.array([known.setdefault(key, len(known)) for key in ids.tolist()])
+    except TypeError:
+        raise TypeError("groups must contain hashable ids.") from None
+    # A type of words may have one that stands for a gap.
+    if getattr(ids.dtype, "na_object", None) in known or any(map(_is_missing, known)):
+        raise ValueError(_MISSING)
+    return codes
+
+
+def _is_missing(key):
+    """Tell whether a key is None, or isn't equal to itself, as NaN; that of pandas.NA is NA.
+
+    Or whether a part of it is: tuples that hold one and the same NaN are equal.
+    """
+    if isinstance(key, (tuple, frozenset)):
+        return any(map(_is_missing, key))
+    try:
+        return key is None or bool(key != key)
+    except (TypeError, ValueError):
+        return True

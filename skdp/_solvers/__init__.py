@@ -1,1 +1,0 @@
-"""Solver loops: pure functions over arrays, told everything by keyword."""

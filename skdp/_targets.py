@@ -1,0 +1,123 @@
+"""Labels, classes and targets: what users give, and what training takes."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.multiclass import check_classification_targets
+
+from skdp._checks import LARGEST_BOUND, check_finite_input
+from skdp._sklearn import quietly
+
+
+class TargetUnits(NamedTuple):
+    """How targets were mapped before training: ``y = midpoint + half_width * target``."""
+
+    midpoint: float
+    half_width: float
+    one_target: bool
+
+
+def encode_labels(y, classes):
+    """Return the class set and targets in {-1, 1}: one column for two classes, else one a class.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+    classes : array-like or None
+        The declared class set; None reads it from `y`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two classes or a label isn't among those declared.
+    """
+    if classes is None:
+        quietly(check_classification_targets, y)
+        classes, codes = quietly(np.unique, y, return_inverse=True)
+        if classes.size < 2:
+            raise ValueError("A classifier needs at least 2 classes; the data contains one class.")
+    else:
+        classes = _check_classes(classes)
+        codes = _declared_codes(y, classes)
+    if classes.size == 2:
+        return classes, np.where(codes == 1, 1.0, -1.0)[:, np.newaxis]
+    targets = np.full((codes.size, classes.size), -1.0)
+    targets[np.arange(codes.size), codes] = 1.0
+    return classes, targets
+
+
+def _check_classes(classes):
+    listed = np.asarray(classes, dtype=object)
+    if listed.ndim != 1:
+        raise ValueError("The 'classes' parameter must be a flat list of labels.")
+    if len({isinstance(label, str) for label in listed}) > 1:
+        raise ValueError("The 'classes' parameter must not mix strings with other labels.")
+    if any(label is None or label != label for label in listed):
+        raise ValueError("The 'classes' parameter must not contain missing values.")
+    classes = np.unique(np.asarray(classes))
+    if classes.size < 2:
+        raise ValueError("The 'classes' parameter must name at least 2 classes.")
+    return classes
+
+
+def _declared_codes(y, classes):
+    known = classes
+    if y.dtype.kind == classes.dtype.kind and y.dtype.kind in "fM":
+        # The same label may be stored with fewer digits or in another unit of time.
+        known = classes.astype(y.dtype)
+    index = {label: code for code, label in enumerate(known.tolist())}
+    codes = np.array([index.get(label, -1) for label in y.tolist()])
+    if (codes < 0).any():
+        raise ValueError("y contains labels that are not among the declared classes.")
+    return codes
+
+
+def as_targets(y):
+    """Return regression targets as float64 of shape (n_samples, n_outputs)."""
+    if issparse(y):
+        raise TypeError("Sparse y is not supported; pass a dense array.")
+    y = quietly(np.asarray, y, dtype=np.float64)
+    # Entries of object arrays were not looked at before.
+    check_finite_input(y, "y")
+    return y.reshape(y.shape[0], -1)
+
+
+@np.errstate(all="ignore")
+def clip_targets(y, target_bounds, *, center, clip=True):
+    """Map targets from public bounds to [-1, 1] and return them with the map's midpoint and width.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n, k)
+    target_bounds : tuple of two floats, or None
+        None leaves `y` as it is, within +-1e100.
+    center : bool
+        Whether the midpoint of the bounds goes to 0. Without it (a model with no intercept) the
+        targets are divided by the larger absolute bound.
+    clip : bool, default=True
+        Whether targets beyond the bounds are moved to them.
+
+    Returns
+    -------
+    scaled : ndarray of shape (n, k)
+    midpoint, half_width : float
+        ``y = midpoint + half_width * scaled`` wherever y was within the bounds.
+    """
+    midpoint, half_width = target_scale(target_bounds, center=center)
+    low, high = (-LARGEST_BOUND, LARGEST_BOUND) if target_bounds is None else target_bounds
+    if clip:
+        y = np.clip(y, low, high)
+    if target_bounds is not None:
+        y = (y - midpoint) / half_width
+    return y, midpoint, half_width
+
+
+def target_scale(target_bounds, *, center):
+    """Return the midpoint and half width of `clip_targets`."""
+    if target_bounds is None:
+        return 0.0, 1.0
+    low, high = target_bounds
+    if center:
+        return 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
+    return 0.0, max(abs(low), abs(high))

@@ -1,0 +1,240 @@
+"""Reports as entries that JSON knows, and back."""
+
+import dataclasses
+import html
+import math
+import re
+
+from skdp._checks import check_real
+from skdp.accountant._events import EVENTS
+from skdp.accountant._selection_event import INSIDE, NoisyMaxEvent, SelectionEvent
+
+# No colour but the notebook's own, so that light and dark themes both work.
+_CELL = "text-align:left;vertical-align:top;padding:2px 8px;white-space:normal"
+_NAME = "text-align:left;vertical-align:top;padding:2px 8px;white-space:nowrap"
+_TABLE = (
+    "border:1px solid currentColor;border-collapse:collapse;color:inherit;"
+    "background:transparent;max-width:60em;margin:0.5em 0"
+)
+_LIST = "margin:0;padding-left:1.2em"
+
+
+def report_html(title, entries):
+    """Write a table of titles and texts; a tuple of texts becomes a list.
+
+    Parameters
+    ----------
+    title : str
+    entries : iterable of (str, str or tuple of str)
+
+    Returns
+    -------
+    text : str
+    """
+    body = "".join(
+        f'<tr style="background:transparent"><th scope="row" style="{_NAME}">{html.escape(name)}'
+        f'</th><td style="{_CELL}">{_content(value)}</td></tr>'
+        for name, value in entries
+    )
+    return (
+        f'<table style="{_TABLE}"><caption style="{_CELL};font-weight:bold;color:inherit">'
+        f"{html.escape(title)}</caption><tbody>{body}</tbody></table>"
+    )
+
+
+def _content(value):
+    if isinstance(value, str):
+        return html.escape(value)
+    items = "".join(f"<li>{html.escape(item)}</li>" for item in value)
+    return f'<ul style="{_LIST}">{items}</ul>'
+
+
+# What would mean something to a reader of Markdown, or of the HTML in it; GitHub makes links of
+# addresses without markup, too.
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|~$&]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
+# GitHub looks for mail addresses and names of users after escapes are undone: to break them takes a
+# character, which has no width.
+_AT = "@\N{WORD JOINER}"
+# Numbers that events show, by the word before them.
+_NUMBERS = {
+    "Gaussian": (
+        "that of Gaussian is the noise's standard deviation over the bound on a contribution, or "
+        "where it is called pairwise, over the distance between neighbours' values"
+    ),
+    "Poisson": "that of Poisson is the probability that a record takes part in a step",
+    "Laplace": "that of Laplace is the noise's scale over the bound on a contribution",
+    "NoisyMax": "that of NoisyMax is the scale of the noise on each score",
+    "RandomizedResponse": "that of RandomizedResponse is the probability that a label is replaced",
+    "Erasure": "that of Erasure is the probability that everything is revealed",
+}
+
+
+def explain_numbers(released):
+    """Say what the numbers are in the words for what was released.
+
+    Parameters
+    ----------
+    released : str
+        As a report's `event`.
+
+    Returns
+    -------
+    text : str
+    """
+    shown = [text for word, text in _NUMBERS.items() if f"{word}(" in released]
+    return "; ".join([shown[0].replace("that of", "the number of", 1), *shown[1:]])
+
+
+def report_markdown(title, entries):
+    """Write a table of titles and texts, and below it a list for each tuple of texts.
+
+    Parameters
+    ----------
+    title : pair of str
+        Head of the table.
+    entries : iterable of (str, str or tuple of str)
+
+    Returns
+    -------
+    text : str
+        In GitHub's dialect, without headings.
+    """
+    entries = list(entries)
+    table = [title, ("---", "---")]
+    table += [pair for pair in entries if isinstance(pair[1], str)]
+    lines = [f"| {' | '.join(cells)} |" for cells in map(_cells, table)]
+    for name, items in entries:
+        if not isinstance(items, str):
+            lines += ["", f"**{_plain(name)}**", "", *(f"- {_plain(item)}" for item in items)]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(row):
+    return [_plain(cell) for cell in row]
+
+
+def _plain(text):
+    """Return a text as one line that reads as it is."""
+    return _MARKUP.sub(r"\\\1", " ".join(text.split())).replace("@", _AT)
+
+
+_COMPARED = ("sampling", "sampling_rate", "n_steps", "n_releases", "noise_multiplier", "mu")
+# Wording may change from one version to the next, and isn't compared.
+_DERIVED = ("event", *_COMPARED)
+_KINDS = {kind.__name__: kind for kind in (*EVENTS, NoisyMaxEvent, SelectionEvent)}
+_KINDS_INSIDE = {kind.__name__: kind for kind in INSIDE}
+_LONGEST_NAME = 40
+# By how much versions and machines may differ in what is derived.
+_ROUNDING = 1e-9
+
+
+def write_entries(report):
+    """Fields of a report and what is derived from them, as types that JSON knows."""
+    entries = {name: getattr(report, name) for name in (*_names(report), *_DERIVED)}
+    entries["events"] = _write_events(report.events)
+    return _json_safe(entries)
+
+
+def _write_events(events):
+    return [
+        {"type": type(event).__name__}
+        | {name: getattr(event, name) for name in _names(event)}
+        | _write_alternatives(event)
+        for event in events
+    ]
+
+
+def _write_alternatives(event):
+    if type(event) is not SelectionEvent:
+        return {}
+    return {"alternatives": [_write_events(events) for events in event.alternatives]}
+
+
+def read_entries(cls, entries):
+    """Report of the class that `write_entries` gave the entries of, or a ValueError."""
+    names = _names(cls)
+    _check_names(entries, (*names, *_DERIVED), "report")
+    read = {name: _READERS.get(name, _unless_infinite) for name in names}
+    report = cls(**{name: read[name](entries[name], name) for name in names})
+    for name in ("accountant", *_COMPARED):
+        if not _agree(entries[name], getattr(report, name), name):
+            raise ValueError(f"entry {name!r} doesn't agree with its events.")
+    return report
+
+
+def _agree(stated, derived, name):
+    if isinstance(derived, float):
+        return math.isclose(check_real(_unless_infinite(stated), name), derived, rel_tol=_ROUNDING)
+    return type(stated) is type(derived) and stated == derived
+
+
+def _check_names(entries, names, owner):
+    for name in entries:
+        if name not in names:
+            shown = repr(name)
+            shown = shown if len(shown) <= _LONGEST_NAME else f"{shown[:_LONGEST_NAME]}..."
+            raise ValueError(f"a {owner} has no entry {shown}.")
+    for name in names:
+        if name not in entries:
+            raise ValueError(f"entry {name!r} of the {owner} is missing.")
+
+
+def _names(owner):
+    return tuple(field.name for field in dataclasses.fields(owner))
+
+
+def _json_safe(value):
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if isinstance(value, dict):
+        return {key: _json_safe(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json_safe(item) for item in value]
+    return value
+
+
+def _unless_infinite(value, _=None):
+    """Return a value as it is, for its owner to check, but for infinity, which JSON lacks."""
+    return float(value) if isinstance(value, str) and value in ("inf", "-inf") else value
+
+
+def _text(value, name):
+    if not isinstance(value, str) or not value.isprintable():
+        raise ValueError(f"entry {name!r} must be a printable string.")
+    return value
+
+
+def _texts(value, name):
+    if not isinstance(value, list):
+        raise ValueError(f"entry {name!r} must be a list of strings.")
+    return tuple(_text(item, name) for item in value)
+
+
+def _events(value, name, kinds=_KINDS):
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise ValueError(f"entry {name!r} must be a list of events.")
+    return tuple(_event(item, kinds) for item in value)
+
+
+def _event(entries, kinds):
+    kind = entries.get("type")
+    if not isinstance(kind, str) or kind not in kinds:
+        raise ValueError(f"entry 'type' of an event must be one of {tuple(kinds)}.")
+    names = _names(kinds[kind])
+    _check_names(entries, ("type", *names), kind)
+    read = {"alternatives": _alternatives}
+    return kinds[kind](**{n: read.get(n, _unless_infinite)(entries[n], n) for n in names})
+
+
+def _alternatives(value, name):
+    if not isinstance(value, list):
+        raise ValueError(f"entry {name!r} must be a list of lists of events.")
+    return tuple(_events(item, name, _KINDS_INSIDE) for item in value)
+
+
+_READERS = {
+    "events": _events,
+    **dict.fromkeys(("adjacency", "accountant", "unit"), _text),
+    **dict.fromkeys(("accountant_version", "skdp_version"), _text),
+    **dict.fromkeys(("assumed_public", "not_covered", "notes"), _texts),
+}

@@ -1,0 +1,149 @@
+"""What the steps of a fitted pipeline cost together."""
+
+import dataclasses
+
+from sklearn.base import is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+
+from skdp._checks import check_count
+from skdp._estimator import PrivateEstimator, RecordPrivateEstimator
+from skdp.accountant import PrivacyReport, compose
+from skdp.pipeline._steps import forest, tree, whatever_leaks, why_container_is_refused
+
+
+def preview(estimator, n_samples, n_features, n_outputs=1):
+    """Return the report that a fit would have, without data and without spending anything.
+
+    Parameters
+    ----------
+    estimator : estimator of skdp
+        With a guarantee of its own, such as ``DPLogisticRegression()`` or a ``DPPipeline``; of
+        scikit-learn's Pipeline, its last step. It need not be fitted, and isn't changed.
+    n_samples, n_features : int
+        Size of the training rows. Of a fit with `groups`, `n_samples` is the number of groups; its
+        report differs in the unit alone, and in what is assumed.
+    n_outputs : int, default=1
+        Of a regression the number of targets. Of a classification 1 for two classes, and the number
+        of classes if there are more; where the estimator has `classes`, they say it.
+
+    Returns
+    -------
+    report : PrivacyReport or None
+        What `privacy_report_` will be, but for what follows from releases: how many steps private
+        whitening takes, which doesn't change what they come to, and thresholds of DP-CD that follow
+        from mean squares. None for a transformer that learns nothing with its parameters.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` has no plan to show, or as that of WALR one that follows from public rows.
+    ValueError
+        If a parameter of it or a size is invalid.
+
+    Examples
+    --------
+    >>> from skdp.inspection import preview
+    >>> from skdp.linear_model import DPSGDClassifier
+    >>> report = preview(DPSGDClassifier(epsilon=0.5), n_samples=20_000, n_features=30)
+    >>> report, report.epsilon_at(1e-7) < 0.7
+    ((0.5, 1e-05)-DP, True)
+    """
+    if not isinstance(estimator, RecordPrivateEstimator):
+        raise TypeError(
+            "preview is of estimators of skdp that protect rows (of a pipeline, give its last "
+            f"step), got {type(estimator).__name__}."
+        )
+    sizes = {"n_samples": n_samples, "n_features": n_features, "n_outputs": n_outputs}
+    n_rows, n_columns, n_outputs = (check_count(size, name) for name, size in sizes.items())
+    estimator._validate_params()
+    if is_classifier(estimator):
+        if n_outputs == 2:
+            raise ValueError("n_outputs must be 1 for two classes, or 3 and more classes.")
+        # Of a pipeline they are its last step's.
+        last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+        n_classes = 0 if last.classes is None else len(set(last.classes))
+        if n_classes > 2:
+            n_outputs = n_classes
+    if hasattr(estimator, "transform"):
+        return estimator._preview(n_rows, n_columns)
+    return estimator._preview(n_rows, n_columns, n_outputs)
+
+
+_NOT_COVERED = "step {!r} ({}): {}; no report covers it"
+_OUTERMOST = "the pipeline itself: {}; no report covers it"
+
+
+def total_report(pipeline):
+    """Return the report of all that a fitted pipeline released, and name what it doesn't cover.
+
+    Parameters
+    ----------
+    pipeline : estimator
+        A fitted Pipeline of scikit-learn, or any estimator. ColumnTransformer, FeatureUnion and
+        Pipeline inside are looked into. Of a :class:`skdp.pipeline.DPPipeline` it is the report
+        that it has.
+
+    Returns
+    -------
+    report : PrivacyReport
+        What :func:`skdp.accountant.compose` makes of the steps' reports; ``not_covered`` begins
+        with the steps that learn from the records, or may, and have none.
+
+    Raises
+    ------
+    NotFittedError
+        If a private step isn't fitted.
+    TypeError
+        If `pipeline` is no estimator.
+    ValueError
+        If no step has a report, or they can't be added up: they protect different things, or
+        several were fitted with a seed.
+
+    See Also
+    --------
+    skdp.pipeline.DPPipeline : Give all steps one budget, and refuse the others.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from skdp.inspection import total_report
+    >>> from skdp.linear_model import DPLogisticRegression
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), DPLogisticRegression(classes=[0, 1])).fit(X, y)
+    >>> report = total_report(model)
+    >>> report
+    (1, 1e-05)-DP
+    >>> report.not_covered[0]
+    "step 'standardscaler' (StandardScaler): it keeps means and variances; no report covers it"
+    """
+    if not hasattr(pipeline, "get_params"):
+        raise TypeError(f"pipeline must be an estimator, got {type(pipeline).__name__}.")
+    if isinstance(getattr(pipeline, "privacy_report_", None), PrivacyReport):
+        return pipeline.privacy_report_
+    is_outermost = type(pipeline) is Pipeline
+    steps = pipeline.steps if is_outermost else [("estimator", pipeline)]
+    trees = forest(steps, fitted=True)
+    reports, covered = [], set()
+    for leaf in (leaf for step in trees for leaf in step.leaves()):
+        report = getattr(leaf.estimator, "privacy_report_", None)
+        if isinstance(report, PrivacyReport):
+            reports.append(report)
+            covered.add(leaf.path)
+        elif isinstance(leaf.estimator, PrivateEstimator) and not hasattr(
+            leaf.estimator, "privacy_report_"
+        ):
+            raise NotFittedError(f"step {leaf.path!r} is private and isn't fitted.")
+    if not reports:
+        raise ValueError("no step of the pipeline has a report: nothing was fitted privately.")
+    missing = [
+        _NOT_COVERED.format(step.path, step.kind, reason)
+        for step, (reason, _) in whatever_leaks(trees)
+        if step.path not in covered
+    ]
+    if is_outermost and (found := why_container_is_refused(tree("", pipeline))):
+        missing.insert(0, _OUTERMOST.format(found[0]))
+    joint = compose(reports)
+    return dataclasses.replace(joint, not_covered=(*missing, *joint.not_covered))

@@ -1,0 +1,1 @@
+"""DP-CD: proximal coordinate descent with noisy full-batch gradients."""

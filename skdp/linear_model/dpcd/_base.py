@@ -1,0 +1,218 @@
+"""Steps that the DP-CD estimators share."""
+
+from dataclasses import replace
+from numbers import Integral, Real
+
+import numpy as np
+
+from skdp._bounds import (
+    at_zero,
+    clip_columns,
+    clip_rows,
+    divide_columns,
+    norm_in_units,
+    summation_slack,
+)
+from skdp._checks import check_positive, read_numbers, read_pair
+from skdp._estimator import is_private
+from skdp._penalties import make_penalty
+from skdp._sklearn import Interval, StrOptions
+from skdp.linear_model._base import (
+    COMMON_CONSTRAINTS,
+    POSITIVE,
+    RowPrivateEstimator,
+    public_feature_bounds,
+)
+from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
+from skdp.linear_model.dpcd._solver import SUM_BLOCK, feature_moments, solve_dpcd
+
+_COUNT = Interval(Integral, 1, 10**9, closed="both")
+SHARE = Interval(Real, 0, 1, closed="both")
+_SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-60, 1e200
+
+CONSTRAINTS = {
+    **COMMON_CONSTRAINTS,
+    "coef_bounds": ["array-like", None],
+    "smoothness_budget": [Interval(Real, 0, 1, closed="neither")],
+    "data_norm": [POSITIVE, None],
+    "feature_bounds": ["array-like", None],
+    "max_iter": [_COUNT, StrOptions({"auto"})],
+    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
+    "step_size": [POSITIVE, StrOptions({"auto"})],
+    "smoothness": [StrOptions({"bounds", "private"}), "array-like"],
+    "average_every": [_COUNT, StrOptions({"auto"}), None],
+    "shrinkage": [Interval(Real, 0, 1e100, closed="both"), StrOptions({"auto"})],
+}
+
+
+def check_mean_squares(squares, n_features):
+    """Return public guesses of the features' mean squares as float64 of shape (n_features,).
+
+    Raises
+    ------
+    ValueError
+        If they aren't that many numbers within 1e-60 and 1e200; the message names `smoothness`.
+    """
+    problem = f"smoothness must be an array of shape (n_features,) = ({n_features},)."
+    squares = read_numbers(squares, problem)
+    if squares.shape != (n_features,):
+        raise ValueError(problem)
+    if not ((squares >= _SMALLEST_SQUARE) & (squares <= _LARGEST_SQUARE)).all():
+        raise ValueError("smoothness must be positive and finite, within 1e-60 and 1e200.")
+    return squares
+
+
+def check_coef_bounds(coef_bounds, n_features, *, positive=False):
+    """Return float64 arrays (low, high) of shape (n_features,), which may be infinite.
+
+    Parameters
+    ----------
+    coef_bounds : pair of floats or of array-likes, or None
+        None bounds nothing.
+    n_features : int
+    positive : bool, default=False
+        Whether to raise the lower ends to 0.
+
+    Raises
+    ------
+    ValueError
+        If `coef_bounds` isn't such a pair with low <= high, or all of it is negative where
+        coefficients are to be positive.
+    """
+    low, high = read_pair(
+        (-np.inf, np.inf) if coef_bounds is None else coef_bounds,
+        "coef_bounds must be a pair (low, high) of numbers or of arrays of shape "
+        f"(n_features,) = ({n_features},).",
+        n_features,
+    )
+    if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
+        raise ValueError("coef_bounds must have low <= high and leave a finite number.")
+    if positive:
+        low = np.maximum(low, 0.0)
+        if not (low <= high).all():
+            raise ValueError("coef_bounds leave no positive coefficient, which positive=True asks.")
+    return low, high
+
+
+class BaseDPCD(RowPrivateEstimator):
+    """Bounds, planning and solving of the DP-CD estimators."""
+
+    def _check_options(self, n_features):
+        """Refuse what can't be used before there is any noise."""
+        public_feature_bounds(self, n_features)
+        self._coefficient_box(n_features)
+        if not isinstance(self.smoothness, str):
+            check_mean_squares(self.smoothness, n_features)
+        elif self.smoothness not in ("private", "bounds"):
+            raise ValueError("smoothness must be 'private', 'bounds' or an array.")
+
+    def _buys_squares(self):
+        """Tell whether the columns' mean squares are released; without privacy they are free."""
+        if not isinstance(self.smoothness, str):
+            return False
+        return self.smoothness == "private" or not is_private(self)
+
+    def _coefficient_box(self, n_features):
+        """Return the interval of each coefficient, in the units of the caller."""
+        positive = getattr(self, "positive", False)
+        return check_coef_bounds(self.coef_bounds, n_features, positive=positive)
+
+    def _penalty(self):
+        """Return the penalty of coefficients, and of the intercept's, unbounded.
+
+        With targets divided by their half width the objective is divided by its square: the L2 part
+        keeps its strength, the L1 part loses one power.
+        """
+        unit = self._half_width()
+        low, high = self._coefficient_box(self.n_features_in_)
+        if self.fit_intercept:
+            low, high = np.append(low, -np.inf), np.append(high, np.inf)
+        name = getattr(self, "penalty", "elasticnet")
+        penalty = make_penalty(
+            name, float(self.alpha), self.l1_ratio, low=low / unit, high=high / unit
+        )
+        return replace(penalty, l1=penalty.l1 / unit)
+
+    def _bounded_columns(self, X, weights):
+        """Return the bounded values by column, the intercept's constant last, and that constant."""
+        clip = is_private(self)
+        scaled = self.data_norm is not None
+        rows = clip_rows(
+            X,
+            data_norm=check_positive(self.data_norm, "data_norm") if scaled else 1.0,
+            fit_intercept=self.fit_intercept,
+            clip=clip and scaled,
+        )
+        rows = weights.nulled(rows)
+        low, high = public_feature_bounds(self, X.shape[1])
+        return clip_columns(rows, low=low, high=high, clip=clip), rows.bias
+
+    def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
+        """Return the plan that the parameters and these public numbers ask for."""
+        self._check_options(n_features)
+        n_columns, loss = self._n_columns(n_features), self._loss()
+        data_norm = np.inf if self.data_norm is None else float(self.data_norm)
+        scale = scale or self._weight_scale(n_outputs)
+        problem = DPCDProblem(
+            n_rows=n_rows,
+            n_columns=n_columns,
+            n_outputs=n_outputs,
+            n_features=n_features,
+            loss_smoothness=loss.smoothness,
+            lipschitz=loss.lipschitz,
+            margin=loss.margin,
+            reach=norm_in_units(*public_feature_bounds(self, n_features), data_norm),
+            rounding_slack=summation_slack(n_rows, 1, n_outputs, SUM_BLOCK),
+            square_slack=summation_slack(n_rows, n_columns, 1, SUM_BLOCK),
+            typical_weight=scale.typical,
+            largest_weight=scale.largest,
+            weighs_classes=scale.of_classes,
+        )
+        return plan_dpcd(
+            problem,
+            self._budget(),
+            max_iter=self.max_iter,
+            clipping_norm=self.clipping_norm,
+            step_size=self.step_size,
+            average_every=self.average_every,
+            shrinkage=self.shrinkage,
+            smoothness_budget=float(self.smoothness_budget) if self._buys_squares() else 0.0,
+        )
+
+    @np.errstate(all="ignore")
+    def _solve(self, plan, columns, bias, targets, stream, weights):
+        """Return the weights, and the clipping norm if it is public."""
+        loss, penalty = self._loss(), self._penalty()
+        coins, noise = stream.spawn(2)
+        X, reach = columns
+        own = reach[: plan.problem.n_features]
+        means = np.zeros_like(own)
+        if plan.square_mechanism is not None:
+            squares, means = feature_moments(X, own, plan, noise, weights.of_rows)
+        elif isinstance(self.smoothness, str):
+            squares = own**2
+        else:
+            squares = check_mean_squares(self.smoothness, own.size)
+        constant = plan.intercept_weight(weights.in_full(len(targets)).mean())
+        squares = np.append(plan.curvature_weight * squares, constant * reach[own.size :] ** 2)
+        smoothness = loss.smoothness * np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
+        unit, steps = plan.units(smoothness)
+        coefs = solve_dpcd(
+            divide_columns(X, unit, means, bias),
+            targets,
+            plan=plan,
+            loss=loss,
+            penalty=replace(penalty, l2=penalty.l2 + plan.shrinkages(smoothness)),
+            steps=steps,
+            coins=coins,
+            noise=noise,
+            bias=bias,
+            weights=weights.of_rows,
+        )
+        return at_zero(coefs, means, bias), plan.public_clip(smoothness)
+
+    def _set_report(self, plan, clip, report):
+        self.n_iter_ = plan.n_passes
+        self.clipping_norm_ = clip
+        self.step_size_ = plan.step_size
+        self.privacy_report_ = report

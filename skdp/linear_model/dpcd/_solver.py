@@ -1,0 +1,237 @@
+"""Proximal coordinate descent with released coordinates of the gradient."""
+
+import math
+from itertools import islice
+
+import numpy as np
+from scipy.linalg.blas import daxpy
+
+from skdp._clipping import clip_entries
+from skdp._threads import single_threaded_blas
+from skdp.linear_model._batches import CoordinateMean
+
+# Weights within this range keep predictions finite, so that a null record's stay 0.
+_LARGEST_WEIGHT = 1e100
+# NumPy adds up numbers that lie side by side in blocks of at most this many, and then the blocks.
+SUM_BLOCK = 128
+
+
+@np.errstate(all="ignore")
+def solve_dpcd(
+    columns, targets, *, plan, loss, penalty, steps, coins, noise, bias=0.0, weights=None
+):
+    r"""Run Algorithm 1 of Mangold et al. (2022).
+
+    Works on columns divided by units u_j, so on coordinates u_j w_j. In units of the thresholds C_j
+    one record's part of every release has the bound 1. The predictions follow each update, and are
+    computed afresh at the end of a period, when the iterate may be replaced by the mean of the
+    period's iterates.
+
+    With ``plan.tail`` there is one period. The intercept begins at the best constant, unless
+    classes are weighted, and the penalty's proximal operator is applied once more, to the mean of
+    what it was applied to in the second half of the passes: so coefficients are exactly 0 where
+    they are on average, or, under an L1 penalty, where noise alone would explain them. Then the
+    intercept follows, with some steps of its own.
+
+    Parameters
+    ----------
+    columns : BoundedColumns
+        Divided by their units u_j.
+    targets : ndarray of shape (n, k)
+    plan : DPCDPlan
+        Its period counts steps; what remains for the last may be less. Its mechanism is of sums
+        over records of k-vectors, each clipped to its contribution bound.
+    loss : Loss
+        Smooth.
+    penalty : Penalty
+        Of the coefficients w, the intercept's included.
+    steps : ndarray of shape (d,)
+        Step sizes in the units' coordinates, for the gradient of the mean loss.
+    coins, noise : streams of `skdp._random`
+    bias : float, default=0.0
+        Constant of the last column before it was divided; 0 if there is no intercept.
+    weights : ndarray of shape (n,), default=None
+        What records count; None is 1.
+
+    Returns
+    -------
+    ndarray of shape (k, d)
+        w, the mean of the last period or its last iterate, or that of the last passes.
+    """
+    coordinates = plan.sampler.coordinates(coins)
+    descent = _Descent(columns, targets, plan, loss, penalty, steps, noise, weights)
+    with single_threaded_blas:
+        if plan.tail:
+            _descend_to_tail(descent, coordinates, plan, loss, bias / columns.unit[-1])
+        else:
+            _descend_in_periods(descent, coordinates, plan)
+    return np.clip(np.array(descent.w) / columns.unit, penalty.low, penalty.high)
+
+
+def _descend_in_periods(descent, coordinates, plan):
+    n_steps, period = plan.sampler.n_steps, plan.period
+    for first in range(0, n_steps, period):
+        mean = CoordinateMean(descent.n_outputs, descent.n_columns)
+        for done, j in enumerate(islice(coordinates, period)):
+            times = mean.uncounted(j, done)
+            for total, row in zip(mean.total, descent.w, strict=True):
+                total[j] += times * row[j]
+            descent.update(j)
+        averaged = descent.w
+        if plan.average:
+            averaged = mean.value(descent.w, min(period, n_steps - first))
+            # The mean of numbers within an interval may leave it by rounding.
+            averaged = np.clip(averaged, descent.penalty.low, descent.penalty.high).tolist()
+        descent.move(averaged)
+
+
+def _descend_to_tail(descent, coordinates, plan, loss, bias):
+    sampler = plan.sampler
+    if sampler.n_alone:
+        j = next(coordinates)
+        if plan.problem.weighs_classes:
+            # Slopes of weighted labels tell no share of them.
+            descent.update(j)
+        else:
+            _start(descent, j, loss, bias)
+    n_skipped = plan.n_passes // 2 * sampler.n_columns
+    for j in islice(coordinates, n_skipped):
+        descent.update(j)
+    doubts = np.zeros(sampler.n_columns)
+    doubts[: plan.problem.n_features] = plan.doubt
+    _take_mean(descent, islice(coordinates, sampler.n_shared - n_skipped), doubts)
+    last = list(coordinates)
+    for j in last[: len(last) // 2]:
+        descent.update(j)
+    _take_mean(descent, last[len(last) // 2 :], doubts)
+
+
+def _start(descent, j, loss, bias):
+    """Release the slopes of the intercept, and move it to the best constant."""
+    error = 2.0 * descent.noise_of_slope / bias
+    constant, curvature = loss.constant(descent.slopes(j) / (descent.n_rows * bias), error)
+    for row, steps, best, bend in zip(descent.w, descent.steps, constant, curvature, strict=True):
+        row[j] = descent.penalties[j].prox_of_number(float(best) / bias, 0.0)
+        # A step's noise moves predictions by a quarter at most.
+        steps[j] *= loss.smoothness / max(float(bend), 2.0 * error)
+    descent.move(descent.w)
+
+
+def _take_mean(descent, coordinates, doubts):
+    """Update, and move to the proximal operator of the mean of what it is applied to.
+
+    Under an L1 penalty a mean that is within so many standard deviations of its own noise is 0.
+    """
+    total = np.zeros((descent.n_outputs, descent.n_columns))
+    counts = [0] * descent.n_columns
+    for j in coordinates:
+        total[:, j] += descent.update(j)
+        counts[j] += 1
+    w = descent.w
+    for j, count in enumerate(counts):
+        if count:
+            penalty = descent.penalties[j]
+            quiet = doubts[j] * descent.noise_of_slope / math.sqrt(count) if penalty.l1 else 0.0
+            for row, steps, mean in zip(w, descent.steps, total[:, j] / count, strict=True):
+                mean = 0.0 if abs(mean) <= steps[j] * quiet else float(mean)
+                row[j] = penalty.prox_of_number(mean, steps[j])
+    descent.move(w)
+
+
+class _Descent:
+    """An iterate and its predictions, in the units' coordinates."""
+
+    def __init__(self, columns, targets, plan, loss, penalty, steps, noise, weights):
+        self.X, unit = columns
+        self.n_rows, self.n_outputs = targets.shape
+        self.n_columns = unit.size
+        self.mechanism, self._loss, self._noise = plan.mechanism, loss, noise
+        self._weights = weights
+        self._bound = self.mechanism.contribution_bound
+        self._scales = plan.scales
+        self.noise_of_slope = self.mechanism.noise_std / self.n_rows
+        # NumPy is faster on one axis than on two of which one has length 1.
+        shape = (self.n_rows,) if self.n_outputs == 1 else (self.n_outputs, self.n_rows)
+        self._targets = np.ascontiguousarray(targets.T).reshape(shape)
+        self.penalty = penalty.in_units(unit).within(_LARGEST_WEIGHT)
+        self.penalties = [self.penalty.of_coefficient(j) for j in range(self.n_columns)]
+        self.steps = [steps.tolist() for _ in range(self.n_outputs)]
+        self._x = self.X.T
+        self._buffer = np.empty(shape)
+        self._predictions = np.empty(shape)
+        self._of_output = list(self._predictions.reshape(self.n_outputs, self.n_rows))
+        self.move(
+            [[alone.prox_of_number(0.0, 0.0) for alone in self.penalties] for _ in self.steps]
+        )
+
+    def move(self, w):
+        """Replace the iterate."""
+        self.w = w
+        self._predictions[...] = (self.X @ np.array(w).T).T.reshape(self._predictions.shape)
+
+    def slopes(self, j):
+        """Release the sum of the records' slopes along a coordinate, for each output."""
+        buffer = self._buffer
+        slopes = self._loss.gradient(self._targets, self._predictions)
+        if self._weights is not None:
+            slopes *= self._weights
+        np.multiply(slopes, self._x[j], out=buffer)
+        if self._scales:
+            # By what doesn't know the label: at the true odds they still add up to 0.
+            largest = self._loss.largest_slope(self._predictions)
+            largest *= np.abs(self._x[j])
+            largest /= self._bound
+            buffer /= np.maximum(largest, 1.0, out=largest)
+        clip_entries(buffer, self._bound)
+        return self.mechanism.release(np.add.reduce(buffer, axis=-1), self._noise).reshape(-1)
+
+    def update(self, j):
+        """Take a proximal step along a coordinate; return what the operator was applied to."""
+        arguments = []
+        prox, x = self.penalties[j].prox_of_number, self._x[j]
+        for output, slope in enumerate(self.slopes(j).tolist()):
+            row, step = self.w[output], self.steps[output][j]
+            old = row[j]
+            argument = old - step / self.n_rows * slope
+            new = prox(argument, step)
+            arguments.append(argument)
+            row[j] = new
+            # Under an L1 penalty most coordinates stay where they are.
+            if new != old:
+                daxpy(x, self._of_output[output], a=new - old)
+        return arguments
+
+
+def feature_moments(X, reach, plan, noise, weights=None):
+    """Release the mean square of each column, and its mean where the plan buys it.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, >= d), Fortran-contiguous; or SparseColumns
+        Of which the first d columns count.
+    reach : ndarray of shape (d,)
+        What no entry of a column exceeds in size.
+    plan : DPCDPlan
+    noise : stream of `skdp._random`
+    weights : ndarray of shape (n,), default=None
+        What records count; where there is a bound, all count 1.
+
+    Returns
+    -------
+    squares, means : ndarray of shape (d,)
+        Means that aren't bought are 0. The squares are of what is left after they are taken away.
+    """
+    mechanism, d = plan.square_mechanism, reach.size
+    if weights is None or not math.isinf(mechanism.contribution_bound):
+        weights = 1.0
+    total = np.zeros(mechanism.size)
+    with np.errstate(all="ignore"):
+        for j, column in zip(range(d), X.T, strict=False):
+            scaled = column / reach[j]
+            total[j] = np.add.reduce(weights * np.square(scaled))
+            if plan.buys_means:
+                total[d + j] = plan.weight_of_means * np.add.reduce(scaled)
+        released = mechanism.release(total, noise) / X.shape[0]
+        means = released[d:] / plan.weight_of_means if plan.buys_means else np.zeros(d)
+        squares, means = plan.likely_moments(released[:d], means)
+        return squares * reach**2, means * reach

@@ -1,0 +1,358 @@
+"""Plans of DP-SCD and its two baselines: one release of a bounded sum per step."""
+
+import math
+from dataclasses import dataclass, replace
+
+from skdp._checks import check_positive
+from skdp._mechanisms import GaussianMechanism
+from skdp._plans._base import Plan, auto_batch_size, resolve_batch_size
+from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
+from skdp.accountant import GaussianEvent
+
+# Strength of the pull, in R^2 s / n for a direction of mean square R^2 / d: what a column asks for,
+# and what it asks for in proportion to the noise.
+_PER_COLUMN = 1.0 / 30.0
+_PER_NOISY_COLUMN = 3.0
+# Of more columns, such as pixels, few directions hold most of the mean squares.
+_MOST_COLUMNS = 100
+# Columns as short as the intercept's, a third of R, would be this many.
+_INTERCEPT_AS = 9
+# Curvature of a batch, relative to the loss's, up to which dual variables move fast enough.
+_CURVATURE = 20.0
+# The u of `_excess` from which small batches cost a tenth of the noise at most.
+_LARGE_ENOUGH = 2.0
+# What dual variables may reach, as a share of their range: at most all of it, at least half.
+_LEAST_SHARE = 0.6
+_SHARE_PER_NOISE = 150.0
+
+
+def proximal_strength(row_norm, n_columns, noise, noise_of_steps=None):
+    """Return the strength of the pull that the noise asks for.
+
+    Parameters
+    ----------
+    row_norm : float
+        R.
+    n_columns : int
+        d, or what stands for it.
+    noise : float
+        Noise multiplier of one release of all rows, over their number.
+    noise_of_steps : float, default=None
+        The same for the steps that are run, where it differs.
+    """
+    steps = noise if noise_of_steps is None else noise_of_steps
+    asked = min(n_columns, _MOST_COLUMNS) * (_PER_COLUMN + _PER_NOISY_COLUMN * noise)
+    return row_norm**2 * asked * steps
+
+
+def intercept_share(n_columns):
+    """Return the intercept's strength as a share of the others', between 1/9 and 1."""
+    alike = _INTERCEPT_AS / min(n_columns, _MOST_COLUMNS)
+    return min(1.0, max(alike, 1.0 / _INTERCEPT_AS))
+
+
+def strength_for_batch(row_norm, batch_share):
+    """Return the strength at which a batch of a share of the rows is fast enough."""
+    return row_norm**2 * batch_share / _CURVATURE
+
+
+def proximal_batch_size(n_rows, n_columns, *, max_iter, noise_of_pass, at_least):
+    """Return the batch that costs least where dual variables still move fast enough.
+
+    Small batches amplify badly: their noise grows by `_excess`. Large ones ask for a strong pull,
+    as the noise does; the batch where both ask for the same is taken, or the first that leaves
+    little excess.
+    """
+    if noise_of_pass == 0.0:
+        return at_least
+    asked = _CURVATURE * proximal_strength(1.0, n_columns, noise_of_pass / n_rows) * n_rows
+    per_row = max_iter * noise_of_pass**2 / n_rows
+    size = float(at_least)
+    # A contraction: the excess falls with the root of the size at most.
+    for _ in range(40):
+        size = 0.5 * (size + asked * _excess(per_row * size))
+    size = min(size, _LARGE_ENOUGH / per_row, 0.1 * n_rows)
+    return min(n_rows, max(at_least, math.ceil(size)))
+
+
+def dual_share(noise):
+    """Return the share of its range that a dual variable may reach in all passes."""
+    return max(_LEAST_SHARE, 1.0 / (1.0 + _SHARE_PER_NOISE * noise))
+
+
+def _excess(u):
+    """Return the noise of P passes at a sampling rate q over that of large batches, u = P q s^2.
+
+    From the central limit theorem of subsampled Gaussians (Bu et al. 2020): mu is
+    ``q sqrt(T (exp(1 / sigma^2) - 1))`` for T = P / q steps, and 1 / s for a single release.
+    """
+    return 1.0 / math.sqrt(u * math.log1p(1.0 / u))
+
+
+@dataclass(frozen=True)
+class DPSCDProblem:
+    """Public numbers of a training problem.
+
+    Parameters
+    ----------
+    n_rows, n_columns, n_outputs : int
+        Sizes, the intercept's column included.
+    row_norm : float
+        Public bound on the norm of a certified row.
+    rounding_slack : float
+        See `GaussianMechanism`.
+    alpha : float
+        Regularisation.
+    margin : float
+        Size of a good prediction under the loss.
+    lipschitz : float
+        Bound on the loss's slope, and so on a dual variable.
+    typical_weight : float
+        See `WeightScale`.
+    """
+
+    n_rows: int
+    n_columns: int
+    n_outputs: int
+    row_norm: float
+    rounding_slack: float
+    alpha: float
+    margin: float
+    lipschitz: float
+    typical_weight: float = 1.0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DPSCDPlan(Plan):
+    """A sampler, a mechanism and the guarantee that running them gives.
+
+    Parameters
+    ----------
+    budget, n_rows
+        See `Plan`.
+    batch_size : int
+        Expected rows (or columns) a step.
+    clipping_norm : float
+        What one update is clipped to.
+    sampler : object of `skdp._sampling`
+    mechanism : GaussianMechanism
+    pairwise : bool
+        Whether the mechanism's bound is the distance between the values of two neighbouring data
+        sets and not one record's contribution.
+    noisy_dual : bool
+        Whether the dual variable's updates are released with what they add to v.
+    proximal, intercept_proximal : float
+        Strengths of the pull to a moving centre, of the intercept's column in particular.
+    """
+
+    batch_size: int
+    clipping_norm: float
+    sampler: PoissonSampler | PartitionSampler | CoordinateSampler
+    mechanism: GaussianMechanism
+    pairwise: bool = False
+    noisy_dual: bool = False
+    proximal: float = 0.0
+    intercept_proximal: float = 0.0
+
+    @property
+    def events(self):
+        """One event of as many steps as the sampler has."""
+        multiplier = self.mechanism.noise_multiplier
+        return (GaussianEvent(multiplier, pairwise=self.pairwise, **self.sampler.design),)
+
+    @property
+    def clipping(self):
+        """The mechanism's bound."""
+        return self.mechanism.contribution_bound
+
+
+def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_dual, proximal):
+    """Plan DP-SCD: one release of a bounded sum over a Poisson batch per step.
+
+    There are ``ceil(max_iter * n_rows / batch_size)`` steps at the sampling rate
+    ``batch_size / n_rows``. The bound of a release is the clipping norm; sqrt(2) times that if the
+    dual variable is released with it (Damaskinos et al. 2021, Lemma 1).
+    """
+    n_rows, row_norm = problem.n_rows, problem.row_norm
+    if proximal == "auto" and math.isinf(problem.lipschitz):
+        # Clipped updates follow Huber's loss then, which is centred where errors are symmetric.
+        proximal = 0.0
+    is_pulled = proximal != 0.0
+    if is_pulled and proximal != "auto":
+        proximal = check_positive(proximal, "proximal")
+    noise_of_pass = _noise_of_one_pass(budget)
+    if batch_size == "auto":
+        batch_size = auto_batch_size(n_rows, noise_of_fit=max_iter * noise_of_pass)
+        if is_pulled:
+            batch_size = proximal_batch_size(
+                n_rows,
+                problem.n_columns,
+                max_iter=max_iter,
+                noise_of_pass=noise_of_pass,
+                at_least=batch_size,
+            )
+    batch_size = resolve_batch_size(batch_size, n_rows)
+    reach = _dual_range(problem, joint=noisy_dual)
+    if clipping_norm == "auto" and is_pulled:
+        clipping_norm = reach * dual_share(noise_of_pass / n_rows) / max_iter
+    n_steps = math.ceil(max_iter * n_rows / batch_size)
+    plan = _plan(
+        problem,
+        budget,
+        PoissonSampler(n_rows, batch_size / n_rows, n_steps),
+        batch_size=batch_size,
+        clipping_norm=clipping_norm,
+        bound_per_clip=math.sqrt(2.0) if noisy_dual else 1.0,
+        size=problem.n_columns + (n_rows if noisy_dual else 0),
+        prediction_per_release=row_norm / (problem.alpha * n_rows),
+        largest_clip=min(
+            reach,
+            # A row is then followed up to an error as large as a good prediction.
+            problem.margin * problem.alpha * n_rows / (row_norm * batch_size),
+        ),
+        noisy_dual=noisy_dual,
+    )
+    if proximal == "auto":
+        noise_of_steps = plan.mechanism.noise_multiplier * math.sqrt(n_steps) / max_iter
+        proximal = max(
+            proximal_strength(
+                row_norm, problem.n_columns, noise_of_pass / n_rows, noise_of_steps / n_rows
+            ),
+            strength_for_batch(row_norm, batch_size / n_rows),
+        )
+    return replace(
+        plan,
+        proximal=float(proximal),
+        intercept_proximal=intercept_share(problem.n_columns) * proximal,
+    )
+
+
+def plan_dpscd_sequential(problem, budget, *, max_iter, batch_size, clipping_norm):
+    """Plan seqDP-SCD: one joint release of v and the dual variable per batch of a partition.
+
+    Two neighbouring data sets give values at most ``2 C sqrt(L (L + 1))`` apart, whether a record
+    is nulled or replaced (Damaskinos et al. 2021, Lemma 5). All state is released, so a record
+    matters in one release a pass: `max_iter` Gaussians, without amplification.
+    """
+    if batch_size == "auto":
+        batch_size = auto_batch_size(problem.n_rows)
+    batch_size = resolve_batch_size(batch_size, problem.n_rows)
+    return _plan(
+        problem,
+        budget,
+        PartitionSampler(problem.n_rows, batch_size, max_iter),
+        batch_size=batch_size,
+        clipping_norm=clipping_norm,
+        bound_per_clip=2.0 * math.sqrt(batch_size * (batch_size + 1)),
+        size=problem.n_columns + batch_size,
+        prediction_per_release=problem.row_norm / (problem.alpha * problem.n_rows),
+        largest_clip=_dual_range(problem, joint=True),
+        pairwise=True,
+    )
+
+
+def plan_dpscd_primal(problem, budget, *, max_iter, batch_size, clipping_norm):
+    """Plan primalDP-SCD: one joint release of the predictions and a batch of coordinates per step.
+
+    With columns of norm at most 1, two neighbouring data sets give values at most
+    ``2 C sqrt(L (L + 1))`` apart (Damaskinos et al. 2021, Lemma 4). Every row takes part in each of
+    the ``ceil(max_iter * n_columns / batch_size)`` steps.
+    """
+    batch_size = 1 if batch_size == "auto" else batch_size
+    batch_size = resolve_batch_size(batch_size, problem.n_columns, of="columns")
+    n_steps = math.ceil(max_iter * problem.n_columns / batch_size)
+    return _plan(
+        problem,
+        budget,
+        CoordinateSampler(problem.n_columns, batch_size, n_steps),
+        batch_size=batch_size,
+        clipping_norm=clipping_norm,
+        bound_per_clip=2.0 * math.sqrt(batch_size * (batch_size + 1)),
+        size=problem.n_rows + batch_size,
+        prediction_per_release=1.0,
+        largest_clip=math.inf,
+        pairwise=True,
+    )
+
+
+def _plan(
+    problem,
+    budget,
+    sampler,
+    *,
+    clipping_norm,
+    bound_per_clip,
+    size,
+    prediction_per_release,
+    largest_clip,
+    pairwise=False,
+    **fields,
+):
+    """Return the plan of releases of `size` numbers an output, bounded by a multiple of the clip.
+
+    `fields` are fields of the plan that are taken as they are.
+    """
+    design = sampler.design
+    noise_multiplier = budget.calibrate(
+        sampling_rate=design["sampling_rate"], n_steps=design["n_steps"], pairwise=pairwise
+    )
+    clip = math.inf
+    if budget.is_private:
+        clip = _resolve_clipping_norm(
+            clipping_norm,
+            noise_per_clip=noise_multiplier * bound_per_clip * math.sqrt(sampler.n_steps),
+            prediction_per_release=prediction_per_release,
+            margin=problem.margin,
+            largest=largest_clip,
+        )
+    mechanism = GaussianMechanism(
+        contribution_bound=bound_per_clip * clip,
+        noise_multiplier=noise_multiplier,
+        size=size * problem.n_outputs,
+        n_records=problem.n_rows,
+        rounding_slack=problem.rounding_slack,
+    )
+    return DPSCDPlan(
+        budget=budget,
+        n_rows=problem.n_rows,
+        clipping_norm=clip,
+        sampler=sampler,
+        mechanism=mechanism,
+        pairwise=pairwise,
+        **fields,
+    )
+
+
+def _dual_range(problem, *, joint):
+    """Return the largest update of a row that a dual variable of range 1 asks for.
+
+    That is its range for labels, and about that for targets in [-1, 1]. Weights would make it as
+    many times as large: half of that, in logarithms, was found to lose least to noise. A joint clip
+    bounds the dual update as well as what it adds to v.
+    """
+    reach = max(1.0, problem.row_norm) if joint else problem.row_norm
+    return reach * math.sqrt(problem.typical_weight)
+
+
+def _noise_of_one_pass(budget):
+    """Return the noise multiplier of one release of the whole data.
+
+    P times this is what the noise of all steps of P passes, s sqrt(T), comes to for small batches.
+    """
+    return replace(budget, accountant="pld").calibrate()
+
+
+def _resolve_clipping_norm(
+    clipping_norm, *, noise_per_clip, prediction_per_release, margin, largest
+):
+    """Return what an update is clipped to, C, for a `clipping_norm` parameter.
+
+    The noise of a whole fit, ``C * noise_per_clip`` before contraction and averaging, moves a
+    prediction by up to `prediction_per_release` times that. "auto" makes it as large as a good
+    prediction: more drowns the model (contraction and averaging take most of the noise away, not
+    all), less and the rows can't move it far enough in the passes that they have. No update needs
+    more than `largest`.
+    """
+    if clipping_norm != "auto":
+        return check_positive(clipping_norm, "clipping_norm")
+    return min(margin / (prediction_per_release * noise_per_clip), largest)

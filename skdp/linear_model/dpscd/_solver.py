@@ -1,0 +1,213 @@
+"""Stochastic primal coordinate descent with released coordinates and predictions."""
+
+import numpy as np
+
+from skdp._clipping import clip_contributions, joint_reach
+from skdp._mechanisms import release_jointly
+from skdp._threads import block_mapper, single_threaded_blas, sum_in_order
+from skdp.linear_model._batches import TailAverage, gathered_rows, squeezed
+
+# Share of the iterates that aren't averaged. The centre is on its way for longer.
+_SKIPPED, _SKIPPED_AS_PUBLISHED = 0.75, 0.5
+
+
+# A warning about an overflow would tell of the data.
+@np.errstate(all="ignore")
+def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noise, weights=None):
+    r"""Run Algorithm 1 of Damaskinos et al. (2021), by default with an exact dual variable.
+
+    With theta = v / (alpha n), each step draws a Poisson batch, minimises eq. 8 for each of its
+    rows from the last *released* v, clips each row's update, and releases the sum. The dual
+    variable is updated without noise and never leaves this function; the guarantee rests on every
+    update of a batch being computed from the same released v.
+
+    With a proximal strength, the objective has kappa ||theta - centre||^2 / 2 in addition, so that
+    ``theta = (v / n + kappa centre) / (alpha + kappa)``, and the centre follows theta by a pass's
+    share at each step (an inexact proximal point method, as in Shalev-Shwartz and Zhang 2014).
+    Both are functions of what was released.
+
+    Parameters
+    ----------
+    rows : BoundedRows
+        n certified rows of d columns, the intercept's included.
+    targets : ndarray of shape (n, k)
+        One column an output.
+    plan : DPSCDPlan
+        With a PoissonSampler. `noisy_dual` tells whether the updates of the dual variable go
+        through the release too, as published; they are then clipped as well as what they add to v.
+        `proximal` and `intercept_proximal` are the strengths kappa of columns; 0 is as published.
+    loss : DualLoss
+    alpha : float
+        Regularisation: the objective is mean loss + alpha ||theta||^2 / 2.
+    average : bool
+        Return the mean of the second half of the iterates, or of the last quarter where there is
+        a centre.
+    n_jobs : int or None
+    coins, noise : streams of `skdp._random`
+    weights : ndarray of shape (n,), default=None
+        What records count, each above 0; None is 1. The dual variable of a loss times w is w times
+        that of the loss, which is what is kept; its minimisation is that of the loss at the
+        curvature w c, and its update w times as long.
+
+    Returns
+    -------
+    ndarray of shape (k, d)
+        theta.
+    """
+    sampler, mechanism, noisy_dual = plan.sampler, plan.mechanism, plan.noisy_dual
+    n_rows, n_outputs = targets.shape
+    pull = np.full(rows.n_columns, plan.proximal)
+    if rows.bias:
+        pull[-1] = plan.intercept_proximal
+    strength = alpha + pull
+    per_theta, kept = 1.0 / (strength * n_rows), pull / strength
+    curvature_of_unit = np.array(sampler.rate / (alpha + plan.proximal))
+    curvature_of_bias = rows.bias**2 * (sampler.rate / strength[-1] - curvature_of_unit)
+    targets = squeezed(targets)
+    dual = np.zeros(targets.shape)
+    shared = np.zeros((*targets.shape[1:], rows.n_columns))
+    theta, centre = np.zeros(shared.shape), np.zeros(shared.shape)
+    skipped = _SKIPPED if plan.proximal else _SKIPPED_AS_PUBLISHED
+    mean = TailAverage(shared.shape, sampler.n_steps, average, skipped)
+    bound = np.array(plan.clipping_norm)
+
+    def update(gathered, indices, theta):
+        norm = gathered.load(indices)
+        y = targets.take(indices, axis=0)
+        a = dual.take(indices, axis=0)
+        if noisy_dual:
+            a = loss.feasible(y, a)
+        c = np.square(norm)
+        c *= curvature_of_unit
+        c += curvature_of_bias
+        w = None if weights is None else weights.take(indices)
+        if w is not None:
+            c *= w
+        zeta = loss.dual_step(y, gathered.predict(theta), a, c if y.ndim == 1 else c[:, np.newaxis])
+        clip_contributions(zeta, joint_reach(norm) if noisy_dual else norm, bound, w)
+        dual[indices] = a if noisy_dual else a + per_weight(zeta, w)
+        return gathered.sum(zeta), zeta
+
+    with block_mapper(n_jobs, sampler.rate * n_rows, rows, gathered_rows) as map_blocks:
+        for batch in sampler.batches(coins):
+            updates = map_blocks(update, batch, theta)
+            increment = sum_in_order([part for part, _ in updates])
+            if noisy_dual:
+                zeta = np.concatenate([part for _, part in updates])
+                increment, zeta = release_jointly(mechanism, increment, zeta, noise)
+                dual[batch] += per_weight(zeta, None if weights is None else weights[batch])
+                shared += increment
+            else:
+                shared += mechanism.release(increment, noise)
+            theta = shared * per_theta + kept * centre
+            centre += sampler.rate * (theta - centre)
+            mean.add(theta)
+    return mean.value().reshape(n_outputs, -1)
+
+
+@np.errstate(all="ignore")
+def solve_dpscd_sequential(
+    rows, targets, *, plan, loss, alpha, average, coins, noise, weights=None
+):
+    """Run Algorithm 3 of Damaskinos et al. (2021), in which an update sees those before it.
+
+    The dual variable is released with v after each batch: an exact one would carry what the later
+    updates of a batch saw of a record into releases that record takes no part in.
+
+    Parameters
+    ----------
+    rows, targets, loss, alpha, average, coins, noise, weights
+        As in `solve_dpscd`.
+    plan : DPSCDPlan
+        With a PartitionSampler.
+
+    Returns
+    -------
+    ndarray of shape (k, d)
+        theta.
+    """
+    n_rows, n_outputs = targets.shape
+    per_theta = 1.0 / (alpha * n_rows)
+    counted = np.ones(n_rows) if weights is None else weights
+    curvature = counted * rows.norm**2 * per_theta
+    reach = joint_reach(rows.norm)
+    dual = np.zeros((n_rows, n_outputs))
+    shared = np.zeros((n_outputs, rows.n_columns))
+    mean = TailAverage(shared.shape, plan.sampler.n_steps, average)
+    with single_threaded_blas:
+        for batch in plan.sampler.batches(coins):
+            x = rows.augmented(batch)
+            y = targets[batch]
+            a = loss.feasible(y, dual[batch])
+            zetas = np.empty_like(a)
+            increment = np.zeros_like(shared)
+            for i, row in enumerate(batch):
+                margin = per_theta * ((shared + increment) @ x[i])
+                zeta = loss.dual_step(y[i], margin, a[i], curvature[row, np.newaxis])
+                zetas[i] = clip_contributions(
+                    zeta[np.newaxis],
+                    reach[row, np.newaxis],
+                    plan.clipping_norm,
+                    counted[row, np.newaxis],
+                )
+                increment += np.outer(zetas[i], x[i])
+            increment, zetas = release_jointly(plan.mechanism, increment, zetas, noise)
+            shared += increment
+            dual[batch] = a + per_weight(zetas, counted[batch])
+            mean.add(shared)
+    return mean.value() * per_theta
+
+
+def per_weight(zeta, weights):
+    """Return what updates of dual variables, or of vectors over outputs, are of the losses'."""
+    if weights is None:
+        return zeta
+    return zeta / (weights if zeta.ndim == 1 else weights[:, np.newaxis])
+
+
+@np.errstate(all="ignore")
+def solve_dpscd_primal(columns, targets, *, plan, loss, alpha, average, coins, noise, weights=None):
+    r"""Run Algorithm 2 of Damaskinos et al. (2021).
+
+    Works on columns divided by public bounds b_j of their norms, so on coordinates w_j = b_j
+    theta_j. Each step minimises, for every coordinate of a batch of L, the quadratic bound of the
+    objective with the L-fold curvature that makes parallel updates safe, clips the update, and
+    releases the updates together with what they add to the n predictions.
+
+    Parameters
+    ----------
+    columns : BoundedColumns
+    targets : ndarray of shape (n, k)
+    plan : DPSCDPlan
+        With a CoordinateSampler; the clipping norm bounds a coordinate's update in units of w_j.
+    loss : Loss
+        Smooth.
+    alpha, average, coins, noise, weights
+        As in `solve_dpscd`.
+
+    Returns
+    -------
+    ndarray of shape (k, d)
+        theta.
+    """
+    n_rows, n_outputs = targets.shape
+    penalty = alpha / columns.unit**2
+    counted = np.ones((n_rows, 1)) if weights is None else weights[:, np.newaxis]
+    squares = np.einsum("ij,ij->j", columns.X, counted * columns.X)
+    curvature = plan.sampler.batch_size * loss.smoothness * squares / n_rows
+    w = np.zeros((columns.X.shape[1], n_outputs))
+    predictions = np.zeros((n_rows, n_outputs))
+    sampler = plan.sampler
+    mean = TailAverage(w.shape, sampler.n_steps, average)
+    with single_threaded_blas:
+        for batch in sampler.batches(coins):
+            x = columns.X[:, batch]
+            slope = x.T @ (counted * loss.gradient(targets, predictions)) / n_rows
+            slope += penalty[batch, np.newaxis] * w[batch]
+            zeta = -slope / (curvature + penalty)[batch, np.newaxis]
+            clip_contributions(zeta, np.ones(batch.size), plan.clipping_norm)
+            moved, zeta = release_jointly(plan.mechanism, x @ zeta, zeta, noise)
+            predictions += moved
+            w[batch] += zeta
+            mean.add(w)
+    return (mean.value() / columns.unit[:, np.newaxis]).T

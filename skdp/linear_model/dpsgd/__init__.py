@@ -1,0 +1,1 @@
+"""DP-SGD: noisy gradient steps, with Gaussian noise or pure."""

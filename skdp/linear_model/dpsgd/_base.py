@@ -1,0 +1,234 @@
+"""What the DP-SGD estimators share: constraints, planning, solving and streams."""
+
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+
+import numpy as np
+
+from skdp._bounds import augmented_norm, summation_slack
+from skdp._checks import check_finite, check_sample_epsilon
+from skdp._estimator import is_private
+from skdp._penalties import make_penalty
+from skdp._random import random_name
+from skdp._sklearn import Interval, StrOptions
+from skdp._threads import BLOCK_ROWS
+from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE, RowPrivateEstimator
+from skdp.linear_model._batches import late_average
+from skdp.linear_model.dpsgd._plan import (
+    DPSGDProblem,
+    plan_dpsgd,
+    plan_dpsgd_laplace,
+    plan_dpsgd_stream,
+)
+from skdp.linear_model.dpsgd._plan_rules import StepSizes
+from skdp.linear_model.dpsgd._solver import solve_dpsgd
+
+# Squares of larger ones could overflow.
+_LARGEST_NORM = 1e150
+BUDGETS_STATED = "the epsilons that the records stated (sample_epsilon)"
+APART = "that no record was shown to two calls of partial_fit"
+
+CONSTRAINTS = {
+    **COMMON_CONSTRAINTS,
+    "penalty": [StrOptions({"l2", "l1", "elasticnet"})],
+    "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+    "mechanism": [StrOptions({"gaussian", "laplace"})],
+    "data_norm": [POSITIVE],
+    "max_iter": [Interval(Integral, 1, 10**9, closed="both"), StrOptions({"auto"})],
+    "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
+    "average": ["boolean"],
+    "learning_rate": [StrOptions({"constant", "invscaling", "inv_alpha"})],
+    "eta0": [POSITIVE, StrOptions({"auto"})],
+    "power_t": [Interval(Real, 0, 10, closed="both")],
+    "n_jobs": [Integral, None],
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Stream:
+    """What calls of `partial_fit` leave to the next one, made of releases.
+
+    Attributes
+    ----------
+    settings : tuple
+        What must not change between calls.
+    weights, mean : ndarray of shape (k, d)
+        Last iterate, and the average of all.
+    n_calls : int
+    report : PrivacyReport or None
+        Of all calls together.
+    also_public : tuple of str
+        What they assumed public.
+    name : str or None
+        What a ledger calls this state if a charge there covers the next call from here. It covers
+        one such call, whichever copy makes it: records of later calls are others', so that they
+        cost no more, but those of a second next call may be the same.
+    """
+
+    settings: tuple
+    weights: np.ndarray
+    mean: np.ndarray
+    n_calls: int = 0
+    report: object = None
+    also_public: tuple = ()
+    name: str | None = None
+
+    def next_call(self, budget):
+        """Return the budget of another call, and the name of the state that it leaves."""
+        if budget.account is None:
+            return budget, self.name
+        after = random_name()
+        return replace(budget, account=budget.account._replace(states=(self.name, after))), after
+
+    def followed_by(self, weights, report, also_public, name):
+        """Return the state after another call."""
+        n_calls = self.n_calls + 1
+        mean = late_average(self.mean, weights, n_calls)
+        return _Stream(self.settings, weights, mean, n_calls, report, also_public, name)
+
+
+class BaseDPSGD(RowPrivateEstimator):
+    """Planning, solving and streams of the DP-SGD estimators."""
+
+    def _check_options(self, n_rows, sample_epsilon=None):
+        """Check parameters against each other; return personal epsilons as an array, or None."""
+        if self.n_jobs == 0:
+            raise ValueError("The 'n_jobs' parameter must not be 0.")
+        if sample_epsilon is None:
+            return None
+        if self.mechanism != "laplace":
+            raise ValueError("sample_epsilon needs mechanism='laplace'.")
+        return check_sample_epsilon(sample_epsilon, n_rows, self.epsilon)
+
+    def _penalty(self):
+        """Return the penalty for targets divided by their half width.
+
+        The losses scale with its square, as the L2 penalty does, and the L1 penalty with itself.
+        """
+        penalty = make_penalty(self.penalty, float(self.alpha), float(self.l1_ratio))
+        return replace(penalty, l1=penalty.l1 / self._half_width())
+
+    def _problem(self, n_rows, n_features, n_outputs, longest=None, scale=None):
+        """Return the public numbers that a plan is made of.
+
+        Without privacy rows are not clipped, and only the `longest` of them bounds the others.
+        """
+        loss, penalty = self._loss(n_outputs), self._penalty()
+        n_columns = self._n_columns(n_features)
+        scale = scale or self._weight_scale(n_outputs)
+        row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
+        if longest is not None:
+            row_norm = min(max(longest, 1e-15 * row_norm), _LARGEST_NORM)
+        # A multinomial loss is stated for all outputs; the others are sums over them.
+        n_terms = 1 if loss.name == "multinomial" else n_outputs
+        return DPSGDProblem(
+            n_rows=n_rows,
+            n_columns=n_columns,
+            n_outputs=n_outputs,
+            row_norm=row_norm,
+            rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
+            l1=penalty.l1,
+            l2=penalty.l2,
+            reach=loss.reach,
+            caution=loss.caution,
+            smoothness=loss.smoothness,
+            lipschitz=loss.lipschitz * np.sqrt(n_terms),
+            at_zero=loss.at_zero * n_terms,
+            typical_weight=scale.typical,
+            largest_weight=scale.largest,
+        )
+
+    def _steps(self):
+        return StepSizes(self.learning_rate, self.eta0, float(self.power_t), float(self.alpha))
+
+    def _length_of_longest(self, rows):
+        """Return the length of the longest row of a fit without privacy, else None."""
+        return None if is_private(self) else float(rows.norm.max())
+
+    def _plan(
+        self, n_rows, n_features, n_outputs, *, longest=None, sample_epsilon=None, scale=None
+    ):
+        """Return the plan of a fit."""
+        problem = self._problem(n_rows, n_features, n_outputs, longest, scale)
+        make, personal = plan_dpsgd, {}
+        if self.mechanism == "laplace":
+            make, personal = plan_dpsgd_laplace, {"sample_epsilon": sample_epsilon}
+        return make(
+            problem,
+            self._budget(),
+            self._steps(),
+            max_iter=self.max_iter,
+            batch_size=self.batch_size,
+            clipping_norm=self.clipping_norm,
+            **personal,
+        )
+
+    def _solve(self, plan, rows, targets, stream, weights, **changes):
+        """Return the coefficients that a plan leads to."""
+        loss, penalty = self._loss(targets.shape[1]), self._penalty()
+        coins, noise = stream.spawn(2)
+        options = {"average": self.average, "n_jobs": self.n_jobs, "coins": coins, "noise": noise}
+        options["weights"] = weights.of_rows
+        return solve_dpsgd(
+            rows, targets, plan=plan, loss=loss, penalty=penalty, **options | changes
+        )
+
+    def _stream_before(self):
+        """Return what earlier calls of `partial_fit` left, or None."""
+        return vars(self).get("_stream")
+
+    def _take_in(self, rows, targets, weights, settings, also_public=()):
+        """Make the step of a call of `partial_fit`, publish it and return the weights to publish.
+
+        `settings` must stay the same from call to call.
+        """
+        n_outputs = targets.shape[1]
+        shape = (n_outputs, rows.n_columns)
+        settings = (*shape, self.fit_intercept, float(self.data_norm), self.adjacency, *settings)
+        zero = np.zeros(shape)
+        before = self._stream_before() or _Stream(settings, zero, zero)
+        if before.settings != settings:
+            raise ValueError(
+                "fit_intercept, data_norm, target_bounds, adjacency and the numbers of columns and "
+                "targets must stay the same from one call of partial_fit to the next; fit, or a "
+                "clone, starts afresh."
+            )
+        budget, name = before.next_call(self._budget())
+        plan = plan_dpsgd_stream(
+            self._problem(*rows.X.shape, n_outputs, self._length_of_longest(rows), weights.scale),
+            budget,
+            self._steps(),
+            n_calls=before.n_calls + 1,
+            clipping_norm=self.clipping_norm,
+            before=before.report,
+        )
+        stream = plan.start(self.random_state)
+        resumed = {"average": False, "start": before.weights}
+        coefs = self._solve(plan, rows, targets, stream, weights, **resumed)
+        check_finite(coefs)
+        seeded = stream.reproducible or (before.n_calls > 0 and before.report.reproducible)
+        also_public = tuple(dict.fromkeys((*before.also_public, APART, *also_public)))
+        report = plan.report(reproducible=seeded, also_public=also_public)
+        self._stream = before.followed_by(coefs, report, also_public, name)
+        self._set_report(plan, self._stream.n_calls, report)
+        return self._stream.mean if self.average else coefs
+
+    def _set_report(self, plan, n_iter, report):
+        self.n_iter_ = n_iter
+        self.batch_size_ = plan.batch_size
+        self.clipping_norm_ = plan.clipping_norm
+        self.eta0_ = plan.eta0
+        self.privacy_report_ = report
+
+
+def budgets_public(sample_epsilon):
+    """Return what personal budgets add to what a fit assumes public."""
+    return () if sample_epsilon is None else (BUDGETS_STATED,)
+
+
+def takes_streams(estimator):
+    """Tell whether there is `partial_fit`."""
+    if estimator.mechanism != "laplace":
+        raise AttributeError("partial_fit is available for mechanism='laplace' only.")
+    return True

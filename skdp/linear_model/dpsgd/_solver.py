@@ -1,0 +1,93 @@
+"""Proximal stochastic gradient descent with released gradients."""
+
+import math
+
+import numpy as np
+
+from skdp._clipping import clip_contributions
+from skdp._threads import block_mapper, sum_in_order
+from skdp.linear_model._batches import TailAverage, gathered_rows, squeezed
+
+
+# A warning about an overflow would tell of the data.
+@np.errstate(all="ignore")
+def solve_dpsgd(
+    rows, targets, *, plan, loss, penalty, average, n_jobs, coins, noise, start=None, weights=None
+):
+    r"""Run the stochastic gradient descent of Song et al. (2013) and Abadi et al. (2016).
+
+    Each step draws a batch, clips the gradient of each of its rows, releases their sum and makes a
+    proximal step, with L the batch's public or expected size:
+
+    .. math:: v \leftarrow m v + (1 - m)\, \eta_t g / L, \quad
+              w \leftarrow \mathrm{Proj}\bigl(\mathrm{prox}_{\eta_t}(w - v)\bigr),
+              \quad \eta_t = \eta_0 t^{-p} .
+
+    The gradient of a row is the outer product of its k derivatives and the row, so its length is
+    the product of two lengths and the gradients themselves are never built. All that is kept from
+    step to step is made of releases.
+
+    Parameters
+    ----------
+    rows : BoundedRows
+        n certified rows of d columns, the intercept's included.
+    targets : ndarray of shape (n, k)
+        One column an output.
+    plan : DPSGDPlan
+        With a PoissonSampler, PartitionSampler or SortedPartitionSampler. Where it has
+        `noise_multipliers`, a batch's release serves all that its records ask for, and batches of
+        more noise than `full_step_noise` take steps that are shorter by the square of the ratio.
+    loss : Loss
+    penalty : Penalty
+    average : bool
+        Return the mean of the second half of the iterates.
+    n_jobs : int or None
+    coins, noise : streams of `skdp._random`
+    start : ndarray of shape (k, d), default=None
+        First w, public; None means zero.
+    weights : ndarray of shape (n,), default=None
+        What records count; None is 1.
+
+    Returns
+    -------
+    ndarray of shape (k, d)
+        w.
+    """
+    sampler, mechanism = plan.sampler, plan.mechanism
+    n_outputs = targets.shape[1]
+    targets = squeezed(targets)
+    shape = (*targets.shape[1:], rows.n_columns)
+    w = np.zeros(shape) if start is None else start.reshape(shape)
+    mean = TailAverage(shape, sampler.n_steps, average)
+    bound = np.array(plan.clipping_norm)
+    last_move = np.zeros(shape)
+
+    def gradient(gathered, indices, w):
+        norm = gathered.load(indices)
+        slopes = loss.gradient(targets.take(indices, axis=0), gathered.predict(w))
+        counted = None if weights is None else weights.take(indices)
+        clip_contributions(slopes, norm, bound, counted)
+        return gathered.sum(slopes)
+
+    with block_mapper(n_jobs, sampler.expected_size, rows, gathered_rows) as map_blocks:
+        for t, batch in enumerate(sampler.batches(coins), start=1):
+            total = sum_in_order(map_blocks(gradient, batch, w))
+            eta = plan.eta0 * float(t) ** -plan.power
+            if plan.noise_multipliers is None:
+                released = mechanism.release(total, noise)
+            else:
+                serving = mechanism.serving(plan.noise_multipliers[batch])
+                released = serving.release(total, noise)
+                quiet = plan.full_step_noise * batch.size / serving.noise_multiplier
+                eta *= min(1.0, quiet) ** 2
+            move = (eta / sampler.divisor(batch)) * released
+            if plan.momentum > 0.0:
+                move *= 1.0 - plan.momentum
+                move += plan.momentum * last_move
+                last_move = move
+            w = penalty.prox(w - move, eta)
+            length = math.sqrt(np.vdot(w, w))
+            if length > plan.radius:
+                w *= plan.radius / length
+            mean.add(w)
+    return mean.value().reshape(n_outputs, -1)

@@ -1,0 +1,1 @@
+"""WALR: label-private logistic regression from one noisy sum."""

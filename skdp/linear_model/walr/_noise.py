@@ -1,0 +1,355 @@
+r"""Releases of sums by label, and what is known of their noise before: functions of public rows.
+
+A design is made before any label is seen and tells how large the noise will be; of several the one
+is run whose noise is expected to cost least.
+
+Gaussian noise suits the rows. A flipped label moves the sum of rows by one row. After a linear map
+A it moves it by A times that row, so the release of :math:`A s` needs noise for the longest mapped
+row only, and mapping back gives s with noise of covariance :math:`\sigma^2 (A^\top A)^{-1}`. Of all
+A with mapped rows in the unit ball, the best for a model whose loss rises by
+:math:`\frac{1}{2} e^\top M e` for an error e of the sum minimises
+:math:`\mathrm{tr}(M (A^\top A)^{-1})`: an optimal design. With weights u on the rows and
+:math:`S = \sum_i u_i x_i x_i^\top`, the optimum is the geometric mean of M and :math:`S^{-1}`, and
+u is found by multiplying with :math:`\|A x_i\|^2` again and again.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cholesky, eigh, solve_triangular
+
+from skdp.linear_model.walr._solver import BLOCK, PRIOR_POWER, directions, excess_losses, penalties
+
+# Mean p (1 - p) of the labels, and variance of the scores, before anything is known of them.
+_CURVATURE = 0.1
+_SCORE_VARIANCE = 4.0
+# Regularisation that the design counts on, as a share of the best for spherical noise: it will be
+# less, because there is less noise.
+_LESS = 0.3
+# Of columns divided by their sizes: what varies less is rounding.
+_RANK = 1e-13
+# Of the same, for those who check the noise: they needn't come to the same rounding.
+_SEEN_RANK = 1e-12
+# Variance below which noise isn't looked at, relative to the columns' and for each of them.
+_UNSEEN = 1e-8
+_SMALLEST_STD = 1e-100
+_ITERATIONS = 30
+_GAP = 1.05
+_EVEN_ROWS, _FAR_ROWS = 2500, 1500
+_ROUNDS = 4
+
+
+class Release(NamedTuple):
+    """What is released of labels, and how.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (k, d)
+    noise_cov : ndarray of shape (d, d)
+        Covariance of the noise of each of the sums.
+    sensitivity : float or None
+        In the coordinates of the release.
+    """
+
+    sums: np.ndarray
+    noise_cov: np.ndarray
+    sensitivity: float | None
+
+
+class GaussianDesign:
+    """Sums with Gaussian noise.
+
+    Parameters
+    ----------
+    public : PublicRows
+    plan : WALRPlan
+    adapted : bool
+        Whether the noise suits the rows or is the same for every column.
+    """
+
+    def __init__(self, public, plan, *, adapted):
+        self.plan = plan
+        self._public = public
+        if adapted and plan.noise_multiplier > 0.0:
+            self._coordinates = adapted_coordinates(public, plan.noise_multiplier)
+        else:
+            self._coordinates = spherical_coordinates(public.n_columns, public.longest)
+        stretch = float(np.linalg.norm(self._coordinates.transform))
+        stretch *= 1.0 + public.n_columns / min(public.n_rows, BLOCK)
+        self._mechanism = plan.mechanism(self._coordinates.longest, stretch)
+        inverse = self._coordinates.inverse
+        self.noise_cov = self._mechanism.noise_std**2 * inverse @ inverse.T
+
+    def release(self, targets, stream):
+        """Release the sums, see `release_sums`."""
+        coordinates, mechanism = self._coordinates, self._mechanism
+        ones = (targets > 0.0).astype(np.float64)
+        totals = self._public.sums(ones) @ coordinates.transform.T
+        sums = mechanism.release(totals, stream) @ coordinates.inverse.T
+        return Release(sums, self.noise_cov, mechanism.sensitivity)
+
+
+class ResponseDesign:
+    """Unbiased sums of rows by labels that coins may have changed.
+
+    With probability q of each of the other classes, ``(1[response is c] - q) / (1 - k q)`` has the
+    mean ``1[label is c]``. Its variance for a row, times the row's outer product with itself, adds
+    up to a public covariance; of three classes and more, whose variances hang on labels, that of
+    classes of equal shares.
+
+    Parameters
+    ----------
+    public : PublicRows
+    plan : ResponsePlan
+    """
+
+    def __init__(self, public, plan):
+        self.plan = plan
+        self._public = public
+        self.noise_cov = plan.noise_multiplier**2 * public.n_rows * public.second_moment
+
+    def release(self, targets, stream):
+        """Release labels, and return the sums that follow; see `release_sums`."""
+        several = targets.shape[1] > 1
+        codes = targets.argmax(axis=1) if several else (targets[:, 0] > 0.0).astype(np.int64)
+        codes = self.plan.mechanism().release(codes, stream)
+        return Release(self._unbiased(codes), self.noise_cov, None)
+
+    def _unbiased(self, codes):
+        """Return the sums, of which nothing hangs on labels but by the released ones."""
+        n_classes, flip = self.plan.n_classes, self.plan.flip_probability
+        ones = np.equal.outer(codes, np.arange(1 if n_classes == 2 else 0, n_classes))
+        sums = self._public.sums(ones.astype(np.float64))
+        return (sums - flip * self._public.total) / (1.0 - n_classes * flip)
+
+
+def best_design(public, plans, *, adapted):
+    """Return the design of the plan that is expected to cost a regression least.
+
+    Parameters
+    ----------
+    public : PublicRows
+    plans : tuple of WALRPlan and ResponsePlan
+    adapted : bool
+        See `GaussianDesign`.
+    """
+    of_kind = {"gaussian": partial(GaussianDesign, adapted=adapted)}
+    of_kind["randomized_response"] = ResponseDesign
+    designs = [of_kind[plan.kind](public, plan) for plan in plans]
+    if len(designs) == 1:
+        return designs[0]
+    return min(designs, key=lambda design: _expected_excess(public, design))
+
+
+def release_sums(design, targets, stream):
+    """Release the sums of the rows of each class: all that is taken from labels.
+
+    Parameters
+    ----------
+    design : GaussianDesign or ResponseDesign
+    targets : ndarray of shape (n, k)
+        1 for rows of a class, -1 for others; of two classes one column.
+    stream : stream of `skdp._random`
+
+    Returns
+    -------
+    Release
+    """
+    return design.release(targets, stream)
+
+
+def _expected_excess(public, design):
+    """Return the log loss that noise is expected to cost a logistic regression, before any release.
+
+    That is of the best regularisation for labels of which nothing is known: their mean p (1 - p),
+    and weights as in `_solver.expected_losses`, of scores of a usual variance.
+    """
+    nothing = np.zeros(public.n_columns)
+    curvature = _CURVATURE * public.second_moment
+    noise_cov = design.plan.share_left * design.noise_cov / public.n_rows**2
+    h, _, noise = directions(curvature, nothing, noise_cov, nothing, public.bias)
+    seen = h > _SEEN_RANK * h.max(initial=0.0)
+    if not seen.any():
+        return 0.0
+    h, v = h[seen], noise[seen] + h[seen] / public.n_rows
+    squares = h**-PRIOR_POWER
+    squares *= _SCORE_VARIANCE * _CURVATURE / (h * squares).sum()
+    alphas = np.geomspace(1e-10 * h.mean(), 10.0 * h.max(), 241)
+    return float(excess_losses(h, v, squares, alphas).min())
+
+
+class Coordinates(NamedTuple):
+    """A linear map of sums and the map back.
+
+    Attributes
+    ----------
+    transform : ndarray of shape (r, d)
+    inverse : ndarray of shape (d, r)
+        Right for all that rows span.
+    longest : float
+        Length of the longest row after the map.
+    """
+
+    transform: np.ndarray
+    inverse: np.ndarray
+    longest: float
+
+
+def spherical_coordinates(n_columns, longest):
+    """Return the coordinates that are: every column gets the same noise."""
+    identity = np.eye(n_columns)
+    # Rows of zeros alone reveal nothing; any length will do.
+    return Coordinates(identity, identity, longest or 1.0)
+
+
+def adapted_coordinates(public, noise_multiplier):
+    """Return the coordinates in which a release serves a logistic regression best.
+
+    Parameters
+    ----------
+    public : PublicRows
+    noise_multiplier : float
+
+    Returns
+    -------
+    Coordinates
+    """
+    plain = spherical_coordinates(public.n_columns, public.longest)
+    sizes, values, vectors = _spanned(public.second_moment, _RANK)
+    if not values.size:
+        return plain
+    root = np.sqrt(values)
+    # Signs of eigenvectors are arbitrary; seeded noise shouldn't hang on them.
+    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(root.size)])
+    # Coordinates in which the rows' second moment is the identity.
+    whiten = (vectors / root).T / sizes
+    colour = (vectors * root) * sizes[:, np.newaxis]
+    noise = (noise_multiplier * plain.longest / public.n_rows) ** 2
+    cost = _cost_of_errors(public.second_moment, sizes, noise, public.n_rows, public.bias)
+    cost = (vectors * root).T @ cost @ (vectors * root)
+    shape = _optimal_shape(public, whiten, 0.5 * (cost + cost.T))
+    transform, inverse = _root(shape, 0.5) @ whiten, colour @ _root(shape, -0.5)
+    scale = plain.longest / float(public.mapped_norms(transform).max())
+    return Coordinates(scale * transform, inverse / scale, plain.longest)
+
+
+def _spanned(second_moment, rank):
+    """Return the sizes of columns, and curvatures and directions that rows divided by them have."""
+    # Units must not decide what counts as rounding.
+    sizes = np.sqrt(np.diag(second_moment))
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    values, vectors = eigh(second_moment / np.multiply.outer(sizes, sizes))
+    # Rounding in a column of zeros would be all that there is of its noise.
+    vectors[np.diag(second_moment) == 0.0] = 0.0
+    kept = values > rank * values[-1]
+    return sizes, values[kept], vectors[:, kept]
+
+
+def mean_length(noise_cov, mean):
+    """Return the length of the mean of rows in units of noise: no row mean may be longer than 1.
+
+    Rows that noise serves are an ellipsoid, which contains their mean.
+
+    Parameters
+    ----------
+    noise_cov : ndarray of shape (d, d)
+    mean : ndarray of shape (d,)
+
+    Returns
+    -------
+    length : float
+        Infinite if the matrix is no covariance.
+    """
+    try:
+        return float(np.linalg.norm(solve_triangular(_noise_root(noise_cov), mean, trans="T")))
+    except (np.linalg.LinAlgError, ValueError):
+        return np.inf
+
+
+def row_lengths(public, noise_cov):
+    """Return the lengths of rows in units of noise, which are at most 1 where noise serves them.
+
+    Directions that an adapted release would leave out as rounding aren't looked at.
+
+    Parameters
+    ----------
+    public : PublicRows
+    noise_cov : ndarray of shape (d, d)
+
+    Returns
+    -------
+    lengths : ndarray of shape (n,)
+    """
+    if np.array_equal(noise_cov, noise_cov[0, 0] * np.eye(public.n_columns)):
+        return public.norms / np.sqrt(noise_cov[0, 0])
+    sizes, _, vectors = _spanned(public.second_moment, _SEEN_RANK)
+    span = vectors / sizes[:, np.newaxis]
+    root = np.linalg.qr(_noise_root(noise_cov) @ span, mode="r")
+    return public.mapped_norms(solve_triangular(root, span.T, trans="T"))
+
+
+def _noise_root(noise_cov):
+    """Return an upper triangular R with R^T R = noise_cov and what can't be told from rounding."""
+    stds = np.maximum(np.sqrt(np.diag(noise_cov)), _SMALLEST_STD)
+    correlation = noise_cov / stds / stds[:, np.newaxis]
+    correlation += _UNSEEN * stds.size * np.eye(stds.size)
+    return cholesky(correlation) * stds
+
+
+def _cost_of_errors(second_moment, sizes, noise, n_rows, bias):
+    """Return M for errors of the means of columns that were divided by their sizes.
+
+    The regularised model that it counts on penalises the columns as they are.
+    """
+    n_features = sizes.size - (bias != 0.0)
+    curvature = _CURVATURE * (second_moment / np.multiply.outer(sizes, sizes))
+    features = second_moment[:n_features, :n_features]
+    h = _CURVATURE * np.maximum(eigh(features, eigvals_only=True), 0.0)
+    square = _SCORE_VARIANCE * _CURVATURE / max(h.sum(), 1e-300)
+    alphas = np.geomspace(1e-8 * h.mean() + 1e-300, 10.0 * h.max() + 1e-300, 241)
+    losses = excess_losses(h, noise + h / n_rows, square, alphas)
+    penalty = penalties(_LESS * float(alphas[losses.argmin()]), sizes.size, bias) / sizes**2
+    # The intercept isn't penalised; this keeps the inverse finite.
+    penalty[n_features:] = 1e-5 * _CURVATURE
+    inverse = np.linalg.inv(curvature + np.diag(penalty))
+    return inverse @ curvature @ inverse
+
+
+def _optimal_shape(public, whiten, cost):
+    """Return A^T A in whitened coordinates, up to a factor; rows are added as they matter."""
+    leverages = public.mapped_norms(whiten)
+    even = np.linspace(0, public.n_rows - 1, min(public.n_rows, _EVEN_ROWS)).astype(int)
+    rows = np.union1d(even, np.argsort(leverages)[-_FAR_ROWS:])
+    weights = np.full(rows.size, 1.0 / rows.size)
+    for _ in range(_ROUNDS):
+        shape, weights, longest = _reweighted(public.take(rows) @ whiten.T, weights, cost)
+        lengths = public.mapped_norms(_root(shape, 0.5) @ whiten)
+        far = np.setdiff1d(np.argsort(lengths)[-_FAR_ROWS // 3 :], rows)
+        if not far.size or lengths.max() ** 2 <= _GAP * longest:
+            break
+        rows = np.append(rows, far)
+        weights = np.append(weights, np.full(far.size, 1.0 / rows.size))
+        weights /= weights.sum()
+    return shape
+
+
+def _reweighted(z, weights, cost):
+    """Return the shape for rows z, their weights, and the squared length of the longest."""
+    for _ in range(_ITERATIONS):
+        spread = (z.T * weights) @ z + 1e-12 * np.eye(len(cost))
+        half, back = _root(spread, 0.5), _root(spread, -0.5)
+        shape = back @ _root(half @ cost @ half, 0.5) @ back
+        lengths = np.einsum("ij,ij->i", z @ shape, z)
+        if lengths.max() <= _GAP * (weights @ lengths):
+            break
+        weights = weights * lengths
+        weights /= weights.sum()
+    return shape, weights, float(lengths.max())
+
+
+def _root(matrix, power):
+    """Return a power of a positive semidefinite matrix, of its condition at most 1e12."""
+    values, vectors = eigh(0.5 * (matrix + matrix.T))
+    values = np.maximum(values, max(1e-12 * values[-1], 1e-300))
+    return (vectors * values**power) @ vectors.T

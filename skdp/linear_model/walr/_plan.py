@@ -1,0 +1,211 @@
+"""Plans of label privacy: one Gaussian release of sums of rows by label, or flipped labels."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from skdp._mechanisms import GaussianMechanism, RandomizedResponse
+from skdp._plans._base import ASSUMED_PUBLIC, BATCHES_KEY, NOT_COVERED, Budget, Plan
+from skdp._random import make_stream
+from skdp.accountant import (
+    GaussianEvent,
+    RandomizedResponseEvent,
+    calibrate_classic,
+    calibrate_response,
+)
+
+CLASSES_DECLARED = "the set of classes"
+FEATURES_READ = "the largest row norm, which was read from X (set data_norm to declare a bound)"
+# Below this, labels that are flipped tell next to nothing, and all but none of them stays.
+_SMALLEST_RESPONSE = 1e-6
+
+
+@dataclass(frozen=True)
+class LabelBudget(Budget):
+    """What may be spent on protecting labels, the features and the class set being public.
+
+    Gaussian noise is calibrated exactly, or for ``mechanism="classic"`` by the note's formula.
+    """
+
+    adjacency: str = "replace_label"
+    accountant: str = "pld"
+    mechanism: str = "auto"
+
+    adjacencies: ClassVar = ("replace_label",)
+    unit: ClassVar = "the label of one row"
+    assumed_public: ClassVar = (
+        *ASSUMED_PUBLIC,
+        "the features of every row: all of X",
+    )
+    not_covered: ClassVar = (
+        "the features, which are not protected at all: who took part, and with what features, may "
+        "be learnt",
+        *NOT_COVERED,
+    )
+
+    def calibrate(self, **design):
+        """Return the noise multiplier of the one release that spends this."""
+        if self.mechanism == "classic" and self.is_private:
+            return calibrate_classic(self.epsilon, self.delta)
+        return super().calibrate(**design)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WALRPlan(Plan):
+    """The noise of releases of sums by label, and the sizes of the sums.
+
+    Parameters
+    ----------
+    budget, n_rows
+        See `Plan`.
+    noise_multiplier : float
+        The smallest of the releases'.
+    n_columns, n_classes : int
+    rounding_slack : float
+        See `GaussianMechanism`, for sums of rows as they are.
+    n_parts : int
+        Releases, one for each of so many disjoint sets of rows.
+    """
+
+    noise_multiplier: float
+    n_columns: int
+    n_classes: int
+    rounding_slack: float = 0.0
+    n_parts: int = 1
+
+    kind: ClassVar = "gaussian"
+
+    @property
+    def events(self):
+        """One event of a release for each part."""
+        return (GaussianEvent(self.noise_multiplier, n_parts=self.n_parts, pairwise=True),)
+
+    @property
+    def stated(self):
+        """What a release tells of its noise besides its covariance."""
+        return {"noise_multiplier": self.noise_multiplier}
+
+    @property
+    def share_left(self):
+        """Share of a sum's noise that is left where the sum over three classes or more is known.
+
+        Their noises are independent, and what they have in common is removed.
+        """
+        return 1.0 - 1.0 / self.n_classes if self.n_classes > 2 else 1.0
+
+    def mechanism(self, longest, stretch):
+        """Return the mechanism for sums in some coordinates.
+
+        A label of two classes is one number, 0 or 1, and a flip moves the sum by that row. Of more
+        classes it is one of k unit vectors, and a flip moves two sums by the row: sqrt(2) as far.
+
+        Parameters
+        ----------
+        longest : float
+            What no row is longer than in these coordinates.
+        stretch : float
+            Factor by which rounding errors may have grown, relative to that.
+        """
+        several = self.n_classes > 2
+        return GaussianMechanism(
+            contribution_bound=longest * (math.sqrt(2.0) if several else 1.0),
+            noise_multiplier=self.noise_multiplier,
+            size=self.n_columns * (self.n_classes if several else 1),
+            n_records=self.n_rows,
+            rounding_slack=self.rounding_slack * stretch,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ResponsePlan(Plan):
+    """Labels that coins replace by others: everything after them is post-processing.
+
+    Parameters
+    ----------
+    budget, n_rows
+        See `Plan`; its delta is 0.
+    flip_probability : float
+        Of each of the other classes; the smallest of the releases'.
+    n_classes : int
+    n_parts : int
+        Releases, one for each of so many disjoint sets of rows.
+    """
+
+    flip_probability: float
+    n_classes: int
+    n_parts: int = 1
+
+    kind: ClassVar = "randomized_response"
+
+    @property
+    def event(self):
+        """What is released."""
+        return RandomizedResponseEvent(self.flip_probability, self.n_classes, n_parts=self.n_parts)
+
+    @property
+    def events(self):
+        """The one event."""
+        return (self.event,)
+
+    @property
+    def stated(self):
+        """What a release tells of its noise besides its covariance."""
+        return {
+            "noise_multiplier": self.noise_multiplier,
+            "flip_probability": self.flip_probability,
+        }
+
+    @property
+    def share_left(self):
+        """Share of a sum's noise that is left where the sum over classes is known.
+
+        Unbiased labels of a row add up to 1: the sums of all classes are right as they are.
+        """
+        return 1.0
+
+    @property
+    def noise_multiplier(self):
+        """Standard deviation of an unbiased label."""
+        return self.event.noise_multiplier
+
+    def mechanism(self):
+        """Return the mechanism, for labels as numbers of classes."""
+        return RandomizedResponse(self.flip_probability, self.n_classes, self.noise_multiplier)
+
+
+def plan_walr(budget, *, compare, n_rows, n_columns, n_classes, rounding_slack):
+    """Return the plans of which one is to be run: the budget's mechanism, or both for "auto".
+
+    Parameters
+    ----------
+    budget : LabelBudget
+    compare : bool
+        Whether there may be two; otherwise "auto" is Gaussian unless delta is 0.
+    n_rows, n_columns, n_classes : int
+    rounding_slack : float
+        See `WALRPlan`.
+    """
+    sizes = {"n_rows": n_rows, "n_classes": n_classes}
+    auto, plans = budget.mechanism == "auto" and budget.is_private, ()
+    pure = budget.mechanism == "randomized_response" or (auto and budget.delta == 0.0)
+    if not pure:
+        plans += (
+            WALRPlan(
+                budget=budget,
+                noise_multiplier=budget.calibrate(),
+                n_columns=n_columns,
+                rounding_slack=rounding_slack,
+                **sizes,
+            ),
+        )
+    if pure or (auto and compare and budget.epsilon >= _SMALLEST_RESPONSE):
+        flip = calibrate_response(budget.epsilon, n_classes=n_classes)
+        # Flipped labels have no use for a delta.
+        pure_budget = replace(budget, delta=0.0)
+        plans += (ResponsePlan(budget=pure_budget, flip_probability=flip, **sizes),)
+    return plans
+
+
+def public_coins(random_state):
+    """Return a stream for what reads public rows and releases only, apart from all noise."""
+    return make_stream(random_state, key=(BATCHES_KEY,))

@@ -1,0 +1,237 @@
+"""Releases of labels: what their holder runs, and what rows they are of."""
+
+import math
+from collections import namedtuple
+
+import numpy as np
+
+from skdp._bounds import clip_rows, row_norms, summation_slack
+from skdp._checks import check_positive, check_public_weight
+from skdp._random import random_name
+from skdp._sklearn import StrOptions, validate_arrays, validate_params
+from skdp._targets import encode_labels
+from skdp._threads import single_threaded_blas
+from skdp._weights import weigh
+from skdp.ledger._account import resolve_account
+from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE
+from skdp.linear_model.walr._aggregate import SAME_SUMS, LabelAggregate, ResponseAggregate
+from skdp.linear_model.walr._noise import best_design, release_sums
+from skdp.linear_model.walr._plan import LabelBudget, plan_walr
+from skdp.linear_model.walr._solver import BLOCK, PublicRows
+
+# Of the parameters of a release, which are its options.
+CONSTRAINTS = {
+    "fit_intercept": COMMON_CONSTRAINTS["fit_intercept"],
+    "classes": ["array-like", None],
+    "epsilon": COMMON_CONSTRAINTS["epsilon"],
+    "delta": COMMON_CONSTRAINTS["delta"],
+    "mechanism": [StrOptions({"auto", "analytic", "classic", "randomized_response"})],
+    "noise_shape": [StrOptions({"auto", "adapted", "spherical"})],
+    "data_norm": [POSITIVE, None],
+    "ledger": COMMON_CONSTRAINTS["ledger"],
+    "random_state": COMMON_CONSTRAINTS["random_state"],
+}
+Options = namedtuple("Options", CONSTRAINTS)
+# Columns up to which noise is adapted by default, and mechanisms are compared: that takes some
+# cubes of their number.
+_ADAPTED_COLUMNS = 500
+_MOST_COLUMNS = 20_000
+_TOO_MANY_COLUMNS = (
+    f"WALR keeps a matrix of columns by columns, of {_MOST_COLUMNS} columns at most: take fewer "
+    "(user guide, sparse rows and many columns)."
+)
+_AGGREGATES = {kind.mechanism: kind for kind in (LabelAggregate, ResponseAggregate)}
+_OTHER_ROWS = (
+    "X has other rows than the aggregate was made of, or rows scaled or weighted otherwise."
+)
+
+
+@validate_params(CONSTRAINTS, prefer_skip_nested_validation=True)
+def label_aggregate(
+    X,
+    y,
+    *,
+    public_weight=None,
+    fit_intercept=True,
+    classes=None,
+    epsilon=1.0,
+    delta=1e-5,
+    mechanism="auto",
+    noise_shape="auto",
+    data_norm=None,
+    ledger=None,
+    random_state=None,
+):
+    """Release noisy sums of rows by label, from which others train without seeing a label.
+
+    The sums are (`epsilon`, `delta`)-differentially private for the label of one row. The features
+    are public, and not protected. See :class:`WALRClassifier`, whose parameters these are.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Public rows.
+    y : array-like of shape (n_samples,)
+        Private labels.
+    public_weight : array-like of shape (n_samples,), default=None
+        How much each record counts, 0 or more, divided by their mean. A release needs noise for the
+        longest row times its weight. They are taken as public: they must not depend on the labels.
+        Without them all records count alike.
+    fit_intercept : bool, default=True
+        Whether models will have intercepts.
+    classes : array-like, default=None
+        The class set; None reads it from y.
+    epsilon : float, default=1.0
+        Privacy loss, above 0; ``float("inf")`` adds no noise.
+    delta : float, default=1e-5
+        Probability, in [0, 1), that the loss may exceed `epsilon`.
+    mechanism : {"auto", "analytic", "classic", "randomized_response"}, default="auto"
+        Gaussian noise on the sums, calibrated in one of two ways, or sums of flipped labels. "auto"
+        chooses by public rows. Holders whose aggregates are to be added must all name the same.
+    noise_shape : {"auto", "adapted", "spherical"}, default="auto"
+        Whether Gaussian noise suits the rows or is the same for every column.
+    data_norm : float, default=None
+        Bound on the L2 norm of a row; None reads the largest from X. Holders whose aggregates are
+        to be added must all give the same number.
+    ledger : str, path or PrivacyLedger, default=None
+        Budget that the release is charged to, see :class:`skdp.ledger.PrivacyLedger`; None takes
+        that of the environment variable ``SKDP_LEDGER``, if there is one.
+    random_state : int, RandomState instance or None, default=None
+        A seed makes the noise reproducible, and removable by whoever learns it.
+
+    Returns
+    -------
+    aggregate : LabelAggregate
+        The release.
+
+    Raises
+    ------
+    BudgetExceededError
+        If there is a ledger, and too little is left in it.
+    ValueError
+        If a parameter or the input is invalid; no message quotes an entry of the data.
+    TypeError
+        If X is of a kind that can't be read.
+
+    References
+    ----------
+    .. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression. Technical note, section
+       "Label differential privacy".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from skdp.linear_model import label_aggregate
+    >>> X, y = load_iris(return_X_y=True)
+    >>> label_aggregate(X, y, epsilon=2.0, classes=[0, 1, 2])
+    LabelAggregate(150 rows, 3 classes, randomized_response, (2, 0)-DP for the label of one row)
+    """
+    checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
+    X, y, names = validate_arrays("label_aggregate", X, y, **checks)
+    options = Options(
+        fit_intercept=fit_intercept,
+        classes=classes,
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=mechanism,
+        noise_shape=noise_shape,
+        data_norm=data_norm,
+        ledger=ledger,
+        random_state=random_state,
+    )
+    account = resolve_account(ledger, "label_aggregate", options._asdict())
+    weights = read_public_weight(public_weight, len(y))
+    return release_labels(X, y, names, options, account, weights)[1]
+
+
+def read_public_weight(public_weight, n_rows):
+    """Return public weights of mean 1 as an array of shape (n_rows,), or None if all are alike."""
+    weights = weigh(check_public_weight(public_weight, n_rows))
+    return None if weights.of_rows is None else weights.in_full(n_rows)
+
+
+def release_labels(X, y, feature_names, options, account, weights):
+    """Return validated rows as `PublicRows`, and the aggregate of them and their labels."""
+    classes, targets = encode_labels(y, options.classes)
+
+    # 2. bound the data
+    norms, norm_read = row_norms(X), options.data_norm is None
+    data_norm = _largest(norms) if norm_read else check_positive(options.data_norm, "data_norm")
+    # With this constant the intercept's noise and the others' cost about the same.
+    bias = data_norm / X.shape[1] ** 0.25 if options.fit_intercept else 0.0
+    promised = options.epsilon, options.delta
+    budget = LabelBudget(*promised, mechanism=options.mechanism, account=account)
+    intercept = {"fit_intercept": options.fit_intercept, "bias": bias}
+    rows = clip_rows(X, data_norm=data_norm, clip=budget.is_private, norm=norms, **intercept)
+
+    # 3. plan from public numbers
+    if rows.n_columns > _MOST_COLUMNS:
+        raise ValueError(_TOO_MANY_COLUMNS)
+    few = rows.n_columns <= _ADAPTED_COLUMNS
+    plans = plan_walr(
+        budget,
+        compare=few,
+        n_rows=X.shape[0],
+        n_columns=rows.n_columns,
+        n_classes=classes.size,
+        rounding_slack=summation_slack(*X.shape, targets.shape[1], BLOCK),
+    )
+    public, shape = PublicRows(rows, weights), options.noise_shape
+    multiplied = public.multiplied()
+    adapted = shape == "adapted" or (shape == "auto" and few)
+    with single_threaded_blas, np.errstate(all="ignore"):
+        design = best_design(multiplied, plans, adapted=adapted)
+    stream = design.plan.start(options.random_state)
+
+    # 4. release
+    with single_threaded_blas, np.errstate(all="ignore"):
+        released = release_sums(design, targets, stream)
+        part_sums = multiplied.total[np.newaxis]
+    return public, _AGGREGATES[design.plan.kind](
+        **released._asdict(),
+        **design.plan.stated,
+        n_rows=public.n_rows,
+        classes=classes,
+        data_norm=data_norm,
+        bias=bias,
+        part_sums=part_sums,
+        feature_names=feature_names,
+        epsilon=design.plan.budget.epsilon,
+        delta=design.plan.budget.delta,
+        names=(random_name(),),
+        reproducible=stream.reproducible,
+        classes_read=options.classes is None,
+        norm_read=norm_read,
+        weighted=weights is not None,
+    )
+
+
+def prepared_rows(X, aggregate, feature_names, weights=None):
+    """Return validated rows as `PublicRows`, as an aggregate was made of; refuse other rows."""
+    if not isinstance(aggregate, LabelAggregate):
+        raise TypeError("aggregate must be a LabelAggregate, as made by label_aggregate.")
+    if X.shape != (aggregate.n_rows, aggregate.n_features):
+        raise ValueError(
+            f"X has the shape {X.shape}, but the aggregate was made of "
+            f"{(aggregate.n_rows, aggregate.n_features)}."
+        )
+    if feature_names is not None and aggregate.feature_names not in (None, tuple(feature_names)):
+        raise ValueError("X has other feature names than those that the aggregate was made of.")
+    intercept = {"fit_intercept": aggregate.bias > 0.0, "bias": aggregate.bias}
+    clip = not math.isinf(aggregate.epsilon)
+    rows = clip_rows(X, data_norm=aggregate.data_norm, clip=clip, **intercept)
+    public = PublicRows(rows, weights)
+    reach = SAME_SUMS * public.n_rows * max(aggregate.data_norm, aggregate.bias)
+    with single_threaded_blas, np.errstate(all="ignore"):
+        if (np.abs(public.total - aggregate.feature_sums) > reach).any():
+            raise ValueError(_OTHER_ROWS)
+        if math.isfinite(aggregate.epsilon):
+            aggregate._check_rows(public.multiplied())
+    return public
+
+
+def _largest(norms):
+    norm = float(norms.max())
+    if norm != 0.0 and not 1e-30 <= norm <= 1e30:
+        raise ValueError("X has rows too long or too short; scale them, or give data_norm.")
+    return norm or 1.0

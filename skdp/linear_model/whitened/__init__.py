@@ -1,0 +1,1 @@
+"""Private whitening: a noisy second moment of the rows, then noisy full-batch steps."""

@@ -1,0 +1,769 @@
+"""Logistic and ridge regression by private whitening."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from skdp._bounds import augmented_norm, intercept_constant
+from skdp._checks import check_finite, check_positive
+from skdp._groups import encode_groups
+from skdp._losses import LOSSES, Multinomial
+from skdp._plans._base import GroupBudget
+from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
+from skdp._targets import encode_labels
+from skdp.linear_model._base import (
+    CLASS_WEIGHT,
+    COMMON_CONSTRAINTS,
+    POSITIVE,
+    LinearClassifierMixin,
+    LinearRegressorMixin,
+    ProbabilityMixin,
+    RowPrivateEstimator,
+    weights_public,
+)
+from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack
+from skdp.linear_model.whitened._inference import MODELS, solve_inference
+from skdp.linear_model.whitened._inference_sums import InferenceSums
+from skdp.linear_model.whitened._plan import (
+    WhitenedProblem,
+    plan_inference,
+    plan_whitened,
+    resolve_rows_per_group,
+)
+from skdp.linear_model.whitened._row_sums import RowSums, rounding_slack
+from skdp.linear_model.whitened._solver import RULES, solve_whitened
+from skdp.linear_model.whitened._summary import InferenceMixin
+
+_AUTO = StrOptions({"auto"})
+_SPARSE_GROUPS = (
+    "Sparse data was passed for X, and with groups dense rows are required: use X.toarray()."
+)
+_NOT_INFERRED = (
+    "inference=True takes dense rows, each a record of its own, without groups, public_weight and "
+    "class_weight: what errors are made of isn't bounded or true otherwise."
+)
+_WEIGHED_GROUPS = (
+    "groups and weights (public_weight, class_weight) together are not supported: what a group "
+    "adds is cut as a whole."
+)
+_CONSTRAINTS = {
+    **{name: allowed for name, allowed in COMMON_CONSTRAINTS.items() if name != "accountant"},
+    "moment_budget": [Interval(Real, 0, 1, closed="left"), _AUTO],
+    "data_norm": [POSITIVE],
+    "max_iter": [Interval(Integral, 1, 10**4, closed="both"), _AUTO],
+    "clipping_norm": [POSITIVE, _AUTO],
+    "step_size": [POSITIVE, _AUTO],
+    "average": ["boolean"],
+    "rows_per_group": [Interval(Real, 1, 1e30, closed="both"), _AUTO],
+    "inference": ["boolean"],
+    "n_jobs": [Integral, None],
+}
+
+
+class _BaseWhitened(RowPrivateEstimator):
+    """What the whitened estimators share."""
+
+    # Of those that don't let it be chosen.
+    momentum = "auto"
+
+    def _takes_sparse(self):
+        return not self.inference
+
+    def _has_bounds(self):
+        return True
+
+    def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None):
+        if self.n_jobs == 0:
+            raise ValueError("The 'n_jobs' parameter must not be 0.")
+        n_columns = self._n_columns(n_features)
+        data_norm = check_positive(self.data_norm, "data_norm")
+        scale = scale or self._weight_scale(n_outputs)
+        budget, n_rows, slack = self._budget(), 1.0, rounding_slack
+        if by_group:
+            budget, slack = self._budget(GroupBudget), group_rounding_slack
+            n_rows = resolve_rows_per_group(
+                self.rows_per_group, budget, n_records, n_columns, self.moment_budget
+            )
+        problem = WhitenedProblem(
+            n_rows=n_records,
+            n_columns=n_columns,
+            n_outputs=n_outputs,
+            # To the moment all rows of a group are one, whose length is the root of their squares'.
+            row_norm=augmented_norm(data_norm, self.fit_intercept) * n_rows**0.5,
+            bias=intercept_constant(data_norm, self.fit_intercept),
+            rounding_slack=slack(n_records, n_columns, n_outputs),
+            alpha=check_positive(self.alpha, "alpha"),
+            smoothness=self._loss(n_outputs).smoothness,
+            typical_weight=scale.typical,
+            wanted_weight=scale.wanted,
+            steepest=scale.steepest,
+            bounded_targets=self._has_bounds(),
+        )
+        make_plan = plan_inference if self.inference else plan_whitened
+        return make_plan(
+            problem,
+            budget,
+            moment_budget=self.moment_budget,
+            clipping_norm=self.clipping_norm,
+            max_iter=self.max_iter,
+            step_size=self.step_size,
+            momentum=self.momentum,
+            average=self.average,
+        )
+
+    def _records(self, groups, X, weights):
+        """Return the group of each row, or None, and how many records there are."""
+        if self.inference and not (groups is None and weights.of_rows is None):
+            raise ValueError(_NOT_INFERRED)
+        if groups is not None and issparse(X):
+            raise TypeError(_SPARSE_GROUPS)
+        if groups is not None and weights.of_rows is not None:
+            raise ValueError(_WEIGHED_GROUPS)
+        return encode_groups(groups, X.shape[0])
+
+    def _solve(self, plan, rows, targets, stream, weights, codes=None):
+        loss = self._loss(targets.shape[1])
+        if self.inference:
+            return self._solve_inference(plan, rows, targets, stream, loss)
+        sums, how = RowSums, {"weights": weights.of_rows}
+        # Without noise nothing is cut, and a sum over groups is the sum over their rows.
+        if codes is not None and plan.budget.is_private:
+            sums, how = GroupSums, {"codes": codes, "largest_trace": plan.problem.row_norm**2}
+        with sums(rows, targets, loss, self.n_jobs, **how).at_work() as sums:
+            weights, steps = solve_whitened(sums, plan=plan, rules=RULES[loss.name], stream=stream)
+        check_finite(weights)
+        return weights, steps
+
+    def _solve_inference(self, plan, rows, targets, stream, loss):
+        model = MODELS[loss.name]
+        with InferenceSums(model, rows, targets, loss, self.n_jobs).at_work() as sums:
+            weights, steps = solve_inference(sums, plan=plan, model=model, stream=stream)
+        check_finite(weights)
+        return weights, steps
+
+    def _set_report(self, steps, report):
+        self.n_iter_ = steps.n_steps
+        self.clipping_norm_ = float(steps.clip)
+        self.step_size_ = steps.size
+        self.privacy_report_ = report
+
+
+class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitened):
+    r"""Ridge regression by private whitening, the regression that most people should use.
+
+    Minimises, over rows :math:`x_i` clipped to `data_norm`,
+
+    .. math:: \frac{1}{n} \sum_i \frac{1}{2} (y_i - x_i^\top w)^2 + \frac{\alpha}{2} \|w\|^2 .
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its targets) under `adjacency`, for any data, whatever the other parameters;
+    of a fit with `groups` for one group, which is all rows of a person.
+    What is assumed public and what is not covered is listed in ``privacy_report_``.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the L2 penalty; scikit-learn's Ridge has ``n_samples * alpha``.
+
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the rest, as the distance from the middle
+        of `target_bounds` (from 0 without them), through a column equal to a third of `data_norm`.
+
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
+
+    delta : float, default=1e-5
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
+
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs about twice the noise.
+
+    moment_budget : float or "auto", default="auto"
+        Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, that buys the second moment of the rows. "auto" is 0.1, and 0 above
+        2,000 columns, where the moment's eigenvectors would take longer than all the rest. With 0
+        rows aren't whitened, which is worse wherever columns are correlated or of uneven scale.
+
+    data_norm : float, default=1.0
+        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
+        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
+        predictions for long rows are far off. Take about the length of a typical row:
+        ``sqrt(0.2 * a + b)`` for `a` numbers in [-1, 1] and `b` one-hot coded columns, counted
+        before coding. Ten times too wide can cost everything.
+        `skdp.preprocessing.BoundsScaler` gives features public ranges.
+
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y. Targets beyond it are moved to it, and training works on targets mapped
+        to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
+        is, with a warning: private all the same, but good only if the targets are about that small.
+
+    max_iter : int or "auto", default="auto"
+        Steps, each of which reads all rows once, besides three readings before them. All are taken.
+        "auto" follows from the released moment and public numbers: 10 or 20, and 100 where no
+        moment is bought.
+
+    clipping_norm : float or "auto", default="auto"
+        Bound on what one row contributes to a step: the length of its slopes times that of the
+        whitened row. "auto" follows from the released moment and public numbers.
+
+    step_size : float or "auto", default="auto"
+        Length of the steps in whitened coordinates. "auto" is the reciprocal of the largest
+        curvature of the loss, 1, with which steps don't diverge.
+
+    average : bool, default=True
+        Whether to return the mean of the later iterates. It costs no privacy.
+
+    rows_per_group : float or "auto", default="auto"
+        Of fits with `groups`: how many rows of full length the rows of a group may come to in the
+        second moment, at least 1. Groups with more count as so many there; their steps see all
+        rows. "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
+
+    inference : bool, default=False
+        Whether to release what standard errors and confidence intervals need, too, within the same
+        budget: see `conf_int` and `summary`. For one target, or two classes. The coefficients then
+        come from other steps, for which `step_size`, `average` and, where there is one, `momentum`
+        must be as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32,
+        and at least 12. Intervals are for the model of rows clipped to `data_norm`: for one of rows
+        as they are, take a norm that hardly any row exceeds. `DPRidge` has none without
+        `target_bounds`. doc/theory/inference.rst derives them.
+
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib, two at most: more would take longer.
+        They are used only where a sum has enough work to pay for them; the result is the same to
+        the last bit for every value.
+
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that a fit is charged to before its noise is drawn, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for whoever learns it and subtracts the noise, and fits with an equal seed share their
+        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
+        don't add up. The report says that there was one.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        Coefficients, in the units of y.
+
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Intercept.
+
+    n_iter_ : int
+        Steps taken.
+
+    clipping_norm_ : float
+        What a row's contribution to a step was clipped to; see `clipping_norm`.
+
+    step_size_ : float
+        Length of the steps; see `step_size`.
+
+    coef_std_error_ : ndarray of the shape of `coef_`
+        Standard errors, of sampling and privacy together; nan where there is no telling. This and
+        the next three are there with ``inference=True`` only.
+
+    intercept_std_error_ : float or ndarray of the shape of `intercept_`
+        Standard error of the intercept.
+
+    inference_quality_ : {"yes", "wide", "no"}
+        Whether intervals cover as often as they say, at least as often, or can't be given. It can't
+        tell of long errors of few rows; `summary` says of how few.
+
+    inference_reasons_ : tuple of str
+        Why the quality isn't "yes".
+
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPLogisticRegression : Private classification by the same algorithm.
+    DPCDLasso : Private regression with coefficients of zero.
+    DPSGDRegressor : Private regression on streams, with pure epsilon, or with outliers.
+
+    Notes
+    -----
+    One noisy second moment of the rows, then noisy gradient steps over all rows in the coordinates
+    in which that moment is about the identity. All batches are full, so that the releases compose
+    to one Gaussian exactly [1]_, and ``privacy_report_.mu`` is exact. Eigenvalues of the moment are
+    shrunk as noise asks for it [2]_. doc/theory/whitening.rst has the proofs and the reasons for
+    the automatic settings.
+    Several targets are clipped and released together: each costs noise, none costs a share of the
+    budget.
+
+    References
+    ----------
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of the Royal Statistical
+       Society B. Corollary 3.3, on composition.
+    .. [2] Bun, Allez, Bouchaud and Potters (2016). Rotational invariant estimator for general noisy
+       matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from skdp.linear_model import DPRidge
+    >>> X, y = make_regression(n_samples=1000, n_features=3, random_state=0)
+    >>> model = DPRidge(epsilon=1.0, data_norm=3.0, target_bounds=(-300, 300))
+    >>> model.fit(X, y).privacy_report_
+    (1, 1e-05)-DP
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        **_CONSTRAINTS,
+        "target_bounds": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        fit_intercept=True,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        moment_budget="auto",
+        data_norm=1.0,
+        target_bounds=None,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        average=True,
+        rows_per_group="auto",
+        inference=False,
+        n_jobs=None,
+        ledger=None,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.data_norm = data_norm
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.average = average
+        self.rows_per_group = rows_per_group
+        self.inference = inference
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, groups=None, public_weight=None):
+        """Fit the model privately.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. Then the guarantee is for one
+            group, with all its rows; the number of groups is public, and how many rows each has
+            isn't: it is what `delta` goes by, and what the sum over all rows is divided by in the
+            objective. Under "zero_out" a part of a group, such as one of its rows, has the
+            guarantee of ``privacy_report_.epsilon_at(delta, group_size=2)``. None: every row is a
+            record of its own.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
+            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
+            the same bound whatever its weight is. Weights are taken as public, and aren't
+            published: they must not depend on the records, and stay in their places if a record
+            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
+            Without them all records count alike.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid, or an id of a group is missing; no message
+            quotes an entry of the data.
+        TypeError
+            If y is sparse, or X with `inference` or `groups`, or an id can't be hashed.
+        """
+        # 1. scikit-learn's contract
+        X, y = validate_data(
+            self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
+        )
+        weights = self._weigh(public_weight, X.shape[0])
+
+        # 2. bound the data
+        rows = weights.nulled(self._certified_rows(X))
+        codes, n_records = self._records(groups, X, weights)
+        targets, units = self._bounded_targets(y)
+
+        # 3. plan from public numbers
+        how = {"by_group": codes is not None, "scale": weights.scale}
+        plan = self._plan(n_records, X.shape[1], targets.shape[1], **how)
+        stream = plan.start(self.random_state)
+
+        # 4. solve
+        coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
+
+        # 5. publish
+        report = plan.report(
+            n_steps=steps.n_steps,
+            reproducible=stream.reproducible,
+            also_public=self._assumed() + weights_public(public_weight),
+        )
+        self._set_weights(coefs, rows.bias, units)
+        self._set_errors(steps.errors, rows.bias, units.half_width)
+        self._set_report(steps, report)
+        return self
+
+    def _has_bounds(self):
+        return self.target_bounds is not None
+
+    def _estimand_of_targets(self):
+        low, high = self.target_bounds or (None, None)
+        return "" if low is None else f"targets in [{low:g}, {high:g}], "
+
+    def _loss(self, n_outputs):
+        return LOSSES["squared_error"]
+
+
+class DPLogisticRegression(
+    InferenceMixin, ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, _BaseWhitened
+):
+    r"""Logistic regression by private whitening, the classifier that most people should use.
+
+    Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
+
+    .. math:: \frac{1}{n} \sum_i \log(1 + e^{-y_i x_i^\top w}) + \frac{\alpha}{2} \|w\|^2 ,
+
+    and with several classes the multinomial logistic loss,
+
+    .. math:: \frac{1}{n} \sum_i \Bigl(\log \sum_k e^{x_i^\top w_k} - x_i^\top w_{y_i}\Bigr)
+              + \frac{\alpha}{2} \|W\|^2 .
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its label) under `adjacency`, for any data, whatever the other parameters; of
+    a fit with `groups` for one group, which is all rows of a person.
+    With ``classes=None`` the set of classes is read from y and assumed public. What is assumed
+    public and what is not covered is listed in ``privacy_report_``.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the L2 penalty; scikit-learn's LogisticRegression has
+        ``C = 1 / (n_samples * alpha)``.
+
+    fit_intercept : bool, default=True
+        Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a
+        column equal to a third of `data_norm`.
+
+    classes : array-like, default=None
+        The class set. None reads it from y, which tells whether a rare class occurs; declare it
+        where that is not public. Labels outside it are refused, classes without a row are kept.
+
+    class_weight : dict, default=None
+        Public weights of the classes, by label; a class without one has 1. A record counts as many
+        times as its label says, and is cut to the same bound as all, so that the label stays
+        private. Weights that balance classes are ``1 / (n_classes * share)``, by shares that are
+        known or guessed without the data: "balanced" would read them, and is refused. None is 1
+        for all.
+
+    epsilon : float, default=1.0
+        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
+
+    delta : float, default=1e-5
+        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
+        less.
+
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares: data sets in which one record is a null record that contributes
+        nothing, or in which one record is any other. The second needs about twice the noise.
+
+    moment_budget : float or "auto", default="auto"
+        Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian
+        differential privacy, that buys the second moment of the rows. "auto" is 0.1, and 0 above
+        2,000 columns, where the moment's eigenvectors would take longer than all the rest. With 0
+        rows aren't whitened, which is worse wherever columns are correlated or of uneven scale.
+
+    data_norm : float, default=1.0
+        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
+        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
+        probabilities of long rows are too sure. Take about the length of a typical row:
+        ``sqrt(0.2 * a + b)`` for `a` numbers in [-1, 1] and `b` one-hot coded columns, counted
+        before coding. Ten times too wide can cost everything.
+        `skdp.preprocessing.BoundsScaler` gives features public ranges.
+
+    max_iter : int or "auto", default="auto"
+        Steps, each of which reads all rows once, besides three readings before them. All are taken.
+        "auto" follows from the released moment and public numbers: 10, 20 or 40, fewer where noise
+        is large, and 100 where no moment is bought.
+
+    clipping_norm : float or "auto", default="auto"
+        Bound on what one row contributes to a step: the length of its slopes times that of the
+        whitened row. "auto" follows from the released moment and public numbers.
+
+    step_size : float or "auto", default="auto"
+        Length of the steps in whitened coordinates. "auto" is the reciprocal of the largest
+        curvature of the loss, 4 for two classes and 2 for more, with which steps don't diverge,
+        over the geometric mean of `class_weight` where that is above 1 and there is noise.
+
+    momentum : float or "auto", default="auto"
+        Share of the last step, in [0, 1), that each step repeats. "auto" follows from the released
+        moment and public numbers: none where noise is large.
+
+    average : bool, default=True
+        Whether to return the mean of the later iterates. It costs no privacy.
+
+    rows_per_group : float or "auto", default="auto"
+        Of fits with `groups`: how many rows of full length the rows of a group may come to in the
+        second moment, at least 1. Groups with more count as so many there; their steps see all
+        rows. "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
+
+    inference : bool, default=False
+        Whether to release what standard errors and confidence intervals need, too, within the same
+        budget: see `conf_int` and `summary`. For one target, or two classes. The coefficients then
+        come from other steps, for which `step_size`, `average` and, where there is one, `momentum`
+        must be as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32,
+        and at least 12. Intervals are for the model of rows clipped to `data_norm`: for one of rows
+        as they are, take a norm that hardly any row exceeds. `DPRidge` has none without
+        `target_bounds`. doc/theory/inference.rst derives them.
+
+    n_jobs : int, default=None
+        Threads that share a sum over all rows, as in joblib, two at most: more would take longer.
+        They are used only where a sum has enough work to pay for them; the result is the same to
+        the last bit for every value.
+
+    ledger : str, path or PrivacyLedger, default=None
+        Budget of the study that a fit is charged to before its noise is drawn, see
+        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
+        ``SKDP_LEDGER`` names, and without it records nothing.
+
+    random_state : int, RandomState instance or None, default=None
+        None draws all randomness from the operating system. A seed makes the fit reproducible, also
+        for whoever learns it and subtracts the noise, and fits with an equal seed share their
+        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
+        don't add up. The report says that there was one.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients; one row if there are two classes.
+
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+
+    n_iter_ : int
+        Steps taken.
+
+    clipping_norm_ : float
+        What a row's contribution to a step was clipped to; see `clipping_norm`.
+
+    step_size_ : float
+        Length of the steps; see `step_size`.
+
+    momentum_ : float
+        Share of the last step that each step repeated; see `momentum`.
+
+    coef_std_error_ : ndarray of the shape of `coef_`
+        Standard errors, of sampling and privacy together; nan where there is no telling. This and
+        the next three are there with ``inference=True`` only.
+
+    intercept_std_error_ : float or ndarray of the shape of `intercept_`
+        Standard error of the intercept.
+
+    inference_quality_ : {"yes", "wide", "no"}
+        Whether intervals cover as often as they say, at least as often, or can't be given. It can't
+        tell of long errors of few rows; `summary` says of how few.
+
+    inference_reasons_ : tuple of str
+        Why the quality isn't "yes".
+
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of this fit.
+
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string column names.
+
+    See Also
+    --------
+    DPRidge : Private regression by the same algorithm.
+    DPCDClassifier : Private classification with coefficients of zero.
+    DPSGDClassifier : Private classification on streams, with pure epsilon, or by the hinge loss.
+    WALRClassifier : Logistic regression where labels alone are private.
+
+    Notes
+    -----
+    One noisy second moment of the rows, then noisy gradient steps over all rows in the coordinates
+    in which that moment is about the identity. All batches are full, so that the releases compose
+    to one Gaussian exactly [1]_, and ``privacy_report_.mu`` is exact. Eigenvalues of the moment are
+    shrunk as noise asks for it [2]_. doc/theory/whitening.rst has the proofs and the reasons for
+    the automatic settings.
+    The classes are clipped and released together: each costs noise, none costs a share of the
+    budget.
+
+    References
+    ----------
+    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of the Royal Statistical
+       Society B. Corollary 3.3, on composition.
+    .. [2] Bun, Allez, Bouchaud and Potters (2016). Rotational invariant estimator for general noisy
+       matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from skdp.linear_model import DPLogisticRegression
+    >>> X, y = make_classification(n_samples=1000, n_features=5, random_state=0)
+    >>> model = DPLogisticRegression(epsilon=1.0, data_norm=3.0, classes=[0, 1])
+    >>> model.fit(X, y).privacy_report_
+    (1, 1e-05)-DP
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        **_CONSTRAINTS,
+        "classes": ["array-like", None],
+        "class_weight": CLASS_WEIGHT,
+        "momentum": [Interval(Real, 0, 1, closed="left"), _AUTO],
+    }
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        fit_intercept=True,
+        classes=None,
+        class_weight=None,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        moment_budget="auto",
+        data_norm=1.0,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        momentum="auto",
+        average=True,
+        rows_per_group="auto",
+        inference=False,
+        n_jobs=None,
+        ledger=None,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.class_weight = class_weight
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.data_norm = data_norm
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.momentum = momentum
+        self.average = average
+        self.rows_per_group = rows_per_group
+        self.inference = inference
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, groups=None, public_weight=None):
+        """Fit the model privately.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
+        y : array-like of shape (n_samples,)
+            Labels of any type that can be sorted.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. Then the guarantee is for one
+            group, with all its rows; the number of groups is public, and how many rows each has
+            isn't: it is what `delta` goes by, and what the sum over all rows is divided by in the
+            objective. Under "zero_out" a part of a group, such as one of its rows, has the
+            guarantee of ``privacy_report_.epsilon_at(delta, group_size=2)``. None: every row is a
+            record of its own.
+        public_weight : array-like of shape (n_samples,), default=None
+            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
+            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
+            the same bound whatever its weight is. Weights are taken as public, and aren't
+            published: they must not depend on the records, and stay in their places if a record
+            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
+            Without them all records count alike.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        BudgetExceededError
+            If there is a ledger, and too little is left in it.
+        ValueError
+            If a parameter or the input is invalid, if y has one class, or a class that isn't among
+            those declared, or if an id of a group is missing; no message quotes an entry of the
+            data.
+        TypeError
+            If X is of a kind that can't be read, or an id can't be hashed.
+        """
+        # 1. scikit-learn's contract
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        classes, targets = encode_labels(y, self.classes)
+        weights = self._weigh(public_weight, y.size, classes, targets)
+
+        # 2. bound the data
+        rows = weights.nulled(self._certified_rows(X))
+        codes, n_records = self._records(groups, X, weights)
+
+        # 3. plan from public numbers
+        how = {"by_group": codes is not None, "scale": weights.scale}
+        plan = self._plan(n_records, X.shape[1], targets.shape[1], **how)
+        stream = plan.start(self.random_state)
+
+        # 4. solve
+        coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
+
+        # 5. publish
+        report = plan.report(
+            n_steps=steps.n_steps,
+            reproducible=stream.reproducible,
+            also_public=self._assumed() + weights_public(public_weight),
+        )
+        self._set_weights(coefs, rows.bias, classes)
+        self._set_errors(steps.errors, rows.bias, 1.0)
+        self._set_report(steps, report)
+        self.momentum_ = steps.momentum
+        return self
+
+    def _estimand_of_targets(self):
+        return ""
+
+    def _loss(self, n_outputs):
+        return LOSSES["log_loss"] if n_outputs == 1 else Multinomial(n_outputs)

@@ -1,0 +1,201 @@
+"""Sums over groups of rows, such as all rows of a person: what a group adds is bounded."""
+
+import math
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from skdp._bounds import products_by_row
+from skdp._mechanisms import as_vector
+from skdp._threads import sum_in_order
+from skdp.linear_model.whitened._row_sums import RowSums, block_rows
+
+# Blocks that one thread adds up.
+_JOB = 8
+# Squared lengths of rows are counted in whole parts of the largest trace of a group.
+_TRACE_PARTS = 2.0**30
+# Whole numbers below these add up exactly, as floating-point numbers and as integers.
+_EXACT_BITS, _INTEGER_BITS = 53, 62
+_UNIT_ROUNDOFF = 2.0**-53
+
+
+def group_rounding_slack(n_groups, n_columns, n_outputs):
+    """Return a relative bound on what rounding adds to the sensitivity of a sum over groups.
+
+    However many rows there are: whole numbers are added, which is exact, so that only a group's own
+    bound is computed with an error, of some units per entry. The sum of n_groups is rounded twice
+    at the end, and two are compared.
+    """
+    per_group = 4.0 * (n_columns * n_outputs + 8.0)
+    return 2.0 * _UNIT_ROUNDOFF * (per_group + 2.0 * n_groups)
+
+
+class GroupSums(RowSums):
+    """Sums over groups of certified rows; a group's part is cut as a whole, whatever its rows are.
+
+    What a group adds is rounded after it was cut, and whole numbers of grid steps add up exactly.
+    And it is computed from the rows of the group alone, to the last bit: by operations that treat
+    each row as if there were no other (BLAS doesn't; where it is used below, its products and sums
+    are whole numbers, so that its order of work doesn't matter). So a group that has more rows, or
+    other ones, moves no other group's part, and neither do threads or the order of the groups.
+
+    Parameters
+    ----------
+    rows, targets, loss, n_jobs
+        See `RowSums`.
+    codes : ndarray of shape (n,), int
+        The group of each row: all of 0, 1, ... up to the number of groups.
+    largest_trace : float
+        What the squared lengths of a group's rows may come to in the moment, at least the largest
+        of a row; public.
+    """
+
+    def __init__(self, rows, targets, loss, n_jobs=None, *, codes, largest_trace):
+        super().__init__(rows, targets, loss, n_jobs)
+        self._rows, self._codes, self._largest_trace = rows, codes, largest_trace
+        sizes = np.bincount(codes)
+        # Rows of a group keep their order.
+        self._order = np.argsort(codes, kind="stable")
+        self._ends = np.concatenate([[0], np.cumsum(sizes)])
+        self._n_groups = sizes.size
+        self._size = block_rows(self.n_columns * self.n_outputs)
+
+    def moment(self, mechanism):
+        r"""Return the sum of groups' second moments, by `as_vector`.
+
+        The moment of a group is that of its rows z, scaled down together so that its trace
+        :math:`\sum \|z\|^2` is at most `largest_trace`. Scaled rows are cut towards 0 to whole
+        numbers of a step, which doesn't make them longer, and then outer products add up exactly.
+
+        Parameters
+        ----------
+        mechanism : GaussianMechanism
+            That will release it.
+        """
+        with np.errstate(all="ignore"):
+            share = _TRACE_PARTS / self._largest_trace
+            parts = np.ceil(self._rows.norm**2 * share).astype(np.int64)
+            traces = np.add.reduceat(parts[self._order], self._ends[:-1])
+            factors = np.sqrt(np.minimum(_TRACE_PARTS / traces, 1.0))
+        # No entry of the sum of a block, or of all, goes beyond the limits.
+        bits = min(
+            _EXACT_BITS - math.ceil(math.log2(self._size)),
+            _INTEGER_BITS - math.ceil(math.log2(self._n_groups)),
+        )
+        step = 2.0 ** (math.frexp(math.sqrt(self._largest_trace))[1] - bits // 2)
+
+        def add(start):
+            total = np.zeros((self.n_columns, self.n_columns), dtype=np.int64)
+            for first in range(start, min(start + _JOB * self._size, len(self._codes)), self._size):
+                chosen = np.arange(first, min(first + self._size, len(self._codes)))
+                z = self._rows.augmented(chosen)
+                z *= (factors[self._codes[chosen]] / step)[:, np.newaxis]
+                np.trunc(z, out=z)
+                total += (z.T @ z).astype(np.int64)
+            return total
+
+        total = self._over(add, range(0, len(self._codes), _JOB * self._size))
+        return as_vector(total * step**2)
+
+    def bound_slopes(self, A, bound):
+        """Have the sum of a group's ``A z c``, over its rows z with slopes c, cut to a length.
+
+        Parameters
+        ----------
+        A : ndarray of shape (p, p), or diagonal sparse array
+            Symmetric.
+        bound : float
+        """
+        self._A, self._bound = A, bound
+
+    def slopes(self, w, mechanism):
+        """Return the sum over groups of what each adds, cut, of shape (p, k).
+
+        Parameters
+        ----------
+        w : ndarray of shape (p, k)
+            Weights of the mapped rows.
+        mechanism : GaussianMechanism
+            Whose grid each group's part is rounded to.
+        """
+        weights = np.ascontiguousarray((self._A @ w).T)
+
+        def add(blocks):
+            return sum_in_order(
+                mechanism.rounded(self._cut(self._gradients(first, last, weights))).sum(axis=0)
+                for first, last in blocks
+            )
+
+        return self._over(add, self._jobs()).reshape(weights.shape).T
+
+    def _gradients(self, first, last, weights):
+        """Return the sums of ``z c`` over the rows of some groups, of shape (groups, k, p)."""
+        begin, end = self._ends[first], self._ends[last]
+        total = np.zeros((last - first, self.n_outputs, self.n_columns))
+        # More than once for a group that is longer than a block, and then from its own first row.
+        for start in range(begin, end, self._size):
+            chosen = self._order[start : min(start + self._size, end)]
+            ends = np.clip(self._ends[first : last + 1] - start, 0, chosen.size)
+            z = self._rows.augmented(chosen)
+            # Unlike BLAS, these and the sparse product take all rows in the same way.
+            m = np.column_stack([products_by_row(z, w[np.newaxis]) for w in weights])
+            c = self._loss.gradient(self._targets[chosen], m[:, 0] if self.n_outputs == 1 else m)
+            c = c.reshape(m.shape)
+            if self._is_null is not None:
+                c[self._is_null[chosen]] = 0.0
+            places = np.arange(chosen.size)
+            for output in range(self.n_outputs):
+                by_group = csr_array((c[:, output], places, ends), (last - first, chosen.size))
+                total[:, output] += by_group @ z
+        return total
+
+    def _cut(self, gradients):
+        """Map what groups add by A, and cut it; what overflowed becomes 0."""
+        parts = mapped(gradients.reshape(-1, self.n_columns), self._A)
+        parts = parts.reshape(len(gradients), -1)
+        lengths = np.sqrt(products_by_row(parts, parts))
+        lost = ~np.isfinite(lengths)
+        parts[lost] = lengths[lost] = 0.0
+        parts *= (self._bound / np.maximum(lengths, self._bound))[:, np.newaxis]
+        return parts
+
+    def _jobs(self):
+        """Give lists of blocks: ranges of groups that fit into a block, or one that doesn't."""
+        blocks, first = [], 0
+        while first < self._n_groups:
+            limit = self._ends[first] + self._size
+            last = max(int(np.searchsorted(self._ends, limit, side="right")) - 1, first + 1)
+            blocks.append((first, last))
+            first = last
+        return [blocks[start : start + _JOB] for start in range(0, len(blocks), _JOB)]
+
+    def _over(self, add, jobs):
+        """Return the sum of what `add` makes of each job."""
+
+        def quietly(job):
+            # A thread has a context of its own.
+            with np.errstate(all="ignore"):
+                return add(job)
+
+        each = map if self._helpers is None else self._helpers.map
+        return sum_in_order(each(quietly, jobs))
+
+
+def mapped(vectors, A):
+    """Return products with a matrix whose bits don't hang on which vectors come together.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (m, p)
+    A : ndarray of shape (p, p), or diagonal sparse array
+        Symmetric.
+
+    Returns
+    -------
+    ndarray of shape (m, p), C-contiguous
+    """
+    if issparse(A):
+        return vectors * A.diagonal()
+    # Unlike BLAS, einsum adds multiples of a row of vectors up entry by entry, in order.
+    columns = np.ascontiguousarray(vectors.T)
+    return np.ascontiguousarray(np.einsum("jk,ji->ki", A, columns).T)

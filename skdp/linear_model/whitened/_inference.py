@@ -1,0 +1,330 @@
+"""Newton's steps on whitened rows, and the releases that standard errors are made of."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from skdp._mechanisms import as_symmetric
+from skdp.linear_model.whitened._solver import whiten
+from skdp.linear_model.whitened._standard_errors import (
+    Errors,
+    Releases,
+    estimate,
+    inverse_of,
+    map_moment,
+    normal_curvature,
+)
+
+# Slopes are clipped at so many times their root mean square at most and at least, and in between
+# where noise is this many times the sampling error; and at more where it adds no more than a share
+# to the variance of the result.
+_CLIP, _LEAST_CLIP, _LOUD, _ADDED = 5.25, 3.75, 1.5, 0.03
+# Of a mean square, what isn't taken to be jitter at least.
+_LEAST_SEEN = 0.25
+# A row's part of the matrix is cut at this many times the mean.
+_MATRIX_CUT = 16.0
+# The curvature of normal scores may be off by this factor, and the least mean that is believed.
+_MOST_OFF, _LEAST_MEAN = 2.0, 1e-3
+
+
+@dataclass(frozen=True)
+class Squares:
+    """Weights whose matrix is the covariance of gradients: squares of clipped slopes.
+
+    Attributes
+    ----------
+    clip : float
+        Of steps that settle, over the root of the number of columns that rows fill.
+    reach : float
+        No step moves predictions by more, as a root mean square.
+    calm : float
+        Variance of predictions that noise may cause from step to step.
+    most_jitter : float
+        The largest noise of predictions, as a root mean square, that leaves the curvature as it is.
+    least_share : float
+        Of what was expected of the matrix, that it is raised to. Rows that were cut make it small
+        where it stands for errors; where it is the curvature, to raise it makes errors small.
+    steepest : float
+        No slope is larger where predictions are as targets are, in [-1, 1].
+    bend : float
+        Gradients at predictions that spread by a mean square of 1 move the intercept by no more.
+    """
+
+    clip: float = 1.6
+    reach: float = math.inf
+    calm: float = math.inf
+    most_jitter: float = math.inf
+    least_share: float = 1.0
+    steepest: float = 2.0
+    bend: float = 0.0
+
+    def weights(self, slopes, predictions):
+        """Return a weight for each row, given its slope after clipping."""
+        return slopes**2
+
+    def shares(self, weights, lengths, clip):
+        """Return what share of the largest possible a row's weight times its squared length is."""
+        return weights * (lengths / clip) ** 2
+
+    def curvature(self, mapped, u, correction):
+        """Return the curvature of the loss that steps are taken with."""
+        return mapped.moment
+
+    def correction(self, share, mapped, u):
+        """Return by which factor the curvature of normal scores is off."""
+        return 1.0
+
+    def next_clip(self, clip, share, jitter, noise, rows_a_column):
+        """Return the clip for the steps that are kept.
+
+        Parameters
+        ----------
+        clip : float
+            Of those before.
+        share : float
+            The mean share at that clip.
+        jitter : float
+            What the noise of the weights adds to the mean square of what is clipped.
+        noise : float
+            Of the result, if the clip and the number of rows were 1.
+        rows_a_column : float
+            Number of rows over the number of columns that they fill.
+        """
+        seen = share * clip**2
+        root = math.sqrt(max(seen - jitter, _LEAST_SEEN * seen))
+        calm = math.sqrt(rows_a_column) / noise
+        factor = min(_CLIP, max(_LEAST_CLIP, _LOUD * calm))
+        return root * max(factor, math.sqrt(_ADDED) * calm)
+
+    def matrix_bound(self, clip, share, columns, longest):
+        """Return what traces of rows' matrices are cut to."""
+        return clip**2 * min(1.0, _MATRIX_CUT * share)
+
+    def expected(self, mapped, u, share, clip):
+        """Return the matrix of weights if they don't depend on rows."""
+        return share * clip**2 / np.trace(mapped.moment) * mapped.moment
+
+    def hessian(self, mapped, matrix):
+        """Return the curvature of the loss."""
+        return mapped.moment
+
+    def hessian_noise(self, white, moment_noise, matrix_noise):
+        """Return the deviation of a diagonal entry's noise, and the map that it is under."""
+        return moment_noise, white.A
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """Weights whose matrix is the curvature, and the covariance of gradients where the model holds.
+
+    For attributes and methods see `Squares`.
+    """
+
+    clip: float = 2.0
+    reach: float = 2.0
+    calm: float = 0.01
+    most_jitter: float = 1.0
+    least_share: float = 0.25
+    steepest: float = 1.0
+    bend: float = 0.5
+
+    def weights(self, slopes, predictions):
+        """Return the slope of the loss's derivative for each row."""
+        return expit(predictions) * expit(-predictions)
+
+    def shares(self, weights, lengths, clip):
+        """Return what share of its largest value, 1/4, a row's weight is."""
+        return 4.0 * weights
+
+    def curvature(self, mapped, u, correction):
+        """Return the curvature for normal scores, times what it is off by."""
+        curvature, mean = normal_curvature(mapped, u)
+        return correction * (curvature + max(0.0, _LEAST_MEAN - mean) * mapped.moment)
+
+    def correction(self, share, mapped, u):
+        """Return by which factor the curvature of normal scores is off."""
+        mean = max(normal_curvature(mapped, u)[1], _LEAST_MEAN)
+        return min(max(0.25 * share / mean, 1.0 / _MOST_OFF), _MOST_OFF)
+
+    def next_clip(self, clip, share, jitter, noise, rows_a_column):
+        """Return the clip as it was: slopes near 1 are those of a rare class."""
+        return clip
+
+    def matrix_bound(self, clip, share, columns, longest):
+        """Return what traces of rows' matrices are cut to, for rows of unequal length."""
+        return min(2.0 * columns * min(0.25, 0.5 * share), 0.25 * longest**2)
+
+    def expected(self, mapped, u, share, clip):
+        """Return the curvature for normal scores."""
+        return self.curvature(mapped, u, self.correction(share, mapped, u))
+
+    def hessian(self, mapped, matrix):
+        """Return the curvature of the loss."""
+        return matrix
+
+    def hessian_noise(self, white, moment_noise, matrix_noise):
+        """Return the deviation of a diagonal entry's noise, and the map that it is under."""
+        return matrix_noise, np.eye(len(white.A))
+
+
+MODELS = {"squared_error": Squares(), "log_loss": Logistic()}
+
+
+# What the mapped rows are taken to fill at least, in columns.
+_LEAST_COLUMNS = 0.01
+# Of steps that are kept, once there are some.
+_LARGEST_GAIN = 0.5
+# Shares below this are taken to be noise.
+_LEAST_SHARE = 1e-6
+
+
+@dataclass(frozen=True)
+class InferenceSteps:
+    """The steps that were taken, and what is known of their result; see `Steps`."""
+
+    n_steps: int
+    size: float
+    momentum: float
+    clip: float
+    errors: Errors
+
+
+# A warning about an overflow would tell of the data.
+@np.errstate(all="ignore")
+def solve_inference(sums, *, plan, model, stream):
+    r"""Minimise mean loss + alpha ||w||^2 / 2 by Newton's steps, and say how sure the result is.
+
+    In the coordinates u of ``w = A u``, with A as in `solve_whitened` and :math:`H_t` a curvature
+    made of releases, :math:`u_{t+1} = u_t - \gamma_t H_t^{-1} g_t` with gains of 1 while steps
+    settle, and falling ones afterwards.
+
+    Parameters
+    ----------
+    sums : InferenceSums
+    plan : InferencePlan
+    model : Squares or Logistic
+    stream : stream of `skdp._random`
+
+    Returns
+    -------
+    w : ndarray of shape (1, p)
+    steps : InferenceSteps
+    """
+    problem, n_rows = plan.problem, plan.n_rows
+    released = plan.moment_mechanism.release(sums.moment(plan.moment_mechanism), stream)
+    moment = as_symmetric(released, problem.n_columns) / n_rows
+    if not np.isfinite(moment).all():
+        return np.full((1, problem.n_columns), np.nan), None
+    white = whiten(moment, plan)
+    mapped = map_moment(white, problem, with_hidden=True)
+    columns = max(white.effective_columns, float(bool(problem.bias)), _LEAST_COLUMNS)
+    longest = problem.row_norm / math.sqrt(white.scale.min())
+    # No row's slope is longer.
+    largest = model.steepest * longest if problem.bounded_targets else math.inf
+    if plan.clipping_norm == "auto":
+        clip = min(model.clip * math.sqrt(columns), largest)
+    else:
+        clip = plan.clipping_norm
+
+    def gradient(u, mechanism):
+        released = mechanism.release(sums.slopes(u[:, np.newaxis], mechanism), stream)
+        return released[:, 0] / n_rows + mapped.penalty @ u
+
+    def newton(u, g, correction):
+        step = inverse_of(model.curvature(mapped, u, correction) + mapped.penalty) @ g
+        moves = math.sqrt(max(float(step @ mapped.moment @ step), 0.0))
+        return step * min(1.0, model.reach / max(moves, 1e-300))
+
+    def share(mechanism, u):
+        total = mechanism.release(sums.means(u[:, np.newaxis], mechanism), stream)
+        return total / n_rows
+
+    def believed(share, mechanism):
+        return max(float(share), mechanism.noise_std / n_rows, _LEAST_SHARE)
+
+    u = np.zeros(problem.n_columns)
+    sums.bound_slopes(white.A, clip)
+    mechanism = plan.step_mechanism(clip, plan.n_steps, white.stretch)
+    for _ in range(plan.n_settling):
+        u = u - newton(u, gradient(u, mechanism), 1.0)
+    scale_mechanism, means_mechanism = plan.scale_mechanism(), plan.means_mechanism()
+    first_share = believed(*share(scale_mechanism, u), scale_mechanism)
+    correction = model.correction(first_share, mapped, u)
+    if plan.clipping_norm == "auto" and plan.budget.is_private:
+        n_kept = plan.n_steps - plan.n_settling
+        noise = plan.steps_multiplier * math.sqrt(plan.n_steps / n_kept)
+        jitter = np.square(columns * mechanism.noise_std / n_rows)
+        clip = min(model.next_clip(clip, first_share, jitter, noise, n_rows / columns), largest)
+        sums.bound_slopes(white.A, clip)
+        mechanism = plan.step_mechanism(clip, plan.n_steps, white.stretch)
+    kept = []
+    curvature = model.curvature(mapped, u, correction) + mapped.penalty
+    least_gain = _least_gain(model.calm, mechanism.noise_std / n_rows, mapped.moment, curvature)
+    for _ in range(plan.n_steps - plan.n_settling):
+        g = gradient(u, mechanism)
+        kept.append((u, g))
+        # Without noise there is nothing to average.
+        gain = max(1.0 / len(kept), least_gain) if plan.budget.is_private else 1.0
+        u = u - gain * newton(u, g, correction)
+    mean_u = np.mean([u for u, _ in kept], axis=0)
+    spread = np.mean([(u - mean_u) @ mapped.moment @ (u - mean_u) for u, _ in kept])
+    last_share, lost = share(means_mechanism, u)
+    last_share = believed(last_share, means_mechanism)
+    is_cut = plan.budget.is_private and clip < largest
+    bound = math.inf
+    if plan.budget.is_private:
+        bound = model.matrix_bound(clip, last_share, columns, longest)
+    matrix_mechanism = plan.matrix_mechanism(bound)
+    released = matrix_mechanism.release(
+        sums.matrix(u[:, np.newaxis], bound, matrix_mechanism), stream
+    )
+    if not all(np.isfinite(part).all() for part in (u, released)):
+        return np.full((1, problem.n_columns), np.nan), None
+    found = estimate(
+        Releases(
+            white=white,
+            least=float(np.linalg.eigvalsh(moment)[0]),
+            filled=_filled(moment, problem),
+            u=u,
+            mean_u=mean_u,
+            mean_gradient=np.mean([g for _, g in kept], axis=0),
+            gradient_noise=mechanism.noise_std / (n_rows * math.sqrt(len(kept))),
+            share=last_share,
+            columns=columns,
+            lost=max(float(lost), 0.0) if is_cut else 0.0,
+            lost_noise=means_mechanism.noise_std / n_rows if is_cut else 0.0,
+            clip=clip,
+            matrix=as_symmetric(released, problem.n_columns) / n_rows,
+            matrix_noise=matrix_mechanism.noise_std / n_rows,
+            spread=float(spread),
+        ),
+        plan,
+        model,
+    )
+    steps = InferenceSteps(plan.n_steps, 1.0, 0.0, clip, found)
+    return (white.A @ found.u)[np.newaxis], steps
+
+
+def _filled(moment, problem):
+    rest = problem.bias**2
+    return float((np.trace(moment) - rest) / (problem.row_norm**2 - rest))
+
+
+def _least_gain(calm, noise, moment, curvature):
+    """Return the smallest gain of steps, up to a half, under which noise moves weights by little.
+
+    With a gain of x, errors that follow each other vary by x / (2 - x) of what one step makes.
+
+    Parameters
+    ----------
+    calm : float
+        Allowed variance of predictions.
+    noise : float
+        Standard deviation of the noise of an entry of a gradient.
+    moment, curvature : ndarray of shape (p, p)
+    """
+    inverse = inverse_of(curvature)
+    made = np.square(noise) * np.trace(inverse @ moment @ inverse)
+    return 2.0 / (1.0 + max(made / calm, 2.0 / _LARGEST_GAIN - 1.0))

@@ -1,0 +1,382 @@
+"""Full-batch steps with clipped slopes, on rows whitened by a released second moment."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.optimize import isotonic_regression
+from scipy.sparse import dia_array
+
+from skdp._mechanisms import as_symmetric
+
+# Share of the largest possible trace below which no released trace is believed.
+_LEAST_TRACE = 0.01
+
+
+class Whitening(NamedTuple):
+    """A map of rows under which their second moment is about the identity where it is known.
+
+    Attributes
+    ----------
+    A : ndarray of shape (p, p), or diagonal sparse array
+        The map, symmetric; diagonal without a moment, where there may be many columns.
+    signal : ndarray of shape (p,)
+        By eigenvector of the moment: the share of the mapped rows' second moment, as it is allowed
+        for, that is expected to be there.
+    scale : ndarray of shape (p,)
+        What the moment is allowed to be by eigenvector: its root divides the rows.
+    noise : float
+        Half of the largest eigenvalue that noise alone is expected to give the moment.
+    stretch : float
+        By how much the map makes one direction longer than another, at most.
+    """
+
+    A: np.ndarray
+    signal: np.ndarray
+    scale: np.ndarray
+    noise: float
+    stretch: float
+
+    @property
+    def effective_columns(self):
+        """How many columns the mapped rows are expected to fill."""
+        return float(self.signal.sum())
+
+
+def whiten(moment, plan):
+    """Return the map for a released second moment.
+
+    The eigenvalues l of the moment are moved to what they are expected to be without noise, and
+    what the noise hides, tau, is added, so that no direction is stretched by more than is known:
+    the map is ``V (theta + tau + a)^(-1/2) V'``, with `a` the penalty's part of the curvature.
+
+    Parameters
+    ----------
+    moment : ndarray of shape (p, p), or None
+        The mean of outer products; None if it wasn't bought, and then rows are divided by their
+        bound.
+    plan : WhitenedPlan
+    """
+    problem = plan.problem
+    largest = problem.row_norm**2
+    penalty = problem.alpha / problem.smoothness
+    if moment is None:
+        scale = np.full(problem.n_columns, largest + penalty)
+        diagonal = scale[np.newaxis] ** -0.5
+        A = dia_array((diagonal, [0]), shape=(scale.size, scale.size))
+        return Whitening(A, np.full(scale.size, 1.0 / scale.size), scale, 0.0, 1.0)
+    values, vectors = eigh(moment)
+    if not plan.budget.is_private:
+        signal = np.maximum(values, 0.0)
+        hidden = values.size * max(values[-1], 1e-300) * 2.0**-50
+    else:
+        spread = plan.moment_mechanism.noise_std / problem.n_rows
+        hidden = spread * math.sqrt(values.size / 2.0)
+        signal = shrink(values, hidden)
+        # Every row has the intercept's constant, and none is longer than its bound.
+        trace = max(values.sum(), problem.bias**2, _LEAST_TRACE * largest)
+        trace = min(trace, largest)
+        total = signal.sum()
+        signal = (
+            signal * (trace / total) if total > 0.0 else np.full(values.size, trace / values.size)
+        )
+    scale = signal + hidden + penalty
+    A = (vectors / np.sqrt(scale)) @ vectors.T
+    # Lengths of rows and sums of rows are taken with the same matrix, to the last bit.
+    A = 0.5 * (A + A.T)
+    stretch = math.sqrt((largest + hidden + penalty) / (hidden + penalty))
+    return Whitening(A, signal / scale, scale, hidden, stretch)
+
+
+def shrink(values, noise):
+    r"""Return what eigenvalues of a noisy symmetric matrix are expected to be without the noise.
+
+    The noise G has independent entries of variance :math:`\tau^2 / p`, off the diagonal, and twice
+    that on it, so its own eigenvalues fill :math:`[-2 \tau, 2 \tau]`. Along the i-th eigenvector of
+    the noisy matrix the clean one is expected to have
+
+    .. math:: l_i - \frac{2 \tau^2}{p} \sum_j \frac{l_i - l_j}{(l_i - l_j)^2 + \tau^2 / p}
+
+    (Ledoit and Peche 2011 for additive noise; the Cauchy kernel smooths the Hilbert transform of
+    the eigenvalues' density). The results are made to rise and not to be negative.
+
+    Parameters
+    ----------
+    values : ndarray of shape (p,)
+        Rising.
+    noise : float
+        The standard deviation tau, above 0.
+    """
+    gaps = (values[:, np.newaxis] - values) / noise
+    pull = (gaps / (gaps**2 + 1.0 / values.size)).sum(axis=1)
+    moved = values - 2.0 * noise / values.size * pull
+    return np.maximum(isotonic_regression(moved).x, 0.0)
+
+
+# A clip whose noise is this many times what rows at it add to a mean of all rows is the largest.
+_CLIP_NOISE = 0.08
+# What the mapped rows are taken to fill at least, in columns; and the number and share of columns
+# that are few of many.
+_LEAST_COLUMNS = 0.01
+_FEW_FROM, _FEW_SHARE = 4.0, 0.1
+# Without noise, what is left of an error after all steps.
+_LEFT = 1e-9
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A way to take the steps, where it is predicted to move a prediction by less than `noise`.
+
+    Attributes
+    ----------
+    n_steps : int
+    momentum : float
+    burn_in : float
+        Share of the iterates before those that are averaged.
+    noise : float
+        Variance of a prediction.
+    """
+
+    n_steps: int
+    momentum: float
+    burn_in: float
+    noise: float
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is automatic for a loss; doc/theory/whitening.rst has the reasons and measurements.
+
+    Attributes
+    ----------
+    clip : float
+        Clip over the root of the number of columns that rows fill.
+    curvature : float
+        Typical slope of the loss's derivative over its bound.
+    ladder : tuple of Rung
+        The first that is quiet enough is taken.
+    few : Rung, default=None
+        What is tried before, with half the loudest clip, where the rows fill few of many columns:
+        the noise of a prediction is then counted by the share that is filled.
+    """
+
+    clip: float
+    curvature: float
+    ladder: tuple
+    few: Rung | None = None
+
+
+RULES = {
+    "log_loss": Rules(
+        clip=1.2,
+        curvature=0.4,
+        ladder=(
+            Rung(40, 0.65, 0.5, 0.01),
+            Rung(40, 0.5, 0.3, 0.06),
+            Rung(40, 0.0, 0.3, 0.3),
+            Rung(20, 0.0, 0.3, 0.3),
+            Rung(10, 0.0, 0.3, math.inf),
+        ),
+        few=Rung(40, 0.7, 0.5, 0.05),
+    ),
+    "multinomial": Rules(
+        clip=1.2,
+        curvature=0.2,
+        ladder=(
+            Rung(40, 0.7, 0.5, 0.01),
+            Rung(40, 0.6, 0.4, 0.3),
+            Rung(40, 0.5, 0.3, 3.0),
+            Rung(20, 0.0, 0.3, math.inf),
+        ),
+    ),
+    "squared_error": Rules(
+        clip=1.6,
+        curvature=0.8,
+        ladder=(
+            Rung(10, 0.0, 0.3, 3e-5),
+            Rung(20, 0.0, 0.3, 7e-4),
+            Rung(10, 0.0, 0.3, math.inf),
+        ),
+    ),
+}
+_UNWHITENED = (Rung(100, 0.9, 0.3, math.inf),)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps that are taken.
+
+    Attributes
+    ----------
+    n_steps : int
+    size, momentum : float
+        A step is ``v <- momentum v + gradient``, ``w <- w - size v``.
+    first : int
+        The first iterate that is averaged.
+    clip : float
+        What a row's slopes times its mapped length are clipped to.
+    noise : float
+        Predicted variance of a prediction.
+    """
+
+    n_steps: int
+    size: float
+    momentum: float
+    first: int
+    clip: float
+    noise: float
+
+    # Only inference has any.
+    errors = None
+
+
+# A warning about an overflow would tell of the data.
+@np.errstate(all="ignore")
+def solve_whitened(sums, *, plan, rules, stream):
+    r"""Minimise mean loss + alpha ||w||^2 / 2 by noisy gradient steps on whitened rows.
+
+    Releases the rows' second moment, and takes steps in the coordinates u of ``w = A u``, in which
+    the curvature of the loss is about that of its derivative wherever the moment is known:
+
+    .. math:: v \leftarrow m v + \frac{1}{n} \Bigl(\sum_i c_i A z_i + \mathrm{noise}\Bigr)
+              + \alpha A A u, \quad u \leftarrow u - \eta v ,
+
+    with :math:`c_i` the slope of row i, cut so that :math:`\|c_i\| \|A z_i\| \le C`. All that is
+    kept from step to step is made of releases, and so are A, C, m and the number of steps.
+
+    Parameters
+    ----------
+    sums : RowSums
+        Or anything else with its methods `moment`, `bound_slopes` and `slopes`.
+    plan : WhitenedPlan
+    rules : Rules
+    stream : stream of `skdp._random`
+
+    Returns
+    -------
+    w : ndarray of shape (k, p)
+    steps : Steps
+    """
+    problem = plan.problem
+    moment = None
+    if plan.moment_mechanism is not None:
+        released = plan.moment_mechanism.release(sums.moment(plan.moment_mechanism), stream)
+        moment = as_symmetric(released, problem.n_columns) / problem.n_rows
+        if not np.isfinite(moment).all():
+            # Rows that nothing bounds: weights that aren't finite are refused by the caller.
+            return np.full((problem.n_outputs, problem.n_columns), np.nan), None
+    white = whiten(moment, plan)
+    steps = choose_steps(white, plan, rules)
+    sums.bound_slopes(white.A, steps.clip)
+    decay = problem.alpha * (white.A @ white.A)
+    w = np.zeros((problem.n_columns, problem.n_outputs))
+    v, total = np.zeros_like(w), np.zeros_like(w)
+    mechanism = plan.step_mechanism(steps.clip, steps.n_steps, white.stretch)
+    for t in range(steps.n_steps):
+        released = mechanism.release(sums.slopes(w, mechanism), stream)
+        v = steps.momentum * v + released / problem.n_rows + decay @ w
+        w = w - steps.size * v
+        if t >= steps.first:
+            total += w
+    return (white.A @ (total / (steps.n_steps - steps.first))).T, steps
+
+
+def choose_steps(white, plan, rules):
+    """Return the steps that suit a map of rows, where they aren't given."""
+    told = {}
+    if plan.max_iter != "auto":
+        told["n_steps"] = int(plan.max_iter)
+    if plan.momentum != "auto":
+        told["momentum"] = float(plan.momentum)
+    if not plan.budget.is_private:
+        n_steps = told.get("n_steps", rules.ladder[0].n_steps)
+        # Steps of momentum m leave sqrt(m) of an error each.
+        rung = Rung(n_steps, min(_LEFT ** (2.0 / n_steps), 0.97), 0.5, math.inf)
+        return _take(replace(rung, **told), math.inf, white, plan, rules)
+    clip, loudest = _choose_clip(white, plan, rules)
+    rungs = _UNWHITENED if plan.moment_mechanism is None else rules.ladder
+    share = white.effective_columns / plan.problem.n_columns
+    are_few = white.effective_columns >= _FEW_FROM and share < _FEW_SHARE
+    if rules.few is not None and rungs is rules.ladder and are_few:
+        steps = _take(replace(rules.few, **told), min(clip, 0.5 * loudest), white, plan, rules)
+        if steps.noise * share < rules.few.noise:
+            return steps
+    for rung in rungs:
+        steps = _take(replace(rung, **told), clip, white, plan, rules)
+        if steps.noise < rung.noise:
+            break
+    return steps
+
+
+def _choose_clip(white, plan, rules):
+    """Return what slopes are clipped to, and the clip whose noise is as loud as may be."""
+    if plan.clipping_norm != "auto":
+        return plan.clipping_norm, math.inf
+    problem = plan.problem
+    loudest = problem.typical_weight * _CLIP_NOISE * math.sqrt(plan.n_rows / plan.noise)
+    bias = problem.bias**2
+    # The intercept's direction is always there, however large the noise of the moment.
+    known = bias / (bias + white.noise) if bias else 0.0
+    columns = max(white.effective_columns, known, _LEAST_COLUMNS)
+    weight = problem.wanted_weight
+    if plan.moment_mechanism is None:
+        # Without whitening every direction is noisy: between the quiet clip and the fair one.
+        weight = math.sqrt(weight * problem.typical_weight)
+    clip = weight * rules.clip * math.sqrt(columns)
+    return min(clip, loudest), loudest
+
+
+def _take(rung, clip, white, plan, rules):
+    """Return the steps of a rung."""
+    problem, n_steps = plan.problem, rung.n_steps
+    # A released moment counts no row more than once; without noise it has the weights.
+    smoothness = problem.smoothness * (problem.steepest if plan.budget.is_private else 1.0)
+    size = 1.0 / smoothness if plan.step_size == "auto" else float(plan.step_size)
+    first = min(int(rung.burn_in * n_steps), n_steps - 1) if plan.average else n_steps - 1
+    noise = 0.0
+    if plan.budget.is_private:
+        curvature = rules.curvature * smoothness * white.signal
+        curvature += problem.alpha / white.scale
+        power = _noise_power(n_steps, rung.momentum, first, size * curvature)
+        unit = size * clip * plan.steps_multiplier * math.sqrt(n_steps) / plan.n_rows
+        noise = float((power * white.signal).sum() * unit**2)
+    return Steps(n_steps, size, rung.momentum, first, clip, noise)
+
+
+def _noise_power(n_steps, momentum, first, x):
+    """Return the variance that unit noise of every step gives the mean of iterates from `first` on.
+
+    Parameters
+    ----------
+    n_steps : int
+    momentum : float
+    first : int
+    x : ndarray of shape (p,)
+        Step size times curvature.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        In units of the step, squared.
+    """
+    n_averaged, power = n_steps - first, np.zeros_like(x)
+    # What the sum of all later iterates makes of the noise, and of those that aren't averaged.
+    summed, skipped = (_sums_of_response(momentum, x) for _ in range(2))
+    for lag in range(1, n_steps + 1):
+        moved = next(summed)
+        if lag > n_averaged:
+            moved = moved - next(skipped)
+        power += moved**2
+    return power / n_averaged**2
+
+
+def _sums_of_response(momentum, x):
+    """Give the sums of 1, 2, ... iterates that follow one unit of noise."""
+    w, v, total = np.zeros_like(x), np.ones_like(x), np.zeros_like(x)
+    while True:
+        w = w - v
+        v = momentum * v + x * w
+        total = total + w
+        yield total

@@ -1,0 +1,439 @@
+"""From the releases of a fit to its result and the errors of that. Nothing here reads the data."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.optimize import isotonic_regression
+from scipy.special import expit
+
+from skdp.linear_model.whitened._inference_sums import LOST
+from skdp.linear_model.whitened._solver import Whitening
+
+# Of Gauss and Hermite's rule for the mean over normal scores; and no score varies more than this.
+_NODES, _WIDEST = 60, 30.0
+
+
+class MappedMoment(NamedTuple):
+    """The second moment of mapped rows.
+
+    Attributes
+    ----------
+    moment : ndarray of shape (p, p)
+    mean : ndarray of shape (p,)
+        Of the mapped rows; zeros without an intercept, as nothing is known of it.
+    mass : float
+        What the moment says of the number of rows, over that number.
+    penalty : ndarray of shape (p, p)
+        Curvature of the penalty.
+    """
+
+    moment: np.ndarray
+    mean: np.ndarray
+    mass: float
+    penalty: np.ndarray
+
+
+def map_moment(white, problem, *, with_hidden):
+    """Return the released second moment as it is mapped, eigenvalues shrunk.
+
+    The map is the inverse root of moment + hidden + penalty, all of which have its eigenvectors.
+
+    Parameters
+    ----------
+    white : Whitening
+    problem : WhitenedProblem
+    with_hidden : bool
+        Whether what the noise may hide is added, so that the moment isn't too small anywhere.
+    """
+    squared = white.A @ white.A
+    added = problem.alpha / problem.smoothness + (0.0 if with_hidden else white.noise)
+    moment = np.eye(len(squared)) - added * squared
+    mean, mass = np.zeros(len(squared)), 0.0
+    if problem.bias:
+        # Its product with a mapped row is 1.
+        one = np.linalg.solve(white.A, np.eye(len(squared))[-1]) / problem.bias
+        mass = float(one @ moment @ one)
+        if mass > 0.0:
+            mean = moment @ one / mass
+    return MappedMoment(moment, mean, mass, problem.alpha * squared)
+
+
+def normal_curvature(mapped, u):
+    r"""Return the mean of psi(m) times rows' outer products if scores are normal, and mean psi.
+
+    With psi the derivative of the logistic function. A row is ``a0 + a1 t + e``, in which its score
+    ``m + s t`` has a standard normal t, and e is uncorrelated with it. If e is independent of t,
+
+    .. math:: E \psi z z^\top = E\psi\, (\Sigma - a_1 a_1^\top)
+              + \sum_{j, k \in \{0, 1\}} E[\psi t^{j + k}]\, a_j a_k^\top
+
+    (Stein's formula), where Sigma is the covariance.
+    """
+    along = mapped.moment @ u - mapped.mass * float(mapped.mean @ u) * mapped.mean
+    spread = math.sqrt(max(float(u @ along), 1e-300))
+    nodes, masses = _RULE
+    psi = masses * _psi(float(mapped.mean @ u) + min(spread, _WIDEST) * nodes)
+    zeroth, first, second = psi.sum(), psi @ nodes, psi @ nodes**2
+    a1 = along / spread
+    mixed = np.outer(mapped.mean, a1)
+    curvature = zeroth * mapped.moment + first * (mixed + mixed.T)
+    curvature += (second - zeroth) * np.outer(a1, a1)
+    return curvature, float(zeroth)
+
+
+def _psi(m):
+    return expit(m) * expit(-m)
+
+
+def _normal_rule(n_nodes):
+    nodes, masses = np.polynomial.hermite_e.hermegauss(n_nodes)
+    return nodes, masses / masses.sum()
+
+
+_RULE = _normal_rule(_NODES)
+
+
+def follow(noisy, expected, noise, least_share):
+    r"""Return what was expected, moved to a noisy symmetric matrix as far as that is believed.
+
+    The difference D of the two has the clean difference plus noise. Along each eigenvector of D
+    the clean one is expected to have what `shrink` has it, without a sign (Ledoit and Peche 2011).
+
+    Parameters
+    ----------
+    noisy, expected : ndarray of shape (p, p)
+    noise : float
+        Standard deviation of the noise of a diagonal entry; 1 / sqrt(2) of it elsewhere.
+    least_share : float
+        An eigenvalue is raised to this share of what was expected.
+
+    Returns
+    -------
+    matrix : ndarray of shape (p, p)
+        Positive definite wherever `expected` is.
+    """
+    if noise == 0.0:
+        return noisy
+    difference = noisy - expected
+    if not np.isfinite(difference).all():
+        return np.full(difference.shape, np.nan)
+    values, vectors = eigh(difference)
+    radius = noise * math.sqrt(values.size / 2.0)
+    gaps = (values[:, np.newaxis] - values) / radius
+    pull = (gaps / (gaps**2 + 1.0 / values.size)).sum(axis=1)
+    moved = isotonic_regression(values - 2.0 * radius / values.size * pull).x
+    found, directions = eigh(expected + (vectors * moved) @ vectors.T)
+    least = least_share * np.einsum("ji,jk,ki->i", directions, expected, directions)
+    return (directions * np.maximum(found, least)) @ directions.T
+
+
+def inverse_of(curvature):
+    """Return the inverse of a released curvature, or what is no number where there is none."""
+    try:
+        return np.linalg.inv(curvature)
+    except np.linalg.LinAlgError:
+        return np.full(curvature.shape, np.nan)
+
+
+# What the weakest direction of the rows is, at least, over the radius of the noise of their moment:
+# below the first there are no intervals, below the second they are wide. And none where it is less
+# than so many standard deviations of one entry.
+_HIDDEN, _UNSURE, _CLEAR = 0.2, 1.0, 3.5
+# Of the noise of the matrix over a typical entry of its diagonal, and the share of the largest
+# noise of predictions, above which intervals are wide.
+_BLURRED, _SHAKEN = 0.8, 0.15
+# Rows lose so many times as much by clipping as is counted of it.
+_TAIL = 2.0
+# What clipping may take from a coefficient, in standard errors, and of what rows tell of a
+# direction, beyond so many standard deviations of its noise.
+_DRIFT, _THIN, _BEYOND = 0.3, 0.4, 1.3
+# So many deviations of its noise, in rows, can't be seen.
+_FEW = 2.0
+# The largest such deviation with which it is seen, and the most that is ever made up for.
+_SEEN_DRIFT, _SEEN_THIN, _THINNEST = 0.75, 0.3, 0.8
+# Of the longest square that is allowed, beyond two standard deviations of the noise.
+_FULL = 0.9
+# Of the moment of mapped rows, along a direction.
+_LEAST_KNOWN = 0.1
+# What a row may have along a direction, of its squared length; where that is above what typical
+# rows have in all directions by more than so many times the mean square, few rows may be all there.
+_ALONG, _RARE = 0.5, 8.0
+
+HIDDEN = (
+    "the noise of the second moment hides a direction of the rows: columns are nearly collinear, "
+    "or there are too many for so few rows and so small an epsilon"
+)
+COLLINEAR = "columns are collinear or constant: leave out what others say already"
+THIN = (
+    "few rows may tell of a direction, as of a rare category, and about as many were clipped: join "
+    "rare categories, tighten data_norm, or raise clipping_norm"
+)
+SHAKEN = "the noise moves predictions too far for the curvature to be known: more rows or epsilon"
+UNSURE = "a direction of the rows is hardly longer than the noise of the second moment"
+BLURRED = (
+    "the noise hides whether errors vary with the rows: sampling errors are as large as they may be"
+)
+DRIFT = (
+    "clipping may bias a coefficient, as it does where errors have a long tail on one side: raise "
+    "clipping_norm, or fit the logarithm of such targets"
+)
+RARE = (
+    "few rows may tell of a direction, as of a rare category: all that clipping may take from them "
+    "is allowed for"
+)
+UNBOUNDED = "without target_bounds nothing limits what clipping takes from rows: give them"
+UNSEEN = "the noise hides by how much clipping biases the coefficients"
+BROKEN = "the releases are no curvature: there is far too much noise"
+
+
+class Releases(NamedTuple):
+    """What a fit released, in mapped coordinates.
+
+    Attributes
+    ----------
+    white : Whitening
+    least : float
+        The smallest eigenvalue of the noisy moment.
+    filled : float
+        The rows' mean square length over the square of the longest that is allowed, by the noisy
+        moment.
+    u : ndarray of shape (p,)
+        Where the means and the matrix were taken.
+    mean_u, mean_gradient : ndarray of shape (p,)
+        Over the steps that were kept.
+    gradient_noise : float
+        Standard deviation of the noise of an entry of the mean gradient.
+    share : float
+        Mean of the rows' shares.
+    columns : float
+        How many columns the mapped rows fill.
+    lost, lost_noise : float
+        Mean of what clipping took from rows, over `LOST` times the bound, and the standard
+        deviation of its noise; zeros where no row can be clipped.
+    clip : float
+        Of the slopes.
+    matrix : ndarray of shape (p, p)
+        Mean of the rows' matrices.
+    matrix_noise : float
+        Standard deviation of the noise of one of its diagonal entries.
+    spread : float
+        Mean square by which the kept steps' predictions differ from those of their mean.
+    """
+
+    white: Whitening
+    least: float
+    filled: float
+    u: np.ndarray
+    mean_u: np.ndarray
+    mean_gradient: np.ndarray
+    gradient_noise: float
+    share: float
+    columns: float
+    lost: float
+    lost_noise: float
+    clip: float
+    matrix: np.ndarray
+    matrix_noise: float
+    spread: float
+
+
+class Errors(NamedTuple):
+    """A result and its errors.
+
+    Attributes
+    ----------
+    u : ndarray of shape (p,)
+        The result, in mapped coordinates.
+    sampling, privacy : ndarray of shape (p,)
+        Standard deviations of the weights, in the coordinates of rows.
+    quality : {"yes", "wide", "no"}
+        Whether they can be trusted.
+    reasons : tuple of str
+        Why it isn't "yes".
+    is_full : bool
+        Whether rows are nearly as long as they may be: many may have been cut to that.
+    n_unseen : float
+        What clipping takes from so few rows can't be seen; 0 where nothing can be clipped.
+    """
+
+    u: np.ndarray
+    sampling: np.ndarray
+    privacy: np.ndarray
+    quality: str
+    reasons: tuple
+    is_full: bool
+    n_unseen: float
+
+
+def estimate(released, plan, model):
+    """Return the result of a fit and its errors; doc/theory/inference.rst derives them.
+
+    Parameters
+    ----------
+    released : Releases
+    plan : InferencePlan
+    model : Squares or Logistic
+    """
+    r, n_rows = released, plan.n_rows
+    mapped = map_moment(r.white, plan.problem, with_hidden=False)
+    matrix = r.matrix
+    if plan.budget.is_private:
+        expected = model.expected(mapped, r.u, r.share, r.clip)
+        matrix = follow(matrix, expected, r.matrix_noise, model.least_share)
+    hessian = model.hessian(mapped, matrix) + mapped.penalty
+    inverse = inverse_of(hessian)
+    blur = r.matrix_noise * np.trace(mapped.moment) / np.trace(matrix)
+    if blur > _BLURRED:
+        matrix = matrix + r.matrix_noise * mapped.moment
+    u = r.mean_u - inverse @ r.mean_gradient
+    moment_noise = plan.moment_mechanism.noise_std / n_rows
+    of_hessian = _of_hessian(
+        r.mean_u - u, *model.hessian_noise(r.white, moment_noise, r.matrix_noise)
+    )
+    leverages, axes = _leverages(r.white, mapped, plan.problem)
+    is_thin_hidden = r.lost_noise * leverages.max() > _SEEN_THIN
+    # Rows that were clipped tell nothing of their direction.
+    left = 1.0 - np.minimum((r.lost + is_thin_hidden * r.lost_noise) * leverages, _THINNEST)
+    out = r.white.A @ (axes / left) @ axes.T @ inverse
+    sampling, privacy = (
+        np.sqrt(np.einsum("ij,jk,ik->i", out, variance, out))
+        for variance in (matrix / n_rows, np.square(r.gradient_noise) * np.eye(len(u)) + of_hessian)
+    )
+    total = np.hypot(sampling, privacy)
+    drift, unseen, most = _drifts(r, out, leverages, axes, plan.problem, model)
+    jitter = r.gradient_noise * np.sqrt(np.trace(inverse @ mapped.moment @ inverse))
+    # Shrinking moves an eigenvalue twice as far as noise has moved it: once more for its vector.
+    is_full = plan.budget.is_private and _is_full(r.filled, moment_noise, plan.problem)
+    weakest = 0.5 * (r.least + (r.white.signal * r.white.scale).min())
+    radius = 2.0 * r.white.noise
+    found = [inverse, u, sampling, privacy]
+    n_unseen = _FEW * r.lost_noise * n_rows
+    reasons_against = _which(
+        {
+            BROKEN: not all(np.isfinite(part).all() for part in found),
+            HIDDEN if plan.budget.is_private else COLLINEAR: (
+                not weakest >= max(_HIDDEN * radius, _CLEAR * moment_noise)
+            ),
+            UNBOUNDED: plan.budget.is_private and not plan.problem.bounded_targets,
+            DRIFT: (drift - _BEYOND * unseen > _DRIFT * total).any(),
+            THIN: (r.lost - _BEYOND * r.lost_noise) * leverages.max() > _THIN,
+            SHAKEN: not jitter <= model.most_jitter,
+        }
+    )
+    if reasons_against:
+        # Where the curvature isn't known, nothing is taken to the end by it.
+        nothing = np.full(len(u), np.nan)
+        return Errors(r.u, nothing, nothing, "no", reasons_against, is_full, n_unseen)
+    reasons = _which(
+        {
+            UNSURE: weakest < _UNSURE * radius,
+            BLURRED: blur > _BLURRED,
+            RARE: r.lost_noise > 0.0 and _are_rare(_ALONG * leverages, r).any(),
+            UNSEEN: is_thin_hidden or (unseen > _SEEN_DRIFT * total).any(),
+            SHAKEN: jitter > _SHAKEN * model.most_jitter,
+        }
+    )
+    # A bias that was measured, and what is hidden of it where that isn't little.
+    hidden = np.square(most) - (UNSEEN not in reasons)
+    privacy = np.sqrt(privacy**2 + np.square(most * drift) + hidden * unseen**2)
+    if plan.problem.bias and plan.budget.is_private:
+        way = r.mean_u - u
+        bend = model.bend * (r.spread + way @ mapped.moment @ way) / plan.problem.bias
+        privacy[-1] = math.hypot(privacy[-1], bend)
+    # The mean of the inverse square of what is known with a relative error: 1 + 3 its variance.
+    relative = math.hypot(moment_noise / weakest, jitter / model.most_jitter)
+    excess = math.sqrt(1.0 + 3.0 * relative**2)
+    sampling, privacy = excess * sampling, excess * privacy
+    quality = "wide" if reasons else "yes"
+    return Errors(u, sampling, privacy, quality, reasons, is_full, n_unseen)
+
+
+def _is_full(filled, moment_noise, problem):
+    room = problem.row_norm**2 - problem.bias**2
+    of_trace = moment_noise * math.sqrt(problem.n_columns) / room
+    return bool(filled - 2.0 * of_trace > _FULL)
+
+
+def _leverages(white, mapped, problem):
+    """Return the largest share that a row may have of what is known of a direction, times n.
+
+    Returns
+    -------
+    leverages : ndarray of shape (p,)
+        By eigenvector of the map.
+    axes : ndarray of shape (p, p)
+        These, in columns.
+    """
+    stretch, axes = np.linalg.eigh(white.A)
+    known = np.einsum("ji,jk,ki->i", axes, mapped.moment, axes)
+    # The intercept's column is known, and the rest of a row has a bound of its own.
+    rest = math.sqrt(problem.row_norm**2 - problem.bias**2)
+    ones = np.abs(axes[-1]) if problem.bias else np.zeros(len(stretch))
+    reach = stretch * (rest * np.sqrt(np.maximum(1.0 - ones**2, 0.0)) + problem.bias * ones)
+    return np.square(reach) / np.maximum(known, _LEAST_KNOWN), axes
+
+
+def _drifts(r, out, leverages, axes, problem, model):
+    """Return what clipping takes from coefficients if it all points one way.
+
+    What is lost of a row points along the row, so that a direction has its share of the length.
+
+    Parameters
+    ----------
+    r : Releases
+    out : ndarray of shape (p, p)
+        From gradients to coefficients.
+    leverages, axes
+        See `_leverages`.
+    problem : WhitenedProblem
+    model : Squares or Logistic
+
+    Returns
+    -------
+    drift, unseen : ndarray of shape (p,)
+        And the standard deviation of its noise.
+    most : ndarray of shape (p,)
+        How many times as much it can be: of the intercept, and along directions of few rows,
+        whatever the errors are.
+    """
+    most = np.ones(len(out))
+    if r.lost_noise == 0.0:
+        return np.zeros(len(out)), np.zeros(len(out)), most
+    length, counted = math.sqrt(r.columns), _TAIL * LOST * r.clip
+    # Rows that are the longest along a direction, and as long as others across it.
+    along = np.maximum(1.0, _ALONG * leverages)
+    lengths = np.sqrt(along + max(r.columns - 1.0, 0.0))
+    parts = (out @ axes) * (np.sqrt(along) / lengths)
+    each = counted * np.linalg.norm(parts, axis=1)
+    worst = np.maximum(1.0, (model.steepest * lengths - r.clip) / counted)
+    of_few = parts * np.where(_are_rare(along, r), worst, 1.0)
+    most = counted * np.linalg.norm(of_few, axis=1) / each
+    if problem.bias:
+        most[-1] = max(most[-1], (model.steepest * length - r.clip) / counted)
+    return r.lost * each, r.lost_noise * each, most
+
+
+def _are_rare(along, r):
+    return along > r.columns + _RARE
+
+
+def _of_hessian(way, noise, to):
+    """Return the covariance of noise of a symmetric matrix, times the way that it acted on.
+
+    Parameters
+    ----------
+    way : ndarray of shape (p,)
+        In mapped coordinates.
+    noise : float
+        Standard deviation of a diagonal entry.
+    to : ndarray of shape (p, p)
+        Symmetric: the noise is mapped by it from both sides.
+    """
+    way = to @ way
+    return 0.5 * np.square(noise) * (to @ (way @ way * np.eye(len(way)) + np.outer(way, way)) @ to)
+
+
+def _which(conditions):
+    return tuple(reason for reason, holds in conditions.items() if holds)

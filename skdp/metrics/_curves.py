@@ -1,0 +1,489 @@
+"""Private calibration curves."""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+from scipy.special import logit
+from sklearn.calibration import CalibrationDisplay
+from sklearn.metrics import ConfusionMatrixDisplay, RocCurveDisplay
+
+from skdp._bounds import clip_scores
+from skdp._sklearn import Interval, validate_params
+from skdp.accountant import PrivacyReport
+from skdp.metrics import _statistics as statistics
+from skdp.metrics._release import (
+    BINS,
+    CONSTRAINTS,
+    Request,
+    check_lengths,
+    predict,
+    probabilities,
+    ranks_by_probability,
+    read_labels,
+    two_classes,
+    ungrade,
+)
+from skdp.metrics._score import PrivateScore
+from skdp.metrics._scorings import roc_axes
+from skdp.metrics._solver import Axis
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateRocCurve:
+    """A private ROC curve.
+
+    Parameters
+    ----------
+    fpr, tpr : ndarray of shape (n_thresholds,)
+        Shares of both classes at or above each threshold, made to rise as they must.
+    thresholds : ndarray of shape (n_thresholds,)
+        Public thresholds of the probability, or without one of the decision value, falling.
+    roc_auc : PrivateScore
+        The area under the curve, with its interval. It comes from the counts as they are, and not
+        from the curve that was made to rise.
+    report : skdp.accountant.PrivacyReport
+        The guarantee of curve and area together.
+
+    Raises
+    ------
+    ValueError
+        If the arrays differ in length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skdp.metrics import private_roc_curve
+    >>> X, y = make_classification(n_samples=2000, random_state=0)
+    >>> model = LogisticRegression().fit(X[:1000], y[:1000])
+    >>> curve = private_roc_curve(model, X[1000:], y[1000:], epsilon=1.0, random_state=0)
+    >>> type(curve.display()).__name__
+    'RocCurveDisplay'
+    """
+
+    fpr: np.ndarray
+    tpr: np.ndarray
+    thresholds: np.ndarray
+    roc_auc: PrivateScore
+    report: PrivacyReport
+
+    def __post_init__(self):
+        check_lengths(self.fpr, self.tpr, self.thresholds)
+
+    def display(self):
+        """Give the curve to scikit-learn.
+
+        Returns
+        -------
+        display : sklearn.metrics.RocCurveDisplay
+            Its `plot` draws the curve, and needs matplotlib.
+
+        Raises
+        ------
+        TypeError
+            If the area is no number.
+        """
+        return RocCurveDisplay(fpr=self.fpr, tpr=self.tpr, roc_auc=float(self.roc_auc))
+
+
+@validate_params(CONSTRAINTS | {"bins": BINS}, prefer_skip_nested_validation=True)
+def private_roc_curve(
+    estimator,
+    X,
+    y,
+    *,
+    epsilon,
+    delta=0.0,
+    adjacency="zero_out",
+    mechanism="auto",
+    groups=None,
+    bins="auto",
+    level=0.95,
+    random_state=None,
+    ledger=None,
+):
+    """Draw a ROC curve from private records.
+
+    **Guarantee.** As of :func:`private_score`: curve and area come from one release.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted classifier of two classes that predicts each row by itself, with `predict_proba` or
+        `decision_function`.
+    X : array-like of shape (n_samples, n_features)
+        Rows, as the estimator takes them.
+    y : array-like of shape (n_samples,)
+        Their labels, which must be among ``estimator.classes_``.
+    epsilon : float
+        Privacy loss, above 0. ``float("inf")`` adds no noise.
+    delta : float, default=0.0
+        Probability, in [0, 1), that the loss may exceed `epsilon`.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares; see :func:`private_score`.
+    mechanism : {"auto", "laplace", "gaussian"}, default="auto"
+        Noise; see :func:`private_score`.
+    groups : array-like of shape (n_samples,), default=None
+        See :func:`private_score`.
+    bins : int or "auto", default="auto"
+        Bins of the score, whose ends are the thresholds; "auto" follows from public numbers.
+    level : float, default=0.95
+        Level of the interval of the area.
+    random_state : int, RandomState instance or None, default=None
+        See :func:`private_score`.
+    ledger : str, PathLike, PrivacyLedger or None, default=None
+        Where the release is charged; see :mod:`skdp.ledger`.
+
+    Returns
+    -------
+    curve : PrivateRocCurve
+        With the fields fpr, tpr, thresholds, roc_auc and report.
+
+    Raises
+    ------
+    ValueError
+        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
+        an entry of the data. If a group has several rows.
+    TypeError
+        If X or y is of a kind that can't be read, or an id can't be hashed.
+    skdp.exceptions.LedgerError
+        If there is a ledger, and it doesn't take this release.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skdp.metrics import private_roc_curve
+    >>> X, y = make_classification(n_samples=2000, random_state=0)
+    >>> model = LogisticRegression().fit(X[:1000], y[:1000])
+    >>> curve = private_roc_curve(model, X[1000:], y[1000:], epsilon=1.0, random_state=0)
+    >>> float(curve.fpr[0]), float(curve.tpr[-1])
+    (0.0, 1.0)
+    """
+    name, design = "private_roc_curve", {"bins": bins, "level": level}
+    how = {"design": design, "groups": groups}
+    request = Request(name, epsilon, delta, adjacency, mechanism, random_state, ledger, **how)
+    axes = roc_axes(estimator, X, y, bins, request.noise_std)
+    (released,) = request.count(axes)
+    shares, n_bins = released.shares, axes[1].size
+    area = statistics.RocAuc((2, n_bins)).interval(shares, level)
+    fpr, tpr = (_rising(share) for share in shares.values)
+    thresholds = ungrade(np.arange(n_bins, -1, -1) / n_bins)
+    if not ranks_by_probability(estimator):
+        with np.errstate(divide="ignore"):
+            thresholds = logit(thresholds)
+    score = PrivateScore(*area, released.report, level, "roc_auc")
+    return PrivateRocCurve(fpr, tpr, thresholds, score, released.report)
+
+
+def _rising(share):
+    """Return shares at or above each bin, from the last one on, as part of all; rising."""
+    above = np.concatenate([[0.0], np.cumsum(share[::-1])])
+    above = isotonic_regression(above).x
+    above -= above[0]
+    return above / above[-1] if above[-1] > 0.0 else np.linspace(0.0, 1.0, above.size)
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateConfusionMatrix:
+    """A private confusion matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_classes, n_classes)
+        Noisy counts, which are unbiased: whole, true classes by row, and below 0 at times. Sums of
+        them have a mean of what is true; what is shown has none below 0.
+    labels : ndarray of shape (n_classes,)
+        Classes in the order of rows and columns.
+    noise_std : float
+        Standard deviation of the noise of each count.
+    report : skdp.accountant.PrivacyReport
+        The guarantee.
+
+    Raises
+    ------
+    ValueError
+        If the matrix isn't square, with a row for each label.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skdp.metrics import private_confusion_matrix
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X[::2], y[::2])
+    >>> found = private_confusion_matrix(model, X[1::2], y[1::2], epsilon=2.0, random_state=0)
+    >>> found.matrix.shape, f"{found.noise_std:.2f}"
+    ((3, 3), '0.60')
+    """
+
+    matrix: np.ndarray
+    labels: np.ndarray
+    noise_std: float
+    report: PrivacyReport
+
+    def __post_init__(self):
+        if np.shape(self.matrix) != 2 * (len(self.labels),):
+            raise ValueError("matrix must be square, with a row for each label.")
+
+    def display(self):
+        """Give the matrix to scikit-learn, whole and not below 0.
+
+        Returns
+        -------
+        display : sklearn.metrics.ConfusionMatrixDisplay
+            Its `plot` draws the matrix, and needs matplotlib.
+
+        Raises
+        ------
+        TypeError
+            If the matrix isn't of numbers.
+        """
+        shown = np.maximum(np.rint(self.matrix), 0.0).astype(np.int64)
+        return ConfusionMatrixDisplay(shown, display_labels=self.labels)
+
+
+@validate_params(
+    {name: CONSTRAINTS[name] for name in CONSTRAINTS if name != "level"},
+    prefer_skip_nested_validation=True,
+)
+def private_confusion_matrix(
+    estimator,
+    X,
+    y,
+    *,
+    epsilon,
+    delta=0.0,
+    adjacency="zero_out",
+    mechanism="auto",
+    groups=None,
+    random_state=None,
+    ledger=None,
+):
+    """Count how often private records of each class are taken for each other class.
+
+    **Guarantee.** As of :func:`private_score`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted classifier that predicts each row by itself.
+    X : array-like of shape (n_samples, n_features)
+        Rows, as the estimator takes them.
+    y : array-like of shape (n_samples,)
+        Their labels, which must be among ``estimator.classes_``.
+    epsilon : float
+        Privacy loss, above 0. ``float("inf")`` adds no noise.
+    delta : float, default=0.0
+        Probability, in [0, 1), that the loss may exceed `epsilon`.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares; see :func:`private_score`.
+    mechanism : {"auto", "laplace", "gaussian"}, default="auto"
+        Noise; see :func:`private_score`.
+    groups : array-like of shape (n_samples,), default=None
+        See :func:`private_score`.
+    random_state : int, RandomState instance or None, default=None
+        See :func:`private_score`.
+    ledger : str, PathLike, PrivacyLedger or None, default=None
+        Where the release is charged; see :mod:`skdp.ledger`.
+
+    Returns
+    -------
+    matrix : PrivateConfusionMatrix
+        With the fields matrix, labels, noise_std and report.
+
+    Raises
+    ------
+    ValueError
+        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
+        an entry of the data. If a group has several rows.
+    TypeError
+        If X or y is of a kind that can't be read, or an id can't be hashed.
+    skdp.exceptions.LedgerError
+        If there is a ledger, and it doesn't take this release.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skdp.metrics import private_confusion_matrix
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X[::2], y[::2])
+    >>> found = private_confusion_matrix(model, X[1::2], y[1::2], epsilon=2.0, random_state=0)
+    >>> found.labels.tolist(), found.report
+    ([0, 1, 2], (2, 0)-DP while the seed stays secret)
+    """
+    name = "private_confusion_matrix"
+    how = {"design": {}, "groups": groups}
+    request = Request(name, epsilon, delta, adjacency, mechanism, random_state, ledger, **how)
+    classes, codes = read_labels(estimator, X, y)
+    _, predicted = read_labels(estimator, X, predict(estimator, X))
+    size = classes.size
+    (released,) = request.count([Axis(codes, size, "down"), Axis(predicted, size, "down")])
+    return PrivateConfusionMatrix(released.counts, classes, released.noise_std, released.report)
+
+
+# A bin is shown where it has more records than so many standard deviations of its noise.
+_SEEN = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateCalibrationCurve:
+    """A private calibration curve.
+
+    Parameters
+    ----------
+    prob_true : ndarray of shape (n_bins,)
+        Share of the second class in each bin that has enough records to be seen.
+    prob_pred : ndarray of shape (n_bins,)
+        Middles of these bins, which are public.
+    low, high : ndarray of shape (n_bins,)
+        Intervals for the share in the population, of each bin by itself.
+    report : skdp.accountant.PrivacyReport
+        The guarantee.
+
+    Raises
+    ------
+    ValueError
+        If the arrays differ in length.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skdp.metrics import private_calibration_curve
+    >>> X, y = make_classification(n_samples=2000, random_state=0)
+    >>> model = LogisticRegression().fit(X[:1000], y[:1000])
+    >>> curve = private_calibration_curve(model, X[1000:], y[1000:], epsilon=1.0, random_state=0)
+    >>> curve.prob_pred[:3]
+    array([0.05, 0.15, 0.25])
+    """
+
+    prob_true: np.ndarray
+    prob_pred: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    report: PrivacyReport
+
+    def __post_init__(self):
+        check_lengths(self.prob_true, self.prob_pred, self.low, self.high)
+
+    def display(self):
+        """Give the curve to scikit-learn.
+
+        Returns
+        -------
+        display : sklearn.calibration.CalibrationDisplay
+            Its `plot` draws the curve, and needs matplotlib. It knows no single probabilities,
+            so that its `y_prob` is `prob_pred`.
+
+        Raises
+        ------
+        TypeError
+            If the arrays are none.
+        """
+        return CalibrationDisplay(self.prob_true, self.prob_pred, self.prob_pred)
+
+
+@validate_params(
+    CONSTRAINTS | {"n_bins": [Interval(Integral, 1, 1000, closed="both")]},
+    prefer_skip_nested_validation=True,
+)
+def private_calibration_curve(
+    estimator,
+    X,
+    y,
+    *,
+    epsilon,
+    delta=0.0,
+    adjacency="zero_out",
+    mechanism="auto",
+    groups=None,
+    n_bins=10,
+    level=0.95,
+    random_state=None,
+    ledger=None,
+):
+    """Compare predicted probabilities of private records with what came true.
+
+    **Guarantee.** As of :func:`private_score`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted classifier of two classes that predicts each row by itself, with `predict_proba`.
+    X : array-like of shape (n_samples, n_features)
+        Rows, as the estimator takes them.
+    y : array-like of shape (n_samples,)
+        Their labels, which must be among ``estimator.classes_``.
+    epsilon : float
+        Privacy loss, above 0. ``float("inf")`` adds no noise.
+    delta : float, default=0.0
+        Probability, in [0, 1), that the loss may exceed `epsilon`.
+    adjacency : {"zero_out", "replace_one"}, default="zero_out"
+        What the guarantee compares; see :func:`private_score`.
+    mechanism : {"auto", "laplace", "gaussian"}, default="auto"
+        Noise; see :func:`private_score`.
+    groups : array-like of shape (n_samples,), default=None
+        See :func:`private_score`.
+    n_bins : int, default=10
+        Bins of equal width of the probability of the second class.
+    level : float, default=0.95
+        Level of the interval of each bin.
+    random_state : int, RandomState instance or None, default=None
+        See :func:`private_score`.
+    ledger : str, PathLike, PrivacyLedger or None, default=None
+        Where the release is charged; see :mod:`skdp.ledger`.
+
+    Returns
+    -------
+    curve : PrivateCalibrationCurve
+        With the fields prob_true, prob_pred, low, high and report. Bins that have hardly more
+        records than noise are left out.
+
+    Raises
+    ------
+    ValueError
+        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
+        an entry of the data. If a group has several rows.
+    TypeError
+        If X or y is of a kind that can't be read, or an id can't be hashed.
+    skdp.exceptions.LedgerError
+        If there is a ledger, and it doesn't take this release.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skdp.metrics import private_calibration_curve
+    >>> X, y = make_classification(n_samples=2000, random_state=0)
+    >>> model = LogisticRegression().fit(X[:1000], y[:1000])
+    >>> curve = private_calibration_curve(model, X[1000:], y[1000:], epsilon=1.0, random_state=0)
+    >>> bool((curve.low <= curve.prob_true).all() and (curve.prob_true <= curve.high).all())
+    True
+    """
+    name, design = "private_calibration_curve", {"n_bins": n_bins, "level": level}
+    how = {"design": design, "groups": groups}
+    request = Request(name, epsilon, delta, adjacency, mechanism, random_state, ledger, **how)
+    classes, codes = read_labels(estimator, X, y)
+    two_classes(classes, "a calibration curve")
+    predicted = clip_scores(probabilities(estimator, X, 2)[:, 1], 0.0, 1.0)
+    axes = [Axis(codes, 2, "down"), Axis(n_bins * predicted, n_bins, "down")]
+    (released,) = request.count(axes)
+    negative, positive = released.counts.astype(np.float64)
+    totals, noise = negative + positive, released.noise_std
+    seen = totals > max(_SEEN * np.sqrt(2.0) * noise, 0.5)
+    share = np.clip(positive[seen] / totals[seen], 0.0, 1.0)
+    ends = [
+        # The noise of both counts, where the share is p, is that of (1 - p) and p times them.
+        statistics.proportion_interval(
+            p, total, ((1.0 - p) ** 2 + p**2) * (noise / total) ** 2, level
+        )
+        for p, total in zip(share, totals[seen], strict=True)
+    ]
+    low, high = np.array(ends).reshape(-1, 2).T
+    middles = (np.arange(n_bins)[seen] + 0.5) / n_bins
+    return PrivateCalibrationCurve(share, middles, low, high, released.report)

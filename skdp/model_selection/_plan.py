@@ -1,0 +1,290 @@
+"""Plan of a search: what each trial may spend, how many there are, and what choosing costs."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from skdp._checks import check_real
+from skdp._mechanisms import NoisyMaximum
+from skdp._plans._base import CANDIDATES_KEY, SEARCH_KEY, SPLIT_SLACK, Budget, Plan
+from skdp._random import make_stream
+from skdp.accountant import (
+    NoisyMaxEvent,
+    SelectionEvent,
+    TruncatedNegativeBinomial,
+    calibrate_selection,
+    selection_noise,
+)
+from skdp.metrics._plan import ScoreBudget, plan_histogram
+
+
+class _Law(NamedTuple):
+    """Shape of the number of trials, and how many there are for each candidate by default."""
+
+    eta: float
+    trials_each: int
+
+
+# Of laws that cost about the same, the first leaves few candidates untried. With pure trials more
+# of them cost nothing, and eta does. See doc/theory/selection.rst.
+_LAW, _PURE_LAW = _Law(2.0, 3), _Law(1.0, 6)
+_FEWEST_TRIALS = 5
+# The noise of a choice may cost this part of the standard error that a score has by its sample.
+_CHOICE_LOSS = 0.25
+# A row's score is a whole number of these parts of 1.
+SCORE_PARTS = 2**20
+
+
+@dataclass(frozen=True)
+class SearchBudget(Budget):
+    """What may be spent on a search."""
+
+    accountant: str = "pld"
+
+    assumed_public: ClassVar = (
+        "every parameter of the search: the candidates, and how they are chosen among",
+        *Budget.assumed_public[1:],
+    )
+    not_covered: ClassVar = (
+        "running time, memory use and the state of the process, which tell how many trials there "
+        "were",
+        *Budget.not_covered[1:2],
+        "other scores on private records: they carry no noise",
+        *Budget.not_covered[3:],
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SelectionPlan(Plan):
+    """How a model is chosen, and the guarantee that it gives.
+
+    Parameters
+    ----------
+    budget, n_rows
+        See `Plan`.
+    n_validation : int
+        Rows that models are scored on; they are fitted on the others.
+    n_candidates : int
+    fit_epsilon : float
+        What a fit may spend, at `fit_delta`.
+    fit_delta : float
+    event : SelectionEvent
+    noise : dict of str to float
+        What a search costs in noise, by method; empty without privacy.
+    """
+
+    n_validation: int
+    n_candidates: int
+    fit_epsilon: float
+    fit_delta: float
+    event: SelectionEvent
+    noise: dict
+
+    stream_key: ClassVar = (SEARCH_KEY,)
+
+    @property
+    def events(self):
+        """The one event."""
+        return (self.event,)
+
+    @property
+    def notes(self):
+        """How the model was chosen, and what the other way would have cost."""
+        said = (f"each fit had epsilon={self.fit_epsilon:.4g} at delta={self.fit_delta:.3g}",)
+        if self.noise:
+            costs = ", ".join(f"{name} {factor:.2f}" for name, factor in self.noise.items())
+            said += (f"noise of a fit over that of a single fit with the whole budget: {costs}",)
+        return said
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RepeatPlan(SelectionPlan):
+    """Plan of the best of a secret number of trials, each of a candidate drawn at random."""
+
+    method: ClassVar = "repeat"
+
+    @property
+    def score_noise(self):
+        """Noise of a trial's score: what is more private than fits wouldn't make a trial so."""
+        return "gaussian" if self.fit_delta > 0.0 else "laplace"
+
+    @property
+    def law(self):
+        """Law of the number of trials."""
+        return self.event.repetitions
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ComposePlan(SelectionPlan):
+    """Plan of fits of all candidates, and a noisy maximum of their scores.
+
+    Parameters
+    ----------
+    choice : NoisyMaxEvent
+    """
+
+    choice: NoisyMaxEvent
+
+    method: ClassVar = "compose"
+
+    @cached_property
+    def mechanism(self):
+        """The choice."""
+        return NoisyMaximum(self.choice.noise_multiplier, SCORE_PARTS)
+
+    @property
+    def notes(self):
+        """What the choice had, too."""
+        if not self.budget.is_private:
+            return super().notes
+        epsilon = self.choice.epsilon(self.budget.adjacency)
+        lost = self.choice.noise_multiplier * _excess_of_largest(self.n_candidates)
+        said = (
+            f"the choice had epsilon={epsilon:.4g}, and is expected to lose "
+            f"{lost / self.n_validation:.2g} of a score within 0 and 1 at most"
+        )
+        return (*super().notes, said)
+
+
+def plan_selection(
+    budget,
+    *,
+    n_rows,
+    n_validation,
+    n_candidates,
+    method,
+    n_trials,
+    fits,
+    row_spread,
+    n_releases=1,
+):
+    """Plan a search.
+
+    Parameters
+    ----------
+    budget : SearchBudget
+    n_rows, n_validation, n_candidates : int
+    method : {"auto", "repeat", "compose"}
+    n_trials : float or "auto"
+        Mean of the number of trials.
+    fits : callable
+        Given an epsilon and a delta, the events of each candidate's fit with them.
+    row_spread : float or None
+        If the score is a mean over rows, as composition needs it, about what standard deviation
+        their scores have, which are within 0 and 1.
+    n_releases : int, default=1
+        Number of histograms that a score needs.
+
+    Notes
+    -----
+    A record is in one part only: it is seen by fits or by scores. Scores have the epsilon and delta
+    of fits, as whatever is more private wouldn't make the larger of both less.
+    """
+    law = _LAW if budget.delta > 0.0 else _PURE_LAW
+    if n_trials == "auto":
+        n_trials = max(_FEWEST_TRIALS, law.trials_each * n_candidates)
+    n_trials = check_real(n_trials, "n_trials")
+    is_additive = row_spread is not None
+    if not is_additive and method == "compose":
+        raise ValueError("method='compose' needs a scoring that is a mean over rows.")
+    noise = {}
+    if budget.is_private:
+        noise = selection_noise(
+            budget.epsilon, budget.delta, n_candidates=n_candidates, mean=n_trials, eta=law.eta
+        )
+    if method == "auto":
+        cheaper = min(noise, key=noise.get) if noise else "compose"
+        method = cheaper if is_additive else "repeat"
+    public = {"n_rows": n_rows, "n_validation": n_validation, "n_candidates": n_candidates}
+    if method == "repeat":
+        repetitions = TruncatedNegativeBinomial.of_mean(n_trials, law.eta)
+        return _repeated(budget, repetitions, fits, n_releases, noise=noise, **public)
+    choice = NoisyMaxEvent(_choice_noise(budget, n_validation, n_candidates, row_spread))
+    return _composed(budget, choice, fits, noise=noise, **public)
+
+
+def public_choices(random_state):
+    """Return a RandomState for the candidates that a random search tries."""
+    return make_stream(random_state, key=(CANDIDATES_KEY,)).twister()
+
+
+def _repeated(budget, law, fits, n_releases, *, n_validation, **public):
+    def alternatives(epsilon, delta):
+        noise = "gaussian" if delta > 0.0 else "laplace"
+        score = ScoreBudget(epsilon, delta, budget.adjacency, mechanism=noise)
+        return (
+            *fits(epsilon, delta),
+            plan_histogram(score, n_rows=n_validation, n_cells=1, n_steps=n_releases).events,
+        )
+
+    promised = _calibrated(budget, law, alternatives)
+    return RepeatPlan(
+        budget=budget,
+        n_validation=n_validation,
+        fit_epsilon=promised[0],
+        fit_delta=promised[1],
+        event=SelectionEvent(alternatives(*promised), law.eta, law.stopping_rate),
+        **public,
+    )
+
+
+def _composed(budget, choice, fits, **public):
+    def joined(epsilon, delta):
+        return [event for events in fits(epsilon, delta) for event in events]
+
+    once = TruncatedNegativeBinomial(0.0, 1.0)
+    promised = _calibrated(budget, once, lambda *spent: (joined(*spent), (choice,)))
+    return ComposePlan(
+        budget=budget,
+        fit_epsilon=promised[0],
+        fit_delta=promised[1],
+        event=SelectionEvent.composed(joined(*promised), choice),
+        choice=choice,
+        **public,
+    )
+
+
+def _calibrated(budget, law, alternatives):
+    """Return the epsilon and delta of fits, the largest that the whole has room for."""
+    if not budget.is_private:
+        return math.inf, budget.delta
+    return calibrate_selection(
+        budget.epsilon,
+        budget.delta,
+        mean=law.mean,
+        eta=law.eta,
+        trial_events=alternatives,
+        adjacency=budget.adjacency,
+        accountant=budget.accountant,
+    )
+
+
+def _choice_noise(budget, n_validation, n_candidates, row_spread):
+    """Return the noise multiplier of a choice whose noise costs little beside the sample's.
+
+    It spends the whole epsilon at most, and at least what a ledger takes for the fits anyway.
+    """
+    if not budget.is_private:
+        return 0.0
+    loudest = budget.calibrate_pure(epsilons=_as_pure(budget))
+    allowed = _CHOICE_LOSS * row_spread * math.sqrt(n_validation)
+    excess = _excess_of_largest(n_candidates)
+    wanted = min(allowed / excess, loudest) if excess else loudest
+    return max(float(wanted), SPLIT_SLACK * budget.calibrate_pure())
+
+
+def _as_pure(budget):
+    """Return a pure epsilon that costs a ledger what a Gaussian release of the budget does."""
+    if budget.delta == 0.0:
+        return budget.epsilon
+    reach = 0.5 / budget.calibrate(pairwise=True)
+    return min(float(np.log(ndtr(reach) / ndtr(-reach))), budget.epsilon)
+
+
+def _excess_of_largest(n_candidates):
+    """Return by how much the largest of several exponential numbers exceeds one, in the mean."""
+    return math.fsum(1.0 / k for k in range(2, n_candidates + 1))

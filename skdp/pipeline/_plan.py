@@ -1,0 +1,278 @@
+"""Plan of a pipeline: one budget, a part of it for each step that learns, fixed before all noise.
+
+What a later step does depends on what earlier ones released: how many columns there are, how long
+rows are. So the parts are pairs (mu, d0), see `skdp.accountant._filter`, which add up however each
+step is designed later, as long as it stays within its own.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from skdp._plans._base import PIPELINE_KEY, Budget, Plan
+from skdp.accountant._events import ErasureEvent, joint_erasure
+from skdp.accountant._filter import (
+    ERASURE_SHARE,
+    FIT_SHARE,
+    GaussianCost,
+    gaussian_budget,
+    gaussian_cost,
+)
+from skdp.accountant._profile import full_batch_mu
+
+# A step's part is spent to at least this share of its mu; what is aimed at where it isn't.
+_SPENT, _AIM, _MOST_TRIALS = 0.99, 0.996, 40
+# Of delta, for what a step's numerical accountant can't compute, as ledgers give it to a fit.
+_FIT_ERASURE = ERASURE_SHARE * FIT_SHARE
+
+
+@dataclass(frozen=True)
+class PipelineBudget(Budget):
+    """What may be spent on a pipeline."""
+
+    accountant: str = "pld"
+
+    assumed_public: ClassVar = (
+        "every parameter of the pipeline and of its steps",
+        *Budget.assumed_public[1:],
+        "which columns hold numbers",
+    )
+    not_covered: ClassVar = (
+        Budget.not_covered[0],
+        "preprocessing before the pipeline, and parameters chosen by looking at the records",
+        *Budget.not_covered[2:],
+    )
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A step that learns from the records, as far as a plan knows it.
+
+    Parameters
+    ----------
+    name : str
+        Its path in the pipeline.
+    share : float
+        Of the squared mu of all.
+    releases : callable
+        Given an epsilon and a delta, the events of a fit with them.
+    is_exact : bool
+        Whether these are known beforehand, and nothing that is released changes them.
+    """
+
+    name: str
+    share: float
+    releases: Callable
+    is_exact: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one step may spend.
+
+    Parameters
+    ----------
+    name : str
+    epsilon, delta : float
+        The step's parameters.
+    events : tuple of events
+        What is charged for it.
+    cost : GaussianCost or None
+        What it may cost, None where it is the only step and `events` are what it releases.
+    """
+
+    name: str
+    epsilon: float
+    delta: float
+    events: tuple
+    cost: GaussianCost | None
+
+    def reported(self, events, adjacency):
+        """Return the events that stand for what a step released.
+
+        Full batches add up exactly, whatever they are. Other designs that followed from releases
+        add up as the pair that was fixed before them.
+
+        Raises
+        ------
+        ValueError
+            If the step cost more than its part.
+        """
+        if self.cost is None or math.isinf(self.cost.mu):
+            return events
+        self.check(events, adjacency)
+        return events if _is_closed(events, adjacency) else self.events
+
+    def check(self, events, adjacency):
+        """Refuse what costs more than this part."""
+        if not self._cost_of(events, adjacency).is_within(self.cost):
+            raise ValueError(f"step {self.name!r} would cost more than its part of the budget.")
+
+    def fitting(self, releases, adjacency):
+        """Return the epsilon of a step whose design has become known since the plan was made.
+
+        Parameters
+        ----------
+        releases : callable
+            See `Learner`.
+        adjacency : str
+        """
+        if self.cost is None or math.isinf(self.cost.mu):
+            return self.epsilon
+        if _is_closed(events := releases(self.epsilon, self.delta), adjacency):
+            self.check(events, adjacency)
+            return self.epsilon
+        return _fill(self.name, releases, self.cost, self.delta, adjacency)
+
+    def _cost_of(self, events, adjacency):
+        return _cost(events, adjacency, self.delta)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PipelinePlan(Plan):
+    """The parts of a pipeline's steps.
+
+    Parameters
+    ----------
+    budget, n_rows
+        See `Plan`.
+    parts : tuple of Part
+    """
+
+    parts: tuple
+
+    stream_key: ClassVar = (PIPELINE_KEY,)
+
+    @property
+    def events(self):
+        """What the parts are charged as."""
+        return tuple(event for part in self.parts for event in part.events)
+
+    @property
+    def notes(self):
+        """A line for each step."""
+        return tuple(
+            f"step {part.name!r}: epsilon={part.epsilon:.4g} at delta={part.delta:.3g}"
+            + (f", mu={part.cost.mu:.4g}" if part.cost else "")
+            for part in self.parts
+        )
+
+    def joint_report(self, released, *, reproducible, also_public=(), uncovered=()):
+        """Return the report of a run.
+
+        Parameters
+        ----------
+        released : dict of str to tuple of events
+            What the steps that were fitted released, by name; those without a part nothing.
+        reproducible : bool
+        also_public, uncovered : tuple of str
+            What is assumed public, and not covered, besides what is always.
+
+        Raises
+        ------
+        ValueError
+            If a step released what it had no part for, or more than its part.
+        """
+        budget = self.budget
+        without = [
+            name
+            for name, events in released.items()
+            if events and name not in {part.name for part in self.parts}
+        ]
+        if without:
+            raise ValueError(f"step {without[0]!r} released something, and had no part.")
+        events = tuple(
+            event
+            for part in self.parts
+            for event in part.reported(released.get(part.name, part.events), budget.adjacency)
+        )
+        not_covered = (*uncovered, *budget.not_covered)
+        return self.report(
+            reproducible=reproducible,
+            also_public=also_public,
+            events=events,
+            not_covered=not_covered,
+        )
+
+
+def plan_pipeline(budget, learners, *, n_rows):
+    """Plan what each step may spend, so that all together spend the budget.
+
+    Parameters
+    ----------
+    budget : PipelineBudget
+    learners : list of Learner
+    n_rows : int
+
+    Raises
+    ------
+    ValueError
+        If there is no step that learns, or the budget is too small to be shared.
+    """
+    if not learners:
+        raise ValueError(
+            "no step of the pipeline learns privately, so that there is nothing to spend a budget "
+            "on: use scikit-learn's Pipeline."
+        )
+    if not budget.is_private or (len(learners) == 1 and learners[0].is_exact):
+        parts = tuple(_whole(learner, budget) for learner in learners)
+        return PipelinePlan(budget=budget, n_rows=n_rows, parts=parts)
+    adjacency, delta = budget.adjacency, budget.delta
+    erasures = [_erasure(learner, budget) for learner in learners]
+    mu = gaussian_budget(budget.epsilon, delta, erasure=joint_erasure(erasures)).mu
+    parts = []
+    for learner, erasure in zip(learners, erasures, strict=True):
+        cost = GaussianCost(math.sqrt(learner.share) * mu, erasure)
+        epsilon = _fill(learner.name, learner.releases, cost, delta, adjacency)
+        parts.append(Part(learner.name, epsilon, delta, cost.events(), cost))
+    return PipelinePlan(budget=budget, n_rows=n_rows, parts=tuple(parts))
+
+
+def _whole(learner, budget):
+    """Return the part that is everything."""
+    spent = budget.epsilon, budget.delta
+    return Part(learner.name, *spent, learner.releases(*spent), None)
+
+
+def _erasure(learner, budget):
+    """Return the probability of an erasure that a step needs."""
+    events = learner.releases(budget.epsilon, budget.delta)
+    numerical = 0.0 if _is_closed(events, budget.adjacency) else _FIT_ERASURE * budget.delta
+    return joint_erasure((numerical, *(event.erasure for event in events)))
+
+
+def _fill(name, releases, cost, delta, adjacency):
+    """Return an epsilon with which a step costs at most a pair, and nearly that.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    epsilon, found = cost.epsilon(delta), None
+    for _ in range(_MOST_TRIALS):
+        if epsilon == 0.0:
+            break
+        spent = _cost(releases(epsilon, delta), adjacency, delta)
+        if spent.is_within(cost):
+            found = max(epsilon, found or 0.0)
+            if spent.mu >= _SPENT * cost.mu:
+                break
+        epsilon *= _AIM * cost.mu / spent.mu
+    if found is None:
+        raise ValueError(
+            f"too little of the budget is left for step {name!r}: take a smaller delta, a larger "
+            "epsilon, or a larger share for it."
+        )
+    return found
+
+
+def _cost(events, adjacency, delta):
+    return gaussian_cost(events, adjacency, erasure=_FIT_ERASURE * delta)
+
+
+def _is_closed(events, adjacency):
+    """Tell whether releases add up exactly, however they were designed."""
+    noisy = [event for event in events if type(event) is not ErasureEvent]
+    return full_batch_mu(noisy, adjacency) is not None

@@ -1,0 +1,255 @@
+"""What fills the gaps of columns: noisy means and medians, in ranges that are public."""
+
+from collections import Counter
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from skdp._bounds import present_records
+from skdp._threads import single_threaded_blas
+from skdp.preprocessing._plan import CONTRIBUTION_STEP, N_THRESHOLDS, root_weights
+
+# No scale is smaller: what is divided by it stays a number.
+_SMALLEST_SCALE = 1e-100
+_EPSILON = 2.0**-52
+# Rows that are worked on at once, in the processor's caches.
+_BLOCK = 2**14
+
+
+def find_quantiles(X, *, plan, quantiles, noise):
+    """Return a low and a high quantile of each column, noisy where the plan is private.
+
+    Shares of records that noise hides can't be cut off: quantiles further out move inwards.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_columns)
+    plan : DistributionPlan
+    quantiles : tuple of two floats
+    noise : stream
+
+    Returns
+    -------
+    low, high : ndarray of shape (n_columns,)
+    """
+    if not plan.budget.is_private:
+        exact = _exact_quantiles(X, quantiles)
+        return _finite(plan.mechanisms["distribution"].release(exact, noise))
+    within = np.clip(quantiles, plan.hidden_share, 1.0 - plan.hidden_share)
+    released = zip(_release_shares(X, plan, noise), plan.edges, strict=True)
+    return np.transpose([np.interp(within, shares, edges) for shares, edges in released])
+
+
+def scale_columns(X, *, plan, noise):
+    """Return a centre and a scale of each column, noisy where the plan is private.
+
+    Where the records are is found first, all but tails; then means and mean squares of what is
+    clipped to that. No variance is taken to be below the spread of its noise.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_columns)
+    plan : ScalerPlan
+    noise : stream
+
+    Returns
+    -------
+    centre, scale : ndarray of shape (n_columns,)
+    """
+    if not plan.budget.is_private:
+        exact = zip(plan.mechanisms.values(), _exact_scales(X), strict=True)
+        return _finite([mechanism.release(numbers, noise) for mechanism, numbers in exact])
+    low, high = find_quantiles(X, plan=plan, quantiles=(plan.tail, 1.0 - plan.tail), noise=noise)
+    middle = 0.5 * low + 0.5 * high
+    half = np.maximum(0.5 * high - 0.5 * low, _SMALLEST_SCALE)
+    sums = np.array([_sum_moments(*column) for column in zip(X.T, middle, half, strict=True)])
+    mechanism = plan.mechanisms["moments"]
+    means = mechanism.release(sums * CONTRIBUTION_STEP, noise) / plan.n_rows
+    mean = np.clip(means[:, 0], -1.0, 1.0)
+    least = min(mechanism.noise_std / plan.n_rows, 1.0)
+    variance = np.clip(1.0 - means[:, 1] - mean**2, least, 1.0)
+    return middle + half * mean, np.maximum(half * np.sqrt(variance), _SMALLEST_SCALE)
+
+
+def _release_shares(X, plan, noise):
+    """Return by column the share of records below each threshold, rising from 0 to 1."""
+    weights = root_weights()
+    with single_threaded_blas:
+        roots = [_root_sums(*column) for column in zip(X.T, plan.edges, strict=True)]
+        released = plan.mechanisms["distribution"].release(np.array(roots), noise)
+        sums = [np.convolve(root, weights)[:N_THRESHOLDS] for root in released]
+    rising = [isotonic_regression(column / plan.n_rows).x for column in sums]
+    return [np.concatenate([[0.0], np.clip(shares, 0.0, 1.0), [1.0]]) for shares in rising]
+
+
+def _root_sums(x, edges):
+    """Return what the root of a running sum makes of counts between thresholds."""
+    # Sorting first is several times faster than to look for the cell of each.
+    below = np.searchsorted(np.sort(present_records(x)), edges[1:-1])
+    return np.convolve(np.diff(below, prepend=0), root_weights())[:N_THRESHOLDS]
+
+
+def _sum_moments(x, middle, half):
+    """Return what (t, 1 - t**2) add up to in steps, t being x by its place in a range."""
+    x, sums = present_records(x), np.zeros(2, dtype=np.int64)
+    for start in range(0, x.size, _BLOCK):
+        block = np.clip(x[start : start + _BLOCK], middle - half, middle + half)
+        # Under `assume_finite` nobody looked for NaN, of which a record may have but one bound.
+        t = np.nan_to_num(np.clip((block - middle) / half, -1.0, 1.0))
+        parts = np.rint(np.stack([t, 1.0 - t**2]) / CONTRIBUTION_STEP)
+        sums += parts.astype(np.int64).sum(axis=1)
+    return sums
+
+
+@np.errstate(all="ignore")
+def _exact_quantiles(X, quantiles):
+    return np.quantile(present_records(X).astype(np.float64), quantiles, axis=0)
+
+
+@np.errstate(all="ignore")
+def _exact_scales(X):
+    """Return means and standard deviations, 1 for columns of one value, as StandardScaler does."""
+    X = present_records(X).astype(np.float64, copy=False)
+    mean, variance = X.mean(axis=0), X.var(axis=0)
+    rounding = len(X) * _EPSILON * variance + (len(X) * mean * _EPSILON) ** 2
+    return mean, np.where(variance <= rounding, 1.0, np.sqrt(variance))
+
+
+def _finite(found):
+    """Return what was found without privacy, so that it may be looked at, unless it overflowed."""
+    if not np.isfinite(found).all():
+        raise ValueError("The fit overflowed: scale the features to moderate size.")
+    return found
+
+
+def release_counts(columns, given, *, threshold, mechanism, noise):
+    """Release counts of categories, those that nobody listed only above a threshold.
+
+    Parameters
+    ----------
+    columns : list of lists
+        Of each column, its entries. None of them is a null record's.
+    given : list of lists or None
+        Of each column, its categories where they are listed; entries that aren't among them are in
+        no category.
+    threshold : float
+    mechanism : GaussianMechanism
+    noise : stream
+
+    Returns
+    -------
+    found : list of (categories, counts)
+        Of each column, a sorted list, and an array with a noisy count for each.
+    """
+    tables = [Counter(column) for column in columns]
+    listed = [
+        sort_categories(table) if categories is None else categories
+        for table, categories in zip(tables, given, strict=True)
+    ]
+    counts = [
+        np.array([table[category] for category in categories], dtype=np.float64)
+        for table, categories in zip(tables, listed, strict=True)
+    ]
+    released = mechanism.release(np.concatenate(counts), noise)
+    parts = np.split(released, np.cumsum([part.size for part in counts])[:-1])
+    return [
+        (categories, part)
+        if of_given is not None
+        else _take(categories, part, np.flatnonzero(part > threshold))
+        for categories, part, of_given in zip(listed, parts, given, strict=True)
+    ]
+
+
+def sort_categories(categories):
+    """Return numbers or strings as a sorted list, with what stands for a gap last."""
+    return sorted(categories, key=lambda value: (value != value, value))
+
+
+def keep_largest(categories, counts, most):
+    """Return the categories of the largest counts and these, in order; all if `most` is None."""
+    return _take(categories, counts, np.sort(np.argsort(-counts, kind="stable")[:most]))
+
+
+def _take(categories, counts, places):
+    return [categories[place] for place in places], counts[places]
+
+
+# Entries are whole numbers of these parts of half a range, so that sums of up to 2^33 are exact.
+_PARTS = 2.0**20
+# Variance of a column's mean in units of half its range, before anything is known of it.
+_PRIOR_VARIANCE = 1.0 / 3.0
+
+
+@np.errstate(all="ignore")
+def release_means(X, *, low, high, n_rows, mechanism, noise):
+    """Release the mean of the entries of each column, clipped to its range.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d)
+        Gaps are NaN.
+    low, high : ndarray of shape (d,)
+    n_rows : int
+        Number of records, null ones included: what of it are gaps is released.
+    mechanism : GaussianMechanism
+    noise : stream
+
+    Returns
+    -------
+    means : ndarray of shape (d,)
+        Pulled to the middle of the range by as much as few entries or much noise ask for.
+    """
+    is_private = mechanism.noise_multiplier > 0.0
+    middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
+    sums = np.zeros((2, low.size))
+    for j, column in enumerate(X.T):
+        shares = (column.astype(np.float64) - middle[j]) / half[j]
+        if is_private:
+            shares = np.rint(np.clip(shares, -1.0, 1.0) * _PARTS) / _PARTS
+        sums[:, j] = np.nansum(shares), np.isnan(shares).sum()
+    deviations, gaps = mechanism.release(sums.ravel(), noise).reshape(2, -1)
+    entries = np.maximum(n_rows - gaps, 0.0)
+    doubt = mechanism.noise_std**2 / _PRIOR_VARIANCE
+    means = deviations * entries / np.maximum(entries**2 + doubt, 1.0)
+    fills = middle + half * means
+    return np.clip(fills, low, high) if is_private else fills
+
+
+@np.errstate(all="ignore")
+def release_medians(X, *, low, high, n_steps, mechanism, noise):
+    """Release the median of the entries of each column, by halving its range.
+
+    Every step releases how many more entries lie above the middle of what is left of the range than
+    below. A balance that noise explains ends a column's search: its middle is then as good a median
+    as can be told.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d)
+        Gaps are NaN.
+    low, high : ndarray of shape (d,)
+    n_steps : int
+        Number of releases, all of them made.
+    mechanism : GaussianMechanism
+        Without noise the medians are exact, whatever the ranges.
+    noise : stream
+
+    Returns
+    -------
+    medians : ndarray of shape (d,)
+    """
+    middle = 0.5 * low + 0.5 * high
+    if mechanism.noise_multiplier == 0.0:
+        columns = (column[~np.isnan(column)].astype(np.float64) for column in X.T)
+        return np.array(
+            [np.median(c) if c.size else m for c, m in zip(columns, middle, strict=True)]
+        )
+    for _ in range(n_steps):
+        # A comparison with a gap is false.
+        balance = (middle < X).sum(axis=0, dtype=np.float64) - (middle > X).sum(axis=0)
+        balance = mechanism.release(balance, noise)
+        is_told = np.abs(balance) > mechanism.noise_std
+        low = np.where(is_told & (balance < 0.0), low, middle)
+        high = np.where(is_told & (balance > 0.0), high, middle)
+        middle = 0.5 * low + 0.5 * high
+    return middle

@@ -1,0 +1,289 @@
+import math
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import diags_array
+
+from skdp._bounds import clip_rows, null_records
+from skdp._losses import LOSSES, Multinomial
+from skdp._mechanisms import GaussianMechanism, as_vector
+from skdp.linear_model.whitened import _group_sums, _row_sums
+from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack, mapped
+
+BIAS = 0.4
+ROW = 1.0 + BIAS**2
+LONGEST = 2.0 * ROW
+BOUND = 0.7
+NULL = [3, 11, 200]
+
+
+def certified(X, fit_intercept=True, null=()):
+    with null_records(null):
+        return clip_rows(X, data_norm=1.0, fit_intercept=fit_intercept, bias=BIAS)
+
+
+def labelled(rng, n_rows, n_outputs):
+    if n_outputs == 1:
+        return np.sign(rng.standard_normal((n_rows, 1))), LOSSES["log_loss"]
+    Y = np.where(np.arange(n_outputs) == rng.integers(0, n_outputs, (n_rows, 1)), 1.0, -1.0)
+    return Y, Multinomial(n_outputs)
+
+
+def mapping(rng, n_columns, stretch=30.0):
+    Q = np.linalg.qr(rng.standard_normal((n_columns, n_columns)))[0]
+    A = (Q * np.geomspace(1.0, stretch, n_columns)) @ Q.T
+    return 0.5 * (A + A.T)
+
+
+def people(rng, n_rows):
+    """Ids of long-tailed groups: many of one row, and one of a third of all rows."""
+    ids = rng.zipf(1.6, n_rows)
+    ids[rng.random(n_rows) < 0.3] = 0
+    return np.unique(ids, return_inverse=True)[1]
+
+
+def mechanism(size, n_groups, bound=BOUND):
+    return GaussianMechanism(bound, 1.0, size, n_groups, group_rounding_slack(n_groups, size, 1))
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """So that few rows have several blocks, and a group may be longer than one."""
+    monkeypatch.setattr(_group_sums, "block_rows", lambda _: 16)
+    monkeypatch.setattr(_group_sums, "_JOB", 2)
+
+
+def sums_of(rows, Y, loss, codes, n_jobs=None):
+    return GroupSums(rows, Y, loss, n_jobs, codes=codes, largest_trace=LONGEST)
+
+
+def both(sums, A, w, made):
+    with sums.at_work():
+        moment = sums.moment(made)
+        sums.bound_slopes(A, BOUND)
+        return moment, sums.slopes(w, made)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("null", [(), NULL])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_sums_are_those_of_the_groups_one_by_one(fit_intercept, null, n_outputs, dtype, rng):
+    X = (rng.standard_normal((211, 4)) * rng.choice([0.02, 3.0], (211, 1))).astype(dtype)
+    rows, codes = certified(X, fit_intercept, null), people(rng, 211)
+    Y, loss = labelled(rng, 211, n_outputs)
+    full = rows.augmented(np.arange(211))
+    p = full.shape[1]
+    A, w = mapping(rng, p), rng.standard_normal((p, n_outputs))
+    moment, slopes, n_cut = np.zeros((p, p)), np.zeros((p, n_outputs)), [0, 0]
+    for group in range(codes.max() + 1):
+        mine = codes == group
+        z, y = full[mine], Y[mine]
+        trace = max((z**2).sum(), 1e-300)
+        moment += z.T @ z * min(1.0, LONGEST / trace)
+        c = loss.gradient(
+            y[:, 0] if n_outputs == 1 else y, (z @ (A @ w)).reshape(y.shape).squeeze()
+        )
+        part = A @ z.T @ c.reshape(y.shape)
+        length = max(np.linalg.norm(part), 1e-300)
+        slopes += part * min(1.0, BOUND / length)
+        n_cut[0] += trace > LONGEST
+        n_cut[1] += length > BOUND
+    assert min(n_cut) > 3
+    made = mechanism(p * n_outputs, codes.max() + 1)
+    found = both(sums_of(rows, Y, loss, codes), A, w, made)
+    np.testing.assert_allclose(found[0], as_vector(moment), atol=1e-4 * len(moment))
+    np.testing.assert_allclose(found[1], slopes, atol=made.grid * (codes.max() + 1))
+
+
+@pytest.mark.parametrize("n_outputs", [1, 4])
+@pytest.mark.parametrize("n_features", [1, 2, 7, 30])
+def test_a_groups_part_hangs_on_its_own_rows_alone(n_features, n_outputs, rng):
+    """Not on how many rows others have or where its own lie, to the last bit.
+
+    So the sum over all is that of fits on each alone, whatever the order, and added in any.
+    """
+    X = rng.standard_normal((300, n_features)) * rng.choice([0.02, 3.0], (300, 1))
+    codes = people(rng, 300)
+    n_groups = codes.max() + 1
+    Y, loss = labelled(rng, 300, n_outputs)
+    p = n_features + 1
+    A, w = mapping(rng, p), rng.standard_normal((p, n_outputs))
+    made = mechanism(p * n_outputs, n_groups)
+    whole = both(sums_of(certified(X), Y, loss, codes), A, w, made)
+    total = [0.0, 0.0]
+    for group in rng.permutation(n_groups):
+        mine = codes == group
+        alone = sums_of(certified(X[mine]), Y[mine], loss, np.zeros(mine.sum(), dtype=int))
+        for i, part in enumerate(both(alone, A, w, made)):
+            total[i] = total[i] + part
+    # The moment's whole numbers are rounded once, when they become a vector.
+    np.testing.assert_allclose(total[0], whole[0], rtol=1e-13, atol=1e-13 * n_groups)
+    np.testing.assert_array_equal(total[1], whole[1])
+    order = np.argsort(rng.permutation(n_groups)[codes], kind="stable")
+    moved = both(sums_of(certified(X[order]), Y[order], loss, codes[order]), A, w, made)
+    for one, other in zip(whole, moved, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_nor_does_it_before_it_is_rounded(n_outputs, rng, monkeypatch):
+    """Where rounding would hide it but once in a million: of large blocks, of many columns."""
+    monkeypatch.setattr(_group_sums, "block_rows", lambda _: 512)
+    X, codes = rng.standard_normal((2000, 50)), people(rng, 2000)
+    Y, loss = labelled(rng, 2000, n_outputs)
+    weights = np.ascontiguousarray(rng.standard_normal((n_outputs, 51)))
+    sums = sums_of(certified(X), Y, loss, codes)
+    sums.bound_slopes(mapping(rng, 51), BOUND)
+    for first, last in [block for job in sums._jobs() for block in job]:
+        gradients = sums._gradients(first, last, weights)
+        parts = sums._cut(gradients.copy())
+        for group in range(first, min(first + 40, last)):
+            mine = codes == group
+            alone = sums_of(certified(X[mine]), Y[mine], loss, np.zeros(mine.sum(), dtype=int))
+            alone.bound_slopes(sums._A, BOUND)
+            own = alone._gradients(0, 1, weights)
+            np.testing.assert_array_equal(own[0], gradients[group - first])
+            np.testing.assert_array_equal(alone._cut(own)[0], parts[group - first])
+
+
+@pytest.mark.parametrize(("n_columns", "n_outputs"), [(9000, 1), (3000, 3), (4097, 2), (900, 10)])
+def test_nor_does_it_in_wide_rows(n_columns, n_outputs, rng):
+    """Of more entries than NumPy's buffers have: places of rows in these would show."""
+    codes = rng.permutation(np.repeat(np.arange(5), [1, 40, 3, 64, 1]))
+    X, Y = rng.standard_normal((109, n_columns)), rng.standard_normal((109, n_outputs))
+    loss, A = LOSSES["squared_error"], diags_array(rng.uniform(0.1, 1.0, n_columns))
+    weights = rng.standard_normal((n_outputs, n_columns))
+
+    def parts_of(mine):
+        chosen = certified(X[mine], fit_intercept=False)
+        sums = sums_of(chosen, Y[mine], loss, np.unique(codes[mine], return_inverse=True)[1])
+        sums._size = 64
+        sums.bound_slopes(A, BOUND)
+        made = [sums._gradients(*block, weights) for job in sums._jobs() for block in job]
+        return np.concatenate(made), sums._cut(np.concatenate(made))
+
+    together = parts_of(codes >= 0)
+    for group in range(5):
+        for own, found in zip(parts_of(codes == group), together, strict=True):
+            np.testing.assert_array_equal(own[0], found[group])
+
+
+@pytest.mark.parametrize("n_outputs", [1, 4])
+@pytest.mark.parametrize("n_rows", [1, 15, 17, 1000])
+@pytest.mark.parametrize("length", [1e-3, 1.0, 1e6])
+def test_no_group_moves_a_sum_beyond_its_bound(length, n_rows, n_outputs, rng):
+    """By its rows, which are alike or all kinds, as a null group adds nothing."""
+    X = rng.standard_normal((120, 3))
+    codes = np.append(people(rng, 120), np.full(n_rows, 0))
+    codes = np.unique(codes, return_inverse=True)[1]
+    mine = np.flatnonzero(codes == 0)
+    A, w = mapping(rng, 4), rng.standard_normal((4, n_outputs))
+    made = mechanism(10, codes.max() + 1, bound=BOUND)
+    for more in (np.ones((n_rows, 3)), rng.standard_normal((n_rows, 3))):
+        Z = np.vstack([X, length * more])
+        Y, loss = labelled(rng, len(Z), n_outputs)
+        Y[120:] = Y[0]
+        used = both(sums_of(certified(Z), Y, loss, codes), A, w, made)
+        null = both(sums_of(certified(Z, null=mine), Y, loss, codes), A, w, made)
+        slack = 1.0 + made.rounding_slack
+        assert np.linalg.norm(used[0] - null[0]) <= LONGEST * slack
+        reach = made.grid * math.sqrt(4 * n_outputs) / 2.0
+        assert np.linalg.norm(used[1] - null[1]) <= BOUND * slack + reach
+
+
+def test_the_bounds_are_reached(rng):
+    X = np.tile([1.0, 0.0, 0.0], (50, 1))
+    rows, Y, loss = certified(X), np.ones((50, 1)), LOSSES["log_loss"]
+    made = mechanism(10, 1)
+    sums = sums_of(rows, Y, loss, np.zeros(50, dtype=int))
+    moment, slopes = both(sums, np.eye(4), np.zeros((4, 1)), made)
+    assert np.linalg.norm(moment) == pytest.approx(LONGEST, rel=1e-4)
+    assert np.linalg.norm(slopes) == pytest.approx(BOUND, rel=1e-4)
+
+
+def test_threads_change_no_bit(rng, monkeypatch):
+    monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
+    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 8 * 64 * 5)
+    X, codes = rng.standard_normal((3000, 4)), people(rng, 3000)
+    Y, loss = labelled(rng, 3000, 3)
+    A, w = mapping(rng, 5), rng.standard_normal((5, 3))
+    made = mechanism(15, codes.max() + 1)
+    found, workers = set(), set()
+    for n_jobs in (None, 2, 3):
+        sums = sums_of(certified(X), Y, loss, codes, n_jobs)
+        workers.add(sums._n_workers)
+        found.add(pickle.dumps([np.ascontiguousarray(part) for part in both(sums, A, w, made)]))
+    assert len(found) == 1
+    assert workers == {1, 2}
+
+
+@pytest.mark.parametrize("is_diagonal", [False, True])
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, 1e308])
+def test_what_overflows_makes_its_group_void(value, is_diagonal, rng):
+    """And no other's."""
+    X, codes = rng.standard_normal((60, 3)), np.arange(60) // 3
+    Y, loss = rng.uniform(-1, 1, (60, 1)), LOSSES["squared_error"]
+    A, w, made = mapping(rng, 4), rng.standard_normal((4, 1)), mechanism(10, 20)
+    A = diags_array(A.diagonal()) if is_diagonal else A
+    null = both(sums_of(certified(X, null=[3, 4, 5]), Y, loss, codes), A, w, made)[1]
+    Y[3] = value
+    found = both(sums_of(certified(X), Y, loss, codes), A, w, made)[1]
+    if value == 1e308:
+        assert np.linalg.norm(found - null) <= BOUND * (1 + 1e-5)
+    else:
+        np.testing.assert_array_equal(found, null)
+
+
+@pytest.mark.parametrize("size", [1, 2, 30, 300])
+@pytest.mark.parametrize("stretch", [1.0, 1e4])
+def test_the_map_of_a_vector_hangs_on_no_other(stretch, size, rng):
+    A = mapping(rng, size, stretch) if size > 1 else np.array([[3.7]])
+    lengths = 10.0 ** rng.integers(-200, 200, (50, 1))
+    vectors = rng.standard_normal((50, size)) * lengths
+    found = mapped(vectors, A)
+    off = np.abs(found - vectors @ A).max(axis=1, keepdims=True)
+    assert (off <= 1e-13 * size * np.abs(A).max() * lengths).all()
+    order = rng.permutation(50)
+    np.testing.assert_array_equal(mapped(vectors[order], A), found[order])
+    for i in range(50):
+        np.testing.assert_array_equal(mapped(vectors[i : i + 1], A)[0], found[i])
+        np.testing.assert_array_equal(mapped(vectors[: i + 1], A), found[: i + 1])
+
+
+def whole_moment(X, largest_trace):
+    """Return the moment of groups of one row."""
+    rows, codes = certified(X, fit_intercept=False), np.arange(len(X))
+    made = GroupSums(rows, np.ones((len(X), 1)), None, codes=codes, largest_trace=largest_trace)
+    with made.at_work():
+        return made.moment(None)
+
+
+def test_moments_of_rows_that_fill_their_bound_add_up_exactly(rng, monkeypatch):
+    """As no order of them, in one block, tells: its sum is as large as one may be."""
+    monkeypatch.setattr(_group_sums, "block_rows", lambda _: 32)
+    X = np.column_stack([rng.uniform(0.99, 0.999, 32), rng.uniform(0.0, 0.04, (32, 3))])
+    expected = whole_moment(X, 1.0 - 1e-12)
+    for _ in range(100):
+        np.testing.assert_array_equal(whole_moment(rng.permutation(X), 1.0 - 1e-12), expected)
+
+
+def test_moments_of_many_groups_fit_into_integers():
+    X = np.ones((2**16, 1))
+    assert whole_moment(X, 1.0 - 1e-12) == pytest.approx(len(X), rel=1e-5)
+
+
+def test_traces_of_groups_are_rounded_up(monkeypatch):
+    """Their parts may be so coarse that rounding to the nearest would let a group exceed them."""
+    monkeypatch.setattr(_group_sums, "_TRACE_PARTS", 8.0)
+    X = np.full((50, 1), math.sqrt(1.4 / 8.0))
+    rows = certified(X, fit_intercept=False)
+    how = {"codes": np.zeros(50, dtype=int), "largest_trace": 1.0}
+    with GroupSums(rows, np.ones((50, 1)), None, **how).at_work() as sums:
+        assert sums.moment(None)[0] <= 1.0
+
+
+def test_the_slack_knows_groups_and_no_rows():
+    assert group_rounding_slack(10**6, 50, 1) < 1e-8
+    assert group_rounding_slack(10**6, 50, 1) > group_rounding_slack(10, 50, 1) > 0.0
