@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from skdp._checks import check_count, check_real
+from skdp._plans._release import Release
 from skdp._random import make_stream
 from skdp.accountant import PrivacyReport, calibrate, calibrate_pure
 from skdp.exceptions import PrivacyWarning, warn_user
@@ -107,6 +108,38 @@ class Budget:
             adjacency=self.adjacency,
             accountant=self.accountant,
             **design,
+        )
+
+    def release(self, *, bound, pair_bound=None, share=None, n_records, size, slack=0.0, **design):
+        """Plan a Gaussian release of sums for this, or for a share of its squared mu.
+
+        Parameters
+        ----------
+        bound : float
+            What one record moves the sums by.
+        pair_bound : float, default=None
+            How far apart the sums of two data sets are where one record replaces another, if that
+            is known to be less than twice `bound`. Nobody doubles it. Where it equals `bound`, it
+            is taken as the bound of any pair.
+        share : float, default=None
+            None spends everything.
+        n_records, size, slack
+            See `Release`.
+        **design
+            See `Release`.
+        """
+        for_pairs = pair_bound is not None
+        steps = {name: design[name] for name in ("sampling_rate", "n_steps") if name in design}
+        noise = self.calibrate(pairwise=for_pairs, **steps)
+        pairwise = for_pairs and (pair_bound == bound or self.adjacency == "replace_one")
+        return Release(
+            bound=(pair_bound if pairwise else bound) if self.is_private else math.inf,
+            noise_multiplier=noise if share is None else SPLIT_SLACK * noise / math.sqrt(share),
+            size=size,
+            n_records=n_records,
+            rounding_slack=slack,
+            pairwise=pairwise,
+            design=design,
         )
 
     def calibrate_pure(self, n_steps=1, epsilons=None):

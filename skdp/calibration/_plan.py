@@ -20,7 +20,7 @@ class CalibrationPlan(HistogramPlan):
 
     Parameters
     ----------
-    budget, n_rows, mechanism, n_cells
+    budget, n_rows, counts, n_cells
         See `HistogramPlan`.
     classifier : PrivacyReport
         What the classifier's fit will cost.
@@ -104,9 +104,9 @@ def plan_calibration(budget, classifier, share, *, n_rows, n_cells):
     noise = 0.0
     if budget.is_private:
         noise = _fill(budget, classifier, share)
-    mechanism = gaussian_counts(noise, budget.adjacency, n_rows=n_rows, n_cells=n_cells)
+    counts = gaussian_counts(noise, budget.adjacency, n_rows=n_rows, n_cells=n_cells)
     return CalibrationPlan(
-        budget=budget, n_rows=n_rows, mechanism=mechanism, n_cells=n_cells, classifier=classifier
+        budget=budget, n_rows=n_rows, counts=counts, n_cells=n_cells, classifier=classifier
     )
 
 

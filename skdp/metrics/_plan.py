@@ -4,9 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skdp._mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
 from skdp._plans._base import HISTOGRAM_KEY, PART_OF_GROUP, Budget, GroupBudget, Plan
-from skdp.accountant import GaussianEvent, LaplaceEvent
+from skdp._plans._release import Release
 
 
 @dataclass(frozen=True)
@@ -54,16 +53,13 @@ class HistogramPlan(Plan):
     ----------
     budget, n_rows
         See `Plan`.
-    mechanism : DiscreteLaplaceMechanism or GaussianMechanism
+    counts : Release
+        Of a histogram of `n_cells` counts, once or several times alike.
     n_cells : int
-        Number of counts of a release.
-    n_steps : int, default=1
-        Number of releases.
     """
 
-    mechanism: DiscreteLaplaceMechanism | GaussianMechanism
+    counts: Release
     n_cells: int
-    n_steps: int = 1
 
     # Scores of the records that a fit of the same seed had must not have its noise.
     stream_key: ClassVar = (HISTOGRAM_KEY,)
@@ -71,7 +67,12 @@ class HistogramPlan(Plan):
     @property
     def events(self):
         """The releases, which are alike."""
-        return (_event(self.mechanism, self.budget.adjacency, self.n_steps),)
+        return (self.counts.event,)
+
+    @property
+    def mechanism(self):
+        """What adds noise to counts."""
+        return self.counts.mechanism
 
     @property
     def clipping(self):
@@ -98,44 +99,49 @@ def plan_histogram(budget, *, n_rows, n_cells, n_steps=1):
     return HistogramPlan(
         budget=budget,
         n_rows=n_rows,
-        mechanism=_choose_mechanism(budget, n_rows, n_cells, n_steps),
+        counts=_choose_release(budget, n_rows, n_cells, n_steps),
         n_cells=n_cells,
-        n_steps=n_steps,
     )
 
 
 def count_noise(budget, n_steps=1):
     """Return the standard deviation that each count's noise will have, whatever the cells are."""
-    return _choose_mechanism(budget, 1, 1, n_steps).noise_std
+    return _choose_release(budget, 1, 1, n_steps).mechanism.noise_std
 
 
-def gaussian_counts(noise_multiplier, adjacency, *, n_rows, n_cells):
-    """Return Gaussian noise for counts whose multiplier is relative to a pair's distance."""
-    return GaussianMechanism(
-        contribution_bound=math.sqrt(2.0) if adjacency == "replace_one" else 1.0,
+def gaussian_counts(noise_multiplier, adjacency, *, n_rows, n_cells, n_steps=1):
+    """Return a release of counts with Gaussian noise, whose multiplier is relative to a pair."""
+    pairwise = adjacency == "replace_one"
+    return Release(
+        bound=math.sqrt(2.0) if pairwise else 1.0,
         noise_multiplier=noise_multiplier,
         size=n_cells,
         n_records=n_rows,
+        pairwise=pairwise,
+        design={"n_steps": n_steps},
     )
 
 
-def _choose_mechanism(budget, n_rows, n_cells, n_steps):
+def _choose_release(budget, n_rows, n_cells, n_steps):
     """Return the noise that was asked for, or that of the smaller variance.
 
     That is the discrete Laplace mechanism's unless delta is so large that nobody should take it:
     one release of counts of which a record moves one is what it is best for.
     """
+    sizes = {"n_rows": n_rows, "n_cells": n_cells, "n_steps": n_steps}
     made = []
     if budget.mechanism != "gaussian" or not budget.is_private:
-        made.append(DiscreteLaplaceMechanism(budget.calibrate_pure(n_steps)))
+        made.append(
+            Release(
+                bound=1.0,
+                noise_multiplier=budget.calibrate_pure(n_steps),
+                size=n_cells,
+                n_records=n_rows,
+                noise="counts",
+                design={"n_steps": n_steps},
+            )
+        )
     if budget.mechanism == "gaussian" or (budget.mechanism == "auto" and budget.delta > 0.0):
         noise = budget.calibrate(pairwise=True, n_steps=n_steps)
-        made.append(gaussian_counts(noise, budget.adjacency, n_rows=n_rows, n_cells=n_cells))
-    return min(made, key=lambda mechanism: mechanism.noise_std)
-
-
-def _event(mechanism, adjacency, n_steps):
-    noise = mechanism.noise_multiplier
-    if isinstance(mechanism, DiscreteLaplaceMechanism):
-        return LaplaceEvent(noise, n_steps, counts=True)
-    return GaussianEvent(noise, n_steps=n_steps, pairwise=adjacency == "replace_one")
+        made.append(gaussian_counts(noise, budget.adjacency, **sizes))
+    return min(made, key=lambda release: release.mechanism.noise_std)

@@ -120,7 +120,7 @@ class Request(NamedTuple):
         streams = {"mechanism": plan.mechanism, "coins": coins, "noise": noise}
         return [
             Released(release_histogram(axes, **streams), n_rows, plan.mechanism.noise_std, report)
-            for _, axes in zip(range(plan.n_steps), grids, strict=True)
+            for _, axes in zip(range(plan.counts.event.n_steps), grids, strict=True)
         ]
 
 

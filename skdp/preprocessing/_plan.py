@@ -5,55 +5,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
 from skdp._checks import check_count, check_real
-from skdp._mechanisms import GaussianMechanism
 from skdp._plans._base import (
     ENCODER_KEY,
     IMPUTER_KEY,
     NORM_KEY,
     QUANTILE_KEY,
     SCALER_KEY,
-    SPLIT_SLACK,
     Plan,
 )
-from skdp.accountant import ErasureEvent, GaussianEvent
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class TransformerPlan(Plan):
-    """The releases of a private transformer, all on full batches.
-
-    Parameters
-    ----------
-    budget, n_rows
-        See `Plan`.
-    mechanisms : dict
-        By what is released; empty where nothing is learnt, which costs nothing.
-    releases : tuple of events
-        What `mechanisms` release, for the accountant.
-    """
-
-    mechanisms: dict
-    releases: tuple
-
-    @property
-    def events(self):
-        """The releases that running this makes; none where nothing is learnt."""
-        return self.releases
-
-    def start(self, random_state):
-        """Return the stream of a run, None where nothing is learnt: that is charged nowhere."""
-        return super().start(random_state) if self.events else None
-
-    def report(self, **facts):
-        """Return the report of a run, None where nothing is learnt; see `Plan.report`."""
-        return super().report(**facts) if self.events else None
-
+from skdp._plans._release import Release
+from skdp.accountant import ErasureEvent
 
 # Thresholds of a grid: noise grows with the logarithm of their number only.
 N_THRESHOLDS = 1023
@@ -72,6 +39,54 @@ CONTRIBUTION_STEP = 2.0**-26
 _UNIT_ROUNDOFF = 2.0**-53
 # More than distances of columns are off by.
 _DISTANCE_ROUNDING = 1e-11
+# Share of delta for categories of a single record. A ledger keeps 2 % of its delta for erasures, so
+# that twenty discoveries of the ledger's delta fit in. More would lower the threshold by 9 %.
+_SHARE = 1e-3
+# Of a smaller delta nothing, or a number of few digits, would be left for that share.
+_LEAST_DELTA = 1e-300
+# Quantiles are accurate to a few units in the last place.
+_ROUNDING = 1e-9
+# Halvings of a range in search of its median: a 4096th of it, which is fine enough where bounds are
+# ten times too wide, and each one more costs 4 % of noise.
+_N_HALVINGS = 12
+_STRATEGIES = ("mean", "median", "most_frequent", "constant")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TransformerPlan(Plan):
+    """The releases of a private transformer, all on full batches.
+
+    Parameters
+    ----------
+    budget, n_rows
+        See `Plan`.
+    releases : dict of str to Release
+        By what is released; empty where nothing is learnt, which costs nothing.
+    erasure : float, default=0.0
+        Probability that a release gives away what a threshold is to hide.
+    """
+
+    releases: dict
+    erasure: float = 0.0
+
+    @cached_property
+    def mechanisms(self):
+        """What adds noise, by what is released."""
+        return {name: release.mechanism for name, release in self.releases.items()}
+
+    @property
+    def events(self):
+        """The releases that running this makes; none where nothing is learnt."""
+        erasure = (ErasureEvent(self.erasure),) if self.erasure > 0.0 else ()
+        return tuple(release.event for release in self.releases.values()) + erasure
+
+    def start(self, random_state):
+        """Return the stream of a run, None where nothing is learnt: that is charged nowhere."""
+        return super().start(random_state) if self.events else None
+
+    def report(self, **facts):
+        """Return the report of a run, None where nothing is learnt; see `Plan.report`."""
+        return super().report(**facts) if self.events else None
 
 
 @lru_cache(maxsize=1)
@@ -112,8 +127,8 @@ class DistributionPlan(TransformerPlan):
 
     Parameters
     ----------
-    budget, n_rows, mechanisms, releases
-        See `TransformerPlan`; the mechanism of the functions is "distribution".
+    budget, n_rows, releases
+        See `TransformerPlan`; that of the functions is "distribution".
     grid : function
         Gives thresholds between the ends of ranges.
     bounds : tuple of two ndarrays of shape (n_columns,)
@@ -141,8 +156,8 @@ class ScalerPlan(DistributionPlan):
 
     Parameters
     ----------
-    budget, n_rows, mechanisms, releases, grid, bounds
-        See `DistributionPlan`; the mechanism of means and squares is "moments".
+    budget, n_rows, releases, grid, bounds
+        See `DistributionPlan`; that of means and squares is "moments".
     """
 
     stream_key: ClassVar = (SCALER_KEY,)
@@ -196,15 +211,8 @@ def plan_quantiles(budget, *, n_rows, grid, bounds, kind):
     kind : type
         Of the plan, which names its stream.
     """
-    mechanism, event = _distribution(budget, 1.0, n_rows, bounds[0].size)
-    return kind(
-        budget=budget,
-        n_rows=n_rows,
-        mechanisms={"distribution": mechanism},
-        releases=(event,),
-        grid=grid,
-        bounds=bounds,
-    )
+    releases = {"distribution": _distribution(budget, 1.0, n_rows, bounds[0].size)}
+    return kind(budget=budget, n_rows=n_rows, releases=releases, grid=grid, bounds=bounds)
 
 
 def plan_scaler(budget, *, n_rows, grid, bounds):
@@ -223,70 +231,51 @@ def plan_scaler(budget, *, n_rows, grid, bounds):
     numbers by half a step, and their sums are whole numbers of steps, rounded once.
     """
     n_columns = bounds[0].size
-    distribution, event = _distribution(budget, _LOCATION_SHARE, n_rows, n_columns)
-    noise = SPLIT_SLACK * budget.calibrate() / math.sqrt(1.0 - _LOCATION_SHARE)
-    moments = GaussianMechanism(
-        contribution_bound=math.sqrt(n_columns),
-        noise_multiplier=noise,
-        size=2 * n_columns,
+    moments = budget.release(
+        bound=math.sqrt(n_columns),
+        share=1.0 - _LOCATION_SHARE,
         n_records=n_rows,
-        rounding_slack=CONTRIBUTION_STEP + 4.0 * _UNIT_ROUNDOFF * n_rows,
+        size=2 * n_columns,
+        slack=CONTRIBUTION_STEP + 4.0 * _UNIT_ROUNDOFF * n_rows,
     )
-    return ScalerPlan(
-        budget=budget,
-        n_rows=n_rows,
-        mechanisms={"distribution": distribution, "moments": moments},
-        releases=(event, GaussianEvent(noise)),
-        grid=grid,
-        bounds=bounds,
-    )
+    distribution = _distribution(budget, _LOCATION_SHARE, n_rows, n_columns)
+    releases = {"distribution": distribution, "moments": moments}
+    return ScalerPlan(budget=budget, n_rows=n_rows, releases=releases, grid=grid, bounds=bounds)
 
 
 def _distribution(budget, share, n_rows, n_columns):
-    """Return the mechanism and event of distribution functions for a share of a budget.
+    """Return the release of distribution functions for a share of a budget.
 
     A record adds to each column's counts, mapped by the root, one column of that or nothing. The
     first is the longest. Under "replace_one" the distance of two counts, and that is a bound of a
     pair.
     """
-    pairwise = budget.adjacency == "replace_one"
-    distance = _root_distance() if pairwise else _root_norm()
-    noise = SPLIT_SLACK * budget.calibrate(pairwise=True) / math.sqrt(share)
-    mechanism = GaussianMechanism(
-        contribution_bound=math.sqrt(n_columns) * distance,
-        noise_multiplier=noise,
-        size=n_columns * N_THRESHOLDS,
+    return budget.release(
+        bound=math.sqrt(n_columns) * _root_norm(),
+        pair_bound=math.sqrt(n_columns) * _root_distance(),
+        share=share,
         n_records=n_rows,
+        size=n_columns * N_THRESHOLDS,
         # Each sum is off by at most so many units of all that is added, and two are compared.
-        rounding_slack=2.0 * _UNIT_ROUNDOFF * (N_THRESHOLDS + 2.0) * n_rows,
+        slack=2.0 * _UNIT_ROUNDOFF * (N_THRESHOLDS + 2.0) * n_rows,
     )
-    return mechanism, GaussianEvent(noise, pairwise=pairwise)
 
 
-# Share of delta for categories of a single record. A ledger keeps 2 % of its delta for erasures, so
-# that twenty discoveries of the ledger's delta fit in. More would lower the threshold by 9 %.
-_SHARE = 1e-3
-# Of a smaller delta nothing, or a number of few digits, would be left for that share.
-_LEAST_DELTA = 1e-300
-# Quantiles are accurate to a few units in the last place.
-_ROUNDING = 1e-9
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CountsPlan:
-    """A release of counts of categories in several columns.
+class Counts(NamedTuple):
+    """A release of counts of categories in several columns, and what it may give away.
 
     Parameters
     ----------
-    mechanism : GaussianMechanism
+    release : Release
+    erasure : float
+        Probability that a category of one record shows.
     threshold : float
         What the noisy count of a category that nobody listed must exceed to be published.
-    events : tuple of events
     """
 
-    mechanism: GaussianMechanism
+    release: Release
+    erasure: float
     threshold: float
-    events: tuple
 
 
 def plan_counts(budget, *, n_rows, n_columns, n_discovered, least):
@@ -316,7 +305,6 @@ def plan_counts(budget, *, n_rows, n_columns, n_discovered, least):
     ``1 - (1 - p)^c``; given that they aren't, the release is that of the others' counts. The proof
     is in the documentation, "theory/categories".
     """
-    is_replaced = budget.adjacency == "replace_one"
     is_hidden = n_discovered > 0 and budget.is_private
     if is_hidden and not budget.delta >= _LEAST_DELTA:
         raise ValueError(
@@ -325,22 +313,20 @@ def plan_counts(budget, *, n_rows, n_columns, n_discovered, least):
         )
     erasure = _SHARE * budget.delta if is_hidden else 0.0
     rest = replace(budget, delta=(budget.delta - erasure) / (1.0 - erasure))
-    noise = SPLIT_SLACK * rest.calibrate(pairwise=True)
-    n_moved = (2 if is_replaced else 1) * n_columns
-    mechanism = GaussianMechanism(
-        contribution_bound=math.sqrt(n_moved) if budget.is_private else math.inf,
-        noise_multiplier=noise,
-        # Of all counts, neighbours differ in so many.
-        size=n_moved,
+    release = rest.release(
+        bound=math.sqrt(n_columns),
+        pair_bound=math.sqrt(2 * n_columns),
+        share=1.0,
         n_records=n_rows,
+        # Of all counts, neighbours differ in so many.
+        size=(2 if budget.adjacency == "replace_one" else 1) * n_columns,
     )
-    events = (GaussianEvent(noise, pairwise=is_replaced),)
     # The largest number that isn't enough.
     threshold = math.nextafter(least, -math.inf)
     if is_hidden:
-        events += (ErasureEvent(erasure),)
-        threshold = max(hiding_threshold(mechanism, erasure, n_discovered), threshold)
-    return CountsPlan(mechanism=mechanism, threshold=threshold, events=events)
+        hiding = hiding_threshold(release.mechanism, erasure, n_discovered)
+        threshold = max(hiding, threshold)
+    return Counts(release, erasure, threshold)
 
 
 def hiding_threshold(mechanism, erasure, n_columns):
@@ -357,12 +343,6 @@ def hiding_threshold(mechanism, erasure, n_columns):
     each = -math.expm1(math.log1p(-erasure) / n_columns) * (1.0 - _ROUNDING)
     # A release lies on a grid; rounding moves it by half a step at most.
     return 1.0 + mechanism.grid - mechanism.noise_std * float(ndtri(each)) * (1.0 + _ROUNDING)
-
-
-# Halvings of a range in search of its median: a 4096th of it, which is fine enough where bounds are
-# ten times too wide, and each one more costs 4 % of noise.
-_N_HALVINGS = 12
-_STRATEGIES = ("mean", "median", "most_frequent", "constant")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -409,32 +389,26 @@ def plan_imputer(budget, *, strategy, n_rows, n_columns, n_discovered):
     """
     common = {"budget": budget, "n_rows": n_rows, "strategy": strategy}
     if strategy == "constant":
-        return ImputerPlan(mechanisms={}, releases=(), **common)
+        return ImputerPlan(releases={}, **common)
     if strategy == "most_frequent":
         counts = plan_counts(
             budget, n_rows=n_rows, n_columns=n_columns, n_discovered=n_discovered, least=1.0
         )
         return ImputerPlan(
-            mechanisms={"counts": counts.mechanism},
-            releases=counts.events,
+            releases={"counts": counts.release},
+            erasure=counts.erasure,
             n_steps=1,
             threshold=counts.threshold,
             **common,
         )
     n_steps = _N_HALVINGS if strategy == "median" else 1
-    noise = budget.calibrate(n_steps=n_steps)
-    mechanism = GaussianMechanism(
-        contribution_bound=math.sqrt(n_columns) if budget.is_private else math.inf,
-        noise_multiplier=noise,
-        size=n_columns if strategy == "median" else 2 * n_columns,
+    release = budget.release(
+        bound=math.sqrt(n_columns),
         n_records=n_rows,
-    )
-    return ImputerPlan(
-        mechanisms={strategy: mechanism},
-        releases=(GaussianEvent(noise, n_steps=n_steps),),
+        size=n_columns if strategy == "median" else 2 * n_columns,
         n_steps=n_steps,
-        **common,
     )
+    return ImputerPlan(releases={strategy: release}, n_steps=n_steps, **common)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -469,7 +443,7 @@ def plan_encoder(budget, *, n_rows, n_discovered, min_frequency, most):
     """
     common = {"budget": budget, "n_rows": n_rows, "most": most}
     if n_discovered == 0:
-        return EncoderPlan(mechanisms={}, releases=(), **common)
+        return EncoderPlan(releases={}, **common)
     counts = plan_counts(
         budget,
         n_rows=n_rows,
@@ -478,8 +452,8 @@ def plan_encoder(budget, *, n_rows, n_discovered, min_frequency, most):
         least=_least_count(min_frequency, n_rows),
     )
     return EncoderPlan(
-        mechanisms={"counts": counts.mechanism},
-        releases=counts.events,
+        releases={"counts": counts.release},
+        erasure=counts.erasure,
         threshold=counts.threshold,
         **common,
     )

@@ -258,7 +258,7 @@ def test_a_record_moves_a_sum_by_its_bound(data, adjacency):
     A = np.diag(generator.uniform(0.5, 2.0, D + 1))
     w = generator.normal(size=(D + 1, 1))
     plan = model._plan(N, D, 1)
-    mechanisms = plan.moment_mechanism, plan.step_mechanism(0.1, 5, 2.0)
+    mechanisms = plan.moment.mechanism, plan.step_mechanism(0.1, 5, 2.0)
     seen = []
     for row in (X[1234].copy(), np.full(D, 1e6), np.zeros(D)):
         X[1234] = row
@@ -421,7 +421,7 @@ def test_label_aggregates(n_classes, data, client):
 def test_slack_does_not_grow_with_rows():
     slacks = [_row_sums.rounding_slack(n, 50, 1) for n in (10**6, 10**12)]
     assert slacks[0] == slacks[1] < 1e-6
-    assert DaskDPRidge()._plan(10**9, 50, 1).moment_mechanism.grid > 0.0
+    assert DaskDPRidge()._plan(10**9, 50, 1).moment.mechanism.grid > 0.0
     assert Budget(1.0, 1e-12, "zero_out", "pld").is_private
 
 

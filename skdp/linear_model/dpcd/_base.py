@@ -187,7 +187,7 @@ class BaseDPCD(RowPrivateEstimator):
         X, reach = columns
         own = reach[: plan.problem.n_features]
         means = np.zeros_like(own)
-        if plan.square_mechanism is not None:
+        if plan.squares is not None:
             squares, means = feature_moments(X, own, plan, noise, weights.of_rows)
         elif isinstance(self.smoothness, str):
             squares = own**2

@@ -7,10 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from skdp._checks import check_count, check_positive
-from skdp._mechanisms import GaussianMechanism
 from skdp._plans._base import SPLIT_SLACK, Plan
+from skdp._plans._release import Release
 from skdp._sampling import SingleCoordinateSampler
-from skdp.accountant import GaussianEvent
 
 # See doc/theory/default_rules.rst.
 _EXACT_PASSES, _FEWEST_PASSES, _MOST_PASSES, _PASSES = 100, 10, 50, 2.0
@@ -103,9 +102,9 @@ class DPCDPlan(Plan):
         Standard deviation that noise would have, summed over columns of mean square 1, if one pass
         were the fit and thresholds were 1.
     sampler : SingleCoordinateSampler
-    mechanism : GaussianMechanism
+    step : Release
         Of a coordinate of the summed gradient in units of its threshold.
-    square_mechanism : GaussianMechanism or None
+    squares : Release or None
         Of the sum of squares of the features in units of their bounds, and of the features
         times `weight_of_means`; None if nothing is bought.
     """
@@ -124,8 +123,8 @@ class DPCDPlan(Plan):
     doubt: float
     noise_of_pass: float
     sampler: SingleCoordinateSampler
-    mechanism: GaussianMechanism
-    square_mechanism: GaussianMechanism | None
+    step: Release
+    squares: Release | None
 
     def clip(self, smoothness):
         """Return C for the columns' smoothness constants M."""
@@ -147,7 +146,7 @@ class DPCDPlan(Plan):
         """
         if self.budget.is_private:
             return self.problem.typical_weight
-        return 1.0 if self.square_mechanism is not None else self.problem.largest_weight
+        return 1.0 if self.squares is not None else self.problem.largest_weight
 
     def intercept_weight(self, mean_weight):
         """Return the same of the intercept's column, whose mean square no release weighs."""
@@ -155,7 +154,7 @@ class DPCDPlan(Plan):
 
     def public_clip(self, smoothness):
         """Return C, or None if it follows from mean squares that were bought."""
-        bought = self.square_mechanism is not None and self.clipping_norm == "auto"
+        bought = self.squares is not None and self.clipping_norm == "auto"
         return None if bought else self.clip(smoothness)
 
     def units(self, smoothness):
@@ -201,9 +200,9 @@ class DPCDPlan(Plan):
         too small could be too long to settle, and below this a column can't be told from an empty
         one. Without noise and bounds nothing is moved.
         """
-        if self.square_mechanism.noise_multiplier == 0.0:
+        if self.squares.mechanism.noise_multiplier == 0.0:
             return squares, means
-        noise = self.square_mechanism.noise_std / self.n_rows
+        noise = self.squares.mechanism.noise_std / self.n_rows
         scale = self.problem.reach**2 / self.problem.n_features
         means = means / (1.0 + (noise / _WEIGHT_OF_MEANS) ** 2 / scale)
         means = np.clip(means, -1.0, 1.0)
@@ -214,14 +213,17 @@ class DPCDPlan(Plan):
     @property
     def events(self):
         """The release of mean squares, if they are bought, and the steps."""
-        steps = GaussianEvent(self.mechanism.noise_multiplier, **self.sampler.design)
-        if self.square_mechanism is None:
-            return (steps,)
-        return GaussianEvent(self.square_mechanism.noise_multiplier, pairwise=True), steps
+        steps = self.step.event
+        return (steps,) if self.squares is None else (self.squares.event, steps)
+
+    @property
+    def mechanism(self):
+        """What adds noise to a step's coordinate."""
+        return self.step.mechanism
 
     def report(self, *, clip=None, **facts):
         """Return the report of a run of this plan, see `Plan.report`, with C where it is public."""
-        alone = self.square_mechanism is None
+        alone = self.squares is None
         return super().report(clipping=clip if alone else None, **facts)
 
 
@@ -274,25 +276,26 @@ def plan_dpcd(
     n_alone = _ALONE if tail and problem.n_columns > problem.n_features else 0
     n_steps = n_passes * problem.n_columns + n_alone
     multiplier = budget.calibrate(n_steps=n_steps) * math.sqrt(rest)
-    square_mechanism = None
+    squares = None
     if smoothness_budget > 0.0:
         multiplier *= SPLIT_SLACK
-        means = _buys_means(problem, budget)
-        square_mechanism = GaussianMechanism(
-            contribution_bound=_distance_of_moments(problem, budget) if private else math.inf,
-            noise_multiplier=SPLIT_SLACK
-            * budget.calibrate(pairwise=True)
-            / math.sqrt(smoothness_budget),
-            size=problem.n_features * (2 if means else 1),
+        distance = _distance_of_moments(problem, budget)
+        squares = budget.release(
+            bound=distance,
+            pair_bound=distance,
+            share=smoothness_budget,
+            size=problem.n_features * (2 if _buys_means(problem, budget) else 1),
             n_records=problem.n_rows,
-            rounding_slack=problem.square_slack,
+            slack=problem.square_slack,
         )
-    mechanism = GaussianMechanism(
-        contribution_bound=1.0 if private else math.inf,
+    sampler = SingleCoordinateSampler(problem.n_columns, n_steps, n_alone)
+    step = Release(
+        bound=1.0 if private else math.inf,
         noise_multiplier=multiplier,
         size=problem.n_outputs,
         n_records=problem.n_rows,
         rounding_slack=problem.rounding_slack,
+        design=sampler.design,
     )
     if clipping_norm != "auto":
         clipping_norm = check_positive(clipping_norm, "clipping_norm")
@@ -322,9 +325,9 @@ def plan_dpcd(
         shrinkage=shrinkage,
         doubt=doubt,
         noise_of_pass=noise_of_pass,
-        sampler=SingleCoordinateSampler(problem.n_columns, n_steps, n_alone),
-        mechanism=mechanism,
-        square_mechanism=square_mechanism,
+        sampler=sampler,
+        step=step,
+        squares=squares,
     )
 
 

@@ -221,7 +221,7 @@ def feature_moments(X, reach, plan, noise, weights=None):
     squares, means : ndarray of shape (d,)
         Means that aren't bought are 0. The squares are of what is left after they are taken away.
     """
-    mechanism, d = plan.square_mechanism, reach.size
+    mechanism, d = plan.squares.mechanism, reach.size
     if weights is None or not math.isinf(mechanism.contribution_bound):
         weights = 1.0
     total = np.zeros(mechanism.size)

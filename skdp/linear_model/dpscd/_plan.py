@@ -4,10 +4,9 @@ import math
 from dataclasses import dataclass, replace
 
 from skdp._checks import check_positive
-from skdp._mechanisms import GaussianMechanism
 from skdp._plans._base import Plan, auto_batch_size, resolve_batch_size
+from skdp._plans._release import Release
 from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
-from skdp.accountant import GaussianEvent
 
 # Strength of the pull, in R^2 s / n for a direction of mean square R^2 / d: what a column asks for,
 # and what it asks for in proportion to the noise.
@@ -135,10 +134,7 @@ class DPSCDPlan(Plan):
     clipping_norm : float
         What one update is clipped to.
     sampler : object of `skdp._sampling`
-    mechanism : GaussianMechanism
-    pairwise : bool
-        Whether the mechanism's bound is the distance between the values of two neighbouring data
-        sets and not one record's contribution.
+    step : Release
     noisy_dual : bool
         Whether the dual variable's updates are released with what they add to v.
     proximal, intercept_proximal : float
@@ -148,8 +144,7 @@ class DPSCDPlan(Plan):
     batch_size: int
     clipping_norm: float
     sampler: PoissonSampler | PartitionSampler | CoordinateSampler
-    mechanism: GaussianMechanism
-    pairwise: bool = False
+    step: Release
     noisy_dual: bool = False
     proximal: float = 0.0
     intercept_proximal: float = 0.0
@@ -157,13 +152,17 @@ class DPSCDPlan(Plan):
     @property
     def events(self):
         """One event of as many steps as the sampler has."""
-        multiplier = self.mechanism.noise_multiplier
-        return (GaussianEvent(multiplier, pairwise=self.pairwise, **self.sampler.design),)
+        return (self.step.event,)
+
+    @property
+    def mechanism(self):
+        """What adds noise to a step's sums."""
+        return self.step.mechanism
 
     @property
     def clipping(self):
         """The mechanism's bound."""
-        return self.mechanism.contribution_bound
+        return self.step.bound
 
 
 def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_dual, proximal):
@@ -305,20 +304,21 @@ def _plan(
             margin=problem.margin,
             largest=largest_clip,
         )
-    mechanism = GaussianMechanism(
-        contribution_bound=bound_per_clip * clip,
+    step = Release(
+        bound=bound_per_clip * clip,
         noise_multiplier=noise_multiplier,
         size=size * problem.n_outputs,
         n_records=problem.n_rows,
         rounding_slack=problem.rounding_slack,
+        pairwise=pairwise,
+        design=design,
     )
     return DPSCDPlan(
         budget=budget,
         n_rows=problem.n_rows,
         clipping_norm=clip,
         sampler=sampler,
-        mechanism=mechanism,
-        pairwise=pairwise,
+        step=step,
         **fields,
     )
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skdp._checks import check_count, check_positive
-from skdp._mechanisms import GaussianMechanism, LaplaceMechanism
 from skdp._plans._base import CALL_KEY, Plan, resolve_batch_size
+from skdp._plans._release import Release
 from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
-from skdp.accountant import GaussianEvent, LaplaceEvent
+from skdp.accountant import LaplaceEvent
 from skdp.linear_model.dpsgd._plan_rules import auto_poisson_size, auto_slope
 
 # Disjoint batches are at most this share of the rows, so that there are some steps to take.
@@ -180,8 +180,10 @@ class DPSGDPlan(Plan):
     radius : float
         Length that the model is cut to.
     sampler : PoissonSampler, PartitionSampler or SortedPartitionSampler
-    mechanism : GaussianMechanism or LaplaceMechanism
-    event : GaussianEvent or LaplaceEvent
+    step : Release
+        The noise of a step, and unless there is an `event`, the event of all of them.
+    event : LaplaceEvent or None
+        Of all calls of a stream.
     noise_multipliers : ndarray of shape (n_rows,) or None
         What each record asks for, where they differ.
     full_step_noise : float
@@ -202,10 +204,10 @@ class DPSGDPlan(Plan):
     power: float
     radius: float
     sampler: PoissonSampler | PartitionSampler | SortedPartitionSampler
-    mechanism: GaussianMechanism | LaplaceMechanism
-    event: GaussianEvent | LaplaceEvent
+    step: Release
     noise_multipliers: np.ndarray | None = None
     full_step_noise: float = math.inf
+    event: LaplaceEvent | None = None
     notes: tuple = ()
     same_clip: bool = True
     stream_key: tuple = ()
@@ -213,12 +215,17 @@ class DPSGDPlan(Plan):
     @property
     def events(self):
         """The one event."""
-        return (self.event,)
+        return (self.event or self.step.event,)
+
+    @property
+    def mechanism(self):
+        """What adds noise to a step's sum."""
+        return self.step.mechanism
 
     @property
     def clipping(self):
         """The mechanism's bound, if it was that of all releases."""
-        return self.mechanism.contribution_bound if self.same_clip else None
+        return self.step.bound if self.same_clip else None
 
 
 def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm):
@@ -234,7 +241,7 @@ def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm):
     n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
     sampler = PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps)
     noise_multiplier = budget.calibrate(sampling_rate=sampler.rate, n_steps=n_steps)
-    noise = _unit_noise(GaussianMechanism, problem, noise_multiplier) / batch_size
+    noise = _unit_noise("gaussian", problem, noise_multiplier) / batch_size
     clip = _resolve_clip(
         clipping_norm, problem, noise_multiplier, auto_slope(problem, noise / math.sqrt(n_steps))
     )
@@ -249,8 +256,7 @@ def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm):
         power=steps.power,
         radius=problem.radius if noise_multiplier > 0.0 else math.inf,
         sampler=sampler,
-        mechanism=_mechanism(GaussianMechanism, problem, clip, noise_multiplier),
-        event=GaussianEvent(noise_multiplier, **sampler.design),
+        step=_release("gaussian", problem, clip, noise_multiplier, sampler.design),
         budget=budget,
     )
 
@@ -276,7 +282,7 @@ def plan_dpsgd_laplace(
     budget = replace(budget, epsilon=epsilon, delta=0.0)
     noise_multiplier = budget.calibrate_pure(max_iter)
     n_entries = problem.n_columns * problem.n_outputs
-    unit_noise = _unit_noise(LaplaceMechanism, problem, noise_multiplier)
+    unit_noise = _unit_noise("laplace", problem, noise_multiplier)
     if batch_size != "auto":
         batch_size = resolve_batch_size(batch_size, problem.n_rows)
     largest, full_step = None, math.inf
@@ -299,6 +305,7 @@ def plan_dpsgd_laplace(
         auto_slope(problem, noise / math.sqrt(sampler.n_steps)),
     )
     step = steps.first(problem, clip, noise, sampler.n_steps)
+    design = {"n_steps": max_iter, "n_parts": sampler.n_parts, "largest_multiplier": largest}
     return DPSGDPlan(
         n_rows=problem.n_rows,
         batch_size=batch_size,
@@ -309,8 +316,7 @@ def plan_dpsgd_laplace(
         power=steps.power,
         radius=problem.radius if noise_multiplier > 0.0 else math.inf,
         sampler=sampler,
-        mechanism=_mechanism(LaplaceMechanism, problem, clip, noise_multiplier),
-        event=LaplaceEvent(noise_multiplier, max_iter, sampler.n_parts, largest),
+        step=_release("laplace", problem, clip, noise_multiplier, design),
         budget=budget,
         noise_multipliers=multipliers,
         full_step_noise=full_step,
@@ -328,7 +334,7 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
     noise_multiplier = budget.calibrate_pure()
     slope = _STREAM_SLOPE if math.isfinite(problem.smoothness) else 1.0
     clip = _resolve_clip(clipping_norm, problem, noise_multiplier, slope)
-    noise = _unit_noise(LaplaceMechanism, problem, noise_multiplier) / problem.n_rows
+    noise = _unit_noise("laplace", problem, noise_multiplier) / problem.n_rows
     first = steps.first(problem, clip, noise, n_calls, with_momentum=False)
     epsilon, least, most = float(budget.epsilon), noise_multiplier, noise_multiplier
     if before is not None:
@@ -336,6 +342,8 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
         (event,) = before.events
         least = min(least, event.noise_multiplier)
         most = max(most, event.largest_multiplier or event.noise_multiplier)
+    design = {"n_parts": n_calls}
+    release = _release("laplace", problem, clip, noise_multiplier, design)
     return DPSGDPlan(
         n_rows=problem.n_rows,
         batch_size=problem.n_rows,
@@ -346,8 +354,12 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
         power=0.0,
         radius=problem.radius if noise_multiplier > 0.0 else math.inf,
         sampler=PartitionSampler(problem.n_rows, problem.n_rows, 1),
-        mechanism=_mechanism(LaplaceMechanism, problem, clip, noise_multiplier),
-        event=LaplaceEvent(least, 1, n_calls, most if most > least else None),
+        step=release,
+        event=replace(
+            release.event,
+            noise_multiplier=least,
+            largest_multiplier=most if most > least else None,
+        ),
         budget=replace(budget, epsilon=epsilon, delta=0.0),
         notes=(_STREAM.format(epsilon),),
         same_clip=before is None or before.clipping == clip,
@@ -355,19 +367,21 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
     )
 
 
-def _mechanism(kind, problem, clip, noise_multiplier):
-    return kind(
-        contribution_bound=clip,
+def _release(noise, problem, clip, noise_multiplier, design):
+    return Release(
+        bound=clip,
         noise_multiplier=noise_multiplier,
         size=problem.n_columns * problem.n_outputs,
         n_records=problem.n_rows,
         rounding_slack=problem.rounding_slack,
+        noise=noise,
+        design=design,
     )
 
 
-def _unit_noise(kind, problem, noise_multiplier):
+def _unit_noise(noise, problem, noise_multiplier):
     """Return the standard deviation of an entry of the noise for a clipping norm of 1."""
-    return _mechanism(kind, problem, 1.0, noise_multiplier).noise_std
+    return _release(noise, problem, 1.0, noise_multiplier, {}).mechanism.noise_std
 
 
 def _resolve_clip(clipping_norm, problem, noise_multiplier, slope):

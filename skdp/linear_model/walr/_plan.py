@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
-from skdp._mechanisms import GaussianMechanism, RandomizedResponse
+from skdp._mechanisms import RandomizedResponse
 from skdp._plans._base import ASSUMED_PUBLIC, BATCHES_KEY, NOT_COVERED, Budget, Plan
+from skdp._plans._release import Release
 from skdp._random import make_stream
 from skdp.accountant import (
-    GaussianEvent,
     RandomizedResponseEvent,
     calibrate_classic,
     calibrate_response,
@@ -78,7 +79,7 @@ class WALRPlan(Plan):
     @property
     def events(self):
         """One event of a release for each part."""
-        return (GaussianEvent(self.noise_multiplier, n_parts=self.n_parts, pairwise=True),)
+        return (self._release.event,)
 
     @property
     def stated(self):
@@ -106,13 +107,19 @@ class WALRPlan(Plan):
         stretch : float
             Factor by which rounding errors may have grown, relative to that.
         """
+        return self._release.bounded(longest * self._release.bound, stretch=stretch).mechanism
+
+    @cached_property
+    def _release(self):
         several = self.n_classes > 2
-        return GaussianMechanism(
-            contribution_bound=longest * (math.sqrt(2.0) if several else 1.0),
+        return Release(
+            bound=math.sqrt(2.0) if several else 1.0,
             noise_multiplier=self.noise_multiplier,
             size=self.n_columns * (self.n_classes if several else 1),
             n_records=self.n_rows,
-            rounding_slack=self.rounding_slack * stretch,
+            rounding_slack=self.rounding_slack,
+            pairwise=True,
+            design={"n_parts": self.n_parts},
         )
 
 

@@ -213,7 +213,7 @@ def solve_inference(sums, *, plan, model, stream):
     steps : InferenceSteps
     """
     problem, n_rows = plan.problem, plan.n_rows
-    released = plan.moment_mechanism.release(sums.moment(plan.moment_mechanism), stream)
+    released = plan.moment.mechanism.release(sums.moment(plan.moment.mechanism), stream)
     moment = as_symmetric(released, problem.n_columns) / n_rows
     if not np.isfinite(moment).all():
         return np.full((1, problem.n_columns), np.nan), None
@@ -249,12 +249,12 @@ def solve_inference(sums, *, plan, model, stream):
     mechanism = plan.step_mechanism(clip, plan.n_steps, white.stretch)
     for _ in range(plan.n_settling):
         u = u - newton(u, gradient(u, mechanism), 1.0)
-    scale_mechanism, means_mechanism = plan.scale_mechanism(), plan.means_mechanism()
+    scale_mechanism, means_mechanism = plan.scale.mechanism, plan.means.mechanism
     first_share = believed(*share(scale_mechanism, u), scale_mechanism)
     correction = model.correction(first_share, mapped, u)
     if plan.clipping_norm == "auto" and plan.budget.is_private:
         n_kept = plan.n_steps - plan.n_settling
-        noise = plan.steps_multiplier * math.sqrt(plan.n_steps / n_kept)
+        noise = plan.steps.noise_multiplier * math.sqrt(plan.n_steps / n_kept)
         jitter = np.square(columns * mechanism.noise_std / n_rows)
         clip = min(model.next_clip(clip, first_share, jitter, noise, n_rows / columns), largest)
         sums.bound_slopes(white.A, clip)

@@ -1,12 +1,11 @@
-"""Plans of private whitening with standard errors: what else is released, and what it may cost."""
+"""Plans of private whitening: the rows' second moment, full-batch steps, and standard errors."""
 
 import math
 from dataclasses import dataclass, fields, replace
 
 from skdp._checks import check_count, check_flag, check_positive, check_real
-from skdp._mechanisms import GaussianMechanism
 from skdp._plans._base import SPLIT_SLACK, Plan
-from skdp.accountant import GaussianEvent
+from skdp._plans._release import Release
 
 # Share of the budget that buys the moment, and the columns up to which it is bought: its products
 # and its eigenvectors take some squares and cubes of their number.
@@ -75,10 +74,10 @@ class WhitenedPlan(Plan):
     budget, n_rows
         See `Plan`.
     problem : WhitenedProblem
-    moment_mechanism : GaussianMechanism or None
+    moment : Release or None
         Of the sum of rows' outer products with themselves; None if it isn't bought.
-    steps_multiplier : float
-        Noise multiplier of all steps together.
+    steps : Release
+        One that stands for all steps together.
     noise : float
         Noise multiplier of one release that spends the whole budget.
     max_iter, clipping_norm, step_size, momentum
@@ -89,8 +88,8 @@ class WhitenedPlan(Plan):
     """
 
     problem: WhitenedProblem
-    moment_mechanism: GaussianMechanism | None
-    steps_multiplier: float
+    moment: Release | None
+    steps: Release
     noise: float
     max_iter: int | str
     clipping_norm: float | str
@@ -115,14 +114,7 @@ class WhitenedPlan(Plan):
         stretch : float
             By how much the map of rows may make one direction longer than another.
         """
-        problem = self.problem
-        return GaussianMechanism(
-            contribution_bound=bound,
-            noise_multiplier=self.steps_multiplier * math.sqrt(n_steps),
-            size=problem.n_columns * problem.n_outputs,
-            n_records=problem.n_rows,
-            rounding_slack=problem.rounding_slack * stretch,
-        )
+        return self.steps.split(n_steps).bounded(bound, stretch=stretch).mechanism
 
     def report(self, *, n_steps=1, **facts):
         """Return the report of a run of this plan in so many steps; see `Plan.report`.
@@ -132,13 +124,8 @@ class WhitenedPlan(Plan):
         return super().report(events=self._events(n_steps), **facts)
 
     def _events(self, n_steps):
-        steps = GaussianEvent(self.steps_multiplier * math.sqrt(n_steps), n_steps=n_steps)
-        if self.moment_mechanism is None:
-            return (steps,)
-        # Of two records' outer products the distance is known where one replaces the other.
-        pairwise = self.budget.adjacency == "replace_one"
-        moment = GaussianEvent(self.moment_mechanism.noise_multiplier, pairwise=pairwise)
-        return moment, steps
+        steps = self.steps.split(n_steps).event
+        return (steps,) if self.moment is None else (self.moment.event, steps)
 
 
 def resolve_rows_per_group(rows_per_group, budget, n_groups, n_columns, moment_budget):
@@ -198,28 +185,27 @@ def plan_whitened(
         raise ValueError("momentum must be in [0, 1).")
     if moment_budget > 0.0 and problem.n_columns > _LARGEST_MOMENT:
         raise ValueError(_TOO_MANY_COLUMNS)
-    noise = budget.calibrate()
-    moment_mechanism = None
+    shared = {"n_records": problem.n_rows, "slack": problem.rounding_slack}
+    moment = None
     if moment_budget > 0.0:
-        distance = problem.row_norm**2
-        if budget.adjacency == "replace_one":
-            distance *= math.sqrt(2.0)
-        moment_mechanism = GaussianMechanism(
-            contribution_bound=distance if budget.is_private else math.inf,
-            noise_multiplier=SPLIT_SLACK
-            * budget.calibrate(pairwise=True)
-            / math.sqrt(moment_budget),
+        trace = problem.row_norm**2
+        moment = budget.release(
+            bound=trace,
+            pair_bound=trace * math.sqrt(2.0),
+            share=moment_budget,
             size=problem.n_columns * (problem.n_columns + 1) // 2,
-            n_records=problem.n_rows,
-            rounding_slack=problem.rounding_slack,
+            **shared,
         )
+    steps = budget.release(
+        bound=1.0, share=1.0 - moment_budget, size=problem.n_columns * problem.n_outputs, **shared
+    )
     return WhitenedPlan(
         budget=budget,
         n_rows=problem.n_rows,
         problem=problem,
-        moment_mechanism=moment_mechanism,
-        steps_multiplier=SPLIT_SLACK * noise / math.sqrt(1.0 - moment_budget),
-        noise=noise,
+        moment=moment,
+        steps=steps,
+        noise=budget.calibrate(),
         max_iter=max_iter,
         clipping_norm=clipping_norm if budget.is_private else math.inf,
         step_size=step_size,
@@ -249,23 +235,18 @@ class InferencePlan(WhitenedPlan):
     ----------
     n_steps, n_settling : int
         All steps, and those of them that aren't kept.
-    pair_noise : float
-        Noise multiplier, over the distance of a pair, of one release that spends all.
+    scale, means, matrix : Release
+        Of a sum of one number in [0, 1] of each record, of sums of two such numbers, and of a sum
+        of positive semidefinite matrices of trace 1 at most.
     **others
         See `WhitenedPlan`.
     """
 
     n_steps: int
     n_settling: int
-    pair_noise: float
-
-    def scale_mechanism(self):
-        """Return the mechanism of a sum of one number in [0, 1] of each record."""
-        return self._pair_mechanism(1.0, 1, _SCALE_SHARE)
-
-    def means_mechanism(self):
-        """Return the mechanism of the sums of two numbers in [0, 1] of each record."""
-        return self._pair_mechanism(math.sqrt(2.0), 2, _MEANS_SHARE)
+    scale: Release
+    means: Release
+    matrix: Release
 
     def matrix_mechanism(self, bound):
         """Return the mechanism of a sum of positive semidefinite matrices, one of each record.
@@ -275,39 +256,19 @@ class InferencePlan(WhitenedPlan):
         bound : float
             Of the trace of a record's matrix.
         """
-        distance = bound * math.sqrt(2.0) if self.budget.adjacency == "replace_one" else bound
-        n_columns = self.problem.n_columns
-        return self._pair_mechanism(distance, n_columns * (n_columns + 1) // 2, _MATRIX_SHARE)
+        return self.matrix.bounded(bound * self.matrix.bound).mechanism
 
     def report(self, **facts):
         """Return the report of a run of this plan; see `Plan.report`."""
         return super().report(**facts | {"n_steps": self.n_steps})
 
-    def _pair_mechanism(self, distance, size, share):
-        return GaussianMechanism(
-            contribution_bound=distance if self.budget.is_private else math.inf,
-            noise_multiplier=self._pair_multiplier(share),
-            size=size,
-            n_records=self.problem.n_rows,
-            rounding_slack=self.problem.rounding_slack,
-        )
-
-    def _pair_multiplier(self, share):
-        return SPLIT_SLACK * self.pair_noise / math.sqrt(share)
-
     def _events(self, n_steps):
         """All releases, whatever `n_steps` is: it is the plan's."""
-        moment, steps = super()._events(self.n_steps)
+        steps = self.steps.split(self.n_steps).event
         settling = replace(steps, n_steps=self.n_settling)
         kept = replace(steps, n_steps=self.n_steps - self.n_settling)
-        scale, means = (
-            GaussianEvent(self._pair_multiplier(share), pairwise=True)
-            for share in (_SCALE_SHARE, _MEANS_SHARE)
-        )
-        # As with the moment, the distance is that of a pair where one record replaces another.
-        multiplier = self._pair_multiplier(_MATRIX_SHARE)
-        matrix = GaussianEvent(multiplier, pairwise=moment.pairwise)
-        return moment, settling, scale, kept, means, matrix
+        scale, means, matrix = self.scale.event, self.means.event, self.matrix.event
+        return self.moment.event, settling, scale, kept, means, matrix
 
 
 def plan_inference(problem, budget, *, moment_budget, max_iter, **settings):
@@ -347,14 +308,28 @@ def plan_inference(problem, budget, *, moment_budget, max_iter, **settings):
         )
     if plain.max_iter < _LEAST_STEPS:
         raise ValueError(f"inference=True needs a max_iter of at least {_LEAST_STEPS}.")
+    n_columns = problem.n_columns
     left = 1.0 - moment_budget - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE
     made = {field.name: getattr(plain, field.name) for field in fields(plain)}
-    made["steps_multiplier"] = SPLIT_SLACK * plain.noise / math.sqrt(left)
+    made["steps"] = replace(
+        plain.steps, noise_multiplier=SPLIT_SLACK * plain.noise / math.sqrt(left)
+    )
+    shared = {"n_records": problem.n_rows, "slack": problem.rounding_slack}
     return InferencePlan(
         **made,
         n_steps=plain.max_iter,
         n_settling=math.ceil(_SETTLING * plain.max_iter),
-        pair_noise=budget.calibrate(pairwise=True),
+        scale=budget.release(bound=1.0, pair_bound=1.0, share=_SCALE_SHARE, size=1, **shared),
+        means=budget.release(
+            bound=math.sqrt(2.0), pair_bound=math.sqrt(2.0), share=_MEANS_SHARE, size=2, **shared
+        ),
+        matrix=budget.release(
+            bound=1.0,
+            pair_bound=math.sqrt(2.0),
+            share=_MATRIX_SHARE,
+            size=n_columns * (n_columns + 1) // 2,
+            **shared,
+        ),
     )
 
 

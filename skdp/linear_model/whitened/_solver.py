@@ -72,7 +72,7 @@ def whiten(moment, plan):
         signal = np.maximum(values, 0.0)
         hidden = values.size * max(values[-1], 1e-300) * 2.0**-50
     else:
-        spread = plan.moment_mechanism.noise_std / problem.n_rows
+        spread = plan.moment.mechanism.noise_std / problem.n_rows
         hidden = spread * math.sqrt(values.size / 2.0)
         signal = shrink(values, hidden)
         # Every row has the intercept's constant, and none is longer than its bound.
@@ -261,8 +261,8 @@ def solve_whitened(sums, *, plan, rules, stream):
     """
     problem = plan.problem
     moment = None
-    if plan.moment_mechanism is not None:
-        released = plan.moment_mechanism.release(sums.moment(plan.moment_mechanism), stream)
+    if plan.moment is not None:
+        released = plan.moment.mechanism.release(sums.moment(plan.moment.mechanism), stream)
         moment = as_symmetric(released, problem.n_columns) / problem.n_rows
         if not np.isfinite(moment).all():
             # Rows that nothing bounds: weights that aren't finite are refused by the caller.
@@ -296,7 +296,7 @@ def choose_steps(white, plan, rules):
         rung = Rung(n_steps, min(_LEFT ** (2.0 / n_steps), 0.97), 0.5, math.inf)
         return _take(replace(rung, **told), math.inf, white, plan, rules)
     clip, loudest = _choose_clip(white, plan, rules)
-    rungs = _UNWHITENED if plan.moment_mechanism is None else rules.ladder
+    rungs = _UNWHITENED if plan.moment is None else rules.ladder
     share = white.effective_columns / plan.problem.n_columns
     are_few = white.effective_columns >= _FEW_FROM and share < _FEW_SHARE
     if rules.few is not None and rungs is rules.ladder and are_few:
@@ -321,7 +321,7 @@ def _choose_clip(white, plan, rules):
     known = bias / (bias + white.noise) if bias else 0.0
     columns = max(white.effective_columns, known, _LEAST_COLUMNS)
     weight = problem.wanted_weight
-    if plan.moment_mechanism is None:
+    if plan.moment is None:
         # Without whitening every direction is noisy: between the quiet clip and the fair one.
         weight = math.sqrt(weight * problem.typical_weight)
     clip = weight * rules.clip * math.sqrt(columns)
@@ -340,7 +340,7 @@ def _take(rung, clip, white, plan, rules):
         curvature = rules.curvature * smoothness * white.signal
         curvature += problem.alpha / white.scale
         power = _noise_power(n_steps, rung.momentum, first, size * curvature)
-        unit = size * clip * plan.steps_multiplier * math.sqrt(n_steps) / plan.n_rows
+        unit = size * clip * plan.steps.noise_multiplier * math.sqrt(n_steps) / plan.n_rows
         noise = float((power * white.signal).sum() * unit**2)
     return Steps(n_steps, size, rung.momentum, first, clip, noise)
 

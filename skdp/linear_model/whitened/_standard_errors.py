@@ -288,7 +288,7 @@ def estimate(released, plan, model):
     if blur > _BLURRED:
         matrix = matrix + r.matrix_noise * mapped.moment
     u = r.mean_u - inverse @ r.mean_gradient
-    moment_noise = plan.moment_mechanism.noise_std / n_rows
+    moment_noise = plan.moment.mechanism.noise_std / n_rows
     of_hessian = _of_hessian(
         r.mean_u - u, *model.hessian_noise(r.white, moment_noise, r.matrix_noise)
     )

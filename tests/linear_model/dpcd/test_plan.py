@@ -78,8 +78,8 @@ def test_what_runs_is_what_is_accounted(share, adjacency):
     assert made.mechanism.contribution_bound == 1.0
     assert made.mechanism.n_records == 1000
     if share:
-        assert report.events[0].noise_multiplier == made.square_mechanism.noise_multiplier
-        assert made.square_mechanism.size == 8
+        assert report.events[0].noise_multiplier == made.squares.mechanism.noise_multiplier
+        assert made.squares.mechanism.size == 8
     whole = calibrate(1.0, 1e-5, n_steps=35, adjacency=adjacency)
     assert made.mechanism.noise_multiplier == pytest.approx(whole / math.sqrt(1.0 - share))
 
@@ -117,7 +117,7 @@ def test_no_two_records_differ_by_more_in_what_is_bought(reach, has_intercept, a
     if adjacency == "replace_one":
         others[-38:] = moments[-38:][::-1]
     farthest = np.linalg.norm(moments - others, axis=1).max()
-    bound = made.square_mechanism.contribution_bound
+    bound = made.squares.mechanism.contribution_bound
     assert farthest <= bound * (1.0 + 1e-12)
     if adjacency == "zero_out":
         assert farthest > 0.6 * bound
@@ -244,7 +244,7 @@ def test_what_is_given_is_kept():
 def test_bought_moments_count_for_as_much_as_they_tell():
     squares, means = np.array([-0.1, 0.3, 0.9, 0.5]), np.array([0.0, 0.1, -0.8, 0.6])
     made = plan(smoothness_budget=0.1, n_rows=10**6, reach=1.6)
-    noise = made.square_mechanism.noise_std / 10**6
+    noise = made.squares.mechanism.noise_std / 10**6
     found, centres = made.likely_moments(squares, means)
     np.testing.assert_allclose(centres, means, rtol=1e-3)
     np.testing.assert_allclose(found[1:], (squares - means**2 + 2.0 * noise)[1:], atol=1e-4)
@@ -260,7 +260,7 @@ def test_bought_moments_count_for_as_much_as_they_tell():
 
 def test_without_privacy_nothing_is_bounded_or_noised():
     made = plan(epsilon=math.inf, clipping_norm=0.1, smoothness_budget=0.1)
-    assert made.mechanism.contribution_bound == made.square_mechanism.contribution_bound
+    assert made.mechanism.contribution_bound == made.squares.mechanism.contribution_bound
     assert made.mechanism.contribution_bound == made.clip(np.ones(5)) == math.inf
-    assert made.mechanism.noise_std == made.square_mechanism.noise_std == 0.0
+    assert made.mechanism.noise_std == made.squares.mechanism.noise_std == 0.0
     assert made.report(clip=None, reproducible=True).epsilon == math.inf

@@ -232,7 +232,7 @@ def test_moments_are_in_units_of_the_bounds(buys_means, rng):
 
     def plan(mechanism):
         return SimpleNamespace(
-            square_mechanism=mechanism,
+            squares=SimpleNamespace(mechanism=mechanism),
             buys_means=buys_means,
             weight_of_means=0.5,
             likely_moments=lambda squares, means: seen.append((squares, means)) or seen[-1],

@@ -130,7 +130,7 @@ def test_records_of_about_the_same_epsilon_share_batches(batch_size, n_passes):
     assert len(batches) == made.sampler.n_steps == made.report(reproducible=False).n_releases
     largest = max(batch.size for batch in batches)
     assert made.batch_size == (largest if batch_size == "auto" else batch_size) >= largest
-    assert made.sampler.design["n_parts"] == made.event.n_parts
+    assert made.sampler.design["n_parts"] == made.events[0].n_parts
     # Sorted, they span the range once a pass.
     spans = [np.ptp(epsilons[batch]) for batch in batches]
     assert sum(spans) < n_passes * 0.7

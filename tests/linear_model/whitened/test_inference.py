@@ -178,7 +178,7 @@ def test_targets_without_bounds_have_no_intervals():
 
 def test_the_summary_says_how_many_rows_cannot_be_seen(data):
     model = fitted(RIDGE, *data)
-    few = 2.0 * model._plan(4000, 3, 1).means_mechanism().noise_std
+    few = 2.0 * model._plan(4000, 3, 1).means.mechanism.noise_std
     text = str(model.summary())
     assert f"long errors of about {few:.2g} rows or fewer can't be seen" in text
     plain = clone(RIDGE).set_params(epsilon=math.inf).fit(*data)

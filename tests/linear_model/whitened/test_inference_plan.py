@@ -57,13 +57,13 @@ def test_all_releases_together_spend_the_budget(max_iter, epsilon, share, adjace
     )
     replaced = adjacency == "replace_one"
     steps = made.step_mechanism(0.3, made.n_steps, 7.0)
-    scale, means = made.scale_mechanism(), made.means_mechanism()
+    scale, means = made.scale.mechanism, made.means.mechanism
     matrix = made.matrix_mechanism(0.7)
     root = math.sqrt(2.0) if replaced else 1.0
     # Each release's noise over the distance of neighbours.
     spent = [
-        made.moment_mechanism.noise_multiplier
-        * made.moment_mechanism.contribution_bound
+        made.moment.mechanism.noise_multiplier
+        * made.moment.mechanism.contribution_bound
         / (root * made.problem.row_norm**2),
         *[steps.noise_multiplier * steps.contribution_bound / (0.6 if replaced else 0.3)]
         * made.n_steps,
@@ -112,8 +112,8 @@ def test_only_distances_of_pairs_are_claimed_to_be_that():
 def test_the_mechanisms_fit_the_problem():
     made = plan(n_rows=77, n_columns=6, rounding_slack=1e-6)
     found = (
-        made.scale_mechanism(),
-        made.means_mechanism(),
+        made.scale.mechanism,
+        made.means.mechanism,
         made.matrix_mechanism(2.0),
     )
     assert [mechanism.size for mechanism in found] == [1, 2, 21]
@@ -122,7 +122,7 @@ def test_the_mechanisms_fit_the_problem():
 
 def test_without_privacy_there_is_no_bound_and_no_noise():
     made = plan(epsilon=math.inf)
-    for mechanism in (made.scale_mechanism(), made.means_mechanism(), made.matrix_mechanism(1.0)):
+    for mechanism in (made.scale.mechanism, made.means.mechanism, made.matrix_mechanism(1.0)):
         assert mechanism.noise_multiplier == 0.0
         assert mechanism.contribution_bound == math.inf
 

@@ -81,7 +81,7 @@ def test_sums_are_what_they_say_row_by_row(name, rng, no_noise):
     assert 0 < cut < 50
     assert 0 < capped < 50
     assert 0 < most < cut
-    mechanisms = made.scale_mechanism(), made.means_mechanism(), made.matrix_mechanism(bound)
+    mechanisms = made.scale.mechanism, made.means.mechanism, made.matrix_mechanism(bound)
     # Null records add nothing, whatever comes with them.
     y[NULL] = np.inf
     with (
@@ -306,7 +306,7 @@ def test_no_clip_is_above_the_longest_slope_of_bounded_targets(bounded, rng, no_
     made = plan(n_rows=400, epsilon=100.0, smoothness=1.0, bounded_targets=bounded)
     with InferenceSums(model, rows, y[:, np.newaxis], loss).at_work() as sums:
         _, steps = solve_inference(sums, plan=made, model=model, stream=None)
-        white = whiten(as_symmetric(sums.moment(made.moment_mechanism), 5) / 400, made)
+        white = whiten(as_symmetric(sums.moment(made.moment.mechanism), 5) / 400, made)
     largest = 2.0 * made.problem.row_norm * np.linalg.norm(white.A, 2)
     assert steps.clip == pytest.approx(largest) if bounded else steps.clip > 1.1 * largest
     # Where nothing can be clipped, nothing is hidden of it.
@@ -361,7 +361,7 @@ def test_slopes_of_rows_that_fill_their_norm_are_not_clipped(rng, no_noise):
     with InferenceSums(model, rows, y[:, np.newaxis], loss).at_work() as sums:
         made = plan(n_rows=400, epsilon=100.0)
         _, steps = solve_inference(sums, plan=made, model=model, stream=None)
-        moment = as_symmetric(sums.moment(made.moment_mechanism), 5) / 400
+        moment = as_symmetric(sums.moment(made.moment.mechanism), 5) / 400
         white = whiten(moment, made)
         sums.bound_slopes(white.A, math.inf)
         assert sums._lengths.max() <= steps.clip * (1.0 + 1e-12)

@@ -65,8 +65,8 @@ def test_the_parts_of_a_budget_add_up_to_it_for_every_number_of_steps(
         moment = 0.0
         if share > 0.0:
             distance = made.problem.row_norm**2 * math.sqrt(factor)
-            assert made.moment_mechanism.contribution_bound == distance
-            moment = 1.0 / made.moment_mechanism.noise_multiplier
+            assert made.moment.mechanism.contribution_bound == distance
+            moment = 1.0 / made.moment.mechanism.noise_multiplier
         assert report.mu == pytest.approx(math.hypot(moment, steps), rel=1e-13)
         most_mu = factor * most
         assert (1.0 - 2e-9) * most_mu < report.mu < most_mu
@@ -89,7 +89,7 @@ def test_nothing_is_calibrated_to_a_number_of_steps(monkeypatch):
     monkeypatch.setattr(Budget, "calibrate", spy)
     made = [plan(max_iter=n_steps) for n_steps in (1, 7, 10**6, "auto")]
     assert all(set(design) <= {"pairwise"} for design in designs)
-    assert len({(one.moment_mechanism, one.steps_multiplier, one.noise) for one in made}) == 1
+    assert len({(one.moment.mechanism, one.steps.noise_multiplier, one.noise) for one in made}) == 1
 
 
 def test_a_moment_claims_the_distance_of_a_pair_where_there_is_one():
@@ -106,7 +106,7 @@ def test_no_pair_of_records_moves_the_moment_further_than_stated(bias, rng):
     bounds = {
         adjacency: plan(
             adjacency=adjacency, bias=bias, row_norm=math.hypot(1.0, bias)
-        ).moment_mechanism.contribution_bound
+        ).moment.mechanism.contribution_bound
         for adjacency in ("zero_out", "replace_one")
     }
     far = {"zero_out": 0.0, "replace_one": 0.0}
@@ -125,28 +125,28 @@ def test_no_pair_of_records_moves_the_moment_further_than_stated(bias, rng):
 
 def test_the_mechanisms_fit_the_problem():
     made = plan(n_rows=77, n_columns=6, n_outputs=3, rounding_slack=1e-6)
-    moment, step = made.moment_mechanism, made.step_mechanism(0.5, 4, 100.0)
+    moment, step = made.moment.mechanism, made.step_mechanism(0.5, 4, 100.0)
     assert (moment.size, moment.n_records, moment.rounding_slack) == (21, 77, 1e-6)
     assert (step.size, step.n_records) == (18, 77)
     assert step.rounding_slack == pytest.approx(1e-4)
-    assert step.noise_multiplier == 2.0 * made.steps_multiplier
+    assert step.noise_multiplier == 2.0 * made.steps.noise_multiplier
 
 
 def test_the_automatic_share_is_none_where_eigenvectors_take_too_long():
-    assert plan(n_columns=2000).moment_mechanism is not None
+    assert plan(n_columns=2000).moment is not None
     assert plan(n_columns=2000).notes == plan(n_columns=3000, moment_budget=0.0).notes == ()
     wide = plan(n_columns=2001)
     assert "no second moment" in wide.report(reproducible=False).to_text()
-    assert wide.moment_mechanism is None
+    assert wide.moment is None
     assert len(wide.events) == 1
-    assert wide.steps_multiplier == pytest.approx(wide.noise)
-    assert plan(n_columns=2001, moment_budget=0.1).moment_mechanism is not None
+    assert wide.steps.noise_multiplier == pytest.approx(wide.noise)
+    assert plan(n_columns=2001, moment_budget=0.1).moment is not None
 
 
 def test_without_privacy_there_is_no_bound_and_no_noise():
     made = plan(epsilon=math.inf, clipping_norm=0.1)
-    assert made.clipping_norm == made.moment_mechanism.contribution_bound == math.inf
-    assert made.moment_mechanism.noise_multiplier == made.steps_multiplier == 0.0
+    assert made.clipping_norm == made.moment.mechanism.contribution_bound == math.inf
+    assert made.moment.mechanism.noise_multiplier == made.steps.noise_multiplier == 0.0
     assert made.report(n_steps=4, reproducible=False).mu == math.inf
 
 

@@ -58,11 +58,11 @@ def plain(full, Y, loss, made):
     n, p = full.shape
     largest, penalty = made.problem.row_norm**2, made.problem.alpha / loss.smoothness
     moment = sum(np.outer(z, z) for z in full) / n
-    if made.moment_mechanism is None:
+    if made.moment is None:
         A = np.eye(p) / math.sqrt(largest + penalty)
     else:
         values, vectors = np.linalg.eigh(moment)
-        tau = made.moment_mechanism.noise_std * math.sqrt(p / 2.0) / n
+        tau = made.moment.mechanism.noise_std * math.sqrt(p / 2.0) / n
         theta = plain_shrink(values, tau)
         theta = theta * min(largest, max(values.sum(), made.problem.bias**2)) / theta.sum()
         A = sum(
@@ -150,14 +150,14 @@ def test_all_that_is_asked_of_the_data_follows_from_releases(monkeypatch):
     np.testing.assert_array_equal(w, w_other)
     assert steps == steps_other
     assert len(one) == steps.n_steps + 2
-    assert one[0] == other[0] == plan().moment_mechanism
+    assert one[0] == other[0] == plan().moment.mechanism
     np.testing.assert_array_equal(one[1][0], other[1][0])
     assert one[1][1] == other[1][1] == steps.clip
     mechanisms = {mechanism for _, mechanism in one[2:]}
     assert mechanisms == {mechanism for _, mechanism in other[2:]}
     (mechanism,) = mechanisms
     assert mechanism.contribution_bound == steps.clip
-    expected = plan().steps_multiplier * math.sqrt(steps.n_steps)
+    expected = plan().steps.noise_multiplier * math.sqrt(steps.n_steps)
     assert mechanism.noise_multiplier == pytest.approx(expected, rel=1e-15)
 
 
@@ -167,7 +167,7 @@ def test_all_that_is_asked_of_the_data_follows_from_releases(monkeypatch):
 def test_clips_and_steps_have_floors_whatever_is_released(n_rows, p, epsilon, name, rng):
     """From noise alone, which tells that there are no rows: C is never 0."""
     made = plan(n_rows=n_rows, n_columns=p, epsilon=epsilon)
-    noise = rng.standard_normal(p * (p + 1) // 2) * made.moment_mechanism.noise_std / n_rows
+    noise = rng.standard_normal(p * (p + 1) // 2) * made.moment.mechanism.noise_std / n_rows
     for vector in (noise, -np.abs(noise), 1e3 * noise, 0.0 * noise):
         steps = choose_steps(whiten(as_symmetric(vector, p), made), made, RULES[name])
         least = min(0.08 * math.sqrt(n_rows / made.noise), RULES[name].clip * 0.1)
@@ -229,7 +229,7 @@ def test_no_alpha_makes_a_step_too_long(name, n_rows, alpha, rng):
     loss = LOSSES.get(name, Multinomial(3))
     made = plan(n_rows=n_rows, alpha=alpha, smoothness=loss.smoothness)
     clean = np.diag([BIAS**2, 0.001, 0.05, 0.2, 0.4])
-    vector = rng.standard_normal(15) * made.moment_mechanism.noise_std / n_rows
+    vector = rng.standard_normal(15) * made.moment.mechanism.noise_std / n_rows
     white = whiten(clean + as_symmetric(vector, 5), made)
     steps = choose_steps(white, made, RULES[name])
     penalty = alpha * white.A @ white.A

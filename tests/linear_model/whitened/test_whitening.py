@@ -50,7 +50,7 @@ def test_the_map_is_what_its_bounds_say(bias, size, alpha, n_rows, rng):
     assert lengths[0] > 0.0
     assert lengths[-1] / lengths[0] <= white.stretch * (1.0 + 1e-9)
     largest = made.problem.row_norm**2
-    hidden = made.moment_mechanism.noise_std / n_rows * math.sqrt(6 / 2.0)
+    hidden = made.moment.mechanism.noise_std / n_rows * math.sqrt(6 / 2.0)
     penalty = alpha / made.problem.smoothness
     assert white.noise == pytest.approx(hidden)
     assert white.stretch == pytest.approx(math.sqrt(1.0 + largest / (hidden + penalty)))
@@ -120,7 +120,7 @@ def test_half_of_the_largest_eigenvalue_of_noise_alone(rng):
     """The release's noise, by the code that makes a matrix of it: at its edge are 2 tau."""
     p = 120
     made = plan(n_columns=p)
-    vector = rng.standard_normal(p * (p + 1) // 2) * made.moment_mechanism.noise_std / made.n_rows
+    vector = rng.standard_normal(p * (p + 1) // 2) * made.moment.mechanism.noise_std / made.n_rows
     largest = np.linalg.eigvalsh(as_symmetric(vector, p))[-1]
     white = whiten(as_symmetric(vector, p), made)
     assert 0.85 < largest / (2.0 * white.noise) < 1.1

@@ -1,0 +1,76 @@
+"""One release: the noise that is run and the event that is accounted, from the same numbers."""
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from skdp._mechanisms import DiscreteLaplaceMechanism, GaussianMechanism, LaplaceMechanism
+from skdp.accountant import GaussianEvent, LaplaceEvent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """Sums with noise, of which each record contributes a bounded part.
+
+    Parameters
+    ----------
+    bound : float
+        What one record moves the sums by; where `pairwise`, how far apart the sums of two
+        neighbouring data sets are.
+    noise_multiplier : float
+        Size of the noise over the bound.
+    size, n_records, rounding_slack
+        See `skdp._mechanisms.GaussianMechanism`.
+    pairwise : bool, default=False
+    noise : {"gaussian", "laplace", "counts"}, default="gaussian"
+        The last is Laplace noise on whole counts.
+    design : dict
+        How often and on which batches the sums are released: fields of the event.
+    """
+
+    bound: float
+    noise_multiplier: float
+    size: int
+    n_records: int
+    rounding_slack: float = 0.0
+    pairwise: bool = False
+    noise: str = "gaussian"
+    design: dict = field(default_factory=dict)
+
+    @cached_property
+    def mechanism(self):
+        """What adds the noise."""
+        if self.noise == "counts":
+            return DiscreteLaplaceMechanism(self.noise_multiplier)
+        kind = GaussianMechanism if self.noise == "gaussian" else LaplaceMechanism
+        return kind(
+            contribution_bound=self.bound,
+            noise_multiplier=self.noise_multiplier,
+            size=self.size,
+            n_records=self.n_records,
+            rounding_slack=self.rounding_slack,
+        )
+
+    @property
+    def event(self):
+        """What the accountant adds up."""
+        if self.noise == "gaussian":
+            return GaussianEvent(self.noise_multiplier, pairwise=self.pairwise, **self.design)
+        counts = self.noise == "counts"
+        return LaplaceEvent(self.noise_multiplier, counts=counts, **self.design)
+
+    def bounded(self, bound, *, stretch=1.0):
+        """Return the same release under a bound that earlier releases gave.
+
+        Parameters
+        ----------
+        bound : float
+        stretch : float, default=1.0
+            Factor by which rounding errors may have grown, relative to the bound.
+        """
+        return replace(self, bound=bound, rounding_slack=self.rounding_slack * stretch)
+
+    def split(self, n_steps):
+        """Return so many steps that spend together what this spends."""
+        noise = self.noise_multiplier * math.sqrt(n_steps)
+        return replace(self, noise_multiplier=noise, design={**self.design, "n_steps": n_steps})
