@@ -12,8 +12,46 @@ _ROUNDING = 1e-15
 _ROUNDING_OF_LOG = 1.0 + 2.0**-50
 
 
+class Event:
+    """What accountants ask of every event. By default: noise on full batches, nothing pure."""
+
+    n_steps = n_parts = 1
+
+    @property
+    def is_pure(self):
+        """Whether the event has a guarantee of delta = 0."""
+        return False
+
+    @property
+    def erasure(self):
+        """Probability that the event reveals everything, beyond what its noise does."""
+        return 0.0
+
+    @property
+    def pairwise(self):
+        """Whether the event is the same whatever neighbours differ by."""
+        return False
+
+    @property
+    def sampling_rate(self):
+        """Probability that a record takes part in a step."""
+        return 1.0
+
+    @property
+    def sampling(self):
+        """How batches are drawn: "poisson", "partition" or "full batch"."""
+        if self.sampling_rate < 1:
+            return "poisson"
+        return "partition" if self.n_parts > 1 else "full batch"
+
+    @property
+    def n_releases(self):
+        """Number of releases that were made."""
+        return self.n_steps * self.n_parts
+
+
 @dataclass(frozen=True)
-class GaussianEvent:
+class GaussianEvent(Event):
     """Gaussian noise added to sums over Poisson batches, several times.
 
     Parameters
@@ -76,28 +114,6 @@ class GaussianEvent:
             gaussian = f"{self.n_parts} disjoint {gaussian}"
         return f"{self.n_steps} x {gaussian}"
 
-    @property
-    def is_pure(self):
-        """Whether the event has a guarantee of delta = 0; Gaussian noise has none."""
-        return False
-
-    @property
-    def erasure(self):
-        """Probability that the event reveals everything: none beyond its own noise."""
-        return 0.0
-
-    @property
-    def sampling(self):
-        """How batches are drawn: "poisson", "partition" or "full batch"."""
-        if self.sampling_rate < 1:
-            return "poisson"
-        return "partition" if self.n_parts > 1 else "full batch"
-
-    @property
-    def n_releases(self):
-        """Number of releases that were made."""
-        return self.n_steps * self.n_parts
-
     def mu(self, adjacency):
         """Parameter of Gaussian differential privacy without sampling.
 
@@ -147,7 +163,7 @@ class GaussianEvent:
 
 
 @dataclass(frozen=True)
-class LaplaceEvent:
+class LaplaceEvent(Event):
     """Laplace noise added to sums over disjoint batches, several times.
 
     The noise z has a density proportional to ``exp(-||z|| / scale)``, with the L2 norm: it is
@@ -194,6 +210,8 @@ class LaplaceEvent:
     largest_multiplier: float | None = None
     counts: bool = False
 
+    is_pure = True
+
     def __post_init__(self):
         _set_noise_and_counts(self)
         object.__setattr__(self, "counts", check_flag(self.counts, "counts"))
@@ -210,36 +228,6 @@ class LaplaceEvent:
         disjoint = f"{self.n_parts} disjoint " if self.n_parts > 1 else ""
         kind = "DiscreteLaplace" if self.counts else "SphericalLaplace"
         return f"{self.n_steps} x {disjoint}{kind}(scale {noise})"
-
-    @property
-    def is_pure(self):
-        """Whether the event has a guarantee of delta = 0."""
-        return True
-
-    @property
-    def erasure(self):
-        """Probability that the event reveals everything: none beyond its own noise."""
-        return 0.0
-
-    @property
-    def pairwise(self):
-        """Whether the multiplier is relative to a distance between neighbours' values: no."""
-        return False
-
-    @property
-    def sampling_rate(self):
-        """Probability that a record takes part in a step."""
-        return 1.0
-
-    @property
-    def sampling(self):
-        """How batches are drawn: "partition" or "full batch"."""
-        return "partition" if self.n_parts > 1 else "full batch"
-
-    @property
-    def n_releases(self):
-        """Number of releases that were made."""
-        return self.n_steps * self.n_parts
 
     def epsilon(self, adjacency):
         """Pure epsilon of all steps, by basic composition.
@@ -287,7 +275,7 @@ class LaplaceEvent:
 
 
 @dataclass(frozen=True)
-class ErasureEvent:
+class ErasureEvent(Event):
     """With a small probability everything is revealed, and otherwise nothing.
 
     It stands for what may go wrong in a release, and bounds it from above: nothing that happens
@@ -325,6 +313,8 @@ class ErasureEvent:
     probability: float
     n_steps: int = 1
 
+    pairwise = True
+
     def __post_init__(self):
         probability = check_real(self.probability, "probability")
         if not 0 < probability <= 1:
@@ -334,11 +324,6 @@ class ErasureEvent:
 
     def __str__(self):
         return f"{self.n_steps} x Erasure({self.probability:.5g})"
-
-    @property
-    def is_pure(self):
-        """Whether the event has a guarantee of delta = 0: no."""
-        return False
 
     @property
     def erasure(self):
@@ -352,26 +337,6 @@ class ErasureEvent:
     def noise_multiplier(self):
         """Noise of what is seen where nothing is revealed: infinite."""
         return math.inf
-
-    @property
-    def pairwise(self):
-        """Whether the event is the same whatever neighbours differ by: yes."""
-        return True
-
-    @property
-    def sampling_rate(self):
-        """Probability that a record takes part in a step."""
-        return 1.0
-
-    @property
-    def sampling(self):
-        """How batches are drawn: "full batch"."""
-        return "full batch"
-
-    @property
-    def n_releases(self):
-        """Number of releases that were made."""
-        return self.n_steps
 
     def scaled_to_group(self, group_size):
         """Event of one record that dominates this event seen by a group of records.
@@ -394,7 +359,7 @@ class ErasureEvent:
 
 
 @dataclass(frozen=True)
-class RandomizedResponseEvent:
+class RandomizedResponseEvent(Event):
     """Labels published after a coin each, which puts any other class in their place.
 
     Parameters
@@ -434,6 +399,8 @@ class RandomizedResponseEvent:
     n_steps: int = 1
     n_parts: int = 1
 
+    is_pure = pairwise = True
+
     def __post_init__(self):
         object.__setattr__(
             self, "flip_probability", check_real(self.flip_probability, "flip_probability")
@@ -456,36 +423,6 @@ class RandomizedResponseEvent:
         """Probability of the true class less that of another, correctly rounded."""
         numerator, denominator = self.flip_probability.as_integer_ratio()
         return (denominator - self.n_classes * numerator) / denominator
-
-    @property
-    def is_pure(self):
-        """Whether the event has a guarantee of delta = 0."""
-        return True
-
-    @property
-    def erasure(self):
-        """Probability that the event reveals everything: none beyond its own noise."""
-        return 0.0
-
-    @property
-    def pairwise(self):
-        """Whether the event tells neighbouring data sets apart by itself, without a bound: yes."""
-        return True
-
-    @property
-    def sampling_rate(self):
-        """Probability that a record takes part in a step."""
-        return 1.0
-
-    @property
-    def sampling(self):
-        """How batches are drawn: "partition" or "full batch"."""
-        return "partition" if self.n_parts > 1 else "full batch"
-
-    @property
-    def n_releases(self):
-        """Number of releases that were made."""
-        return self.n_steps * self.n_parts
 
     @property
     def noise_multiplier(self):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from scipy.optimize import brentq
 
 from skdp._checks import check_count, check_real
-from skdp.accountant._events import GaussianEvent, LaplaceEvent, checked_events, pure_factor
+from skdp.accountant._events import Event, GaussianEvent, LaplaceEvent, checked_events, pure_factor
 
 _LARGEST_ETA, _SMALLEST_ETA, _SMALLEST_RATE = 100.0, 1e-12, 1e-12
 # Digits of the law that is drawn from, and words of 64 bits of the uniform that draws.
@@ -194,7 +194,7 @@ def any_of_inverse(law, probability):
 
 
 @dataclass(frozen=True)
-class NoisyMaxEvent:
+class NoisyMaxEvent(Event):
     """The name of the largest of several sums over records, each with noise; no sum is published.
 
     The noise is Gumbel's or exponential, of the same scale for each sum. A record adds something
@@ -228,6 +228,8 @@ class NoisyMaxEvent:
     noise_multiplier: float
     n_steps: int = 1
 
+    is_pure = True
+
     def __post_init__(self):
         noise = check_real(self.noise_multiplier, "noise_multiplier")
         if not noise >= 0:
@@ -237,36 +239,6 @@ class NoisyMaxEvent:
 
     def __str__(self):
         return f"{self.n_steps} x NoisyMax(scale {self.noise_multiplier:.5g})"
-
-    @property
-    def is_pure(self):
-        """Whether the event has a guarantee of delta = 0."""
-        return True
-
-    @property
-    def erasure(self):
-        """Probability that the event reveals everything: none beyond its own noise."""
-        return 0.0
-
-    @property
-    def pairwise(self):
-        """Whether the multiplier is relative to a distance between neighbours' values: no."""
-        return False
-
-    @property
-    def sampling_rate(self):
-        """Probability that a record takes part in a step."""
-        return 1.0
-
-    @property
-    def sampling(self):
-        """How batches are drawn: "full batch"."""
-        return "full batch"
-
-    @property
-    def n_releases(self):
-        """Number of releases that were made."""
-        return self.n_steps
 
     def epsilon(self, adjacency):
         """Pure epsilon of all steps.
@@ -313,7 +285,7 @@ INSIDE = (GaussianEvent, LaplaceEvent, NoisyMaxEvent)
 
 
 @dataclass(frozen=True)
-class SelectionEvent:
+class SelectionEvent(Event):
     """The best of a secret number of trials, chosen by a score that is part of each.
 
     Trials are independent and alike: each draws a candidate at random, and publishes what it does
@@ -419,16 +391,6 @@ class SelectionEvent:
         return TruncatedNegativeBinomial(self.eta, self.stopping_rate)
 
     @property
-    def is_pure(self):
-        """Whether the event counts as pure: no, it has a profile, though that may reach 0."""
-        return False
-
-    @property
-    def erasure(self):
-        """Probability that the event reveals everything: trials have no erasures."""
-        return 0.0
-
-    @property
     def pairwise(self):
         """Whether all multipliers are relative to distances between neighbours' values."""
         return all(event.pairwise for event in self.inside)
@@ -448,11 +410,6 @@ class SelectionEvent:
         """How batches are drawn: as all trials do it, or "mixed"."""
         found = {event.sampling for event in self.inside}
         return found.pop() if len(found) == 1 else "mixed"
-
-    @property
-    def n_releases(self):
-        """Number of results that are published; that of releases inside is secret."""
-        return self.n_steps
 
     @property
     def inside(self):
