@@ -17,6 +17,8 @@ _TOLERANCE, _COARSE_TOLERANCE = 1e-3, 1e-2
 _SMALLEST_NOISE = 0.01
 LARGEST_NOISE = 1e9
 _MAX_TRIALS = 80
+# Of `largest_within`: the least power that a cost is taken for, and where it gives up.
+_LEAST_POWER, _SMALLEST_SPENT = 0.2, 1e-12
 # Secant steps in a row that may leave more than half of the bracket.
 _MAX_STALLED = 2
 
@@ -103,6 +105,43 @@ def search_noise(epsilon, delta, design, full_batch):
                 "with any noise; use a larger epsilon or delta, or sampling_rate=1."
             )
     return math.exp(x)
+
+
+def largest_within(spent, start, *, enough):
+    """Return about the largest x whose cost is within a budget, None if none was found.
+
+    A secant in logarithms, held between the largest x that is known to fit and the smallest that
+    isn't: designs change by whole steps, so that costs may jump.
+
+    Parameters
+    ----------
+    spent : callable
+        Given x, its cost over the budget, about a power of x.
+    start : float
+        First x, positive.
+    enough : float
+        Share of the budget that ends the search.
+    """
+    fits, exceeds, last, power = 0.0, math.inf, None, 1.0
+    x = start
+    for _ in range(_MAX_TRIALS):
+        share = spent(x)
+        if share <= 1.0:
+            fits = max(fits, x)
+            if share >= enough:
+                break
+        else:
+            exceeds = min(exceeds, x)
+        if math.isfinite(share):
+            if last is not None and share != last[1] and x != last[0]:
+                power = max(math.log(share / last[1]) / math.log(x / last[0]), _LEAST_POWER)
+            last = x, share
+        x *= ((1.0 + enough) / 2.0 / share) ** (1.0 / power)
+        if not fits < x < exceeds:
+            x = math.sqrt(fits * exceeds) if fits else exceeds / 2.0
+        if not fits < x < exceeds or x < _SMALLEST_SPENT:
+            break
+    return fits or None
 
 
 def _root(excess, x, slope, low, tolerance):

@@ -3,10 +3,8 @@
 import functools
 import math
 
-from scipy.optimize import brentq
-
 from skdp._checks import check_count, check_real
-from skdp.accountant._calibration import gaussian_mu
+from skdp.accountant._calibration import gaussian_mu, largest_within
 from skdp.accountant._events import GaussianEvent, LaplaceEvent
 from skdp.accountant._profile import ADJACENCIES, epsilon_of
 from skdp.accountant._selection_event import (
@@ -18,7 +16,6 @@ from skdp.accountant._selection_event import (
 _SMALLEST_EPSILON, _LARGEST_EPSILON = 1e-6, 1e4
 # Of epsilon, relative: trials may take a calibration each.
 _TOLERANCE, _EXACT_TOLERANCE = 1e-3, 1e-9
-_HALVINGS = 40
 
 
 def calibrate_selection(
@@ -160,29 +157,14 @@ def _calibrate_selection(epsilon, delta, law, trial_events, adjacency, accountan
     # Epsilon is the sum of that of a trial at this delta and of a shift.
     trial_delta = any_of_inverse(law, delta)
 
-    @functools.cache
-    def excess(log_epsilon):
-        alternatives = trial_events(math.exp(log_epsilon), trial_delta)
-        event = SelectionEvent(alternatives, law.eta, law.stopping_rate)
-        found = epsilon_of((event,), adjacency, accountant, delta)
-        # The root finder needs numbers.
-        return min(found, 2 * _LARGEST_EPSILON) / epsilon - 1
+    def spent(trial_epsilon):
+        event = SelectionEvent(trial_events(trial_epsilon, trial_delta), law.eta, law.stopping_rate)
+        return epsilon_of((event,), adjacency, accountant, delta) / epsilon
 
-    high = math.log(epsilon)
-    if excess(high) <= 0:
-        return epsilon, trial_delta
-    low = high
-    for _ in range(_HALVINGS):
-        high, low = low, low - math.log(2)
-        if excess(low) <= 0:
-            break
-    else:
+    found = largest_within(spent, epsilon, enough=1.0 - tolerance)
+    if found is None:
         raise ValueError(
             f"no trials of a selection with epsilon={epsilon!r} at delta={delta!r} are private "
             "enough; use larger targets or a smaller mean."
         )
-    found, nudge = brentq(excess, low, high, xtol=tolerance, rtol=tolerance), tolerance
-    while excess(found) > 0:
-        found -= nudge
-        nudge *= 2
-    return math.exp(found), trial_delta
+    return found, trial_delta

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from skdp._plans._base import CALIBRATION_KEY, SPLIT_SLACK
 from skdp.accountant import GaussianEvent, PrivacyReport, get_epsilon
+from skdp.accountant._calibration import largest_within
 from skdp.metrics._plan import HistogramPlan, gaussian_counts
 
-# What is spent is at least this part of what may be, and by which factor noise is changed until
-# that is so; where it can't be, there is more noise.
-_SPENT, _CHANGE, _MOST_CHANGES = 0.98, 1.1, 120
+# What is spent is at least this part of what may be.
+_SPENT = 0.98
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -113,8 +113,8 @@ def plan_calibration(budget, classifier, share, *, n_rows, n_cells):
 def _fill(budget, classifier, share):
     """Return the noise multiplier of counts with which a budget is spent and not exceeded."""
 
-    def spent(noise):
-        event = GaussianEvent(noise, pairwise=True)
+    def spent(quietness):
+        event = GaussianEvent(1.0 / quietness, pairwise=True)
         together = dataclasses.replace(
             classifier,
             epsilon=math.inf,
@@ -126,17 +126,11 @@ def _fill(budget, classifier, share):
         )
         return together.epsilon_at(budget.delta) / budget.epsilon
 
-    noise = SPLIT_SLACK * budget.calibrate(pairwise=True) / math.sqrt(share)
-    found = spent(noise)
-    for _ in range(_MOST_CHANGES):
-        if found > 1.0:
-            noise *= _CHANGE
-            found = spent(noise)
-        elif found < _SPENT and (more := spent(noise / _CHANGE)) <= 1.0:
-            noise, found = noise / _CHANGE, more
-        else:
-            return noise
-    raise ValueError("the classifier's fit leaves nothing of the budget for its calibration.")
+    start = math.sqrt(share) / (SPLIT_SLACK * budget.calibrate(pairwise=True))
+    quietness = largest_within(spent, start, enough=_SPENT)
+    if quietness is None:
+        raise ValueError("the classifier's fit leaves nothing of the budget for its calibration.")
+    return 1.0 / quietness
 
 
 def _accountant(report: PrivacyReport):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from skdp._plans._base import PIPELINE_KEY, Budget, Plan
+from skdp.accountant._calibration import largest_within
 from skdp.accountant._events import ErasureEvent, joint_erasure
 from skdp.accountant._filter import (
     ERASURE_SHARE,
@@ -21,8 +22,8 @@ from skdp.accountant._filter import (
 )
 from skdp.accountant._profile import full_batch_mu
 
-# A step's part is spent to at least this share of its mu; what is aimed at where it isn't.
-_SPENT, _AIM, _MOST_TRIALS = 0.99, 0.996, 40
+# A step's part is spent to at least this share of its mu.
+_SPENT = 0.99
 # Of delta, for what a step's numerical accountant can't compute, as ledgers give it to a fit.
 _FIT_ERASURE = ERASURE_SHARE * FIT_SHARE
 
@@ -250,16 +251,16 @@ def _fill(name, releases, cost, delta, adjacency):
     ValueError
         If there is none.
     """
-    epsilon, found = cost.epsilon(delta), None
-    for _ in range(_MOST_TRIALS):
-        if epsilon == 0.0:
-            break
-        spent = _cost(releases(epsilon, delta), adjacency, delta)
-        if spent.is_within(cost):
-            found = max(epsilon, found or 0.0)
-            if spent.mu >= _SPENT * cost.mu:
-                break
-        epsilon *= _AIM * cost.mu / spent.mu
+
+    def spent(epsilon):
+        one = _cost(releases(epsilon, delta), adjacency, delta)
+        if one.is_within(cost):
+            return min(one.mu / cost.mu, 1.0)
+        # What exceeds the pair in its erasure alone is no closer to it than what isn't private.
+        return one.mu / cost.mu if one.mu > cost.mu else math.inf
+
+    start = cost.epsilon(delta)
+    found = largest_within(spent, start, enough=_SPENT) if start > 0.0 else None
     if found is None:
         raise ValueError(
             f"too little of the budget is left for step {name!r}: take a smaller delta, a larger "
