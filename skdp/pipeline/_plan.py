@@ -23,7 +23,7 @@ from skdp.accountant._filter import (
 from skdp.accountant._profile import full_batch_mu
 
 # A step's part is spent to at least this share of its mu.
-_SPENT = 0.99
+_SPENT = 0.995
 # Of delta, for what a step's numerical accountant can't compute, as ledgers give it to a fit.
 _FIT_ERASURE = ERASURE_SHARE * FIT_SHARE
 
