@@ -65,7 +65,7 @@ def _release_medians(plan, X, low, high, stream):
         X,
         low=low,
         high=high,
-        n_steps=plan.n_steps,
+        n_steps=plan.releases["median"].event.n_steps,
         mechanism=plan.mechanisms["median"],
         noise=stream,
     )

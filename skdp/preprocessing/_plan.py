@@ -352,14 +352,11 @@ class ImputerPlan(TransformerPlan):
     Parameters
     ----------
     strategy : {"mean", "median", "most_frequent", "constant"}
-    n_steps : int
-        Number of releases.
     threshold : float
         What a category's noisy count must exceed, where categories are discovered.
     """
 
     strategy: str
-    n_steps: int = 0
     threshold: float = math.inf
 
     @property
@@ -397,7 +394,6 @@ def plan_imputer(budget, *, strategy, n_rows, n_columns, n_discovered):
         return ImputerPlan(
             releases={"counts": counts.release},
             erasure=counts.erasure,
-            n_steps=1,
             threshold=counts.threshold,
             **common,
         )
@@ -408,7 +404,7 @@ def plan_imputer(budget, *, strategy, n_rows, n_columns, n_discovered):
         size=n_columns if strategy == "median" else 2 * n_columns,
         n_steps=n_steps,
     )
-    return ImputerPlan(releases={strategy: release}, n_steps=n_steps, **common)
+    return ImputerPlan(releases={strategy: release}, **common)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,7 +1,6 @@
 import math
 
 import pytest
-from tests.plans.test_dpscd import plan
 
 from skdp.accountant import calibrate
 from skdp.linear_model.dpscd import _plan
@@ -11,6 +10,7 @@ from skdp.linear_model.dpscd._plan import (
     proximal_batch_size,
     proximal_strength,
 )
+from tests.linear_model.dpscd.test_plan import plan
 
 AUTO = {"proximal": "auto", "batch_size": "auto", "clipping_norm": "auto", "n_outputs": 1}
 

@@ -3,7 +3,6 @@ import math
 import numpy as np
 import pytest
 from scipy.special import expit
-from tests.plans.test_inference import BIAS, plan
 
 from skdp import _mechanisms
 from skdp._bounds import clip_rows, null_records
@@ -27,6 +26,7 @@ from skdp.linear_model.whitened._standard_errors import (
     map_moment,
     normal_curvature,
 )
+from tests.linear_model.whitened.test_inference_plan import BIAS, plan
 
 NULL = [3, 30]
 NAMES = list(MODELS)

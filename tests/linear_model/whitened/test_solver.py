@@ -3,8 +3,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.plans.test_whitened import BIAS, plan
-from tests.solvers.test_whitening import plain_shrink
 
 from skdp import _mechanisms
 from skdp._bounds import clip_rows, null_records
@@ -20,6 +18,8 @@ from skdp.linear_model.whitened._solver import (
     solve_whitened,
     whiten,
 )
+from tests.linear_model.whitened.test_plan import BIAS, plan
+from tests.linear_model.whitened.test_whitening import plain_shrink
 
 NULL = [3, 30]
 

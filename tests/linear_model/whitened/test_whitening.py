@@ -3,10 +3,10 @@ import math
 import numpy as np
 import pytest
 from sklearn.isotonic import isotonic_regression
-from tests.plans.test_whitened import BIAS, plan
 
 from skdp._mechanisms import as_symmetric
 from skdp.linear_model.whitened._solver import shrink, whiten
+from tests.linear_model.whitened.test_plan import BIAS, plan
 
 
 def moment_of(values, rng):
