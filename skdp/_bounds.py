@@ -215,7 +215,7 @@ def divide_columns(X, unit, centre, bias):
 
 
 @np.errstate(all="ignore")
-def at_zero(weights, centre, bias):
+def uncentred(weights, centre, bias):
     """Return the weights of columns as they were before `divide_columns`, of shape (k, d)."""
     if centre.any():
         weights[:, -1] -= weights[:, : centre.size] @ (centre / bias)

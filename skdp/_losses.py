@@ -40,24 +40,24 @@ class Loss(Protocol):
         What users call it.
     smoothness, lipschitz : float
         Bounds on the derivative's slope and size; `inf` is no bound.
-    margin : float
+    typical_prediction : float
         Size of the predictions that training aims at: some way beyond targets in [-1, 1]; beyond
         the hinge's corner; for the logistic losses, where the slope has fallen to 1 %.
-    reach : float
+    noise_reach : float
         Length that gradient descent lets the noise of w have, times that of a row.
-    caution : float
+    clip_decay : float
         How fast its clip falls with the noise; 0 where clipping would only shrink all slopes.
-    at_zero : float
+    loss_at_zero : float
         The loss of a prediction of 0; `inf` where targets have no bound.
     """
 
     name: str
     smoothness: float
     lipschitz: float
-    margin: float
-    reach: float
-    caution: float
-    at_zero: float
+    typical_prediction: float
+    noise_reach: float
+    clip_decay: float
+    loss_at_zero: float
 
     def value(self, y, m):
         """Return the loss."""
@@ -110,10 +110,10 @@ class SquaredError:
     name: str = "squared_error"
     smoothness: float = 1.0
     lipschitz: float = inf
-    margin: float = 1.2
-    reach: float = 4.0
-    caution: float = 800.0
-    at_zero: float = inf
+    typical_prediction: float = 1.2
+    noise_reach: float = 4.0
+    clip_decay: float = 800.0
+    loss_at_zero: float = inf
 
     def value(self, y, m):
         """Return the loss."""
@@ -152,10 +152,10 @@ class Hinge(_UnitInterval):
     name: str = "hinge"
     smoothness: float = inf
     lipschitz: float = 1.0
-    margin: float = 2.5
-    reach: float = 25.0
-    caution: float = 0.0
-    at_zero: float = 1.0
+    typical_prediction: float = 2.5
+    noise_reach: float = 25.0
+    clip_decay: float = 0.0
+    loss_at_zero: float = 1.0
 
     def value(self, y, m):
         """Return the loss."""
@@ -190,10 +190,10 @@ class LogLoss(_UnitInterval):
     name: str = "log_loss"
     smoothness: float = 0.25
     lipschitz: float = 1.0
-    margin: float = 5.0
-    reach: float = 16.0
-    caution: float = 16.0
-    at_zero: float = log(2.0)
+    typical_prediction: float = 5.0
+    noise_reach: float = 16.0
+    clip_decay: float = 16.0
+    loss_at_zero: float = log(2.0)
 
     def value(self, y, m):
         """Return the loss."""
@@ -297,10 +297,10 @@ class Huber:
     threshold: float
     name: str = "huber"
     smoothness: float = 1.0
-    margin: float = 1.2
-    reach: float = 4.0
-    caution: float = 800.0
-    at_zero: float = inf
+    typical_prediction: float = 1.2
+    noise_reach: float = 4.0
+    clip_decay: float = 800.0
+    loss_at_zero: float = inf
 
     @property
     def lipschitz(self):
@@ -330,12 +330,12 @@ class Multinomial:
     name: str = "multinomial"
     smoothness: float = 0.5
     lipschitz: float = sqrt(2.0)
-    margin: float = 5.0
-    reach: float = 16.0
-    caution: float = 16.0
+    typical_prediction: float = 5.0
+    noise_reach: float = 16.0
+    clip_decay: float = 16.0
 
     @property
-    def at_zero(self):
+    def loss_at_zero(self):
         """The logarithm of the number of classes."""
         return log(self.n_classes)
 

@@ -71,13 +71,13 @@ class Weights(NamedTuple):
     is_zero: np.ndarray | None = None
     scale: WeightScale = EVEN
 
-    def in_full(self, n_rows):
+    def expand(self, n_rows):
         """Return all weights, 0 and 1 included, as an array of shape (n_rows,)."""
         if self.of_rows is None:
             return np.ones(n_rows)
         return np.where(self.is_zero, 0.0, self.of_rows)
 
-    def nulled(self, rows):
+    def without_zero_weights(self, rows):
         """Return certified rows in which records of weight 0 are null records."""
         if self.is_zero is None:
             return rows

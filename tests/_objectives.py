@@ -13,7 +13,7 @@ EVERY = {**EACH, "multinomial": Multinomial(3)}
 
 
 def labels(loss):
-    return [-1.0, 1.0] if isfinite(loss.at_zero) else [-1.7, 0.0, 0.4]
+    return [-1.0, 1.0] if isfinite(loss.loss_at_zero) else [-1.7, 0.0, 0.4]
 
 
 def dual_range(loss, y):

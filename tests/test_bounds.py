@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from skdp._bounds import (
-    at_zero,
     augmented_norm,
     clip_columns,
     clip_rows,
@@ -13,6 +12,7 @@ from skdp._bounds import (
     null_records,
     row_norms,
     summation_slack,
+    uncentred,
 )
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp._clipping import clip_contributions, clip_entries
@@ -255,7 +255,7 @@ def test_centred_columns_predict_the_same_and_null_records_stay_null(rng):
     np.testing.assert_allclose(np.delete(found, 7, 0)[:, 0] * 0.5, np.delete(X, 7, 0)[:, 0] - 0.4)
     assert not found[7].any()
     predicted = found @ (unit * weights).T
-    np.testing.assert_allclose(columns @ at_zero(weights, centre, bias).T, predicted, atol=1e-12)
+    np.testing.assert_allclose(columns @ uncentred(weights, centre, bias).T, predicted, atol=1e-12)
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])

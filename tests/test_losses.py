@@ -154,7 +154,7 @@ def test_multinomial(n_classes, rng):
     far = np.where(np.arange(n_classes) == 0, 50.0, 0.0)
     wrong = np.where(np.arange(n_classes) == 1, 1.0, -1.0)
     assert np.linalg.norm(loss.gradient(wrong, far)) == pytest.approx(loss.lipschitz)
-    assert loss.value(wrong, np.zeros(n_classes)) == pytest.approx(loss.at_zero)
+    assert loss.value(wrong, np.zeros(n_classes)) == pytest.approx(loss.loss_at_zero)
     # The smoothness is reached by two classes of probability 1/2 each.
     half = np.where(np.arange(n_classes) < 2, 50.0, 0.0)
     apart = np.where(np.arange(n_classes) == 0, 1.0, np.where(np.arange(n_classes) == 1, -1.0, 0.0))
@@ -169,8 +169,8 @@ def test_multinomial(n_classes, rng):
 @pytest.mark.parametrize("name", EACH)
 def test_loss_at_zero(name):
     loss = EACH[name]
-    worst = 1.0 if isfinite(loss.at_zero) else inf
-    assert loss.value(worst, 0.0) == loss.value(-worst, 0.0) == pytest.approx(loss.at_zero)
+    worst = 1.0 if isfinite(loss.loss_at_zero) else inf
+    assert loss.value(worst, 0.0) == loss.value(-worst, 0.0) == pytest.approx(loss.loss_at_zero)
 
 
 def members(protocol):

@@ -105,21 +105,21 @@ def same(one, other):
 def test_weights_are_relative_to_their_mean_and_those_of_classes_are_not():
     given, targets = np.array([1.0, 0.0, 3.0, 4.0]), np.array([[1.0], [-1.0], [-1.0], [1.0]])
     of_rows = weigh(given)
-    np.testing.assert_allclose(of_rows.in_full(4), [0.5, 0.0, 1.5, 2.0])
+    np.testing.assert_allclose(of_rows.expand(4), [0.5, 0.0, 1.5, 2.0])
     assert of_rows.scale.largest == 2.0
     assert of_rows.scale.typical == pytest.approx(np.sqrt((0.25 + 2.25 + 4.0) / 3))
     both = weigh(given, class_weight={"0": 0.1, "1": 9.0}, classes=LABELS, targets=targets)
-    np.testing.assert_allclose(both.in_full(4), [4.5, 0.0, 0.15, 18.0])
+    np.testing.assert_allclose(both.expand(4), [4.5, 0.0, 0.15, 18.0])
     assert both.scale.largest == pytest.approx(18.0)
     assert both.scale.typical == pytest.approx(of_rows.scale.typical * np.sqrt(0.9))
     assert both.scale.wanted == pytest.approx(of_rows.scale.typical * 9.0)
     three = np.array([[1.0, -1.0, -1.0], [-1.0, -1.0, 1.0]])
     several = weigh(class_weight={2: 5.0}, classes=np.arange(3), targets=three)
-    np.testing.assert_array_equal(several.in_full(2), [1.0, 5.0])
+    np.testing.assert_array_equal(several.expand(2), [1.0, 5.0])
     for alike in (weigh(), weigh(np.full(4, 0.3)), weigh(None, class_weight={}, classes=LABELS)):
         assert alike.of_rows is None
         assert alike.scale == EVEN
-        np.testing.assert_array_equal(alike.in_full(3), np.ones(3))
+        np.testing.assert_array_equal(alike.expand(3), np.ones(3))
 
 
 def test_weights_that_balance_two_classes_have_the_typical_size_of_rows():

@@ -267,7 +267,8 @@ def auto_batch_size(n_rows, *, noise_of_fit=0.0):
     """Return a quarter of the square root of n, at least 8, or what the noise asks for if more.
 
     With the automatic clipping norm, a batch of L rows follows a row's error up to
-    ``margin * L / noise_of_fit``, and only its sign beyond: `_FOLLOWED` of the margin at least.
+    ``typical_prediction * L / noise_of_fit``, and only its sign beyond: at least `_FOLLOWED` of a
+    typical prediction.
     """
     smallest = max(8, round(math.sqrt(n_rows) / 4.0))
     return min(n_rows, max(smallest, math.ceil(_FOLLOWED * noise_of_fit)))

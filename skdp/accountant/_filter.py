@@ -19,7 +19,7 @@ from skdp.accountant._calibration import calibrate
 from skdp.accountant._events import ErasureEvent, GaussianEvent, joint_erasure, total
 from skdp.accountant._loss_distribution import smallest_pld_delta
 from skdp.accountant._profile import ADJACENCIES, build_profile, epsilon_of, full_batch_mu
-from skdp.accountant._selection_event import checked_releases, there_and_back
+from skdp.accountant._selection_event import both_directions, checked_releases
 
 # Share of a budget's delta that is kept for erasures, and share of that for one Poisson fit: 200
 # of these can be charged. Full batches lose some 0.1 % of epsilon by it, ten usual Poisson fits of
@@ -163,7 +163,7 @@ def cost_of_report(report, adjacency, *, erasure):
                 f"adjacency={adjacency!r}: one protects a label, the other a record."
             )
         if adjacency == "replace_one":
-            events = there_and_back(events)
+            events = both_directions(events)
     return gaussian_cost(events, adjacency, erasure=erasure)
 
 

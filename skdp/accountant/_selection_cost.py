@@ -15,7 +15,7 @@ from skdp.accountant._selection_event import (
 
 _SMALLEST_EPSILON, _LARGEST_EPSILON = 1e-6, 1e4
 # Of epsilon, relative: trials may take a calibration each.
-_TOLERANCE, _EXACT_TOLERANCE = 1e-3, 1e-9
+_TOLERANCE, _EXACT_TOLERANCE = 2e-4, 1e-9
 
 
 def calibrate_selection(

@@ -445,14 +445,14 @@ def checked_releases(events):
     )
 
 
-def there_and_back(events):
+def both_directions(events):
     """Return events, in which a record was nulled, for one that goes and one that comes.
 
     Only distances between neighbours' values count twice, as others do so by themselves. The one
     that comes is in the place of the one that goes, and so in the same part of a trial.
     """
     return tuple(
-        replace(event, alternatives=tuple(map(there_and_back, event.alternatives)))
+        replace(event, alternatives=tuple(map(both_directions, event.alternatives)))
         if type(event) is SelectionEvent
         else (event.scaled_to_group(2) if event.pairwise else event)
         for event in events

@@ -18,7 +18,7 @@ from skdp._plans._base import Budget
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_data
 from skdp._targets import encode_labels
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
-from skdp.ledger._account import COVERED
+from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._base import COMMON_CONSTRAINTS, RowPrivateEstimator
 from skdp.metrics._solver import Axis, release_histogram
 
@@ -279,7 +279,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
             # The ledger knows the seed of all; a plain fit with it must have noise of its own.
             "random_state": None,
             # The counts and the classifier are charged together.
-            "ledger": COVERED,
+            "ledger": ALREADY_CHARGED,
         }
         return clone(self.estimator).set_params(**chosen)
 

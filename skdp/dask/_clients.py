@@ -63,7 +63,7 @@ def compute_here(*collections):
     return _withheld(_FAILED_HERE, dask.compute, *collections, scheduler="synchronous")
 
 
-def alone(parts):
+def culled(parts):
     """Return the graph and key of each part, of which the graph has nothing that isn't needed.
 
     A collection's has the tasks of all parts, and to go through them for each part of each pass
@@ -77,17 +77,17 @@ def alone(parts):
     return [(cull(graphs[id(part.dask)], [part.key])[0], part.key) for part in parts]
 
 
-def get_here(graph, key):
-    """Return what this process computes of a part, see `alone`."""
+def compute_part(graph, key):
+    """Return what this process computes of a part, see `culled`."""
     return _withheld(_FAILED_HERE, dask.get, graph, key)
 
 
-def call_here(function, *args):
+def call_locally(function, *args):
     """Return what a function makes of partitions in this process."""
     return _withheld(_FAILED_HERE, function, *args)
 
 
-def call_there(function, *args, **options):
+def call_client(function, *args, **options):
     """Return what a method of a client gives."""
     return _withheld(_FAILED_THERE, function, *args, **options)
 

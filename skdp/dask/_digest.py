@@ -14,7 +14,7 @@ _WORD_BYTES = 8
 _DIGEST_BYTES = 16
 
 
-class Seal(NamedTuple):
+class KeyedDigest(NamedTuple):
     """What takes digests of arrays, alike on every machine and for one fit.
 
     Rows have a digest for each block of theirs. Its 64-bit words w, 8192 at a time, give two sums

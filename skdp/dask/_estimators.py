@@ -20,7 +20,7 @@ from skdp.dask._map import map_rows
 from skdp.dask._sums import passes
 from skdp.dask._table import read_table
 from skdp.exceptions import warn_user
-from skdp.ledger._account import COVERED
+from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.linear_model._base import NO_TARGET_BOUNDS
 from skdp.linear_model.whitened._row_sums import block_rows
@@ -126,7 +126,7 @@ class DaskWhitened:
 
     def _reading(self):
         """Return what workers get to know of this: neither a seed nor a ledger."""
-        return self._local(**{**self._shared(), "random_state": None, "ledger": COVERED})
+        return self._local(**{**self._shared(), "random_state": None, "ledger": ALREADY_CHARGED})
 
     def _shared(self):
         """Return the parameters of the class that this one has in memory."""

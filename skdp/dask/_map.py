@@ -8,12 +8,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skdp.dask._table import check_rows, parts_of_frame
-from skdp.ledger._account import COVERED
+from skdp.ledger._account import ALREADY_CHARGED
 from skdp.preprocessing import BoundsScaler, NormClipper
 
 # They learn nothing, and are fitted to know the number of columns.
 _LEARN_NOTHING = (BoundsScaler, NormClipper)
-_NOT_FOR_WORKERS = {"random_state": None, "ledger": COVERED}
+_NOT_FOR_WORKERS = {"random_state": None, "ledger": ALREADY_CHARGED}
 
 
 def map_rows(function, X):

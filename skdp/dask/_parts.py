@@ -11,7 +11,7 @@ from skdp._bounds import BoundedRows, null_records
 from skdp._sklearn import validate_arrays
 from skdp._sparse import canonical
 from skdp._threads import single_threaded_blas
-from skdp.dask._digest import Seal, private_blocks
+from skdp.dask._digest import KeyedDigest, private_blocks
 from skdp.linear_model.walr._solver import PublicRows
 from skdp.linear_model.whitened._row_sums import RowSums
 
@@ -49,7 +49,7 @@ class Reader(Protocol):
         """Return the loss, if there is to be one."""
 
 
-class Stated(NamedTuple):
+class PartitionSpec(NamedTuple):
     """What a collection states of a part.
 
     Attributes
@@ -79,7 +79,7 @@ class Stated(NamedTuple):
         return None if np.shape(X)[0] == self.size else _OTHER_SIZE
 
 
-class Refusal(NamedTuple):
+class RejectedPartition(NamedTuple):
     """Why a part can't be used, in words that quote no entry."""
 
     message: str
@@ -93,7 +93,7 @@ class Kept(NamedTuple):
     targets : ndarray of shape (m, k)
     scale, bias, norm
         See `skdp._bounds.BoundedRows`.
-    seal : Seal
+    seal : KeyedDigest
     size : int
         Rows of a block.
     digests : bytes
@@ -108,7 +108,7 @@ class Kept(NamedTuple):
     scale: np.ndarray | None
     bias: float
     norm: np.ndarray
-    seal: Seal
+    seal: KeyedDigest
     size: int
     digests: bytes
     digest: bytes
@@ -116,19 +116,19 @@ class Kept(NamedTuple):
 
 
 def read_part(reader, stated, seal, X, y):
-    """Return what is kept of a part, or a `Refusal`.
+    """Return what is kept of a part, or a `RejectedPartition`.
 
     An error would be logged by the worker together with what it was computing.
 
     Parameters
     ----------
     reader : Reader
-    stated : Stated
-    seal : Seal
+    stated : PartitionSpec
+    seal : KeyedDigest
     X, y : array-like
     """
     if fault := stated.fault_of(X, y):
-        return Refusal(fault)
+        return RejectedPartition(fault)
     try:
         checks = {"accept_sparse": "csr", **reader.checks_of_targets}
         X, y, _ = validate_arrays(reader.name, X, y, dtype=FLOATS, **checks)
@@ -141,7 +141,7 @@ def read_part(reader, stated, seal, X, y):
                 bounded.append(reader.certified_rows(rows)._replace(X=None))
             digests.append(seal.of(rows))
     except (TypeError, ValueError) as error:
-        return Refusal(str(error))
+        return RejectedPartition(str(error))
     of_targets = seal.of(np.ascontiguousarray(targets))
     digest = blake2b(b"".join([*digests, of_targets]), digest_size=len(of_targets)).digest()
     norm = np.concatenate([rows.norm for rows in bounded])

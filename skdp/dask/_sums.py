@@ -16,11 +16,11 @@ from skdp._bounds import present_records
 from skdp._random import random_name
 from skdp._sklearn import as_configured_here
 from skdp._threads import map_in_order, single_threaded_blas, sum_in_order
-from skdp.dask._clients import RowsChangedError, alone, call_here, call_there, get_here
-from skdp.dask._digest import Seal
+from skdp.dask._clients import RowsChangedError, call_client, call_locally, compute_part, culled
+from skdp.dask._digest import KeyedDigest
 from skdp.dask._parts import (
-    Refusal,
-    Stated,
+    PartitionSpec,
+    RejectedPartition,
     measure_part,
     part_by_label,
     part_moment,
@@ -53,10 +53,12 @@ class PartedSums(ABC):
     def __init__(self, table, reader, on_pass):
         self._table, self._reader, self._on_pass = table, reader, on_pass
         self._A = self._bound = None
-        self._seal = Seal(random_name().encode())
+        self._seal = KeyedDigest(random_name().encode())
         null_rows = _null_rows_of_parts(table.sizes)
         shape = table.n_features, table.names, table.n_targets
-        self._stated = [Stated(s, *shape, n) for s, n in zip(table.sizes, null_rows, strict=True)]
+        self._stated = [
+            PartitionSpec(s, *shape, n) for s, n in zip(table.sizes, null_rows, strict=True)
+        ]
 
     def moment(self, mechanism):
         """See `RowSums.moment`."""
@@ -113,7 +115,7 @@ class LocalSums(PartedSums):
 
     def __init__(self, table, reader, on_pass):
         super().__init__(table, reader, on_pass)
-        self._rows, self._targets = alone(table.rows), alone(table.targets)
+        self._rows, self._targets = culled(table.rows), culled(table.targets)
         n_threads = effective_n_jobs(reader.n_jobs)
         self._n_parts = min(n_threads, len(self._rows))
         self._n_threads = n_threads // self._n_parts
@@ -125,8 +127,8 @@ class LocalSums(PartedSums):
     def _read(self):
         @as_configured_here
         def read(stated, *pair):
-            X, y = starmap(get_here, pair)
-            return call_here(read_part, self._reader, stated, self._seal, X, y)
+            X, y = starmap(compute_part, pair)
+            return call_locally(read_part, self._reader, stated, self._seal, X, y)
 
         parts = zip(self._stated, self._rows, self._targets, strict=True)
         for kept in map_in_order(read, parts, self._n_parts):
@@ -142,8 +144,8 @@ class LocalSums(PartedSums):
     def _each(self, function, args):
         @as_configured_here
         def call(part, kept):
-            X = get_here(*part)
-            return call_here(function, self._reader, self._n_threads, X, kept, *args)
+            X = compute_part(*part)
+            return call_locally(function, self._reader, self._n_threads, X, kept, *args)
 
         return map_in_order(call, zip(self._rows, self._kept, strict=True), self._n_parts)
 
@@ -243,7 +245,7 @@ class ClusterSums(PartedSums):
         """Give workers, or None, and the places of parts that a task of theirs adds up."""
         if not self._table.held:
             return [(None, [place]) for place in range(len(self._rows))]
-        holders = call_there(self._client.who_has, self._rows)
+        holders = call_client(self._client.who_has, self._rows)
         by_worker = {}
         for place, future in enumerate(self._rows):
             held_by = holders.get(future.key) or (None,)
@@ -258,19 +260,19 @@ class ClusterSums(PartedSums):
             key = f"skdp-{name}-{uuid4().hex}"
             with dask.annotate(**options):
                 made.append(dask.delayed(function, pure=False)(*args, dask_key_name=key))
-        return call_there(self._client.compute, made, optimize_graph=False)
+        return call_client(self._client.compute, made, optimize_graph=False)
 
     def _gather(self, futures):
-        return call_there(self._client.gather, futures)
+        return call_client(self._client.gather, futures)
 
 
 def _verdict(kept):
-    return kept if isinstance(kept, Refusal) else kept.digest
+    return kept if isinstance(kept, RejectedPartition) else kept.digest
 
 
 def _refuse_if_any(kept):
     for part in kept:
-        if isinstance(part, Refusal):
+        if isinstance(part, RejectedPartition):
             raise ValueError(part.message)
 
 

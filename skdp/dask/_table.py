@@ -8,7 +8,7 @@ import dask.array
 import numpy as np
 from dask.base import is_dask_collection
 
-from skdp.dask._clients import call_there, compute_here
+from skdp.dask._clients import call_client, compute_here
 
 _NO_COLLECTION = "{} must be a Dask array or data frame, whose partitions are rows."
 _UNKNOWN = (
@@ -140,7 +140,7 @@ def _counted(parts, client):
     ]
     if client is None:
         return compute_here(*counts)
-    return call_there(client.gather, call_there(client.compute, counts, optimize_graph=False))
+    return call_client(client.gather, call_client(client.compute, counts, optimize_graph=False))
 
 
 def _n_rows(part):

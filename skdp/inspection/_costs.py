@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from skdp._checks import check_count
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator
 from skdp.accountant import PrivacyReport, compose
-from skdp.pipeline._steps import forest, tree, whatever_leaks, why_container_is_refused
+from skdp.pipeline._steps import find_leaks, step_list, tree, why_container_is_refused
 
 
 def preview(estimator, n_samples, n_features, n_outputs=1):
@@ -125,7 +125,7 @@ def total_report(pipeline):
         return pipeline.privacy_report_
     is_outermost = type(pipeline) is Pipeline
     steps = pipeline.steps if is_outermost else [("estimator", pipeline)]
-    trees = forest(steps, fitted=True)
+    trees = step_list(steps, fitted=True)
     reports, covered = [], set()
     for leaf in (leaf for step in trees for leaf in step.leaves()):
         report = getattr(leaf.estimator, "privacy_report_", None)
@@ -140,7 +140,7 @@ def total_report(pipeline):
         raise ValueError("no step of the pipeline has a report: nothing was fitted privately.")
     missing = [
         _NOT_COVERED.format(step.path, step.kind, reason)
-        for step, (reason, _) in whatever_leaks(trees)
+        for step, (reason, _) in find_leaks(trees)
         if step.path not in covered
     ]
     if is_outermost and (found := why_container_is_refused(tree("", pipeline))):

@@ -142,7 +142,7 @@ def _internal_problem(estimator, X, y, public_weight):
             f"y has {targets.shape[1]} outputs, but {type(estimator).__name__} was fitted with "
             f"{coefs.shape[0]}."
         )
-    return rows, targets, loss, coefs, weights.in_full(X.shape[0])
+    return rows, targets, loss, coefs, weights.expand(X.shape[0])
 
 
 def _read(estimator, X, y):

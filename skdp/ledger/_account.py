@@ -20,22 +20,22 @@ _LEFT_OUT = {"random_state", "n_jobs", "ledger", "verbose"}
 
 
 class LedgerParameter:
-    """What the parameter of an estimator may be besides a path: a ledger, or `COVERED`."""
+    """What the parameter of an estimator may be besides a path: a ledger, or `ALREADY_CHARGED`."""
 
 
-class _Covered(LedgerParameter):
-    """See `COVERED`."""
+class _AlreadyCharged(LedgerParameter):
+    """See `ALREADY_CHARGED`."""
 
     def __reduce__(self):
-        return "COVERED"
+        return "ALREADY_CHARGED"
 
     def __repr__(self):
-        return "COVERED"
+        return "ALREADY_CHARGED"
 
 
 # In place of a ledger: somebody else charges for this fit. It is the same object in every copy and
 # process.
-COVERED = _Covered()
+ALREADY_CHARGED = _AlreadyCharged()
 # What `ledger` of an estimator may be.
 LEDGER_CONSTRAINT = [str, os.PathLike, LedgerParameter, None]
 
@@ -92,7 +92,7 @@ def resolve_account(ledger, estimator, parameters):
 
     Parameters
     ----------
-    ledger : None, str, os.PathLike, PrivacyLedger or COVERED
+    ledger : None, str, os.PathLike, PrivacyLedger or ALREADY_CHARGED
         The estimator's parameter. None takes the environment variable SKDP_LEDGER, if it is set.
     estimator : str
         Name of the class.
@@ -109,7 +109,7 @@ def resolve_account(ledger, estimator, parameters):
         If the path leads to no ledger.
     """
     ledger = named_ledger(ledger)
-    if ledger is None or ledger is COVERED:
+    if ledger is None or ledger is ALREADY_CHARGED:
         return None
     if not isinstance(ledger, LedgerParameter):
         from skdp.ledger import PrivacyLedger

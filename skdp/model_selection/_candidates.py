@@ -7,9 +7,9 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 
 from skdp._estimator import RecordPrivateEstimator, refuse_settings
-from skdp.ledger._account import COVERED
+from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._base import RowPrivateEstimator
-from skdp.pipeline._steps import all_leaves, fix_density, private_leaves, tree, whatever_leaks
+from skdp.pipeline._steps import all_leaves, find_leaks, fix_density, private_leaves, tree
 
 SET_BY_SEARCH = ("epsilon", "delta", "adjacency", "ledger", "random_state")
 # Steps of skdp take all finite rows; None and words such as 'passthrough' do, too.
@@ -124,7 +124,9 @@ def make_candidates(search, settings, classes):
         fix_density(_steps_before_last(model))
         for leaf in private_leaves([tree("estimator", model)]):
             refuse_settings(leaf.estimator, search, repr(leaf.path))
-        last_step(model).set_params(adjacency=search.adjacency, ledger=COVERED, random_state=None)
+        last_step(model).set_params(
+            adjacency=search.adjacency, ledger=ALREADY_CHARGED, random_state=None
+        )
         models.append(model)
     if len({is_classifier(model) for model in (estimator, *models)}) > 1:
         raise ValueError("candidates must all be classifiers or regressors, as the estimator is.")
@@ -168,7 +170,7 @@ def _check_steps(steps):
     for leaf in private_leaves(steps):
         if leaf.estimator._learns():
             raise TypeError(_SPENDS.format(leaf.kind))
-    for step, (reason, _) in whatever_leaks(steps):
+    for step, (reason, _) in find_leaks(steps):
         raise TypeError(_NOT_STATELESS.format(step.kind, reason))
     for leaf in all_leaves(steps):
         if leaf.is_frozen:

@@ -270,10 +270,10 @@ def _choice_noise(budget, n_validation, n_candidates, row_spread):
     """
     if not budget.is_private:
         return 0.0
-    loudest = budget.calibrate_pure(epsilons=_as_pure(budget))
+    max_noise = budget.calibrate_pure(epsilons=_as_pure(budget))
     allowed = _CHOICE_LOSS * row_spread * math.sqrt(n_validation)
     excess = _excess_of_largest(n_candidates)
-    wanted = min(allowed / excess, loudest) if excess else loudest
+    wanted = min(allowed / excess, max_noise) if excess else max_noise
     return max(float(wanted), SPLIT_SLACK * budget.calibrate_pure())
 
 

@@ -16,7 +16,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 
 from skdp._sklearn import take_rows
-from skdp.ledger._account import COVERED
+from skdp.ledger._account import ALREADY_CHARGED
 from skdp.metrics import private_score
 from skdp.metrics._scorings import row_scores
 from skdp.model_selection._candidates import last_step
@@ -153,7 +153,7 @@ def _score(model, plan, records, stream):
         mechanism=plan.score_noise,
         target_bounds=records.target_bounds,
         random_state=stream.as_random_state(),
-        ledger=COVERED,
+        ledger=ALREADY_CHARGED,
     ).value
 
 

@@ -16,16 +16,16 @@ from skdp._plans._base import LARGE_DELTA
 from skdp._sklearn import quietly, refuse_foreign
 from skdp._targets import encode_labels
 from skdp.exceptions import PrivacyWarning
-from skdp.ledger._account import COVERED
+from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._base import RowPrivateEstimator
-from skdp.pipeline._chain import forget
-from skdp.pipeline._plan import Learner, plan_pipeline
+from skdp.pipeline._chain import reset_bounds
+from skdp.pipeline._plan import PrivateStep, plan_pipeline
 from skdp.pipeline._steps import (
     SEPARATOR,
     declared_width,
     fix_density,
-    forest,
     private_leaves,
+    step_list,
     width_after,
     widths,
 )
@@ -127,10 +127,10 @@ def fresh_steps(pipeline):
         If one has settings of its own that would be lost.
     """
     steps = [(name, clone(step, safe=False)) for name, step in pipeline.steps]
-    fix_density(forest(steps))
-    for leaf in private_leaves(forest(steps)):
+    fix_density(step_list(steps))
+    for leaf in private_leaves(step_list(steps)):
         refuse_settings(leaf.estimator, pipeline, f"step {leaf.path!r}", how=_DIVIDED)
-        forget(leaf.estimator)
+        reset_bounds(leaf.estimator)
     return steps
 
 
@@ -138,7 +138,7 @@ def share_ledger(pipeline, ledger):
     """Give another ledger to the steps that have the pipeline's."""
     # What is wrong with steps is told by fit.
     with contextlib.suppress(TypeError, ValueError):
-        for leaf in private_leaves(forest(pipeline.steps)):
+        for leaf in private_leaves(step_list(pipeline.steps)):
             if pipeline.ledger is not None and leaf.estimator.ledger == pipeline.ledger:
                 leaf.estimator.set_params(ledger=ledger)
 
@@ -163,7 +163,7 @@ def plan_steps(budget, shares, steps, *, n_rows, width, n_outputs, stand_in):
     -------
     plan : PipelinePlan
     """
-    learners = []
+    private_steps = []
     for step in steps:
         for leaf, n_columns in widths(step, width):
             if leaf.is_frozen or not isinstance(leaf.estimator, RecordPrivateEstimator):
@@ -173,17 +173,17 @@ def plan_steps(budget, shares, steps, *, n_rows, width, n_outputs, stand_in):
             if releases(budget.epsilon, budget.delta):
                 # Nothing that is released comes before the first step.
                 is_exact = leaf is steps[0] and n_columns is not None
-                learners.append((leaf, releases, is_exact))
+                private_steps.append((leaf, releases, is_exact))
         width = width_after(step, width)
-    leaves = [leaf for leaf, *_ in learners]
+    leaves = [leaf for leaf, *_ in private_steps]
     if len(leaves) == 1:
         budget = dataclasses.replace(budget, accountant=leaves[0].estimator.accountant)
     resolved = resolve_shares(shares, leaves)
     return plan_pipeline(
         budget,
         [
-            Learner(leaf.path, share, releases, is_exact)
-            for (leaf, releases, is_exact), share in zip(learners, resolved, strict=True)
+            PrivateStep(leaf.path, share, releases, is_exact)
+            for (leaf, releases, is_exact), share in zip(private_steps, resolved, strict=True)
         ],
         n_rows=n_rows,
     )
@@ -195,7 +195,7 @@ def releases_of(step, adjacency, n_rows, n_features, n_outputs):
     if isinstance(step, RowPrivateEstimator):
         sizes += (n_outputs,)
     step._validate_params()
-    step = clone(step).set_params(adjacency=adjacency, ledger=COVERED)
+    step = clone(step).set_params(adjacency=adjacency, ledger=ALREADY_CHARGED)
 
     def releases(epsilon, delta):
         return step.set_params(epsilon=epsilon, delta=delta)._plan(*sizes).events
@@ -203,7 +203,7 @@ def releases_of(step, adjacency, n_rows, n_features, n_outputs):
     return releases
 
 
-def hand_out(plan, steps, streams):
+def assign_budgets(plan, steps, streams):
     """Set what steps may spend; those that learn nothing have no part.
 
     Returns
@@ -221,7 +221,7 @@ def hand_out(plan, steps, streams):
             delta=part.delta,
             adjacency=plan.budget.adjacency,
             # All are charged together.
-            ledger=COVERED,
+            ledger=ALREADY_CHARGED,
             random_state=stream and stream.as_random_state(),
         )
     return given
@@ -243,19 +243,19 @@ def fit_model(plan, name, model, X, y, n_outputs):
     model.set_params(epsilon=part.fitting(releases, adjacency)).fit(X, y)
 
 
-def take_back(steps, given, ledger):
+def collect_events(steps, given, ledger):
     """Return the events of fitted steps by name, and leave no seed in what is published.
 
     Parameters
     ----------
     steps : list of (str, estimator)
     given : dict of str to dict
-        What `hand_out` returned, and steps get back: another fit may have another budget.
+        What `assign_budgets` returned, and steps get back: another fit may have another budget.
     ledger : path, PrivacyLedger or None
         That a fit of a single step is charged to from now on, as any other.
     """
     released = {}
-    for leaf in (*private_leaves(forest(steps)), *private_leaves(forest(steps, fitted=True))):
+    for leaf in (*private_leaves(step_list(steps)), *private_leaves(step_list(steps, fitted=True))):
         if (report := getattr(leaf.estimator, "privacy_report_", None)) is not None:
             released[leaf.path] = report.events
         leaf.estimator.set_params(random_state=None, ledger=ledger, **given.get(leaf.path, {}))

@@ -41,15 +41,15 @@ def refuse_further(params):
         raise ValueError(_GROUPS if name.endswith("groups") else _FURTHER.format(name))
 
 
-class HandedNorm(float):
+class PassedNorm(float):
     """A `data_norm` that nobody gave: the step before promised it."""
 
 
-class HandedBounds(tuple):
+class PassedBounds(tuple):
     """A pair of `feature_bounds` that nobody gave: the step before promised it."""
 
 
-class Promise(NamedTuple):
+class OutputBounds(NamedTuple):
     """What rows are known to be, whatever the records are.
 
     Parameters
@@ -65,11 +65,11 @@ class Promise(NamedTuple):
     high: np.ndarray | None = None
 
 
-NOTHING = Promise()
+NOTHING = OutputBounds()
 
 
-class HandingPipeline(Pipeline):
-    """What a Pipeline inside a private one is while it is fitted: it hands promises on."""
+class BoundsPassingPipeline(Pipeline):
+    """What a Pipeline inside a private one is while it is fitted: it passes bounds on."""
 
     def fit_transform(self, X, y=None):
         """Fit all steps, and return what they make of X."""
@@ -82,30 +82,30 @@ class HandingPipeline(Pipeline):
         return self
 
 
-def fit_chain(steps, X, y, promise=NOTHING):
+def fit_chain(steps, X, y, bounds=NOTHING):
     """Fit transformers one after the other.
 
     Parameters
     ----------
     steps : list of (str, estimator)
     X, y : array-like
-    promise : Promise, default=NOTHING
+    bounds : OutputBounds, default=NOTHING
         Of X.
 
     Returns
     -------
     X : array-like
         What the steps make of it.
-    promise : Promise
+    bounds : OutputBounds
         Of what is returned.
     """
     for _, step in steps:
         if step is None or step == "passthrough":
             continue
-        hand_on(step, promise)
+        pass_bounds(step, bounds)
         X = _fit_transform(step, X, y)
-        promise = promised_by(step)
-    return X, promise
+        bounds = output_bounds(step)
+    return X, bounds
 
 
 def fit_last(step, X, y):
@@ -122,40 +122,40 @@ def fit_last(step, X, y):
         _quietly(step[1].fit, X, y)
 
 
-def hand_on(step, promise):
+def pass_bounds(step, bounds):
     """Set a private step's bounds where nobody gave them.
 
     Parameters
     ----------
     step : estimator
         Of a Pipeline the first step is meant, and of other containers none.
-    promise : Promise
+    bounds : OutputBounds
         Of the rows that it gets.
     """
-    if type(step) is HandingPipeline:
-        hand_on(step.steps[0][1], promise)
+    if type(step) is BoundsPassingPipeline:
+        pass_bounds(step.steps[0][1], bounds)
     if not isinstance(step, RecordPrivateEstimator):
         return
-    norm, low, high = promise
+    norm, low, high = bounds
     if norm is not None and _SHORTEST <= norm <= _LONGEST and is_default(step, "data_norm"):
-        step.set_params(data_norm=HandedNorm(norm))
+        step.set_params(data_norm=PassedNorm(norm))
     has_use = step._uses_feature_bounds and is_default(step, "feature_bounds")
     if has_use and low is not None and _are_bounds(low, high):
-        step.set_params(feature_bounds=HandedBounds((low, high)))
+        step.set_params(feature_bounds=PassedBounds((low, high)))
 
 
-def forget(step):
+def reset_bounds(step):
     """Set a private step's bounds back where an earlier fit handed them on."""
     parameters = inspect.signature(type(step)).parameters
     handed = {
         name: parameters[name].default
         for name, value in step.get_params(deep=False).items()
-        if isinstance(value, (HandedNorm, HandedBounds))
+        if isinstance(value, (PassedNorm, PassedBounds))
     }
     step.set_params(**handed)
 
 
-def promised_by(step):
+def output_bounds(step):
     """Return what a fitted step promises of its output.
 
     Parameters
@@ -164,31 +164,31 @@ def promised_by(step):
     """
     if hasattr(step, "norm_bound_") or hasattr(step, "feature_bounds_"):
         low, high = getattr(step, "feature_bounds_", (None, None))
-        return Promise(getattr(step, "norm_bound_", None), low, high)
-    rule = _PROMISES.get(type(step))
+        return OutputBounds(getattr(step, "norm_bound_", None), low, high)
+    rule = _BOUNDS_OF.get(type(step))
     return NOTHING if rule is None else rule(step)
 
 
 def _of_one_hot(encoder):
     n_outputs = len(encoder.get_feature_names_out())
     norm = math.sqrt(encoder.n_features_in_)
-    return Promise(norm, np.zeros(n_outputs), np.ones(n_outputs))
+    return OutputBounds(norm, np.zeros(n_outputs), np.ones(n_outputs))
 
 
 def _of_indicator(indicator):
     n_outputs = indicator.n_features_in_
-    return Promise(math.sqrt(n_outputs), np.zeros(n_outputs), np.ones(n_outputs))
+    return OutputBounds(math.sqrt(n_outputs), np.zeros(n_outputs), np.ones(n_outputs))
 
 
 def _of_normalizer(normalizer):
     n_outputs = normalizer.n_features_in_
     norm = math.sqrt(n_outputs) if normalizer.norm == "max" else 1.0
-    return Promise(norm, -np.ones(n_outputs), np.ones(n_outputs))
+    return OutputBounds(norm, -np.ones(n_outputs), np.ones(n_outputs))
 
 
 def _of_chain(pipeline):
     steps = [step for _, step in pipeline.steps if step is not None and step != "passthrough"]
-    return promised_by(steps[-1]) if steps else NOTHING
+    return output_bounds(steps[-1]) if steps else NOTHING
 
 
 def _of_columns(transformer):
@@ -211,21 +211,21 @@ def _of_union(union):
 
 
 def _side_by_side(steps):
-    promises = [promised_by(step) for step in steps]
-    norms = [promise.norm for promise in promises]
+    all_bounds = [output_bounds(step) for step in steps]
+    norms = [bounds.norm for bounds in all_bounds]
     norm = None if not norms or None in norms else math.hypot(*norms)
-    if not promises or any(promise.low is None for promise in promises):
-        return Promise(norm)
-    low, high = (np.concatenate([promise[end] for promise in promises]) for end in (1, 2))
-    return Promise(norm, low, high)
+    if not all_bounds or any(bounds.low is None for bounds in all_bounds):
+        return OutputBounds(norm)
+    low, high = (np.concatenate([bounds[end] for bounds in all_bounds]) for end in (1, 2))
+    return OutputBounds(norm, low, high)
 
 
-_PROMISES = {
+_BOUNDS_OF = {
     OneHotEncoder: _of_one_hot,
     MissingIndicator: _of_indicator,
     Normalizer: _of_normalizer,
     Pipeline: _of_chain,
-    HandingPipeline: _of_chain,
+    BoundsPassingPipeline: _of_chain,
     ColumnTransformer: _of_columns,
     FeatureUnion: _of_union,
 }

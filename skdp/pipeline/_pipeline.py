@@ -8,25 +8,25 @@ from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_priva
 from skdp._sklearn import StrOptions, _fit_context
 from skdp.linear_model._base import RowPrivateEstimator
 from skdp.pipeline._budget import (
+    assign_budgets,
+    collect_events,
     fit_model,
     fresh_steps,
-    hand_out,
     n_columns_of,
     plan_steps,
     share_ledger,
     sizes_of,
-    take_back,
     told,
 )
-from skdp.pipeline._chain import fit_chain, fit_last, hand_on, refuse_further
+from skdp.pipeline._chain import fit_chain, fit_last, pass_bounds, refuse_further
 from skdp.pipeline._numbers import PipelineOfFloats, as_floats
 from skdp.pipeline._plan import PipelineBudget
 from skdp.pipeline._steps import (
     check_leaks,
-    forest,
-    handing,
     n_public,
+    passing_bounds,
     private_leaves,
+    step_list,
     width_after,
 )
 
@@ -214,19 +214,19 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         uncovered = self._uncovered()
         steps = fresh_steps(self)
 
-        with handing(steps):
+        with passing_bounds(steps):
             # 2. steps that learn nothing bound the data
-            n_before = n_public(forest(steps))
-            rows, promise = fit_chain(steps[:n_before], X, y)
+            n_before = n_public(step_list(steps))
+            rows, bounds = fit_chain(steps[:n_before], X, y)
             rest = steps[n_before:]
             if rest:
-                hand_on(rest[0][1], promise)
+                pass_bounds(rest[0][1], bounds)
 
             # 3. plan from public numbers
             plan = plan_steps(
                 self._budget(),
                 self.shares,
-                forest(rest),
+                step_list(rest),
                 n_rows=n_rows,
                 width=n_columns_of(rows),
                 n_outputs=n_outputs,
@@ -235,10 +235,10 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             streams = plan.start(self.random_state).spawn(len(plan.parts))
 
             # 4. solve
-            given = hand_out(plan, forest(rest), streams)
+            given = assign_budgets(plan, step_list(rest), streams)
             with told():
-                rows, promise = fit_chain(rest[:-1], rows, y, promise)
-                hand_on(rest[-1][1], promise)
+                rows, bounds = fit_chain(rest[:-1], rows, y, bounds)
+                pass_bounds(rest[-1][1], bounds)
                 name, last = rest[-1]
                 if isinstance(last, RowPrivateEstimator):
                     fit_model(plan, name, last, rows, y, n_outputs)
@@ -249,7 +249,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         self.steps = steps
         assumed = self._assumed()  # of steps as they were fitted
         self.privacy_report_ = plan.joint_report(
-            take_back(steps, given, self.ledger),
+            collect_events(steps, given, self.ledger),
             reproducible=streams[0].reproducible,
             also_public=assumed,
             uncovered=uncovered,
@@ -351,8 +351,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
     def _plan(self, n_rows, n_features, n_outputs=1):
         """Return the plan of a fit on rows of such sizes."""
-        check_leaks(forest(self.steps), tuple(self.allow))
-        steps = forest(fresh_steps(self))
+        check_leaks(step_list(self.steps), tuple(self.allow))
+        steps = step_list(fresh_steps(self))
         n_before = n_public(steps)
         width = n_features
         for step in steps[:n_before]:
@@ -375,7 +375,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         """Return what the steps assume public besides what plans do."""
         said = (
             words
-            for leaf in private_leaves(forest(self.steps))
+            for leaf in private_leaves(step_list(self.steps))
             for words in leaf.estimator._assumed()
         )
         return tuple(dict.fromkeys(said))
@@ -389,7 +389,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         )
 
     def _uncovered(self):
-        return check_leaks(forest(self.steps), tuple(self.allow))
+        return check_leaks(step_list(self.steps), tuple(self.allow))
 
 
 def make_private_pipeline(

@@ -47,7 +47,7 @@ class PipelineBudget(Budget):
 
 
 @dataclass(frozen=True)
-class Learner:
+class PrivateStep:
     """A step that learns from the records, as far as a plan knows it.
 
     Parameters
@@ -69,7 +69,7 @@ class Learner:
 
 
 @dataclass(frozen=True)
-class Part:
+class StepBudget:
     """What one step may spend.
 
     Parameters
@@ -116,7 +116,7 @@ class Part:
         Parameters
         ----------
         releases : callable
-            See `Learner`.
+            See `PrivateStep`.
         adjacency : str
         """
         if self.cost is None or math.isinf(self.cost.mu):
@@ -138,7 +138,7 @@ class PipelinePlan(Plan):
     ----------
     budget, n_rows
         See `Plan`.
-    parts : tuple of Part
+    parts : tuple of StepBudget
     """
 
     parts: tuple
@@ -197,13 +197,13 @@ class PipelinePlan(Plan):
         )
 
 
-def plan_pipeline(budget, learners, *, n_rows):
+def plan_pipeline(budget, steps, *, n_rows):
     """Plan what each step may spend, so that all together spend the budget.
 
     Parameters
     ----------
     budget : PipelineBudget
-    learners : list of Learner
+    steps : list of PrivateStep
     n_rows : int
 
     Raises
@@ -211,34 +211,34 @@ def plan_pipeline(budget, learners, *, n_rows):
     ValueError
         If there is no step that learns, or the budget is too small to be shared.
     """
-    if not learners:
+    if not steps:
         raise ValueError(
             "no step of the pipeline learns privately, so that there is nothing to spend a budget "
             "on: use scikit-learn's Pipeline."
         )
-    if not budget.is_private or (len(learners) == 1 and learners[0].is_exact):
-        parts = tuple(_whole(learner, budget) for learner in learners)
+    if not budget.is_private or (len(steps) == 1 and steps[0].is_exact):
+        parts = tuple(_whole(step, budget) for step in steps)
         return PipelinePlan(budget=budget, n_rows=n_rows, parts=parts)
     adjacency, delta = budget.adjacency, budget.delta
-    erasures = [_erasure(learner, budget) for learner in learners]
+    erasures = [_erasure(step, budget) for step in steps]
     mu = gaussian_budget(budget.epsilon, delta, erasure=joint_erasure(erasures)).mu
     parts = []
-    for learner, erasure in zip(learners, erasures, strict=True):
-        cost = GaussianCost(math.sqrt(learner.share) * mu, erasure)
-        epsilon = _fill(learner.name, learner.releases, cost, delta, adjacency)
-        parts.append(Part(learner.name, epsilon, delta, cost.events(), cost))
+    for step, erasure in zip(steps, erasures, strict=True):
+        cost = GaussianCost(math.sqrt(step.share) * mu, erasure)
+        epsilon = _fill(step.name, step.releases, cost, delta, adjacency)
+        parts.append(StepBudget(step.name, epsilon, delta, cost.events(), cost))
     return PipelinePlan(budget=budget, n_rows=n_rows, parts=tuple(parts))
 
 
-def _whole(learner, budget):
+def _whole(step, budget):
     """Return the part that is everything."""
     spent = budget.epsilon, budget.delta
-    return Part(learner.name, *spent, learner.releases(*spent), None)
+    return StepBudget(step.name, *spent, step.releases(*spent), None)
 
 
-def _erasure(learner, budget):
+def _erasure(step, budget):
     """Return the probability of an erasure that a step needs."""
-    events = learner.releases(budget.epsilon, budget.delta)
+    events = step.releases(budget.epsilon, budget.delta)
     numerical = 0.0 if _is_closed(events, budget.adjacency) else _FIT_ERASURE * budget.delta
     return joint_erasure((numerical, *(event.erasure for event in events)))
 

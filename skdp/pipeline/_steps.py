@@ -11,7 +11,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 
 from skdp._estimator import RecordPrivateEstimator
 from skdp.accountant import PrivacyReport
-from skdp.pipeline._chain import HandingPipeline
+from skdp.pipeline._chain import BoundsPassingPipeline
 from skdp.pipeline._leaks import why_refused
 
 _REFUSED = "step {path!r} ({kind}) leaks: {reason}. Instead, {instead}."
@@ -114,7 +114,7 @@ def tree(name, estimator, columns=None, *, above="", fitted=False, is_frozen=Fal
     return Step(path, str(name), estimator, columns, inner, way is _of_chain, is_frozen)
 
 
-def forest(steps, *, fitted=False):
+def step_list(steps, *, fitted=False):
     """Return the steps of a pipeline; see `tree`.
 
     Raises
@@ -171,23 +171,23 @@ def fix_density(steps):
 
 
 @contextlib.contextmanager
-def handing(steps):
+def passing_bounds(steps):
     """Make Pipelines inside a pipeline hand promises on, for as long as it is fitted.
 
     Parameters
     ----------
     steps : list of (str, estimator)
     """
-    _change_kind(steps, Pipeline, HandingPipeline)
+    _change_kind(steps, Pipeline, BoundsPassingPipeline)
     try:
         yield
     finally:
-        _change_kind(steps, HandingPipeline, Pipeline)
+        _change_kind(steps, BoundsPassingPipeline, Pipeline)
 
 
 def _change_kind(steps, before, after):
     for fitted in (False, True):
-        for step in forest(steps, fitted=fitted):
+        for step in step_list(steps, fitted=fitted):
             for container in step.containers():
                 # A subclass that keeps nothing of its own: containers clone what they fit, and
                 # would lose whatever else could mark it.
@@ -215,7 +215,7 @@ def check_leaks(steps, allow):
         If others do, or if `allow` names what is no step of these, or needs no permission.
     """
     allowed = []
-    for step, found in whatever_leaks(steps):
+    for step, found in find_leaks(steps):
         if step.inner and not step.is_frozen:
             _refuse(step, found, "")
         if step.path not in allow:
@@ -235,7 +235,7 @@ def check_leaks(steps, allow):
     return tuple(uncovered)
 
 
-def whatever_leaks(steps):
+def find_leaks(steps):
     """Yield containers and leaves that leak, each with why it does and what to use instead."""
     for step in steps:
         for container in step.containers():
@@ -327,7 +327,7 @@ def _the_rest(frame):
 # Subclasses may do anything.
 _WAYS = {
     Pipeline: _of_chain,
-    HandingPipeline: _of_chain,
+    BoundsPassingPipeline: _of_chain,
     FeatureUnion: _of_union,
     ColumnTransformer: _of_columns,
 }

@@ -25,7 +25,7 @@ _OTHERS = (
 _INSIDE = (
     "skdp.linear_model.dpsgd._base._Stream",
     "skdp.linear_model.walr._aggregate.ResponseAggregate",
-    "skdp.pipeline._chain.HandedBounds",
+    "skdp.pipeline._chain.PassedBounds",
     "skdp.preprocessing._bounded._Map",
 )
 

@@ -115,8 +115,8 @@ def test_the_optimum_is_that_of_the_objective(loss, penalty, common, rng):
     problem = common.Problem("", "", 0.05, loss, penalty)
     best = problem.optimum(X, y)
     lowest = problem.objective(best, X, y)
-    at_zero = np.log(2.0) if loss == "log_loss" else 0.5 * np.mean(y**2)
-    assert problem.objective(np.zeros(4), X, y) == pytest.approx(at_zero)
+    loss_at_zero = np.log(2.0) if loss == "log_loss" else 0.5 * np.mean(y**2)
+    assert problem.objective(np.zeros(4), X, y) == pytest.approx(loss_at_zero)
     for step in (*np.eye(4), *-np.eye(4)):
         assert problem.objective(best + 1e-3 * step, X, y) > lowest
 

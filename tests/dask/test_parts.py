@@ -25,9 +25,9 @@ from skdp._bounds import null_records
 from skdp._mechanisms import GaussianMechanism
 from skdp.dask import DaskDPRidge, _digest, _labels, _sums, label_aggregate, transform
 from skdp.dask._clients import CHANGED, RowsChangedError
-from skdp.dask._digest import Seal
+from skdp.dask._digest import KeyedDigest
 from skdp.dask._estimators import Reader
-from skdp.dask._parts import Refusal, Stated, part_by_label, part_moment, read_part
+from skdp.dask._parts import PartitionSpec, RejectedPartition, part_by_label, part_moment, read_part
 from skdp.dask._table import parts_of_frame
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
@@ -189,8 +189,8 @@ READERS = [
 
 
 def kept_of(reader, X, y):
-    stated = Stated(*X.shape, None, None, None)
-    return read_part(reader, stated, Seal(b"sixteen bytes..."), X, y)
+    stated = PartitionSpec(*X.shape, None, None, None)
+    return read_part(reader, stated, KeyedDigest(b"sixteen bytes..."), X, y)
 
 
 def sum_of(reader, X, kept):
@@ -252,7 +252,7 @@ def test_a_part_that_is_not_finite_is_refused(reader, entry, as_kind, data):
     X[1500, 1] = entry
     with sklearn.config_context(assume_finite=True):
         refusal = kept_of(reader, as_kind(X), data[1] > 0.0)
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, RejectedPartition)
     assert "contains NaN or infinity" in refusal.message
 
 
@@ -268,8 +268,8 @@ def test_what_bounds_blocks_is_what_bounds_all_rows(data, monkeypatch):
     monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 8 * (D + 1) * 700)
     X = np.vstack([0.1 * data[0][:1400], 9.0 * data[0][1400:]])
     for null, rows in ((None, X), ([3, 700, 2999], X), (None, csr_array(X)), (None, 0.1 * X)):
-        stated = Stated(*X.shape, None, None, null)
-        kept = read_part(READERS[0], stated, Seal(b"sixteen bytes..."), rows, data[1])
+        stated = PartitionSpec(*X.shape, None, None, null)
+        kept = read_part(READERS[0], stated, KeyedDigest(b"sixteen bytes..."), rows, data[1])
         with null_records(null or []):
             whole = READERS[0].certified_rows(rows)
         np.testing.assert_array_equal(kept.norm, whole.norm)

@@ -7,11 +7,11 @@ from scipy.sparse import csr_array
 pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[dask]"')
 
 from skdp.dask._clients import RowsChangedError
-from skdp.dask._digest import Seal, private_blocks
+from skdp.dask._digest import KeyedDigest, private_blocks
 
 # Blocks of this many rows have full pieces of 8192 words, and a rest.
 SIZE = 3000
-SEAL = Seal(b"sixteen bytes...")
+SEAL = KeyedDigest(b"sixteen bytes...")
 
 
 def sealed(X, seal=SEAL):
@@ -34,7 +34,7 @@ def changed(X, place, value):
 @pytest.mark.parametrize("shape", [(5000, 7), (3, 1), (8192, 2), (1, 4)])
 def test_digests_follow_from_content(shape, dtype):
     X = np.random.default_rng(0).uniform(-1.0, 1.0, shape).astype(dtype)
-    assert sealed(X) == sealed(X.copy()) == sealed(X, Seal(SEAL.key))
+    assert sealed(X) == sealed(X.copy()) == sealed(X, KeyedDigest(SEAL.key))
     assert len(sealed(X)) == 16 * -(-shape[0] // SIZE)
     others = [X.T.copy(), X.astype(np.float16), np.vstack([X, np.zeros((1, shape[1]))])]
     assert sealed(X) not in [sealed(other) for other in others]
@@ -61,7 +61,7 @@ def test_rows_in_another_order_are_seen(values):
 
 def test_digests_hang_on_the_key():
     X = np.ones((10, 3))
-    assert sealed(X) != sealed(X, Seal(b"another key....."))
+    assert sealed(X) != sealed(X, KeyedDigest(b"another key....."))
 
 
 def test_sparse_rows():

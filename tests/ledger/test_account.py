@@ -14,7 +14,7 @@ from skdp._plans import _base
 from skdp._plans._base import Budget, Plan
 from skdp.accountant import GaussianEvent, _filter, calibrate
 from skdp.exceptions import BudgetExceededError, LedgerError, PrivacyWarning
-from skdp.ledger._account import COVERED, LEDGER_CONSTRAINT, Account, resolve_account
+from skdp.ledger._account import ALREADY_CHARGED, LEDGER_CONSTRAINT, Account, resolve_account
 from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model.whitened._estimators import _BaseWhitened
 from tests.ledger._fits import charges_of, make_ledger, report_of
@@ -114,7 +114,7 @@ def test_the_environment_names_a_ledger_for_all_that_have_none(ledger, monkeypat
     other = make_ledger(tmp_path, name="other.db")
     assert resolve_account(other.part("x"), "A", {}).ledger == other.part("x")
     assert resolve_account(Path(other.path), "A", {}).ledger == other
-    assert resolve_account(COVERED, "A", {}) is None
+    assert resolve_account(ALREADY_CHARGED, "A", {}) is None
     monkeypatch.setenv("SKDP_LEDGER", str(tmp_path / "none.db"))
     with pytest.raises(LedgerError, match="doesn't exist"):
         resolve_account(None, "A", {})
@@ -122,19 +122,23 @@ def test_the_environment_names_a_ledger_for_all_that_have_none(ledger, monkeypat
         monkeypatch.setenv("SKDP_LEDGER", empty)
         with pytest.raises(LedgerError, match="unset it"):
             resolve_account(None, "A", {})
-    assert resolve_account(COVERED, "A", {}) is None
+    assert resolve_account(ALREADY_CHARGED, "A", {}) is None
 
 
 def test_covered_is_one_object_everywhere():
-    for copied in (pickle.loads(pickle.dumps(COVERED)), copy.deepcopy(COVERED), copy.copy(COVERED)):
-        assert copied is COVERED
-    assert repr(COVERED) == "COVERED"
+    for copied in (
+        pickle.loads(pickle.dumps(ALREADY_CHARGED)),
+        copy.deepcopy(ALREADY_CHARGED),
+        copy.copy(ALREADY_CHARGED),
+    ):
+        assert copied is ALREADY_CHARGED
+    assert repr(ALREADY_CHARGED) == "ALREADY_CHARGED"
 
 
 @pytest.mark.parametrize("value", [3, True, b"path", object, 0.5])
 def test_the_parameter_takes_nothing_else(ledger, value):
     constraint = {"ledger": LEDGER_CONSTRAINT}
-    for good in (None, "study.db", Path("study.db"), ledger, COVERED):
+    for good in (None, "study.db", Path("study.db"), ledger, ALREADY_CHARGED):
         validate_parameter_constraints(constraint, {"ledger": good}, caller_name="A")
     with pytest.raises(ValueError, match="ledger"):
         validate_parameter_constraints(constraint, {"ledger": value}, caller_name="A")

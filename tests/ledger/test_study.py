@@ -21,7 +21,7 @@ from skdp.accountant._filter import GaussianCost, gaussian_cost
 from skdp.exceptions import BudgetExceededError, LedgerError
 from skdp.inspection import preview
 from skdp.ledger import PrivacyLedger
-from skdp.ledger._account import COVERED
+from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import (
     DPCDLasso,
     DPLogisticRegression,
@@ -181,7 +181,7 @@ def test_dask_workers_charge_one_file(ledger, data):
 def test_an_environment_variable_names_it(ledger, data, monkeypatch):
     monkeypatch.setenv("SKDP_LEDGER", str(ledger.path))
     DPLogisticRegression(**FIT).fit(*data)
-    DPLogisticRegression(ledger=COVERED, **FIT).fit(*data)
+    DPLogisticRegression(ledger=ALREADY_CHARGED, **FIT).fit(*data)
     assert charged(ledger) == 1
     program = (
         "import numpy as np; from skdp.linear_model import DPRidge; "

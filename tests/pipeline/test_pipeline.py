@@ -32,7 +32,7 @@ from skdp.linear_model import (
 )
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import DPPipeline, make_private_pipeline
-from skdp.pipeline._chain import HandingPipeline
+from skdp.pipeline._chain import BoundsPassingPipeline
 from skdp.pipeline._plan import _FIT_ERASURE
 from skdp.preprocessing import (
     BoundsScaler,
@@ -215,7 +215,7 @@ def test_no_two_steps_have_the_same_path(name, monkeypatch):
 
 def test_inner_pipelines_are_checked_as_scikit_learn_does():
     with pytest.raises(ValueError, match="Estimator names conflict"):
-        HandingPipeline([("steps", scaler())]).fit(np.zeros((5, 2)))
+        BoundsPassingPipeline([("steps", scaler())]).fit(np.zeros((5, 2)))
 
 
 def test_releases_without_a_part_are_refused():

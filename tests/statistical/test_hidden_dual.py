@@ -102,7 +102,7 @@ def make_process(loss, alpha, bound, *, adjacency="zero_out", design=QUARTER):
         row_norm=1.0,
         rounding_slack=0.0,
         alpha=alpha,
-        margin=1.0,
+        typical_prediction=1.0,
         lipschitz=1.0,
     )
     plan = plan_dpscd(
@@ -118,8 +118,8 @@ def make_process(loss, alpha, bound, *, adjacency="zero_out", design=QUARTER):
 
 
 def with_mechanism(process, **changes):
-    mechanism = replace(process.mechanism, **changes)
-    return replace(process, plan=replace(process.plan, mechanism=mechanism))
+    step = replace(process.plan.step, **changes)
+    return replace(process, plan=replace(process.plan, step=step))
 
 
 def sample(process, record, rng, *, n=N_TRANSCRIPTS, noisy_dual=False):

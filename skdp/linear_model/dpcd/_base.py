@@ -6,12 +6,12 @@ from numbers import Integral, Real
 import numpy as np
 
 from skdp._bounds import (
-    at_zero,
     clip_columns,
     clip_rows,
     divide_columns,
     norm_in_units,
     summation_slack,
+    uncentred,
 )
 from skdp._checks import check_positive, read_numbers, read_pair
 from skdp._estimator import is_private
@@ -143,7 +143,7 @@ class BaseDPCD(RowPrivateEstimator):
             fit_intercept=self.fit_intercept,
             clip=clip and scaled,
         )
-        rows = weights.nulled(rows)
+        rows = weights.without_zero_weights(rows)
         low, high = public_feature_bounds(self, X.shape[1])
         return clip_columns(rows, low=low, high=high, clip=clip), rows.bias
 
@@ -160,7 +160,7 @@ class BaseDPCD(RowPrivateEstimator):
             n_features=n_features,
             loss_smoothness=loss.smoothness,
             lipschitz=loss.lipschitz,
-            margin=loss.margin,
+            typical_prediction=loss.typical_prediction,
             reach=norm_in_units(*public_feature_bounds(self, n_features), data_norm),
             rounding_slack=summation_slack(n_rows, 1, n_outputs, SUM_BLOCK),
             square_slack=summation_slack(n_rows, n_columns, 1, SUM_BLOCK),
@@ -193,7 +193,7 @@ class BaseDPCD(RowPrivateEstimator):
             squares = own**2
         else:
             squares = check_mean_squares(self.smoothness, own.size)
-        constant = plan.intercept_weight(weights.in_full(len(targets)).mean())
+        constant = plan.intercept_weight(weights.expand(len(targets)).mean())
         squares = np.append(plan.curvature_weight * squares, constant * reach[own.size :] ** 2)
         smoothness = loss.smoothness * np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
         unit, steps = plan.units(smoothness)
@@ -209,7 +209,7 @@ class BaseDPCD(RowPrivateEstimator):
             bias=bias,
             weights=weights.of_rows,
         )
-        return at_zero(coefs, means, bias), plan.public_clip(smoothness)
+        return uncentred(coefs, means, bias), plan.public_clip(smoothness)
 
     def _set_report(self, plan, clip, report):
         self.n_iter_ = plan.n_passes

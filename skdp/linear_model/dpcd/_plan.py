@@ -43,7 +43,7 @@ class DPCDProblem:
         Bound on the slope of the loss's derivative.
     lipschitz : float
         Bound on the loss's derivative.
-    margin : float
+    typical_prediction : float
         Size of a good prediction under the loss.
     reach : float
         Public bound on the norm of a row's features in units of their bounds.
@@ -60,7 +60,7 @@ class DPCDProblem:
     n_features: int
     loss_smoothness: float
     lipschitz: float
-    margin: float
+    typical_prediction: float
     reach: float
     rounding_slack: float
     square_slack: float
@@ -307,7 +307,9 @@ def plan_dpcd(
     elif not private:
         shrinkage = 0.0
     else:
-        shrinkage = _SHRINKAGE * (_SCALED if scales else 1.0) * noise_of_pass / problem.margin
+        shrinkage = (
+            _SHRINKAGE * (_SCALED if scales else 1.0) * noise_of_pass / problem.typical_prediction
+        )
         shrinkage = min(shrinkage, _MOST_SHRINKAGE * problem.loss_smoothness)
         # The largest of so many normal variables is seldom beyond.
         doubt = math.sqrt(2.0 * math.log(max(problem.n_features, 2)))
@@ -346,11 +348,11 @@ def auto_width(noise_of_pass, n_passes, problem, *, scales):
     """Return the thresholds over the roots of the columns' mean squares."""
     if noise_of_pass == 0.0:
         return math.inf
-    loudest = _NOISE_SHARE * problem.margin * problem.loss_smoothness
+    max_noise = _NOISE_SHARE * problem.typical_prediction * problem.loss_smoothness
     clip = _CLIP * (_SCALED if scales else 1.0)
     return min(
         clip / math.sqrt(noise_of_pass),
-        loudest / (noise_of_pass * math.sqrt(n_passes)),
+        max_noise / (noise_of_pass * math.sqrt(n_passes)),
         _LARGEST_CLIP,
     )
 

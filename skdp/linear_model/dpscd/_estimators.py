@@ -100,7 +100,7 @@ class _BaseDPSCD(RowPrivateEstimator):
             row_norm=augmented_norm(float(self.data_norm), self.fit_intercept),
             rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
             alpha=float(self.alpha),
-            margin=loss.margin,
+            typical_prediction=loss.typical_prediction,
             lipschitz=loss.lipschitz,
             typical_weight=(scale or self._weight_scale(n_outputs)).typical,
         )
@@ -402,7 +402,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
-        rows = weights.nulled(self._certified_rows(X))
+        rows = weights.without_zero_weights(self._certified_rows(X))
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
@@ -701,7 +701,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         weights = self._weigh(public_weight, y.size, classes, targets)
 
         # 2. bound the data
-        rows = weights.nulled(self._certified_rows(X))
+        rows = weights.without_zero_weights(self._certified_rows(X))
 
         # 3. plan from public numbers
         plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)

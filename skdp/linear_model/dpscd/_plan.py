@@ -102,7 +102,7 @@ class DPSCDProblem:
         See `GaussianMechanism`.
     alpha : float
         Regularisation.
-    margin : float
+    typical_prediction : float
         Size of a good prediction under the loss.
     lipschitz : float
         Bound on the loss's slope, and so on a dual variable.
@@ -116,7 +116,7 @@ class DPSCDProblem:
     row_norm: float
     rounding_slack: float
     alpha: float
-    margin: float
+    typical_prediction: float
     lipschitz: float
     typical_weight: float = 1.0
 
@@ -207,7 +207,7 @@ def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_du
         largest_clip=min(
             reach,
             # A row is then followed up to an error as large as a good prediction.
-            problem.margin * problem.alpha * n_rows / (row_norm * batch_size),
+            problem.typical_prediction * problem.alpha * n_rows / (row_norm * batch_size),
         ),
         noisy_dual=noisy_dual,
     )
@@ -301,7 +301,7 @@ def _plan(
             clipping_norm,
             noise_per_clip=noise_multiplier * bound_per_clip * math.sqrt(sampler.n_steps),
             prediction_per_release=prediction_per_release,
-            margin=problem.margin,
+            typical_prediction=problem.typical_prediction,
             largest=largest_clip,
         )
     step = Release(
@@ -343,7 +343,7 @@ def _noise_of_one_pass(budget):
 
 
 def _resolve_clipping_norm(
-    clipping_norm, *, noise_per_clip, prediction_per_release, margin, largest
+    clipping_norm, *, noise_per_clip, prediction_per_release, typical_prediction, largest
 ):
     """Return what an update is clipped to, C, for a `clipping_norm` parameter.
 
@@ -355,4 +355,4 @@ def _resolve_clipping_norm(
     """
     if clipping_norm != "auto":
         return check_positive(clipping_norm, "clipping_norm")
-    return min(margin / (prediction_per_release * noise_per_clip), largest)
+    return min(typical_prediction / (prediction_per_release * noise_per_clip), largest)

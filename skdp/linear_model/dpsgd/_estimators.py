@@ -306,7 +306,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
-        rows = weights.nulled(self._certified_rows(X))
+        rows = weights.without_zero_weights(self._certified_rows(X))
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
@@ -369,7 +369,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
-        rows = weights.nulled(self._certified_rows(X))
+        rows = weights.without_zero_weights(self._certified_rows(X))
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers, 4. solve and 5. publish
@@ -692,7 +692,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         weights = self._weigh(public_weight, X.shape[0], classes, targets)
 
         # 2. bound the data
-        rows = weights.nulled(self._certified_rows(X))
+        rows = weights.without_zero_weights(self._certified_rows(X))
 
         # 3. plan from public numbers
         told = {"longest": self._length_of_longest(rows), "sample_epsilon": sample_epsilon}
@@ -760,7 +760,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         weights = self._weigh(public_weight, X.shape[0], classes, targets)
 
         # 2. bound the data
-        rows = weights.nulled(self._certified_rows(X))
+        rows = weights.without_zero_weights(self._certified_rows(X))
         also_public = (CLASSES_READ,) if read_from_y else ()
         also_public += weights_public(public_weight)
 

@@ -123,7 +123,7 @@ class DPSGDProblem:
         See `GaussianMechanism`.
     l1, l2 : float
         Strengths of the penalty, see `Penalty`.
-    reach, caution, smoothness, lipschitz, at_zero : float
+    noise_reach, clip_decay, smoothness, lipschitz, loss_at_zero : float
         Of the loss of a row, all its outputs together.
     typical_weight, largest_weight : float
         See `WeightScale`.
@@ -136,11 +136,11 @@ class DPSGDProblem:
     rounding_slack: float
     l1: float
     l2: float
-    reach: float
-    caution: float
+    noise_reach: float
+    clip_decay: float
     smoothness: float
     lipschitz: float
-    at_zero: float
+    loss_at_zero: float
     typical_weight: float = 1.0
     largest_weight: float = 1.0
 
@@ -156,7 +156,7 @@ class DPSGDProblem:
         if self.l2 > 0.0:
             radius = self.lipschitz * self.row_norm / self.l2
         if self.l1 > 0.0:
-            radius = min(radius, self.at_zero / self.l1)
+            radius = min(radius, self.loss_at_zero / self.l1)
         return radius * self.largest_weight
 
 

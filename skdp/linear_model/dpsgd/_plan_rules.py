@@ -60,18 +60,18 @@ class StepSizes:
         if noise == 0.0:
             # Without smoothness: what bounds the error of the subgradient method.
             slope = problem.typical_weight * problem.lipschitz
-            found = _OPTIMUM * problem.reach / (slope * problem.row_norm**2 * total)
+            found = _OPTIMUM * problem.noise_reach / (slope * problem.row_norm**2 * total)
             if smooth:
                 found = 1.0 / (problem.typical_weight * problem.smoothness * problem.row_norm**2)
                 longest = found * min(problem.typical_weight / problem.largest_weight, 1.0)
                 return _with_momentum(found, longest, most)
             return Step(_within_range(found))
-        entry = problem.reach / math.sqrt(min(problem.n_columns, _MANY_COLUMNS))
+        entry = problem.noise_reach / math.sqrt(min(problem.n_columns, _MANY_COLUMNS))
         entry = min(entry, _WORTH * math.sqrt(n_steps) / noise)
         wanted = entry / (problem.row_norm * clip * noise * total)
         if not smooth:
             # No step moves a prediction by more than a share of the reach.
-            longest = _STRIDE * problem.reach / (problem.row_norm * clip)
+            longest = _STRIDE * problem.noise_reach / (problem.row_norm * clip)
             return Step(_within_range(min(wanted, longest)))
         # From this step on gradient descent can diverge; what is heavier than typical is cut.
         longest = 2.0 / (problem.typical_weight * problem.smoothness * problem.row_norm**2)
@@ -112,7 +112,7 @@ def auto_slope(problem, noise):
         Standard deviation of an entry of the mean of all released mean gradients, over the
         clipping norm.
     """
-    return 1.0 / (1.0 + math.sqrt(problem.caution * math.sqrt(problem.n_columns) * noise))
+    return 1.0 / (1.0 + math.sqrt(problem.clip_decay * math.sqrt(problem.n_columns) * noise))
 
 
 def _with_momentum(wanted, longest, most):

@@ -147,7 +147,7 @@ def label_aggregate(
 def read_public_weight(public_weight, n_rows):
     """Return public weights of mean 1 as an array of shape (n_rows,), or None if all are alike."""
     weights = weigh(check_public_weight(public_weight, n_rows))
-    return None if weights.of_rows is None else weights.in_full(n_rows)
+    return None if weights.of_rows is None else weights.expand(n_rows)
 
 
 def release_labels(X, y, feature_names, options, account, weights):

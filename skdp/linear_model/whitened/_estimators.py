@@ -411,7 +411,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
-        rows = weights.nulled(self._certified_rows(X))
+        rows = weights.without_zero_weights(self._certified_rows(X))
         codes, n_records = self._records(groups, X, weights)
         targets, units = self._bounded_targets(y)
 
@@ -739,7 +739,7 @@ class DPLogisticRegression(
         weights = self._weigh(public_weight, y.size, classes, targets)
 
         # 2. bound the data
-        rows = weights.nulled(self._certified_rows(X))
+        rows = weights.without_zero_weights(self._certified_rows(X))
         codes, n_records = self._records(groups, X, weights)
 
         # 3. plan from public numbers

@@ -30,14 +30,14 @@ _MOST_OFF, _LEAST_MEAN = 2.0, 1e-3
 
 
 @dataclass(frozen=True)
-class Squares:
+class SandwichCovariance:
     """Weights whose matrix is the covariance of gradients: squares of clipped slopes.
 
     Attributes
     ----------
     clip : float
         Of steps that settle, over the root of the number of columns that rows fill.
-    reach : float
+    max_move : float
         No step moves predictions by more, as a root mean square.
     calm : float
         Variance of predictions that noise may cause from step to step.
@@ -53,7 +53,7 @@ class Squares:
     """
 
     clip: float = 1.6
-    reach: float = math.inf
+    max_move: float = math.inf
     calm: float = math.inf
     most_jitter: float = math.inf
     least_share: float = 1.0
@@ -119,11 +119,11 @@ class Squares:
 class Logistic:
     """Weights whose matrix is the curvature, and the covariance of gradients where the model holds.
 
-    For attributes and methods see `Squares`.
+    For attributes and methods see `SandwichCovariance`.
     """
 
     clip: float = 2.0
-    reach: float = 2.0
+    max_move: float = 2.0
     calm: float = 0.01
     most_jitter: float = 1.0
     least_share: float = 0.25
@@ -169,7 +169,7 @@ class Logistic:
         return matrix_noise, np.eye(len(white.A))
 
 
-MODELS = {"squared_error": Squares(), "log_loss": Logistic()}
+MODELS = {"squared_error": SandwichCovariance(), "log_loss": Logistic()}
 
 
 # What the mapped rows are taken to fill at least, in columns.
@@ -204,7 +204,7 @@ def solve_inference(sums, *, plan, model, stream):
     ----------
     sums : InferenceSums
     plan : InferencePlan
-    model : Squares or Logistic
+    model : SandwichCovariance or Logistic
     stream : stream of `skdp._random`
 
     Returns
@@ -235,7 +235,7 @@ def solve_inference(sums, *, plan, model, stream):
     def newton(u, g, correction):
         step = inverse_of(model.curvature(mapped, u, correction) + mapped.penalty) @ g
         moves = math.sqrt(max(float(step @ mapped.moment @ step), 0.0))
-        return step * min(1.0, model.reach / max(moves, 1e-300))
+        return step * min(1.0, model.max_move / max(moves, 1e-300))
 
     def share(mechanism, u):
         total = mechanism.release(sums.means(u[:, np.newaxis], mechanism), stream)

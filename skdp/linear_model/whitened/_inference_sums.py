@@ -22,7 +22,7 @@ class InferenceSums(RowSums):
 
     Parameters
     ----------
-    model : Squares or Logistic
+    model : SandwichCovariance or Logistic
     *args, **others
         See `RowSums`.
     """

@@ -126,7 +126,7 @@ _LEFT = 1e-9
 
 
 @dataclass(frozen=True)
-class Rung:
+class Schedule:
     """A way to take the steps, where it is predicted to move a prediction by less than `noise`.
 
     Attributes
@@ -155,53 +155,53 @@ class Rules:
         Clip over the root of the number of columns that rows fill.
     curvature : float
         Typical slope of the loss's derivative over its bound.
-    ladder : tuple of Rung
+    schedules : tuple of Schedule
         The first that is quiet enough is taken.
-    few : Rung, default=None
-        What is tried before, with half the loudest clip, where the rows fill few of many columns:
+    few : Schedule, default=None
+        What is tried before, with half the largest clip, where the rows fill few of many columns:
         the noise of a prediction is then counted by the share that is filled.
     """
 
     clip: float
     curvature: float
-    ladder: tuple
-    few: Rung | None = None
+    schedules: tuple
+    few: Schedule | None = None
 
 
 RULES = {
     "log_loss": Rules(
         clip=1.2,
         curvature=0.4,
-        ladder=(
-            Rung(40, 0.65, 0.5, 0.01),
-            Rung(40, 0.5, 0.3, 0.06),
-            Rung(40, 0.0, 0.3, 0.3),
-            Rung(20, 0.0, 0.3, 0.3),
-            Rung(10, 0.0, 0.3, math.inf),
+        schedules=(
+            Schedule(40, 0.65, 0.5, 0.01),
+            Schedule(40, 0.5, 0.3, 0.06),
+            Schedule(40, 0.0, 0.3, 0.3),
+            Schedule(20, 0.0, 0.3, 0.3),
+            Schedule(10, 0.0, 0.3, math.inf),
         ),
-        few=Rung(40, 0.7, 0.5, 0.05),
+        few=Schedule(40, 0.7, 0.5, 0.05),
     ),
     "multinomial": Rules(
         clip=1.2,
         curvature=0.2,
-        ladder=(
-            Rung(40, 0.7, 0.5, 0.01),
-            Rung(40, 0.6, 0.4, 0.3),
-            Rung(40, 0.5, 0.3, 3.0),
-            Rung(20, 0.0, 0.3, math.inf),
+        schedules=(
+            Schedule(40, 0.7, 0.5, 0.01),
+            Schedule(40, 0.6, 0.4, 0.3),
+            Schedule(40, 0.5, 0.3, 3.0),
+            Schedule(20, 0.0, 0.3, math.inf),
         ),
     ),
     "squared_error": Rules(
         clip=1.6,
         curvature=0.8,
-        ladder=(
-            Rung(10, 0.0, 0.3, 3e-5),
-            Rung(20, 0.0, 0.3, 7e-4),
-            Rung(10, 0.0, 0.3, math.inf),
+        schedules=(
+            Schedule(10, 0.0, 0.3, 3e-5),
+            Schedule(20, 0.0, 0.3, 7e-4),
+            Schedule(10, 0.0, 0.3, math.inf),
         ),
     ),
 }
-_UNWHITENED = (Rung(100, 0.9, 0.3, math.inf),)
+_UNWHITENED = (Schedule(100, 0.9, 0.3, math.inf),)
 
 
 @dataclass(frozen=True)
@@ -291,21 +291,21 @@ def choose_steps(white, plan, rules):
     if plan.momentum != "auto":
         told["momentum"] = float(plan.momentum)
     if not plan.budget.is_private:
-        n_steps = told.get("n_steps", rules.ladder[0].n_steps)
+        n_steps = told.get("n_steps", rules.schedules[0].n_steps)
         # Steps of momentum m leave sqrt(m) of an error each.
-        rung = Rung(n_steps, min(_LEFT ** (2.0 / n_steps), 0.97), 0.5, math.inf)
-        return _take(replace(rung, **told), math.inf, white, plan, rules)
-    clip, loudest = _choose_clip(white, plan, rules)
-    rungs = _UNWHITENED if plan.moment is None else rules.ladder
+        schedule = Schedule(n_steps, min(_LEFT ** (2.0 / n_steps), 0.97), 0.5, math.inf)
+        return _take(replace(schedule, **told), math.inf, white, plan, rules)
+    clip, max_clip = _choose_clip(white, plan, rules)
+    schedules = _UNWHITENED if plan.moment is None else rules.schedules
     share = white.effective_columns / plan.problem.n_columns
     are_few = white.effective_columns >= _FEW_FROM and share < _FEW_SHARE
-    if rules.few is not None and rungs is rules.ladder and are_few:
-        steps = _take(replace(rules.few, **told), min(clip, 0.5 * loudest), white, plan, rules)
+    if rules.few is not None and schedules is rules.schedules and are_few:
+        steps = _take(replace(rules.few, **told), min(clip, 0.5 * max_clip), white, plan, rules)
         if steps.noise * share < rules.few.noise:
             return steps
-    for rung in rungs:
-        steps = _take(replace(rung, **told), clip, white, plan, rules)
-        if steps.noise < rung.noise:
+    for schedule in schedules:
+        steps = _take(replace(schedule, **told), clip, white, plan, rules)
+        if steps.noise < schedule.noise:
             break
     return steps
 
@@ -315,7 +315,7 @@ def _choose_clip(white, plan, rules):
     if plan.clipping_norm != "auto":
         return plan.clipping_norm, math.inf
     problem = plan.problem
-    loudest = problem.typical_weight * _CLIP_NOISE * math.sqrt(plan.n_rows / plan.noise)
+    max_clip = problem.typical_weight * _CLIP_NOISE * math.sqrt(plan.n_rows / plan.noise)
     bias = problem.bias**2
     # The intercept's direction is always there, however large the noise of the moment.
     known = bias / (bias + white.noise) if bias else 0.0
@@ -325,24 +325,24 @@ def _choose_clip(white, plan, rules):
         # Without whitening every direction is noisy: between the quiet clip and the fair one.
         weight = math.sqrt(weight * problem.typical_weight)
     clip = weight * rules.clip * math.sqrt(columns)
-    return min(clip, loudest), loudest
+    return min(clip, max_clip), max_clip
 
 
-def _take(rung, clip, white, plan, rules):
-    """Return the steps of a rung."""
-    problem, n_steps = plan.problem, rung.n_steps
+def _take(schedule, clip, white, plan, rules):
+    """Return the steps of a schedule."""
+    problem, n_steps = plan.problem, schedule.n_steps
     # A released moment counts no row more than once; without noise it has the weights.
     smoothness = problem.smoothness * (problem.steepest if plan.budget.is_private else 1.0)
     size = 1.0 / smoothness if plan.step_size == "auto" else float(plan.step_size)
-    first = min(int(rung.burn_in * n_steps), n_steps - 1) if plan.average else n_steps - 1
+    first = min(int(schedule.burn_in * n_steps), n_steps - 1) if plan.average else n_steps - 1
     noise = 0.0
     if plan.budget.is_private:
         curvature = rules.curvature * smoothness * white.signal
         curvature += problem.alpha / white.scale
-        power = _noise_power(n_steps, rung.momentum, first, size * curvature)
+        power = _noise_power(n_steps, schedule.momentum, first, size * curvature)
         unit = size * clip * plan.steps.noise_multiplier * math.sqrt(n_steps) / plan.n_rows
         noise = float((power * white.signal).sum() * unit**2)
-    return Steps(n_steps, size, rung.momentum, first, clip, noise)
+    return Steps(n_steps, size, schedule.momentum, first, clip, noise)
 
 
 def _noise_power(n_steps, momentum, first, x):

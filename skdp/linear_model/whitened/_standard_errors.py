@@ -274,7 +274,7 @@ def estimate(released, plan, model):
     ----------
     released : Releases
     plan : InferencePlan
-    model : Squares or Logistic
+    model : SandwichCovariance or Logistic
     """
     r, n_rows = released, plan.n_rows
     mapped = map_moment(r.white, plan.problem, with_hidden=False)
@@ -388,7 +388,7 @@ def _drifts(r, out, leverages, axes, problem, model):
     leverages, axes
         See `_leverages`.
     problem : WhitenedProblem
-    model : Squares or Logistic
+    model : SandwichCovariance or Logistic
 
     Returns
     -------

@@ -19,7 +19,7 @@ def plan(**changes):
         "n_features": 4,
         "loss_smoothness": 1.0,
         "lipschitz": math.inf,
-        "margin": 1.0,
+        "typical_prediction": 1.0,
         "reach": 2.0,
         "rounding_slack": 0.0,
         "square_slack": 0.0,
@@ -126,8 +126,8 @@ def test_no_two_records_differ_by_more_in_what_is_bought(reach, has_intercept, a
 def test_rounding_slack_reaches_the_noise():
     tight = plan(smoothness_budget=0.1)
     loose = plan(smoothness_budget=0.1, rounding_slack=0.25, square_slack=0.5)
-    for name, factor in (("mechanism", 1.25), ("square_mechanism", 1.5)):
-        ratio = getattr(loose, name).noise_std / getattr(tight, name).noise_std
+    for name, factor in (("step", 1.25), ("squares", 1.5)):
+        ratio = getattr(loose, name).mechanism.noise_std / getattr(tight, name).mechanism.noise_std
         assert ratio == pytest.approx(factor, rel=1e-4)
 
 
@@ -181,7 +181,7 @@ def test_automatic_settings_are_those_of_the_page(n_rows, n_columns, epsilon, ma
         n_columns=n_columns,
         n_features=n_columns - 1,
         epsilon=epsilon,
-        margin=margin,
+        typical_prediction=margin,
         loss_smoothness=0.25,
         lipschitz=1.0,
         max_iter="auto",
@@ -211,7 +211,12 @@ def test_automatic_settings_are_those_of_the_page(n_rows, n_columns, epsilon, ma
 
 
 def test_slopes_are_scaled_where_two_labels_bound_them_and_noise_is_low():
-    options = {"lipschitz": 1.0, "loss_smoothness": 0.25, "margin": 5.0, "n_rows": 10**5}
+    options = {
+        "lipschitz": 1.0,
+        "loss_smoothness": 0.25,
+        "typical_prediction": 5.0,
+        "n_rows": 10**5,
+    }
     assert plan(**options).scales
     for change in (
         {"n_rows": 100},

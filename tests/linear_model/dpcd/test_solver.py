@@ -279,7 +279,9 @@ def test_weights_move_no_release_beyond_its_bound():
     assert abs(made.values[0]) == 1.0
     squares = GaussianMechanism(1.0, 1e-9, 1, 1)
     plan = SimpleNamespace(
-        square_mechanism=squares, buys_means=False, likely_moments=lambda *moments: moments
+        squares=SimpleNamespace(mechanism=squares),
+        buys_means=False,
+        likely_moments=lambda *moments: moments,
     )
     released, _ = feature_moments(X, np.ones(1), plan, make_stream(1), weights)
     assert released[0] == pytest.approx(1.0, abs=1e-6)

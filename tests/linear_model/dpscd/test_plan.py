@@ -23,7 +23,7 @@ def plan(solver="dual", **changes):
         "row_norm": 1.5,
         "rounding_slack": 0.0,
         "alpha": 1e-3,
-        "margin": 1.0,
+        "typical_prediction": 1.0,
         "lipschitz": 1.0,
         "typical_weight": 1.0,
         "epsilon": 1.0,

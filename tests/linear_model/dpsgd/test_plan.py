@@ -24,11 +24,11 @@ PROBLEM = DPSGDProblem(
     rounding_slack=0.0,
     l1=0.0,
     l2=1e-3,
-    reach=2.5,
-    caution=2.0,
+    noise_reach=2.5,
+    clip_decay=2.0,
     smoothness=0.25,
     lipschitz=1.0,
-    at_zero=0.7,
+    loss_at_zero=0.7,
 )
 
 
@@ -150,7 +150,7 @@ def test_one_epsilon_for_all_is_the_same_plan():
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
 def test_auto_steps_let_the_noise_of_personal_budgets_be_as_long_as_the_reach(share):
     epsilons = np.where(np.arange(1000) < 1000 * share, 0.005, 0.02)
-    made = plan(plan_dpsgd_laplace, epsilon=0.02, reach=0.01, sample_epsilon=epsilons)
+    made = plan(plan_dpsgd_laplace, epsilon=0.02, noise_reach=0.01, sample_epsilon=epsilons)
     total = 0.0
     for batch in made.sampler.batches(make_stream(0)):
         noise = made.mechanism.serving(made.noise_multipliers[batch])
@@ -173,7 +173,7 @@ def test_the_radius_is_the_papers_for_rows_in_the_unit_ball():
     assert paper.radius == pytest.approx(1.0 / 1e-3)
     assert PROBLEM.radius == pytest.approx(1.5 / 1e-3)
     assert replace(PROBLEM, l1=2.0, l2=0.0).radius == pytest.approx(0.35)
-    assert replace(PROBLEM, lipschitz=math.inf, at_zero=math.inf).radius == math.inf
+    assert replace(PROBLEM, lipschitz=math.inf, loss_at_zero=math.inf).radius == math.inf
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_of_many_columns_as_many_as_64_have_the_reach():
 @pytest.mark.parametrize("make", [plan_dpsgd, plan_dpsgd_laplace])
 def test_auto_steps_take_in_no_more_noise_than_is_worth_its_signal(make):
     """Where the mean gradient of all steps drowns, a prediction gets a tenth over its noise."""
-    made = plan(make, epsilon=0.1, n_rows=200, delta=1e-3, reach=16.0, smoothness=1e-9)
+    made = plan(make, epsilon=0.1, n_rows=200, delta=1e-3, noise_reach=16.0, smoothness=1e-9)
     step = made.mechanism.noise_std / made.sampler.expected_size
     steps = made.sampler.n_steps
     unit = step / made.clipping_norm / math.sqrt(steps)
@@ -228,7 +228,9 @@ def test_auto_steps_take_in_no_more_noise_than_is_worth_its_signal(make):
 @pytest.mark.parametrize("make", [plan_dpsgd, plan_dpsgd_laplace])
 def test_momentum_carries_steps_that_are_too_long_to_be_stable(make):
     """With it a unit of noise still moves w by eta0 in the end, by parts that are stable."""
-    made = plan(make, epsilon=1.0, n_rows=40_000, batch_size=80, reach=16.0, clipping_norm=0.5)
+    made = plan(
+        make, epsilon=1.0, n_rows=40_000, batch_size=80, noise_reach=16.0, clipping_norm=0.5
+    )
     longest = 2.0 / (0.25 * 1.5**2)
     assert made.eta0 > 1.5 * longest
     assert (1.0 - made.momentum) * made.eta0 == pytest.approx(longest)
@@ -243,7 +245,9 @@ def test_momentum_carries_steps_that_are_too_long_to_be_stable(make):
 @pytest.mark.parametrize("make", [plan_dpsgd, plan_dpsgd_laplace])
 def test_the_noise_of_w_by_running_its_steps_alone(make):
     """Noise in place of gradients, step by step, through momentum."""
-    made = plan(make, epsilon=0.3, n_rows=40_000, batch_size=100, reach=16.0, clipping_norm=0.5)
+    made = plan(
+        make, epsilon=0.3, n_rows=40_000, batch_size=100, noise_reach=16.0, clipping_norm=0.5
+    )
     assert made.momentum > 0.0
     steps = made.sampler.n_steps
     noise = make_stream(0).normal((steps, 2000)) * made.mechanism.noise_std / 100
@@ -259,24 +263,24 @@ def test_the_noise_of_w_by_running_its_steps_alone(make):
 
 def test_auto_settings_are_capped():
     many = {"n_rows": 10**6, "delta": 1e-7, "batch_size": "auto"}
-    little = plan(epsilon=1e4, clipping_norm="auto", reach=16.0, caution=16.0, **many)
+    little = plan(epsilon=1e4, clipping_norm="auto", noise_reach=16.0, clip_decay=16.0, **many)
     assert 0.99 * 1.5 < little.clipping_norm < 1.5
     assert little.momentum == pytest.approx(1.0 - 15.0 / little.sampler.n_steps)
     stable = little.eta0 * (1.0 - little.momentum)
     assert stable == pytest.approx(2.0 / (0.25 * 1.5**2))
-    assert plan(epsilon=1e-2, clipping_norm="auto", caution=16.0).clipping_norm < 0.3 * 1.5
-    assert plan(lipschitz=0.2, caution=0.0, clipping_norm="auto").clipping_norm == (
+    assert plan(epsilon=1e-2, clipping_norm="auto", clip_decay=16.0).clipping_norm < 0.3 * 1.5
+    assert plan(lipschitz=0.2, clip_decay=0.0, clipping_norm="auto").clipping_norm == (
         pytest.approx(0.3)
     )
-    rough = plan(epsilon=1e4, clipping_norm="auto", smoothness=math.inf, caution=0.0)
+    rough = plan(epsilon=1e4, clipping_norm="auto", smoothness=math.inf, clip_decay=0.0)
     assert rough.clipping_norm == 1.5
     assert rough.eta0 == pytest.approx(0.2 * 2.5 / 1.5 / 1.5)
 
 
 @pytest.mark.parametrize("make", [plan_dpsgd, plan_dpsgd_laplace])
 def test_the_auto_clip_balances_noise_and_bias(make):
-    """(1/c - 1)^2 is the caution times the length of the noise of the mean of all steps."""
-    made = plan(make, clipping_norm="auto", caution=16.0)
+    """(1/c - 1)^2 is the clip_decay times the length of the noise of the mean of all steps."""
+    made = plan(make, clipping_norm="auto", clip_decay=16.0)
     slope = made.clipping_norm / 1.5
     per_step = made.mechanism.noise_std / made.clipping_norm / made.sampler.expected_size
     length = math.sqrt(5.0) * per_step / math.sqrt(made.sampler.n_steps)
