@@ -84,6 +84,8 @@ CHECKS_OF_A_CLASS = {
     "check_methods_sample_order_invariance",
     "check_methods_subset_invariance",
     "check_pipeline_consistency",
+    # A thousand passes, over all of which weights are taken as over one.
+    "check_class_weight_classifiers",
 }
 
 

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from skdp._bounds import (
     augmented_norm,
@@ -229,6 +230,17 @@ def test_columns_are_clipped_copies_without_null_records(data_norm, fit_intercep
     assert not found[11].any()
     free, _ = clip_columns(rows, low=low, high=high, clip=False)
     np.testing.assert_array_equal(free, rows.augmented(np.arange(5000)))
+
+
+@pytest.mark.parametrize("data_norm", [0.5, 1e9])
+def test_sparse_columns_are_clipped_as_dense_ones_are(data_norm, rng):
+    X = rng.standard_normal((200, 3)) * (rng.random((200, 3)) < 0.5)
+    ends = {"low": np.array([0.2, -0.1, -9.0]), "high": np.array([0.3, 0.1, 9.0])}
+    how = {"data_norm": data_norm, "fit_intercept": True}
+    dense, _ = clip_columns(clip_rows(X, **how), **ends)
+    sparse, _ = clip_columns(clip_rows(csr_array(X), **how), **ends)
+    for found, expected in zip(sparse.T, dense.T, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-15)
 
 
 @pytest.mark.parametrize(

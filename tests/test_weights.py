@@ -45,16 +45,25 @@ OF_CLASSES = {"0": 0.6, "1": 3.0}
 LABELS = np.array(["0", "1"])
 LAST = {"average": False}
 FULL = {"batch_size": N, "max_iter": 3000, **LAST}
+
+
+def in_the_long_tier(*models):
+    """These take seconds: one model of each method is enough for every change."""
+    return [pytest.param(model, marks=pytest.mark.long) for model in models]
+
+
 CLASSIFIERS = [
     DPLogisticRegression(max_iter=2000, **LAST),
-    DPSCDClassifier(max_iter=150, **LAST),
-    DPSCDClassifier(max_iter=100, noisy_dual=True, **LAST),
-    DPSCDClassifier(max_iter=150, proximal=0.1, **LAST),
-    DPSCDClassifier(max_iter=20, solver="sequential", **LAST),
     DPSCDClassifier(max_iter=300, solver="primal", **LAST),
     DPCDClassifier(max_iter=300),
     DPSGDClassifier(**FULL),
-    DPSGDClassifier(mechanism="laplace", **FULL),
+    *in_the_long_tier(
+        DPSCDClassifier(max_iter=150, **LAST),
+        DPSCDClassifier(max_iter=100, noisy_dual=True, **LAST),
+        DPSCDClassifier(max_iter=150, proximal=0.1, **LAST),
+        DPSCDClassifier(max_iter=20, solver="sequential", **LAST),
+        DPSGDClassifier(mechanism="laplace", **FULL),
+    ),
 ]
 REGRESSORS = [
     DPRidge(max_iter=200, **LAST),
@@ -467,6 +476,7 @@ def test_steps_are_shorter_for_heavy_classes_alone(rare):
     assert model.set_params(class_weight={1: 16.0}, epsilon=INF).fit(X, y).step_size_ == 4.0
 
 
+@pytest.mark.long
 def test_weights_of_classes_do_not_drown_what_is_not_whitened():
     rng = np.random.default_rng(0)
     n, of_one, n_codes = 20_000, 60, 20

@@ -17,8 +17,10 @@ _TOLERANCE, _COARSE_TOLERANCE = 1e-3, 1e-2
 _SMALLEST_NOISE = 0.01
 LARGEST_NOISE = 1e9
 _MAX_TRIALS = 80
-# Of `largest_within`: the least power that a cost is taken for, and where it gives up.
-_LEAST_POWER, _SMALLEST_SPENT = 0.2, 1e-12
+# Of `largest_within`: where it gives up, the latter over its start; the least power that a cost is
+# taken for, the least cost, and the largest factor of a step.
+_SMALLEST_SPENT, _LARGEST_SPENT = 1e-12, 1e6
+_LEAST_POWER, _NOTHING, _FARTHEST = 0.2, 1e-9, 16.0
 # Secant steps in a row that may leave more than half of the bracket.
 _MAX_STALLED = 2
 
@@ -132,14 +134,16 @@ def largest_within(spent, start, *, enough):
                 break
         else:
             exceeds = min(exceeds, x)
-        if math.isfinite(share):
+        # What costs nothing, as where delta alone pays for it, tells no slope.
+        if 0.0 < share < math.inf:
             if last is not None and share != last[1] and x != last[0]:
                 power = max(math.log(share / last[1]) / math.log(x / last[0]), _LEAST_POWER)
             last = x, share
-        x *= ((1.0 + enough) / 2.0 / share) ** (1.0 / power)
+        factor = ((1.0 + enough) / 2.0 / max(share, _NOTHING)) ** (1.0 / power)
+        x *= min(max(factor, 1.0 / _FARTHEST), _FARTHEST)
         if not fits < x < exceeds:
             x = math.sqrt(fits * exceeds) if fits else exceeds / 2.0
-        if not fits < x < exceeds or x < _SMALLEST_SPENT:
+        if not fits < x < exceeds or not _SMALLEST_SPENT < x < _LARGEST_SPENT * start:
             break
     return fits or None
 

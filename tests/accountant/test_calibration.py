@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from skdp.accountant import calibrate, get_epsilon
-from skdp.accountant._calibration import resolve_accountant
+from skdp.accountant._calibration import largest_within, resolve_accountant
 from skdp.accountant._divergences import gaussian_delta, gaussian_log_delta
 from skdp.accountant._loss_distribution import smallest_pld_delta
 
@@ -339,3 +339,26 @@ def test_no_log_lines_and_no_lasting_change(caplog):
         get_epsilon(0.05, 1e-5, sampling_rate=0.3, n_steps=5, accountant="rdp")
     assert not caplog.records
     assert logger.filters == filters
+
+
+def test_the_largest_that_fits_is_found_where_costs_jump():
+    """Designs change by whole steps; nothing that exceeds the budget is returned."""
+    tried = []
+
+    def jumping(x):
+        tried.append(x)
+        return 0.3 * x + 0.05 * math.floor(x)
+
+    found = largest_within(jumping, 5.0, enough=0.95)
+    assert 0.85 <= jumping(found) <= 1.0
+    assert len(tried) < 90
+    free = largest_within(lambda x: max(0.0, x - 300.0) / 40.0, 1.0, enough=0.9)
+    assert 336.0 <= free <= 340.0
+    assert largest_within(lambda x: 0.0, 1.0, enough=0.9) > 1e3
+    smooth = largest_within(lambda x: x**1.7 / 40.0, 1.0, enough=1.0 - 1e-9)
+    assert 1.0 - 1e-9 <= smooth**1.7 / 40.0 <= 1.0
+
+
+@pytest.mark.parametrize("cost", [lambda x: math.inf, lambda x: 1.5, lambda x: 2.0 + x])
+def test_where_nothing_fits_the_search_ends_without_a_number(cost):
+    assert largest_within(cost, 1.0, enough=0.99) is None

@@ -492,7 +492,7 @@ def test_what_makes_fits_of_its_own_does_not_take_it():
     """Their budget would be another than the pipeline's, which sets that of its steps."""
     X, y = np.random.default_rng(0).uniform(-1, 1, (300, 2)), np.arange(300) % 2
     inner = make_private_pipeline(BoundsScaler(), DPLogisticRegression(**TWO))
-    with pytest.raises(TypeError, match="DPPipeline"):
+    with pytest.raises(TypeError, match="sets that of its steps"):
         DPGridSearch(inner, {"dplogisticregression__alpha": [1e-3, 1e-2]}).fit(X, y)
     with pytest.raises(ValueError, match="protects rows"):
         DPCalibratedClassifier(inner).fit(X, y)
