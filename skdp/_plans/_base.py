@@ -103,11 +103,7 @@ class Budget:
             `sampling_rate`, `n_steps` and `pairwise` of `skdp.accountant.calibrate`.
         """
         return calibrate(
-            self.epsilon,
-            self.delta,
-            adjacency=self.adjacency,
-            accountant=self.accountant,
-            **design,
+            self.epsilon, self.delta, adjacency=self.adjacency, accountant=self.accountant, **design
         )
 
     def release(self, *, bound, pair_bound=None, share=None, n_records, size, slack=0.0, **design):

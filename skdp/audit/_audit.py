@@ -202,10 +202,7 @@ def _threshold(contrast, present, absent, *, delta, error):
     training = present[:n_training], absent[:n_training]
     present, absent = present[n_training:], absent[n_training:]
     terms = {"positives": len(present), "negatives": len(absent), "delta": delta, "error": error}
-    candidates = [
-        np.pad(contrast, (0, present.shape[1] - contrast.size)),
-        _discriminant(*training),
-    ]
+    candidates = [np.pad(contrast, (0, present.shape[1] - contrast.size)), _discriminant(*training)]
     found = [_best_threshold(*(part @ score for part in training), **terms) for score in candidates]
     promised, threshold, sign = max(found, key=lambda one: one[0])
     score = sign * candidates[[one[0] for one in found].index(promised)]

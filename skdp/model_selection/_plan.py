@@ -151,16 +151,7 @@ class ComposePlan(SelectionPlan):
 
 
 def plan_selection(
-    budget,
-    *,
-    n_rows,
-    n_validation,
-    n_candidates,
-    method,
-    n_trials,
-    fits,
-    row_spread,
-    n_releases=1,
+    budget, *, n_rows, n_validation, n_candidates, method, n_trials, fits, row_spread, n_releases=1
 ):
     """Plan a search.
 

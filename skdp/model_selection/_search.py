@@ -16,14 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_bounds
 from skdp._estimator import PrivateEstimator, is_private
 from skdp._plans._base import CLASSES_READ
-from skdp._sklearn import (
-    HasMethods,
-    Interval,
-    StrOptions,
-    _fit_context,
-    take_rows,
-    validate_data,
-)
+from skdp._sklearn import HasMethods, Interval, StrOptions, _fit_context, take_rows, validate_data
 from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import COMMON_CONSTRAINTS, NO_TARGET_BOUNDS

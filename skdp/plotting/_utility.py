@@ -91,15 +91,7 @@ class PrivacyUtilityDisplay:
 
     @classmethod
     def from_results(
-        cls,
-        results,
-        *,
-        band=0.8,
-        baseline=None,
-        score_name="score",
-        ax=None,
-        name=None,
-        **kwargs,
+        cls, results, *, band=0.8, baseline=None, score_name="score", ax=None, name=None, **kwargs
     ):
         """Draw a table of scores.
 
