@@ -64,7 +64,7 @@ class _OnGrid:
             _SMALLEST_BOUND <= self.contribution_bound <= 1.0 / _SMALLEST_BOUND
         ):
             raise ValueError(
-                "what a record contributes must have a bound within 1e-100 and 1e100; choose "
+                "what a record contributes must have a bound within 1e-100 and 1e100: choose "
                 "alpha, data_norm and clipping_norm of moderate size."
             )
 
@@ -136,10 +136,8 @@ class _OnGrid:
 class GaussianMechanism(_OnGrid):
     """Gaussian noise, whose size is its standard deviation. For the parameters see `_OnGrid`."""
 
-    @property
-    def _reach(self):
-        """Standard deviation of an entry of the noise at scale 1."""
-        return 1.0
+    # Standard deviation of an entry of the noise at scale 1.
+    _reach: ClassVar = 1.0
 
     def _draw(self, shape, stream):
         return stream.normal(shape)
@@ -240,14 +238,12 @@ class DiscreteLaplaceMechanism:
 
     noise_multiplier: float
 
+    # By how much a record moves one count.
+    contribution_bound: ClassVar = 1.0
+
     def __post_init__(self):
         if not 0.0 <= self.noise_multiplier <= _LARGEST_SCALE:
             raise ValueError(f"the scale of noise must be within 0 and {_LARGEST_SCALE:g}.")
-
-    @property
-    def contribution_bound(self):
-        """By how much a record moves one count."""
-        return 1.0
 
     @property
     def noise_std(self):

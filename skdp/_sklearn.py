@@ -15,23 +15,9 @@ from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions, 
 
 from skdp._sparse import canonical
 
-__all__ = [
-    "HasMethods",
-    "Interval",
-    "RealNotInt",
-    "StrOptions",
-    "_fit_context",
-    "as_configured_here",
-    "assert_docstring_consistency",
-    "diagram_box",
-    "quietly",
-    "read_feature_names",
-    "repeats_rows",
-    "take_rows",
-    "validate_arrays",
-    "validate_data",
-    "validate_params",
-]
+# scikit-learn's own, which others take from here.
+__all__ = ["HasMethods", "RealNotInt", "StrOptions", "_fit_context", "validate_params"]
+take_rows, read_feature_names = _safe_indexing, validation._check_feature_names_in
 
 # Messages of input validation that tell of shapes, types and names only. One that isn't known is
 # withheld: numpy, pandas and scikit-learn quote entries in several, and may in more tomorrow.
@@ -114,9 +100,7 @@ def validate_data(estimator, X, y="no_validation", **kwargs):
     if get_tags(estimator).input_tags.sparse:
         kwargs.setdefault("accept_sparse", "csr")
     found = quietly(validation.validate_data, estimator, X, y, **kwargs)
-    if isinstance(found, tuple):
-        return _in_order(found[0]), *found[1:]
-    return _in_order(found)
+    return (_in_order(found[0]), *found[1:]) if isinstance(found, tuple) else _in_order(found)
 
 
 def _in_order(X):
@@ -136,8 +120,7 @@ def refuse_foreign(array, name):
         raise TypeError(
             f"{name} is a Dask collection, and only arrays in memory are read here: call "
             ".compute() first, for a score of some partitions that weren't fitted. To fit, take "
-            "DaskDPLogisticRegression or DaskDPRidge of skdp.dask, whose transform maps what was "
-            "fitted on rows in memory."
+            "DaskDPLogisticRegression or DaskDPRidge of skdp.dask."
         )
     if isinstance(array, np.ndarray | np.generic) or not get_config()["array_api_dispatch"]:
         return
@@ -148,13 +131,6 @@ def refuse_foreign(array, name):
             "as it is, which this estimator can't: convert it by numpy.asarray (a PyTorch tensor "
             "by .numpy()), or set array_api_dispatch=False."
         )
-
-
-def assert_docstring_consistency(objects, **sections):
-    """Call scikit-learn's check, whose module is slow to import."""
-    from sklearn.utils import _testing
-
-    _testing.assert_docstring_consistency(objects, **sections)
 
 
 def validate_arrays(function, X, *y, **checks):
@@ -182,13 +158,8 @@ def diagram_box(estimator, caption):
     except ImportError:
         # Before 1.7.
         from sklearn.utils._estimator_html_repr import _VisualBlock
-    return _VisualBlock(
-        "single",
-        estimator,
-        names=type(estimator).__name__,
-        name_details=str(estimator),
-        name_caption=caption,
-    )
+    texts = {"name_details": str(estimator), "name_caption": caption}
+    return _VisualBlock("single", estimator, names=type(estimator).__name__, **texts)
 
 
 def as_configured_here(function):
@@ -201,16 +172,6 @@ def as_configured_here(function):
             return function(*args)
 
     return call
-
-
-def take_rows(array, rows):
-    """Return some rows of an array or a data frame, of its own kind."""
-    return _safe_indexing(array, rows)
-
-
-def read_feature_names(estimator, input_features):
-    """Return the names of a fitted estimator's input, checked against those it is given if any."""
-    return validation._check_feature_names_in(estimator, input_features)
 
 
 def repeats_rows():

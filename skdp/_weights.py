@@ -103,20 +103,7 @@ def weigh(public_weight=None, *, class_weight=None, classes=None, targets=None):
 
     Those of rows are divided by their mean, which is public: the mean loss is then that of rows
     that are repeated so many times. Those of classes are taken as they are: their mean would depend
-    on labels.
-
-    Parameters
-    ----------
-    public_weight : ndarray of shape (n,), default=None
-    class_weight : dict, default=None
-    classes : ndarray of shape (k,), default=None
-    targets : ndarray of shape (n, 1) or (n, k), default=None
-        As by `encode_labels`.
-
-    Raises
-    ------
-    ValueError
-        If a weight is of no class.
+    on labels. Targets are those of `encode_labels`.
     """
     of_rows, scale = None, EVEN
     if public_weight is not None and public_weight.min() < public_weight.max():
