@@ -14,51 +14,37 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_bounds
-from skdp._estimator import PrivateEstimator, is_private
+from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private
 from skdp._plans._base import CLASSES_READ
 from skdp._sklearn import HasMethods, Interval, StrOptions, _fit_context, take_rows, validate_data
 from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
-from skdp.linear_model._base import COMMON_CONSTRAINTS, NO_TARGET_BOUNDS
+from skdp.linear_model._base import NO_TARGET_BOUNDS
 from skdp.metrics._scorings import ROW_SPREAD, SCORINGS, check_scoring, n_releases
 from skdp.model_selection._candidates import last_step, make_candidates
 from skdp.model_selection._plan import SearchBudget, plan_selection, public_choices
 from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated
 
-_GROUPS = (
-    "a search takes no groups: it protects one row. One person moves as many counts of a score as "
-    "they have rows, so that scores would need noise for the largest number of rows anybody has. "
-    "Keep one row of each person, or choose on other data and fit with groups once."
-)
-_PERSONAL = (
-    "a search takes no sample_epsilon: trials and scores together spend the search's epsilon on "
-    "every record, which may be more than a record stated. Choose on other data."
-)
+_REASONS = {
+    "groups": "a search takes no groups: it protects one row, and scores would need noise for the "
+    "largest number of rows that anybody has. Keep one row of each person, or choose on other data "
+    "and fit with groups once.",
+    "sample_epsilon": "a search takes no sample_epsilon: trials and scores together spend the "
+    "search's epsilon on every record, maybe more than it stated. Choose on other data.",
+    "public_weight": "a search takes no public_weight: scores count all records alike. Choose "
+    "without weights, and fit the best parameters with them once.",
+}
 _OTHERS = (
     "a search takes no {!r} for its fits: what they release is planned from public numbers before "
     "there is noise, and this may change it. Set it as a parameter of the estimator."
 )
-_WEIGHTS = (
-    "a search takes no public_weight: scores count all records alike. Choose without weights, and "
-    "fit the best parameters with them once."
-)
-_REASONS = {"groups": _GROUPS, "sample_epsilon": _PERSONAL, "public_weight": _WEIGHTS}
 
 
 def refuse_metadata(search, params):
     """Refuse what candidates' fits would get besides rows and labels.
 
-    Where metadata is routed, scikit-learn's own error comes first if nobody asked for it.
-
-    Parameters
-    ----------
-    search : estimator
-    params : dict
-
-    Raises
-    ------
-    ValueError
-        If there is any that isn't None; its value isn't looked at.
+    Where metadata is routed, scikit-learn's own error comes first if nobody asked for it. Of a
+    value it is seen only whether it is None.
     """
     given = [name for name, value in params.items() if value is not None]
     if not given:
@@ -73,10 +59,7 @@ def refuse_metadata(search, params):
 _DTYPES = [np.float64, np.float32]
 _RUN = {"repeat": run_repeated, "compose": run_composed}
 CONSTRAINTS = {
-    **{
-        name: COMMON_CONSTRAINTS[name]
-        for name in ("epsilon", "delta", "adjacency", "ledger", "random_state")
-    },
+    **BUDGET_CONSTRAINTS,
     "estimator": [HasMethods(["fit", "predict"])],
     "scoring": [StrOptions(set(SCORINGS)), None],
     "validation_size": [Interval(Real, 0, 1, closed="neither")],
@@ -218,7 +201,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         self.privacy_report_ = report
         if plan.method == "repeat":
             self.best_score_ = best.score
-            self.n_trials_ = plan.law.mean
+            self.n_trials_ = plan.event.repetitions.mean
 
     @available_if(_has("predict"))
     def predict(self, X):
