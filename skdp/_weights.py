@@ -43,13 +43,8 @@ class WeightScale(NamedTuple):
 
     def times(self, other):
         """Return the scale of products of weights."""
-        return WeightScale(
-            self.largest * other.largest,
-            self.typical * other.typical,
-            self.wanted * other.wanted,
-            self.of_classes or other.of_classes,
-            self.steepest * other.steepest,
-        )
+        products = WeightScale(*(one * two for one, two in zip(self, other, strict=True)))
+        return products._replace(of_classes=self.of_classes or other.of_classes)
 
 
 EVEN = WeightScale()

@@ -114,14 +114,12 @@ class Budget:
         steps = {name: design[name] for name in ("sampling_rate", "n_steps") if name in design}
         noise = self.calibrate(pairwise=for_pairs, **steps)
         pairwise = for_pairs and (pair_bound == bound or self.adjacency == "replace_one")
+        if share is not None:
+            noise = SPLIT_SLACK * noise / math.sqrt(share)
+        bound = (pair_bound if pairwise else bound) if self.is_private else math.inf
+        sizes = {"size": size, "n_records": n_records, "rounding_slack": slack}
         return Release(
-            bound=(pair_bound if pairwise else bound) if self.is_private else math.inf,
-            noise_multiplier=noise if share is None else SPLIT_SLACK * noise / math.sqrt(share),
-            size=size,
-            n_records=n_records,
-            rounding_slack=slack,
-            pairwise=pairwise,
-            design=design,
+            bound=bound, noise_multiplier=noise, pairwise=pairwise, design=design, **sizes
         )
 
     def calibrate_pure(self, n_steps=1, epsilons=None):

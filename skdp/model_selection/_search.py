@@ -118,8 +118,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         """
         # 1. scikit-learn's contract
         refuse_metadata(self, params)
-        classifies = is_classifier(self.estimator)
-        frame = X
+        classifies, frame = is_classifier(self.estimator), X
         several = get_tags(self).target_tags.multi_output
         checks = {"y_numeric": not classifies, "multi_output": several}
         # What a fit refuses in a trial would be told as a release.
@@ -140,21 +139,17 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
 
         # 3. plan from public numbers
         rows = frame if hasattr(frame, "columns") else X
-        scoring = self._scoring(classifies)
+        scoring, classes = self._scoring(classifies), self.classes_ if classifies else None
         for model in candidates.models:
-            check_scoring(model, scoring, self.classes_ if classifies else None, n_outputs)
+            check_scoring(model, scoring, classes, n_outputs)
         scored = {"scoring": scoring, "target_bounds": self._target_bounds(classifies)}
-        plan = plan_selection(
-            SearchBudget(self.epsilon, self.delta, self.adjacency, account=self._account()),
-            n_rows=n_rows,
-            n_validation=n_validation,
-            n_candidates=len(candidates.settings),
-            method=self.method,
-            n_trials=self.n_trials,
-            fits=candidates.fits(take_rows(rows, [0]), n_rows - n_validation, n_outputs),
-            row_spread=ROW_SPREAD.get(scoring),
-            n_releases=n_releases(scoring, self.classes_ if classifies else None),
-        )
+        budget = SearchBudget(self.epsilon, self.delta, self.adjacency, account=self._account())
+        chosen = {"method": self.method, "n_trials": self.n_trials}
+        sizes = {"n_rows": n_rows, "n_validation": n_validation}
+        sizes["n_candidates"] = len(candidates.settings)
+        fits = candidates.fits(take_rows(rows, [0]), n_rows - n_validation, n_outputs)
+        score = {"row_spread": ROW_SPREAD.get(scoring), "n_releases": n_releases(scoring, classes)}
+        plan = plan_selection(budget, fits=fits, **chosen, **sizes, **score)
         stream = plan.start(self.random_state)
 
         # 4. split, fit, score and choose
