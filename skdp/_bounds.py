@@ -94,14 +94,10 @@ class BoundedRows(NamedTuple):
 
 
 class BoundedColumns(NamedTuple):
-    """Columns with a public number for each.
+    """Columns, the intercept's last, with a public number for each.
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d), float64, Fortran-contiguous; or SparseColumns
-        The intercept's column last.
-    unit : ndarray of shape (d,)
-        What no value exceeds in size, or what the columns were divided by.
+    An array is float64 and Fortran-contiguous; sparse rows give SparseColumns. The unit is what no
+    value exceeds in size, or what the columns were divided by.
     """
 
     X: np.ndarray

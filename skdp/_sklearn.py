@@ -22,20 +22,14 @@ take_rows, read_feature_names = _safe_indexing, validation._check_feature_names_
 # Messages of input validation that tell of shapes, types and names only. One that isn't known is
 # withheld: numpy, pandas and scikit-learn quote entries in several, and may in more tomorrow.
 _TELL_NO_VALUE = re.compile(
-    r"Input \w+ contains (NaN|infinity)"
-    r"|Input contains (NaN|infinity)"
-    r"|Found array with "
-    r"|Found input variables with inconsistent numbers of samples"
-    r"|X has \d+ features, but "
-    r"|The feature names should match"
-    r"|Feature names "
+    r"Input (\w+ )?contains (NaN|infinity)"
+    r"|Found array with |Found input variables with inconsistent numbers of samples"
+    r"|X has \d+ features, but |The feature names should match|Feature names "
     r"|y should be a 1d array, got an array of shape "
     r"|(This )?[\w()=., ']+ requires y to be passed"
     r"|[\w()=., ']+ expected <= 2"
-    r"|Unknown label type: "
-    r"|Sparse data was passed for "
-    r"|A sparse (matrix|container|array) was passed"
-    r"|Expected a 2-dimensional container "
+    r"|Unknown label type: |Expected a 2-dimensional container "
+    r"|Sparse data was passed for |A sparse (matrix|container|array) was passed"
     r"|Expected sequence or array-like, got <class "
     r"|setting an array element with a sequence"
     r"|dtype='numeric' is not compatible with "
@@ -119,8 +113,8 @@ def refuse_foreign(array, name):
     if package == "dask" or (graph is not None and graph(array) is not None):
         raise TypeError(
             f"{name} is a Dask collection, and only arrays in memory are read here: call "
-            ".compute() first, for a score of some partitions that weren't fitted. To fit, take "
-            "DaskDPLogisticRegression or DaskDPRidge of skdp.dask."
+            ".compute() first, or to fit take DaskDPLogisticRegression or DaskDPRidge of "
+            "skdp.dask, whose transform maps what was fitted on rows in memory."
         )
     if isinstance(array, np.ndarray | np.generic) or not get_config()["array_api_dispatch"]:
         return

@@ -5,7 +5,9 @@ import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import reduce
 from itertools import starmap
+from operator import iadd
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -129,8 +131,4 @@ def _n_blocks(n_rows):
 
 def sum_in_order(parts):
     """Return the sum of arrays, added from left to right; the first is overwritten."""
-    parts = iter(parts)
-    total = next(parts)
-    for part in parts:
-        total += part
-    return total
+    return reduce(iadd, parts)

@@ -51,15 +51,9 @@ EVEN = WeightScale()
 
 
 class Weights(NamedTuple):
-    """What records count.
+    """What records count: weights above 0, or None if all are 1, and which weights are 0.
 
-    Attributes
-    ----------
-    of_rows : ndarray of shape (n,) or None
-        Above 0; None if all are 1. Of a record of weight 0 it is 1, as it is made a null record.
-    is_zero : ndarray of shape (n,) or None
-        Whether a weight is 0.
-    scale : WeightScale
+    Of a record of weight 0 `of_rows` is 1, as it is made a null record.
     """
 
     of_rows: np.ndarray | None = None

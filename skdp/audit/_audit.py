@@ -283,12 +283,9 @@ def _threshold(contrast, present, absent, *, delta, error):
     best = max(range(len(found)), key=lambda place: found[place][0])
     _, threshold, sign = found[best]
     score = sign * candidates[best]
-    counts = {
-        "positives": len(present),
-        "true_positives": int((present @ score >= threshold).sum()),
-        "negatives": len(absent),
-        "false_positives": int((absent @ score >= threshold).sum()),
-    }
+    counts = {"positives": len(present), "negatives": len(absent)}
+    counts["true_positives"] = int((present @ score >= threshold).sum())
+    counts["false_positives"] = int((absent @ score >= threshold).sum())
     bound = float(epsilon_from_rates(**counts, delta=delta, error=error))
     ideal = counts | {"true_positives": len(present), "false_positives": 0}
     largest = float(epsilon_from_rates(**ideal, delta=delta, error=error))
@@ -316,11 +313,9 @@ def _best_threshold(present, absent, **terms):
     spreads = max(present.std(ddof=1), least), max(absent.std(ddof=1), least)
     ends = centres[1] - 3.0 * spreads[1], centres[0] + 3.0 * spreads[0]
     thresholds = np.linspace(*ends, _THRESHOLDS)
-    promised = epsilon_from_rates(
-        true_positives=terms["positives"] * norm.sf(thresholds, centres[0], spreads[0]),
-        false_positives=terms["negatives"] * norm.sf(thresholds, centres[1], spreads[1]),
-        **terms,
-    )
+    hits = terms["positives"] * norm.sf(thresholds, centres[0], spreads[0])
+    alarms = terms["negatives"] * norm.sf(thresholds, centres[1], spreads[1])
+    promised = epsilon_from_rates(true_positives=hits, false_positives=alarms, **terms)
     # Where nothing is promised, between the two.
     best = int(promised.argmax()) if promised.max() > 0.0 else _THRESHOLDS // 2
     return float(promised[best]), float(thresholds[best]), sign
@@ -342,14 +337,10 @@ def _one_run(contrasts, weights, present, *, delta, error):
         bound = epsilon_from_guesses(n_right=n_right, **terms)
         largest = max(largest, epsilon_from_guesses(n_right=n_guesses, **terms))
         if best is None or bound > best["epsilon_lower_bound"]:
-            best = {
-                "epsilon_lower_bound": bound,
-                "threshold": None,
-                "positives": true_positives + missed,
-                "true_positives": true_positives,
-                "negatives": n_guesses - true_positives - missed,
-                "false_positives": false_positives,
-            }
+            n_here = true_positives + missed
+            best = {"epsilon_lower_bound": bound, "threshold": None}
+            best |= {"positives": n_here, "true_positives": true_positives}
+            best |= {"negatives": n_guesses - n_here, "false_positives": false_positives}
     return best | {"largest_bound": largest}
 
 

@@ -34,11 +34,9 @@ def epsilon_from_rates(true_positives, positives, false_positives, negatives, *,
     low, _ = clopper_pearson(true_positives, positives, 0.5 * error)
     _, high = clopper_pearson(false_positives, negatives, 0.5 * error)
     with np.errstate(divide="ignore"):
-        found = np.maximum(
-            np.log(np.maximum(low - delta, 0.0)) - np.log(high),
-            np.log(np.maximum(1.0 - high - delta, 0.0)) - np.log1p(-low),
-        )
-    return np.maximum(found, 0.0)
+        of_positives = np.log(np.maximum(low - delta, 0.0)) - np.log(high)
+        of_negatives = np.log(np.maximum(1.0 - high - delta, 0.0)) - np.log1p(-low)
+    return np.maximum(np.maximum(of_positives, of_negatives), 0.0)
 
 
 def chance_of_guesses(epsilon, delta, *, n_canaries, n_guesses, n_right):
@@ -177,11 +175,8 @@ class AuditResult:
         text : str
             Lines of at most 88 columns.
         """
-        return "\n".join(
-            line
-            for paragraph in (repr(self), self._attack(), self._verdict(), _NOT_PRIVATE)
-            for line in [*textwrap.wrap(paragraph, _WIDTH), ""]
-        ).rstrip()
+        paragraphs = (repr(self), self._attack(), self._verdict(), _NOT_PRIVATE)
+        return "\n\n".join(textwrap.fill(paragraph, _WIDTH) for paragraph in paragraphs)
 
     def _attack(self):
         canaries, neighbours = "a canary", _NEIGHBOURS[self.adjacency]

@@ -103,12 +103,8 @@ def _entry(model):
 
 
 # As of scikit-learn's LogisticRegression.
-_OPTIONS = {
-    "zipmap": [True, False, "columns"],
-    "nocl": [True, False],
-    "output_class_labels": [False, True],
-    "raw_scores": [True, False],
-}
+_OPTIONS = {key: [True, False] for key in ("nocl", "output_class_labels", "raw_scores")}
+_OPTIONS["zipmap"] = [True, False, "columns"]
 _TRANSFORMERS = {
     preprocessing.BoundsScaler: _graphs.convert_bounds_scaler,
     preprocessing.NormClipper: _graphs.convert_norm_clipper,

@@ -156,10 +156,6 @@ def _reads_categories(estimator):
     return get_tags(estimator).input_tags.categorical
 
 
-def _transforms(estimator):
-    return hasattr(estimator, "transform")
-
-
 def _protects_labels_only(fitted):
     return fitted.privacy_report_.adjacency == "replace_label"
 
@@ -237,7 +233,8 @@ def _check_no_attribute_grows_with_rows(estimator, X, y):
     doubled = _fit(estimator, np.vstack([X, X]), np.concatenate([y, y]), random_state=None)
     growth = len(pickle.dumps(doubled)) - len(pickle.dumps(fitted))
     assert growth < _N_ROWS, "the pickle grows with n_samples"
-    promised = ("norm_bound_", "feature_bounds_") if _transforms(estimator) else ("n_iter_",)
+    transforms = hasattr(estimator, "transform")
+    promised = ("norm_bound_", "feature_bounds_") if transforms else ("n_iter_",)
     for name in (*promised, "privacy_report_"):
         assert name in _public_state(fitted), f"{name} is missing"
 
@@ -312,7 +309,7 @@ def _check_same_bits_for_every_n_jobs(estimator, X, y):
 
 def _check_noise_of_columns_is_independent(estimator, X, y):
     """Columns that are alike are told apart by nothing but noise."""
-    if not _transforms(estimator):
+    if not hasattr(estimator, "transform"):
         return
     n_features = 7
     X = np.tile(X[:, :1], n_features)
@@ -327,7 +324,7 @@ def _check_noise_of_columns_is_independent(estimator, X, y):
 
 def _check_promises_hold_of_any_row(estimator, X, y):
     """Of a transformer's output, also where rows are nothing like those that it learnt from."""
-    if not _transforms(estimator):
+    if not hasattr(estimator, "transform"):
         return
     fitted = _fit(estimator, X, y, random_state=0)
     if math.isinf(fitted.norm_bound_):
