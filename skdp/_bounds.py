@@ -6,6 +6,7 @@ it and applied to the rows of a batch as they are gathered.
 
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,14 +25,6 @@ _INTERCEPT = 1.0 / 3.0
 _null_rows = ContextVar("null_rows", default=None)
 
 
-class _NullRows:
-    """Indices of null records, and whether anybody asked for them."""
-
-    def __init__(self, indices):
-        self.indices = list(indices)
-        self.consulted = False
-
-
 @contextmanager
 def null_records(indices):
     """Make null records of the rows with these indices, for tests and audits only.
@@ -39,14 +32,10 @@ def null_records(indices):
     In the block, `clip_rows` gives them the norm 0, so that no release gets anything of them, the
     intercept included, and `present_records` leaves them out. It holds for the thread that enters
     it, and for every call of these; an inner block replaces an outer one. What the block is given
-    tells afterwards, as `consulted`, whether there was such a call.
-
-    Parameters
-    ----------
-    indices : sequence of int
-        Rows of each array given to one of them; negative ones count from the end.
+    tells afterwards, as `consulted`, whether there was such a call. Indices are those of rows of
+    each array given to one of them; negative ones count from the end.
     """
-    asked = _NullRows(indices)
+    asked = SimpleNamespace(indices=list(indices), consulted=False)
     token = _null_rows.set(asked)
     try:
         yield asked
@@ -105,14 +94,10 @@ class BoundedRows(NamedTuple):
 
 
 class BoundedColumns(NamedTuple):
-    """Columns with a public number for each.
+    """Columns, the intercept's last, with a public number for each.
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d), float64, Fortran-contiguous; or SparseColumns
-        The intercept's column last.
-    unit : ndarray of shape (d,)
-        What no value exceeds in size, or what the columns were divided by.
+    An array is float64 and Fortran-contiguous; sparse rows give SparseColumns. The unit is what no
+    value exceeds in size, or what the columns were divided by.
     """
 
     X: np.ndarray
@@ -133,20 +118,10 @@ def bound_columns(rows, *, low, high, clip=True):
 
 @np.errstate(all="ignore")
 def clip_columns(rows, *, low, high, clip=True):
-    """Copy certified rows by column and clip their values to public ranges.
+    """Copy certified rows by column and clip their values to public ranges, one a feature.
 
-    Parameters
-    ----------
-    rows : BoundedRows
-    low, high : ndarray of shape (d,)
-        Public ranges of the features.
-    clip : bool, default=True
-        False leaves values as they are, for fits without privacy.
-
-    Returns
-    -------
-    BoundedColumns
-        The unit is what no value exceeds in size; null records are rows of 0.
+    The unit is what no value exceeds in size; null records are rows of 0. Without `clip` values
+    stay as they are, for fits without privacy.
     """
     reach = column_reach(low, high, rows.bias)
     if issparse(rows.X):
@@ -186,23 +161,10 @@ def norm_in_units(low, high, data_norm):
 
 @np.errstate(all="ignore")
 def divide_columns(X, unit, centre, bias):
-    """Take multiples of the intercept's column from the others, and divide all.
+    """Take multiples of the intercept's column, the last, from the others, and divide all.
 
-    An array is changed in place.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d), Fortran-contiguous; or SparseColumns
-        The intercept's column last, if there is one; null records stay rows of 0.
-    unit : ndarray of shape (d,)
-    centre : ndarray of shape (n_features,)
-        What becomes 0 in each feature; 0 without an intercept.
-    bias : float
-        Constant of the intercept's column.
-
-    Returns
-    -------
-    BoundedColumns
+    An array, Fortran-contiguous, is changed in place; SparseColumns aren't. `centre` is what
+    becomes 0 in each feature, 0 without an intercept. Null records stay rows of 0.
     """
     if not isinstance(X, np.ndarray):
         shift = np.zeros(X.shape[1])
@@ -249,22 +211,9 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     Rows so long or short (1e150 times the bound, 1e-150) that double precision couldn't certify
     the result become zeros. An entry that isn't finite is a ValueError.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix or array, CSR, of shape (n, d)
-    data_norm : float
-        Public bound R.
-    fit_intercept : bool
-    clip : bool, default=True
-        False leaves the rows as they are, for fits without privacy.
-    bias : float, default=None
-        Another constant for the intercept's column than a third of `data_norm`.
-    norm : ndarray of shape (n,), default=None
-        What `row_norms` gives for X, where it is known.
-
-    Returns
-    -------
-    BoundedRows
+    Without `clip` the rows stay as they are, for fits without privacy. `bias` is another constant
+    for the intercept's column than a third of `data_norm`, and `norm` what `row_norms` gives for X,
+    where it is known.
     """
     data_norm = float(data_norm)
     # Of entries that aren't aligned, as in some memory maps, NumPy gathers rows of a copy of all.
@@ -302,19 +251,7 @@ def augmented_norm(data_norm, fit_intercept):
 
 @np.errstate(all="ignore")
 def clip_scores(scores, low, high):
-    """Map scores from a public range to [0, 1]; what lies beyond goes to the ends.
-
-    Parameters
-    ----------
-    scores : ndarray
-        Of records; what is no number becomes 0.
-    low, high : float
-        The public range.
-
-    Returns
-    -------
-    positions : ndarray of the same shape, float64
-    """
+    """Map scores from a public range to [0, 1]; what lies beyond goes to the ends, NaN to 0."""
     scores = np.asarray(scores, dtype=np.float64)
     positions = (np.clip(scores, low, high) - low) / (high - low)
     return np.where(np.isnan(positions), 0.0, positions)
@@ -323,15 +260,7 @@ def clip_scores(scores, low, high):
 def count_cells(cells, n_cells):
     """Return how many records are in each cell; null records are in none.
 
-    Parameters
-    ----------
-    cells : ndarray of shape (n,), int
-        The cell of each record, so that a record moves one count by one.
-    n_cells : int
-
-    Returns
-    -------
-    counts : ndarray of shape (n_cells,), int
+    Each record has one cell, so that it moves one count by one.
     """
     cells = present_records(cells)
     return np.bincount(cells, minlength=n_cells)

@@ -35,13 +35,7 @@ def check_count(value, name):
 
 
 def check_finite_input(values, name):
-    """Refuse NaN and infinity, whether or not scikit-learn was told to assume there are none.
-
-    Raises
-    ------
-    ValueError
-        If there is one; the message quotes no entry.
-    """
+    """Refuse NaN and infinity, whether or not scikit-learn was told to assume there are none."""
     entries = values.data if issparse(values) else values
     if not np.isfinite(entries).all():
         raise ValueError(
@@ -85,13 +79,7 @@ def read_pair(bounds, problem, n_features):
 
 
 def check_bounds(bounds, name):
-    """Return (low, high) as floats after checking that they are finite numbers with low < high.
-
-    Raises
-    ------
-    ValueError
-        If they aren't; the message names the parameter.
-    """
+    """Return (low, high) as floats after checking that they are finite numbers with low < high."""
     pair = read_pair(bounds, f"{name} must be a pair of numbers (low, high).", 1)
     low, high = (float(end[0]) for end in pair)
     if not (abs(low) <= LARGEST_BOUND and abs(high) <= LARGEST_BOUND):
@@ -103,53 +91,27 @@ def check_bounds(bounds, name):
 
 @np.errstate(over="ignore")
 def check_positive(value, name):
-    """Return a public number as a float.
-
-    Raises
-    ------
-    ValueError
-        If it isn't a number within 1e-30 and 1e30; the message names the parameter.
-    """
+    """Return a public number within 1e-30 and 1e30 as a float."""
     if not isinstance(value, Real) or not 1e-30 <= value <= 1e30:
         raise ValueError(f"{name} must be a float in the range [1e-30, 1e30], got {short(value)}.")
     return float(value)
 
 
 def check_sample_epsilon(sample_epsilon, n_rows, epsilon):
-    """Return public personal epsilons as a float64 array of shape (n_rows,).
-
-    Raises
-    ------
-    ValueError
-        If they aren't that many numbers in (0, epsilon], or epsilon is infinite.
-    """
+    """Return public personal epsilons, in (0, epsilon], as a float64 array of shape (n_rows,)."""
     if not np.isfinite(epsilon):
         raise ValueError("sample_epsilon needs a finite epsilon.")
-    found = read_numbers(
-        sample_epsilon, "sample_epsilon must be an array of real numbers, none of them masked."
-    )
-    if found.shape != (n_rows,):
-        raise ValueError(f"sample_epsilon must have the shape (n_samples,) = ({n_rows},).")
+    found = _read_for_rows(sample_epsilon, "sample_epsilon", n_rows)
     if not ((found > 0.0) & (found <= epsilon)).all():
         raise ValueError(f"sample_epsilon must have entries in (0, epsilon] = (0, {epsilon:g}].")
     return found
 
 
 def check_public_weight(public_weight, n_rows):
-    """Return public weights of rows as a float64 array of shape (n_rows,), or None for None.
-
-    Raises
-    ------
-    ValueError
-        If they aren't that many numbers, each 0 or within 1e-15 and 1e15, or all of them are 0.
-    """
+    """Return public weights of rows as a float64 array of shape (n_rows,), or None for None."""
     if public_weight is None:
         return None
-    found = read_numbers(
-        public_weight, "public_weight must be an array of real numbers, none of them masked."
-    )
-    if found.shape != (n_rows,):
-        raise ValueError(f"public_weight must have the shape (n_samples,) = ({n_rows},).")
+    found = _read_for_rows(public_weight, "public_weight", n_rows)
     if not _are_weights(found).all():
         raise ValueError("public_weight must have entries that are 0 or within 1e-15 and 1e15.")
     if not found.any():
@@ -157,19 +119,19 @@ def check_public_weight(public_weight, n_rows):
     return found
 
 
-def check_class_weight(class_weight):
-    """Return public weights of classes as a dict of floats.
+def _read_for_rows(values, name, n_rows):
+    found = read_numbers(values, f"{name} must be an array of real numbers, none of them masked.")
+    if found.shape != (n_rows,):
+        raise ValueError(f"{name} must have the shape (n_samples,) = ({n_rows},).")
+    return found
 
-    Raises
-    ------
-    ValueError
-        If they aren't a dict, or not 0 or within 1e-15 and 1e15.
-    """
+
+def check_class_weight(class_weight):
+    """Return public weights of classes as a dict of floats."""
     if not isinstance(class_weight, dict):
         raise ValueError(
-            "class_weight must be a dict of public numbers, or None. 'balanced' would read the "
-            "classes' shares from the labels: give weights that follow from shares that are "
-            "public, or guessed, as {label: 1 / (n_classes * share)}."
+            "class_weight must be a dict of public numbers, or None. 'balanced' would read labels: "
+            "take shares that are public or guessed, as {label: 1 / (n_classes * share)}."
         )
     found = {label: check_real(weight, "class_weight") for label, weight in class_weight.items()}
     if not _are_weights(np.array(list(found.values()))).all():
@@ -182,25 +144,16 @@ def _are_weights(found):
 
 
 def check_feature_bounds(feature_bounds, n_features):
-    """Return float64 arrays (low, high) of shape (n_features,).
-
-    Raises
-    ------
-    ValueError
-        If `feature_bounds` isn't a pair of numbers or of arrays of that shape, finite, low < high.
-    """
-    low, high = read_pair(
-        feature_bounds,
+    """Return float64 arrays (low, high) of shape (n_features,)."""
+    problem = (
         "feature_bounds must be a pair (lows, highs) of numbers or of arrays of shape "
-        f"(n_features,) = ({n_features},), not one pair for each feature.",
-        n_features,
+        f"(n_features,) = ({n_features},), not one pair for each feature."
     )
+    low, high = read_pair(feature_bounds, problem, n_features)
     if not ((np.abs(low) <= LARGEST_BOUND) & (np.abs(high) <= LARGEST_BOUND)).all():
         raise ValueError("feature_bounds must be finite and at most 1e100 in size.")
     if not (low < high).all():
-        raise ValueError(
-            "feature_bounds must be a pair (lows, highs) with low < high for every feature."
-        )
+        raise ValueError("feature_bounds must be (lows, highs) with low < high for every feature.")
     return low, high
 
 

@@ -12,18 +12,10 @@ def clip_contributions(contributions, row_norm, bound, weights=None):
     """Scale each record's vector of updates so that it moves the released sum by at most `bound`.
 
     Record i contributes the outer product of ``contributions[i]``, times its weight, and its row,
-    whose norm is ``||contributions[i]|| row_norm[i]``. Outputs are scaled together.
-
-    Parameters
-    ----------
-    contributions : ndarray of shape (n,) or (n, k)
-        Scaled in place and returned. What overflowed becomes 0.
-    row_norm : ndarray of shape (n,)
-        A record of norm 0 gets the zero vector, whatever the bound.
-    bound : float or ndarray of shape ()
-        Infinite: nothing is scaled.
-    weights : ndarray of shape (n,), default=None
-        They multiply before anything is cut, so that the bound holds whatever they are. None is 1.
+    whose norm is ``||contributions[i]|| row_norm[i]``. Contributions, of shape (n,) or (n, k), are
+    scaled in place, outputs together, and returned. What overflowed becomes 0. A record of norm 0
+    gets the zero vector, whatever the bound. Under an infinite bound nothing is scaled. Weights
+    multiply before anything is cut, so that the bound holds whatever they are.
     """
     if weights is not None:
         contributions *= weights if contributions.ndim == 1 else weights[:, np.newaxis]
@@ -48,13 +40,8 @@ def clip_contributions(contributions, row_norm, bound, weights=None):
 def clip_entries(contributions, bound):
     """Clip what each record adds to a sum of numbers, or of vectors over outputs, in place.
 
-    Parameters
-    ----------
-    contributions : ndarray of shape (n,) or (k, n)
-        Scaled per record to a norm of at most `bound`; the outputs of a record together. What
-        overflowed to no number counts as the bound.
-    bound : float
-        Infinite: nothing is changed.
+    Contributions have the shape (n,) or (k, n); the outputs of a record are scaled together. What
+    overflowed to no number counts as the bound. Under an infinite bound nothing changes.
     """
     if isinf(bound):
         return

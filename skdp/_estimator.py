@@ -20,20 +20,6 @@ from skdp.exceptions import PrivacyWarning
 from skdp.ledger._account import LEDGER_CONSTRAINT, is_same_ledger, named_ledger, resolve_account
 
 
-class UnfoldingReport:
-    """scikit-learn's diagram of an estimator with the report of its fit below, to unfold."""
-
-    def _repr_html_inner(self):
-        return super()._repr_html_inner() + _unfolding_report(self)
-
-    def _repr_mimebundle_(self, **kwargs):
-        bundle = super()._repr_mimebundle_(**kwargs)
-        # Only scikit-learn's display="diagram" has it.
-        if "text/html" in bundle:
-            bundle["text/html"] += _unfolding_report(self)
-        return bundle
-
-
 class CaptionMixin:
     """The guarantee under an estimator's name, also in diagrams of pipelines and searches.
 
@@ -64,9 +50,8 @@ def _caption(estimator):
         return "not fitted"
     if epsilon == math.inf:
         return "no privacy: epsilon = inf"
-    condition = ""
-    if getattr(estimator, "random_state", None) is not None:
-        condition = " while the seed stays secret"
+    seeded = getattr(estimator, "random_state", None) is not None
+    condition = " while the seed stays secret" if seeded else ""
     return f"each fit spends epsilon = {epsilon}{condition}"
 
 
@@ -87,24 +72,19 @@ def _unfolding_report(estimator):
     )
 
 
-# Modules that copy for their caller, and those of them whose copy doesn't outlive the computation:
-# it becomes a hash, or goes to another process of the machine and back.
-_COPYING = {
-    "copy",
-    "copyreg",
-    "pickle",
-    "joblib",
-    "loky",
-    "cloudpickle",
-    "multiprocessing",
-    "skops",
-    # How skops finds who writes what.
-    "functools",
-}
+# Modules that copy for their caller; skops finds by functools who writes what.
+_COPYING = {"copy", "copyreg", "pickle", "joblib", "loky", "cloudpickle", "multiprocessing"}
+_COPYING |= {"skops", "functools"}
+# Those of them whose copy doesn't outlive the computation: it becomes a hash, or goes to another
+# process of the machine and back.
 _PASSING = ("joblib.hashing", "joblib.externals.loky.", "loky.", "multiprocessing.")
 # Those that write files only. Pickles may go to a worker or to a file, and nothing tells which.
 _FILING = ("joblib.numpy_pickle", "skops.")
 
+_SEED_IN_COPY = (
+    "This {} was fitted with a seed, and the copy holds it as random_state: whoever has the copy "
+    "can remove the noise. Publish a fit that was made with random_state=None."
+)
 # Of the parameters that every private estimator has.
 BUDGET_CONSTRAINTS = {
     "epsilon": [Interval(Real, 0, None, closed="right")],
@@ -114,14 +94,9 @@ BUDGET_CONSTRAINTS = {
     "random_state": ["random_state"],
 }
 
-_LOST = (
-    "{name} of {place} is set, and {wrapper} sets its own there: give {name} to the "
-    "{wrapper}{how}, and leave it as {part} has it by default."
-)
 
-
-class PrivateEstimator(UnfoldingReport, BaseEstimator):
-    """What every private estimator is.
+class PrivateEstimator(BaseEstimator):
+    """What every private estimator is: scikit-learn's diagram has the report of its fit below.
 
     A copy that holds the seed of its noise is warned of, and one that fits elsewhere is charged to
     the same ledger. Files of joblib and skops hold the ledger as it was set.
@@ -136,19 +111,26 @@ class PrivateEstimator(UnfoldingReport, BaseEstimator):
         """Tell whether `fit` takes sparse rows."""
         return True
 
+    def _repr_html_inner(self):
+        return super()._repr_html_inner() + _unfolding_report(self)
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        # Only scikit-learn's display="diagram" has it.
+        if "text/html" in bundle:
+            bundle["text/html"] += _unfolding_report(self)
+        return bundle
+
     def __getstate__(self):
-        report = vars(self).get("privacy_report_")
+        report = _report_of(self)
         copying = list(_copying(sys._getframe()))
         is_passed = any(module.startswith(_PASSING) for module in copying)
-        if (
-            isinstance(report, PrivacyReport)
-            and report.reproducible
-            and math.isfinite(report.epsilon)
-            and self.random_state is not None
-            and not is_passed
-        ):
-            # A warning's first level is `_warn`, its second this function.
-            _warn(type(self).__name__, level=3 + len(copying))
+        is_seeded = report is not None and report.reproducible and self.random_state is not None
+        if is_seeded and math.isfinite(report.epsilon) and not is_passed:
+            # At the line that asked for a copy, however deep in it an estimator lies: a warning's
+            # first level is this function.
+            message = _SEED_IN_COPY.format(type(self).__name__)
+            warnings.warn(message, PrivacyWarning, stacklevel=2 + len(copying))
         state = super().__getstate__()
         is_filed = any(module.startswith(_FILING) for module in copying)
         if is_filed or "ledger" not in state:
@@ -198,33 +180,17 @@ def is_default(estimator, name):
 def refuse_settings(part, wrapper, place, *, how=""):
     """Refuse what an estimator inside another was given, and the other one would overwrite.
 
-    What is as the constructor makes it counts as not given, and what both have as agreed.
-
-    Parameters
-    ----------
-    part : RecordPrivateEstimator
-    wrapper : PrivateEstimator
-    place : str
-        What the message calls the part.
-    how : str, default=""
-        How the wrapper shares its epsilon and delta.
-
-    Raises
-    ------
-    ValueError
-        If there is such a setting. The message quotes no value.
+    What is as the constructor makes it counts as not given, and what both have as agreed. The
+    message calls the part by its `place`, says `how` the wrapper shares its epsilon and delta, and
+    quotes no value.
     """
     for name in BUDGET_CONSTRAINTS:
         if is_default(part, name) or _is_agreed(name, getattr(part, name), getattr(wrapper, name)):
             continue
+        outer, how = type(wrapper).__name__, how if name in ("epsilon", "delta") else ""
         raise ValueError(
-            _LOST.format(
-                name=name,
-                place=place,
-                wrapper=type(wrapper).__name__,
-                part=type(part).__name__,
-                how=how if name in ("epsilon", "delta") else "",
-            )
+            f"{name} of {place} is set, and {outer} sets its own there: give {name} to the "
+            f"{outer}{how}, and leave it as {type(part).__name__} has it by default."
         )
 
 
@@ -244,10 +210,7 @@ def is_private(estimator):
 
 
 def _copying(state_of):
-    """Name the modules of the calls that ask for a copy, from the inside to the user's line.
-
-    `state_of` is the frame of `__getstate__`, which is none of them.
-    """
+    """Name the modules of calls that ask for a copy by `__getstate__`, outwards to the user's."""
     frame = state_of.f_back
     while frame.f_back is not None:
         module = frame.f_globals.get("__name__", "")
@@ -257,13 +220,3 @@ def _copying(state_of):
             return
         yield module
         frame = frame.f_back
-
-
-def _warn(name, level):
-    """Warn at the line that asked for a copy, however deep in it an estimator lies."""
-    warnings.warn(
-        f"This {name} was fitted with a seed, and the copy holds it as random_state: whoever has "
-        "the copy can remove the noise. Publish a fit that was made with random_state=None.",
-        PrivacyWarning,
-        stacklevel=level,
-    )

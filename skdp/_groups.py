@@ -13,24 +13,8 @@ _MISSING = (
 def encode_groups(groups, n_rows):
     """Return the group of each row as a number, and how many records the guarantee is about.
 
-    Parameters
-    ----------
-    groups : array-like of shape (n_rows,), or None
-        Hashable ids; None makes a record of each row.
-    n_rows : int
-
-    Returns
-    -------
-    codes : ndarray of shape (n_rows,), int, or None
-        All of 0, 1, ... occur.
-    n_records : int
-
-    Raises
-    ------
-    TypeError
-        If an id isn't hashable.
-    ValueError
-        If there isn't one id a row, or one is missing; no message quotes an id.
+    Ids are hashable; of the numbers all of 0, 1, ... occur. Without groups each row is a record. No
+    message quotes an id.
     """
     if groups is None:
         return None, n_rows
@@ -50,9 +34,8 @@ def encode_groups(groups, n_rows):
 
 
 def _codes_of_numbers(ids):
-    if ids.dtype.kind in "fc" and np.isnan(ids).any():
-        raise ValueError(_MISSING)
-    if ids.dtype.kind in "mM" and np.isnat(ids).any():
+    # Of times, too, what is missing isn't equal to itself.
+    if (ids != ids).any():
         raise ValueError(_MISSING)
     return np.unique(ids, return_inverse=True)[1]
 

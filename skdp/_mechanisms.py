@@ -35,18 +35,11 @@ class _OnGrid:
     moves each of two neighbouring values by at most half a step per entry; `sensitivity` contains
     that.
 
-    Parameters
-    ----------
-    contribution_bound : float
-        L2 bound C on what one record contributes to the value; infinite for no noise.
-    noise_multiplier : float
-        Size of the noise over sensitivity; 0 for no noise.
-    size : int
-        Number of entries of the value.
-    n_records : int
-        Number of records that may contribute; bounds the value a priori by ``n_records * C``.
-    rounding_slack : float, default=0.0
-        Relative excess over C that floating-point arithmetic may cause in the value.
+    `contribution_bound` is an L2 bound C on what one record contributes to the value of `size`
+    entries, infinite for no noise, and `noise_multiplier` the size of the noise over sensitivity, 0
+    for no noise. The number of records that may contribute bounds the value a priori, by
+    ``n_records * C``. `rounding_slack` is the relative excess over C that floating-point arithmetic
+    may cause in the value.
     """
 
     contribution_bound: float
@@ -64,7 +57,7 @@ class _OnGrid:
             _SMALLEST_BOUND <= self.contribution_bound <= 1.0 / _SMALLEST_BOUND
         ):
             raise ValueError(
-                "what a record contributes must have a bound within 1e-100 and 1e100; choose "
+                "what a record contributes must have a bound within 1e-100 and 1e100: choose "
                 "alpha, data_norm and clipping_norm of moderate size."
             )
 
@@ -136,10 +129,8 @@ class _OnGrid:
 class GaussianMechanism(_OnGrid):
     """Gaussian noise, whose size is its standard deviation. For the parameters see `_OnGrid`."""
 
-    @property
-    def _reach(self):
-        """Standard deviation of an entry of the noise at scale 1."""
-        return 1.0
+    # Standard deviation of an entry of the noise at scale 1.
+    _reach: ClassVar = 1.0
 
     def _draw(self, shape, stream):
         return stream.normal(shape)
@@ -179,16 +170,9 @@ class RandomizedResponse:
     """Classes, each of which a coin replaces by any other.
 
     Nothing is rounded: a word of 64 bits decides by whole numbers, so that probabilities are
-    exactly as stated.
-
-    Parameters
-    ----------
-    flip_probability : float
-        Probability of each of the other classes, a multiple of ``2**-64``; at most
-        ``1 / n_classes``.
-    n_classes : int
-    noise_multiplier : float
-        Standard deviation of an unbiased label, whose entries are 0 and 1.
+    exactly as stated. That of each of the other classes, `flip_probability`, is a multiple of
+    ``2**-64``. `noise_multiplier` is the standard deviation of an unbiased label, whose entries are
+    0 and 1.
     """
 
     flip_probability: float
@@ -225,12 +209,8 @@ class DiscreteLaplaceMechanism:
 
     Every count has noise of its own, so that moving one count by one changes the probability of
     what is released by a factor of at most ``exp(1 / scale)``. It is drawn from random whole
-    numbers, without a logarithm or a rounded probability [1]_, and so has this law exactly.
-
-    Parameters
-    ----------
-    noise_multiplier : float
-        Scale of the noise, rounded up to a multiple of 2**-20; 0 for no noise.
+    numbers, without a logarithm or a rounded probability [1]_, and so has this law exactly. The
+    scale is `noise_multiplier`, rounded up to a multiple of 2**-20; 0 for no noise.
 
     References
     ----------
@@ -240,14 +220,12 @@ class DiscreteLaplaceMechanism:
 
     noise_multiplier: float
 
+    # By how much a record moves one count.
+    contribution_bound: ClassVar = 1.0
+
     def __post_init__(self):
         if not 0.0 <= self.noise_multiplier <= _LARGEST_SCALE:
             raise ValueError(f"the scale of noise must be within 0 and {_LARGEST_SCALE:g}.")
-
-    @property
-    def contribution_bound(self):
-        """By how much a record moves one count."""
-        return 1.0
 
     @property
     def noise_std(self):
@@ -284,13 +262,8 @@ class NoisyMaximum:
 
     Candidates come in random order, and each is taken with probability ``exp(-gap / scale)``, its
     gap being what it lacks to the largest sum. Sums are whole numbers and coins are exact. A record
-    adds something from 0 to `contribution_bound` to each sum.
-
-    Parameters
-    ----------
-    noise_multiplier : float
-        Scale of the noise over the bound; 0 for no noise.
-    contribution_bound : int
+    adds something from 0 to `contribution_bound` to each sum. `noise_multiplier` is the scale of
+    the noise over the bound; 0 for no noise.
 
     References
     ----------

@@ -19,15 +19,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Penalty:
-    """An elastic net on an interval.
-
-    Parameters
-    ----------
-    l1, l2 : float or ndarray of shape (d,)
-        The factors of ``|w|`` and ``w ** 2 / 2``, for all coefficients or for each.
-    low, high : float or ndarray of shape (d,)
-        The interval, for all coefficients or for each.
-    """
+    """An elastic net on an interval; `l1` and `l2` are factors of ``|w|`` and ``w ** 2 / 2``."""
 
     l1: float | np.ndarray = 0.0
     l2: float | np.ndarray = 0.0
@@ -77,17 +69,9 @@ def _entry(values, j):
 
 
 def make_penalty(name, alpha, l1_ratio=0.5, *, low=-inf, high=inf):
-    """Return ``alpha`` times a penalty by its name.
+    """Return ``alpha`` times a penalty by its name, on an interval of the coefficients.
 
-    Parameters
-    ----------
-    name : {"l2", "l1", "elasticnet"}
-        ``w ** 2 / 2``, ``|w|``, or ``l1_ratio`` of the second and the rest of the first.
-    alpha : float
-    l1_ratio : float, default=0.5
-        For "elasticnet" only.
-    low, high : float or ndarray of shape (d,)
-        Interval of the coefficients.
+    "l2" is ``w ** 2 / 2``, "l1" is ``|w|``, and "elasticnet" has ``l1_ratio`` of the second.
     """
     share = {"l2": 0.0, "l1": 1.0, "elasticnet": l1_ratio}[name]
     return Penalty(l1=alpha * share, l2=alpha * (1.0 - share), low=low, high=high)

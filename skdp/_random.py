@@ -50,13 +50,7 @@ class _Stream:
 
 
 class SeededStream(_Stream):
-    """A reproducible stream. Whoever knows the seed knows the noise.
-
-    Parameters
-    ----------
-    seed_sequence : numpy.random.SeedSequence
-        The seed of this stream and of all that are spawned from it.
-    """
+    """A reproducible stream. Whoever knows the seed, which its spawn share, knows the noise."""
 
     reproducible = True
 
@@ -158,14 +152,10 @@ class SecureStream(_Stream):
 def make_stream(random_state, key=()):
     """Return the stream that a `random_state` parameter stands for.
 
-    Parameters
-    ----------
-    random_state : None, int or numpy.random.RandomState
-        None: operating-system entropy, unaffected by ``numpy.random.seed``. An int: a reproducible
-        stream. A RandomState: a reproducible stream whose seed is drawn from it.
-    key : tuple of int, default=()
-        Streams of one int and different keys are independent; those with a key that starts with 2
-        or more are also independent of what ``make_stream(random_state).spawn(2)`` gives.
+    None is the operating system's entropy, unaffected by ``numpy.random.seed``. An int makes a
+    reproducible stream, and a RandomState one whose seed is drawn from it. Streams of one int and
+    different keys are independent; those with a key that starts with 2 or more are also independent
+    of what ``make_stream(random_state).spawn(2)`` gives.
     """
     if random_state is None:
         return SecureStream()

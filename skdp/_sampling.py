@@ -11,17 +11,7 @@ _BLOCK = 4096
 
 @dataclass(frozen=True)
 class PoissonSampler:
-    """Poisson sampling: an independent coin of probability `rate` for every row and step.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows, public.
-    rate : float
-        Probability that a row takes part in a step, in (0, 1].
-    n_steps : int
-        Number of steps.
-    """
+    """Poisson sampling: an independent coin of probability `rate` for every row and step."""
 
     n_rows: int
     rate: float
@@ -62,33 +52,13 @@ class PoissonSampler:
         return self.expected_size
 
 
-@dataclass(frozen=True)
-class PartitionSampler:
-    """Every row once a pass: each pass is cut into disjoint batches, without reading the data.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows, public.
-    batch_size : int
-        Rows of a batch, at most; the sizes in a pass differ by at most one.
-    n_passes : int
-        Number of passes.
-    """
-
-    n_rows: int
-    batch_size: int
-    n_passes: int
+class _Partition:
+    """Every row once a pass, in disjoint batches: `n_rows`, `n_parts` of a pass, `n_passes`."""
 
     @property
     def design(self):
         """What the accountant needs to know: a record takes part in one batch of each pass."""
         return {"sampling_rate": 1.0, "n_steps": self.n_passes, "n_parts": self.n_parts}
-
-    @property
-    def n_parts(self):
-        """Batches of a pass."""
-        return -(-self.n_rows // self.batch_size)
 
     @property
     def n_steps(self):
@@ -100,6 +70,27 @@ class PartitionSampler:
         """Mean number of rows of a batch."""
         return self.n_rows / self.n_parts
 
+    def divisor(self, batch):
+        """Return what makes a batch's sum a mean: its size, which is public."""
+        return batch.size
+
+
+@dataclass(frozen=True)
+class PartitionSampler(_Partition):
+    """Every row once a pass: each pass is cut into disjoint batches, without reading the data.
+
+    The sizes in a pass are at most `batch_size`, and differ by at most one.
+    """
+
+    n_rows: int
+    batch_size: int
+    n_passes: int
+
+    @property
+    def n_parts(self):
+        """Batches of a pass."""
+        return -(-self.n_rows // self.batch_size)
+
     def batches(self, stream):
         """Yield the row indices of each step, in random order."""
         for _ in range(self.n_passes):
@@ -108,27 +99,14 @@ class PartitionSampler:
                 first, last = (i * self.n_rows // self.n_parts for i in (part, part + 1))
                 yield order[first:last]
 
-    def divisor(self, batch):
-        """Return what makes a batch's sum a mean: its size, which is public."""
-        return batch.size
-
 
 @dataclass(frozen=True, eq=False)
-class SortedPartitionSampler:
+class SortedPartitionSampler(_Partition):
     """Every row once a pass, in disjoint batches of rows whose public keys are close.
 
     In each pass the rows are shuffled, sorted by key and cut, and the batches come in random order.
     Rows of one key are in the same batch by chance alone; only batches at the border of two keys
-    have both.
-
-    Parameters
-    ----------
-    keys : ndarray of shape (n_rows,)
-        Public numbers, one a row.
-    sizes : tuple of int
-        Rows of each batch, from that of the smallest keys on; n_rows together.
-    n_passes : int
-        Number of passes.
+    have both. `sizes` are the rows of each batch, from that of the smallest keys on.
     """
 
     keys: np.ndarray
@@ -136,24 +114,14 @@ class SortedPartitionSampler:
     n_passes: int
 
     @property
-    def design(self):
-        """What the accountant needs to know: a record takes part in one batch of each pass."""
-        return {"sampling_rate": 1.0, "n_steps": self.n_passes, "n_parts": self.n_parts}
+    def n_rows(self):
+        """Number of rows."""
+        return self.keys.size
 
     @property
     def n_parts(self):
         """Batches of a pass."""
         return len(self.sizes)
-
-    @property
-    def n_steps(self):
-        """Total number of batches."""
-        return self.n_passes * self.n_parts
-
-    @property
-    def expected_size(self):
-        """Mean number of rows of a batch."""
-        return self.keys.size / self.n_parts
 
     def batches(self, stream):
         """Yield the row indices of each step."""
@@ -164,24 +132,10 @@ class SortedPartitionSampler:
             for part in np.argsort(stream.uniform(self.n_parts)):
                 yield order[ends[part] - self.sizes[part] : ends[part]]
 
-    def divisor(self, batch):
-        """Return what makes a batch's sum a mean: its size, which is public."""
-        return batch.size
-
 
 @dataclass(frozen=True)
 class CoordinateSampler:
-    """Columns, a few at each step, uniformly without replacement; every row takes part.
-
-    Parameters
-    ----------
-    n_columns : int
-        Number of columns.
-    batch_size : int
-        Columns of a step.
-    n_steps : int
-        Number of steps.
-    """
+    """Columns, a few at each step, uniformly without replacement; every row takes part."""
 
     n_columns: int
     batch_size: int
@@ -203,16 +157,8 @@ class SingleCoordinateSampler:
     """One column at each step, all columns in each pass, in uniformly random order.
 
     Every row takes part in each step, so the order of the columns is no matter of privacy. Drawing
-    columns independently would leave out one in seven in two passes.
-
-    Parameters
-    ----------
-    n_columns : int
-        Number of columns.
-    n_steps : int
-        Number of steps.
-    n_alone : int, default=0
-        How many of them are the last column's alone: the first step and the last ones.
+    columns independently would leave out one in seven in two passes. `n_alone` of the steps are the
+    last column's alone: the first step and the last ones.
     """
 
     n_columns: int

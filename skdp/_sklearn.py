@@ -15,41 +15,21 @@ from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions, 
 
 from skdp._sparse import canonical
 
-__all__ = [
-    "HasMethods",
-    "Interval",
-    "RealNotInt",
-    "StrOptions",
-    "_fit_context",
-    "as_configured_here",
-    "assert_docstring_consistency",
-    "diagram_box",
-    "quietly",
-    "read_feature_names",
-    "repeats_rows",
-    "take_rows",
-    "validate_arrays",
-    "validate_data",
-    "validate_params",
-]
+# scikit-learn's own, which others take from here.
+__all__ = ["HasMethods", "RealNotInt", "StrOptions", "_fit_context", "validate_params"]
+take_rows, read_feature_names = _safe_indexing, validation._check_feature_names_in
 
 # Messages of input validation that tell of shapes, types and names only. One that isn't known is
 # withheld: numpy, pandas and scikit-learn quote entries in several, and may in more tomorrow.
 _TELL_NO_VALUE = re.compile(
-    r"Input \w+ contains (NaN|infinity)"
-    r"|Input contains (NaN|infinity)"
-    r"|Found array with "
-    r"|Found input variables with inconsistent numbers of samples"
-    r"|X has \d+ features, but "
-    r"|The feature names should match"
-    r"|Feature names "
+    r"Input (\w+ )?contains (NaN|infinity)"
+    r"|Found array with |Found input variables with inconsistent numbers of samples"
+    r"|X has \d+ features, but |The feature names should match|Feature names "
     r"|y should be a 1d array, got an array of shape "
     r"|(This )?[\w()=., ']+ requires y to be passed"
     r"|[\w()=., ']+ expected <= 2"
-    r"|Unknown label type: "
-    r"|Sparse data was passed for "
-    r"|A sparse (matrix|container|array) was passed"
-    r"|Expected a 2-dimensional container "
+    r"|Unknown label type: |Expected a 2-dimensional container "
+    r"|Sparse data was passed for |A sparse (matrix|container|array) was passed"
     r"|Expected sequence or array-like, got <class "
     r"|setting an array element with a sequence"
     r"|dtype='numeric' is not compatible with "
@@ -114,9 +94,7 @@ def validate_data(estimator, X, y="no_validation", **kwargs):
     if get_tags(estimator).input_tags.sparse:
         kwargs.setdefault("accept_sparse", "csr")
     found = quietly(validation.validate_data, estimator, X, y, **kwargs)
-    if isinstance(found, tuple):
-        return _in_order(found[0]), *found[1:]
-    return _in_order(found)
+    return (_in_order(found[0]), *found[1:]) if isinstance(found, tuple) else _in_order(found)
 
 
 def _in_order(X):
@@ -135,9 +113,8 @@ def refuse_foreign(array, name):
     if package == "dask" or (graph is not None and graph(array) is not None):
         raise TypeError(
             f"{name} is a Dask collection, and only arrays in memory are read here: call "
-            ".compute() first, for a score of some partitions that weren't fitted. To fit, take "
-            "DaskDPLogisticRegression or DaskDPRidge of skdp.dask, whose transform maps what was "
-            "fitted on rows in memory."
+            ".compute() first, or to fit take DaskDPLogisticRegression or DaskDPRidge of "
+            "skdp.dask, whose transform maps what was fitted on rows in memory."
         )
     if isinstance(array, np.ndarray | np.generic) or not get_config()["array_api_dispatch"]:
         return
@@ -148,13 +125,6 @@ def refuse_foreign(array, name):
             "as it is, which this estimator can't: convert it by numpy.asarray (a PyTorch tensor "
             "by .numpy()), or set array_api_dispatch=False."
         )
-
-
-def assert_docstring_consistency(objects, **sections):
-    """Call scikit-learn's check, whose module is slow to import."""
-    from sklearn.utils import _testing
-
-    _testing.assert_docstring_consistency(objects, **sections)
 
 
 def validate_arrays(function, X, *y, **checks):
@@ -182,13 +152,8 @@ def diagram_box(estimator, caption):
     except ImportError:
         # Before 1.7.
         from sklearn.utils._estimator_html_repr import _VisualBlock
-    return _VisualBlock(
-        "single",
-        estimator,
-        names=type(estimator).__name__,
-        name_details=str(estimator),
-        name_caption=caption,
-    )
+    texts = {"name_details": str(estimator), "name_caption": caption}
+    return _VisualBlock("single", estimator, names=type(estimator).__name__, **texts)
 
 
 def as_configured_here(function):
@@ -201,16 +166,6 @@ def as_configured_here(function):
             return function(*args)
 
     return call
-
-
-def take_rows(array, rows):
-    """Return some rows of an array or a data frame, of its own kind."""
-    return _safe_indexing(array, rows)
-
-
-def read_feature_names(estimator, input_features):
-    """Return the names of a fitted estimator's input, checked against those it is given if any."""
-    return validation._check_feature_names_in(estimator, input_features)
 
 
 def repeats_rows():

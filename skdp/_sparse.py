@@ -11,19 +11,6 @@ def canonical(X):
 
     Nothing that the object says of itself is believed, and it stays as it is: what isn't in order
     is put in order in a copy.
-
-    Parameters
-    ----------
-    X : sparse matrix or array, CSR
-
-    Returns
-    -------
-    X : sparse matrix or array, CSR
-
-    Raises
-    ------
-    ValueError
-        If indices point beyond the shape, or the entries of a place add up to no finite number.
     """
     kind = type(X)
     try:
@@ -69,14 +56,7 @@ class SparseColumns:
 
     Stands for an ndarray of shape (n, d) where columns are read one at a time: `T` is a sequence
     of them, and ``X @ w`` predicts. A column is written to one buffer, that of the last one.
-
-    Parameters
-    ----------
-    entries : csc_array of shape (n, d), float64
-    elsewhere : ndarray of shape (d,)
-        What columns hold where there is no entry.
-    is_null : ndarray of shape (n,), bool
-        Rows of 0.
+    `elsewhere` is what columns hold where there is no entry; null rows are rows of 0.
     """
 
     def __init__(self, entries, elsewhere, is_null):
@@ -138,21 +118,9 @@ class _Sequence:
 
 
 def clipped_columns(X, scale, bias, is_null, low, high):
-    """Return the columns of rows that are scaled and then clipped to ranges.
+    """Return the columns of rows that are scaled and then clipped to ranges, if there are any.
 
-    Parameters
-    ----------
-    X : csr_array of shape (n, d)
-    scale : ndarray of shape (n,) or None
-    bias : float
-        Constant of a further column, if it isn't 0.
-    is_null : ndarray of shape (n,), bool
-    low, high : ndarray of shape (d,), or None
-        None leaves values as they are.
-
-    Returns
-    -------
-    SparseColumns
+    `bias` is the constant of a further column, if it isn't 0.
     """
     n_rows, n_features = X.shape
     n_columns = n_features + (bias != 0.0)

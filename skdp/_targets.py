@@ -21,16 +21,7 @@ class TargetUnits(NamedTuple):
 def encode_labels(y, classes):
     """Return the class set and targets in {-1, 1}: one column for two classes, else one a class.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-    classes : array-like or None
-        The declared class set; None reads it from `y`.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two classes or a label isn't among those declared.
+    Where `classes` is None, nobody declared the class set, and it is read from `y`.
     """
     if classes is None:
         quietly(check_classification_targets, y)
@@ -87,22 +78,9 @@ def as_targets(y):
 def clip_targets(y, target_bounds, *, center, clip=True):
     """Map targets from public bounds to [-1, 1] and return them with the map's midpoint and width.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n, k)
-    target_bounds : tuple of two floats, or None
-        None leaves `y` as it is, within +-1e100.
-    center : bool
-        Whether the midpoint of the bounds goes to 0. Without it (a model with no intercept) the
-        targets are divided by the larger absolute bound.
-    clip : bool, default=True
-        Whether targets beyond the bounds are moved to them.
-
-    Returns
-    -------
-    scaled : ndarray of shape (n, k)
-    midpoint, half_width : float
-        ``y = midpoint + half_width * scaled`` wherever y was within the bounds.
+    Without bounds, `y` is left as it is, within +-1e100. With `center` the midpoint of the bounds
+    goes to 0; without (a model with no intercept) targets are divided by the larger absolute bound.
+    Wherever y was within the bounds, it is ``midpoint + half_width * scaled``.
     """
     midpoint, half_width = target_scale(target_bounds, center=center)
     low, high = (-LARGEST_BOUND, LARGEST_BOUND) if target_bounds is None else target_bounds

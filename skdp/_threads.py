@@ -5,7 +5,9 @@ import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import reduce
 from itertools import starmap
+from operator import iadd
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -58,17 +60,9 @@ def block_mapper(n_jobs, expected_size, rows, new_buffers):
 
     ``update(buffers, indices, *args)`` is called for each `BLOCK_ROWS` of the batch's row indices,
     with buffers that nobody else uses meanwhile. The results come back in order, so what is
-    computed from them doesn't depend on `n_jobs`.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        As in joblib. There are no more threads than blocks, and one if a step has little work.
-    expected_size : float
-        Rows that a batch is expected to have, public.
-    rows : BoundedRows
-    new_buffers : callable
-        Called once for each thread, with `rows` and the largest number of them it will be given.
+    computed from them doesn't depend on `n_jobs`. There are no more threads than blocks, and one if
+    a step has little work. `new_buffers` is called once for each thread, with `rows` and the
+    largest number of them it will be given.
     """
     n_rows, n_features = rows.X.shape
     n_workers = 1
@@ -80,10 +74,8 @@ def block_mapper(n_jobs, expected_size, rows, new_buffers):
         starts = range(worker * BLOCK_ROWS, batch.size, n_workers * BLOCK_ROWS)
         # A thread has a context of its own.
         with np.errstate(all="ignore"):
-            return [
-                update(buffers[worker], batch[start : start + BLOCK_ROWS], *args)
-                for start in starts
-            ]
+            blocks = (batch[start : start + BLOCK_ROWS] for start in starts)
+            return [update(buffers[worker], block, *args) for block in blocks]
 
     def map_alone(update, batch, *args):
         if batch.size <= BLOCK_ROWS:
@@ -119,12 +111,6 @@ def map_in_order(function, arguments, n_threads):
     """Give what a function makes of tuples of arguments, in their order.
 
     No more than one result for each thread waits to be asked for.
-
-    Parameters
-    ----------
-    function : callable
-    arguments : iterable of tuple
-    n_threads : int
     """
     if n_threads == 1:
         yield from starmap(function, arguments)
@@ -145,8 +131,4 @@ def _n_blocks(n_rows):
 
 def sum_in_order(parts):
     """Return the sum of arrays, added from left to right; the first is overwritten."""
-    parts = iter(parts)
-    total = next(parts)
-    for part in parts:
-        total += part
-    return total
+    return reduce(iadd, parts)

@@ -43,28 +43,17 @@ class WeightScale(NamedTuple):
 
     def times(self, other):
         """Return the scale of products of weights."""
-        return WeightScale(
-            self.largest * other.largest,
-            self.typical * other.typical,
-            self.wanted * other.wanted,
-            self.of_classes or other.of_classes,
-            self.steepest * other.steepest,
-        )
+        products = WeightScale(*(one * two for one, two in zip(self, other, strict=True)))
+        return products._replace(of_classes=self.of_classes or other.of_classes)
 
 
 EVEN = WeightScale()
 
 
 class Weights(NamedTuple):
-    """What records count.
+    """What records count: weights above 0, or None if all are 1, and which weights are 0.
 
-    Attributes
-    ----------
-    of_rows : ndarray of shape (n,) or None
-        Above 0; None if all are 1. Of a record of weight 0 it is 1, as it is made a null record.
-    is_zero : ndarray of shape (n,) or None
-        Whether a weight is 0.
-    scale : WeightScale
+    Of a record of weight 0 `of_rows` is 1, as it is made a null record.
     """
 
     of_rows: np.ndarray | None = None
@@ -103,20 +92,7 @@ def weigh(public_weight=None, *, class_weight=None, classes=None, targets=None):
 
     Those of rows are divided by their mean, which is public: the mean loss is then that of rows
     that are repeated so many times. Those of classes are taken as they are: their mean would depend
-    on labels.
-
-    Parameters
-    ----------
-    public_weight : ndarray of shape (n,), default=None
-    class_weight : dict, default=None
-    classes : ndarray of shape (k,), default=None
-    targets : ndarray of shape (n, 1) or (n, k), default=None
-        As by `encode_labels`.
-
-    Raises
-    ------
-    ValueError
-        If a weight is of no class.
+    on labels. Targets are those of `encode_labels`.
     """
     of_rows, scale = None, EVEN
     if public_weight is not None and public_weight.min() < public_weight.max():

@@ -43,9 +43,8 @@ from skdp._mechanisms import GaussianMechanism
 from skdp._random import make_stream
 from skdp._sampling import PoissonSampler
 from skdp.audit import AuditResult, audit
-from skdp.audit._audit import _one_run
-from skdp.audit._canaries import default_canaries, given_canaries
-from skdp.audit._fits import Fitter, World
+from skdp.audit._audit import Fitter, _one_run
+from skdp.audit._canaries import World, default_canaries, given_canaries
 from skdp.audit._result import (
     chance_of_guesses,
     clopper_pearson,

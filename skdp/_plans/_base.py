@@ -51,6 +51,8 @@ PART_OF_GROUP = (
     "it may move a release by twice the bound of a group, and has the guarantee of "
     "epsilon_at(delta, group_size=2)"
 )
+# Fields of a report that a budget has, too.
+_OF_BUDGET = ("epsilon", "delta", "adjacency", "accountant", "unit", "not_covered")
 _ACCOUNTANTS = ("pld", "rdp")
 # Share of a good prediction up to which errors count by their size, not only by their sign.
 _FOLLOWED = 0.15
@@ -95,61 +97,35 @@ class Budget:
         return not math.isinf(self.epsilon)
 
     def calibrate(self, **design):
-        """Return the noise multiplier of Gaussian releases that spend this.
-
-        Parameters
-        ----------
-        **design
-            `sampling_rate`, `n_steps` and `pairwise` of `skdp.accountant.calibrate`.
-        """
+        """Return the noise multiplier of Gaussian releases that spend this."""
         return calibrate(
-            self.epsilon,
-            self.delta,
-            adjacency=self.adjacency,
-            accountant=self.accountant,
-            **design,
+            self.epsilon, self.delta, adjacency=self.adjacency, accountant=self.accountant, **design
         )
 
     def release(self, *, bound, pair_bound=None, share=None, n_records, size, slack=0.0, **design):
         """Plan a Gaussian release of sums for this, or for a share of its squared mu.
 
-        Parameters
-        ----------
-        bound : float
-            What one record moves the sums by.
-        pair_bound : float, default=None
-            How far apart the sums of two data sets are where one record replaces another, if that
-            is known to be less than twice `bound`. Nobody doubles it. Where it equals `bound`, it
-            is taken as the bound of any pair.
-        share : float, default=None
-            None spends everything.
-        n_records, size, slack
-            See `Release`.
-        **design
-            See `Release`.
+        One record moves the sums by `bound`. `pair_bound` is how far apart the sums of two data
+        sets are where one record replaces another, if that is known to be less than twice `bound`.
+        Nobody doubles it. Where it equals `bound`, it is taken as the bound of any pair. For the
+        others see `Release`.
         """
         for_pairs = pair_bound is not None
         steps = {name: design[name] for name in ("sampling_rate", "n_steps") if name in design}
         noise = self.calibrate(pairwise=for_pairs, **steps)
         pairwise = for_pairs and (pair_bound == bound or self.adjacency == "replace_one")
+        if share is not None:
+            noise = SPLIT_SLACK * noise / math.sqrt(share)
+        bound = (pair_bound if pairwise else bound) if self.is_private else math.inf
+        sizes = {"size": size, "n_records": n_records, "rounding_slack": slack}
         return Release(
-            bound=(pair_bound if pairwise else bound) if self.is_private else math.inf,
-            noise_multiplier=noise if share is None else SPLIT_SLACK * noise / math.sqrt(share),
-            size=size,
-            n_records=n_records,
-            rounding_slack=slack,
-            pairwise=pairwise,
-            design=design,
+            bound=bound, noise_multiplier=noise, pairwise=pairwise, design=design, **sizes
         )
 
     def calibrate_pure(self, n_steps=1, epsilons=None):
         """Return the noise multiplier of Laplace releases that spend epsilon, or public others.
 
-        Parameters
-        ----------
-        n_steps : int, default=1
-        epsilons : ndarray, default=None
-            One noise multiplier is returned for each.
+        Of an array of others there is one for each.
         """
         epsilon = self.epsilon if epsilons is None else epsilons
         return calibrate_pure(epsilon, n_steps=n_steps, adjacency=self.adjacency)
@@ -178,14 +154,8 @@ class GroupBudget(Budget):
 class Plan:
     """What is run and the guarantee that it gives.
 
-    Subclasses add what their solver needs, and derive `events` and `clipping` from it.
-
-    Parameters
-    ----------
-    budget : Budget
-        The guarantee, which the noise was calibrated for.
-    n_rows : int
-        Number of records, public.
+    Subclasses add what their solver needs, and derive `events` and `clipping` from it. The noise
+    was calibrated for the budget; `n_rows` is the number of records, which is public.
     """
 
     budget: Budget
@@ -210,21 +180,7 @@ class Plan:
         """Return the stream of a run of this plan: the only way to its randomness.
 
         The run is charged before there is a stream, so that whatever happens later, nothing that
-        was released is missing in the ledger.
-
-        Parameters
-        ----------
-        random_state : None, int or numpy.random.RandomState
-
-        Warns
-        -----
-        PrivacyWarning
-            If delta allows to publish a record.
-
-        Raises
-        ------
-        LedgerError
-            If there is a ledger, and it doesn't take this run.
+        was released is missing in the ledger. A delta that allows to publish a record is warned of.
         """
         if self.budget.is_private and self.budget.delta > 1.0 / self.n_rows:
             warn_user(LARGE_DELTA.format(n=self.budget.count), PrivacyWarning)
@@ -237,30 +193,13 @@ class Plan:
     def report(self, *, reproducible, also_public=(), **changes):
         """Return the report of a run of this plan.
 
-        Parameters
-        ----------
-        reproducible : bool
-            Whether the randomness came from a seed.
-        also_public : tuple of str, default=()
-            What this fit assumes public besides what its budget does.
-        **changes
-            Fields of the report that differ from the plan's.
+        `also_public` is what this fit assumes public besides what its budget does, and `changes`
+        are fields of the report that differ from the plan's.
         """
-        budget = self.budget
-        fields = {
-            "epsilon": budget.epsilon,
-            "delta": budget.delta,
-            "adjacency": budget.adjacency,
-            "events": self.events,
-            "clipping": self.clipping,
-            "accountant": budget.accountant,
-            "unit": budget.unit,
-            "assumed_public": budget.assumed_public + tuple(also_public),
-            "not_covered": budget.not_covered,
-            "reproducible": reproducible,
-            "notes": self.notes,
-        }
-        return PrivacyReport(**fields | changes)
+        fields = {name: getattr(self.budget, name) for name in _OF_BUDGET}
+        fields |= {name: getattr(self, name) for name in ("events", "clipping", "notes")}
+        fields["assumed_public"] = self.budget.assumed_public + tuple(also_public)
+        return PrivacyReport(**fields | {"reproducible": reproducible} | changes)
 
 
 def auto_batch_size(n_rows, *, noise_of_fit=0.0):
@@ -275,13 +214,7 @@ def auto_batch_size(n_rows, *, noise_of_fit=0.0):
 
 
 def resolve_batch_size(batch_size, available, of="samples"):
-    """Return a batch size as an int; a number above what there is becomes that.
-
-    Warns
-    -----
-    UserWarning
-        If the number given is above `available`, which is public.
-    """
+    """Return a batch size as an int; a number above what there is (public) becomes that."""
     batch_size = check_count(batch_size, "batch_size")
     if batch_size > available:
         warn_user(f"batch_size={batch_size} is larger than n_{of}={available}; n_{of} is used.")

@@ -12,20 +12,11 @@ from skdp.accountant import GaussianEvent, LaplaceEvent
 class Release:
     """Sums with noise, of which each record contributes a bounded part.
 
-    Parameters
-    ----------
-    bound : float
-        What one record moves the sums by; where `pairwise`, how far apart the sums of two
-        neighbouring data sets are.
-    noise_multiplier : float
-        Size of the noise over the bound.
-    size, n_records, rounding_slack
-        See `skdp._mechanisms.GaussianMechanism`.
-    pairwise : bool, default=False
-    noise : {"gaussian", "laplace", "counts"}, default="gaussian"
-        The last is Laplace noise on whole counts.
-    design : dict
-        How often and on which batches the sums are released: fields of the event.
+    `bound` is what one record moves the sums by; where `pairwise`, how far apart the sums of two
+    neighbouring data sets are. `noise_multiplier` is the size of the noise over it. `noise` is
+    "gaussian", "laplace" or "counts": Laplace noise on whole counts. `design` says how often and on
+    which batches the sums are released: fields of the event. For the others see
+    `skdp._mechanisms.GaussianMechanism`.
     """
 
     bound: float
@@ -43,13 +34,8 @@ class Release:
         if self.noise == "counts":
             return DiscreteLaplaceMechanism(self.noise_multiplier)
         kind = GaussianMechanism if self.noise == "gaussian" else LaplaceMechanism
-        return kind(
-            contribution_bound=self.bound,
-            noise_multiplier=self.noise_multiplier,
-            size=self.size,
-            n_records=self.n_records,
-            rounding_slack=self.rounding_slack,
-        )
+        shared = ("noise_multiplier", "size", "n_records", "rounding_slack")
+        return kind(self.bound, **{name: getattr(self, name) for name in shared})
 
     @property
     def event(self):
@@ -62,11 +48,7 @@ class Release:
     def bounded(self, bound, *, stretch=1.0):
         """Return the same release under a bound that earlier releases gave.
 
-        Parameters
-        ----------
-        bound : float
-        stretch : float, default=1.0
-            Factor by which rounding errors may have grown, relative to the bound.
+        Rounding errors may have grown by the factor `stretch`, relative to the bound.
         """
         return replace(self, bound=bound, rounding_slack=self.rounding_slack * stretch)
 

@@ -1,19 +1,27 @@
 """The audit: a lower bound on epsilon from an attack that was made."""
 
+import warnings
 from numbers import Integral, Real
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.stats import norm
+from sklearn import config_context
 from sklearn.base import clone, is_classifier
 from sklearn.covariance import ledoit_wolf
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from skdp._bounds import null_records
 from skdp._random import make_stream
 from skdp._sklearn import quietly, refuse_foreign
+from skdp._threads import single_threaded_blas
+from skdp.accountant import PrivacyReport
 from skdp.audit._canaries import check_replaceable, class_set, default_canaries, given_canaries
-from skdp.audit._fits import Fitter
 from skdp.audit._result import AuditResult, epsilon_from_guesses, epsilon_from_rates
+from skdp.exceptions import PrivacyWarning
 
+_CHUNK = 25
+_N_SEEDS = 2**32
 _FEWEST_FITS = 12
 # Of the fits, what chooses score and threshold: one in so many. The bound is counted on the rest.
 _TRAINING = 3
@@ -184,16 +192,84 @@ def audit(
         both = [canaries.world(X, y, report.adjacency, here) for here in (everywhere, ~everywhere)]
         weights = fitter.weights(both * (n_fits // 2))
         n_fits, found = len(weights), _threshold(contrasts[0], weights[::2], weights[1::2], **terms)
-    return AuditResult(
-        **found,
-        epsilon=claimed,
-        delta=delta,
-        confidence=confidence,
-        adjacency=report.adjacency,
-        method=method,
-        n_fits=n_fits,
-        n_canaries=len(canaries),
-    )
+    claim = {"epsilon": claimed, "delta": delta, "adjacency": report.adjacency}
+    attack = {"method": method, "n_fits": n_fits, "n_canaries": len(canaries)}
+    return AuditResult(**found, **claim, **attack, confidence=confidence)
+
+
+class Fitter:
+    """Fits clones of an estimator again and again, never twice with the same randomness.
+
+    With a reproducible `stream` every fit gets a seed of its own. Otherwise every fit draws from
+    the operating system, whatever seed the estimator had.
+    """
+
+    def __init__(self, estimator, stream, n_jobs):
+        self._estimator = estimator
+        self._n_jobs = n_jobs
+        reproducible = stream.reproducible
+        self._next_seed = int(stream.uniform(1)[0] * _N_SEEDS) if reproducible else None
+
+    def probe(self, world):
+        """Return an estimator fitted to a world, if it publishes what an audit needs."""
+        with warnings.catch_warnings(action="ignore", category=PrivacyWarning):
+            fitted = _fit(self._estimator, world, *self._seeds(1))
+        if not isinstance(getattr(fitted, "privacy_report_", None), PrivacyReport):
+            raise TypeError("estimator must publish a PrivacyReport as privacy_report_.")
+        if not (hasattr(fitted, "coef_") and hasattr(fitted, "intercept_")):
+            raise TypeError("estimator must publish coef_ and intercept_.")
+        return fitted
+
+    def weights(self, worlds):
+        """Return the weights of one fit to each world, of shape (n_fits, n_weights)."""
+        jobs = list(zip(worlds, self._seeds(len(worlds)), strict=True))
+        with warnings.catch_warnings(action="ignore", category=PrivacyWarning):
+            chunks = Parallel(n_jobs=self._n_jobs)(
+                delayed(_fit_all)(self._estimator, jobs[start : start + _CHUNK])
+                for start in range(0, len(jobs), _CHUNK)
+            )
+        weights = np.array([weights for chunk in chunks for weights in chunk])
+        if not np.isfinite(weights).all():
+            raise ValueError("a fit published coefficients that aren't finite.")
+        return weights
+
+    def _seeds(self, n_fits):
+        if self._next_seed is None:
+            return [None] * n_fits
+        # Neighbouring seeds give independent streams, as do any.
+        seeds = [(self._next_seed + i) % _N_SEEDS for i in range(n_fits)]
+        self._next_seed += n_fits
+        return seeds
+
+
+def _fit_all(estimator, jobs):
+    # Held throughout, it needn't be taken and left in each of many short fits, all of whose
+    # parameters the probe has checked.
+    with single_threaded_blas, config_context(skip_parameter_validation=True):
+        return [weights_of(_fit(estimator, world, seed)) for world, seed in jobs]
+
+
+def _fit(estimator, world, seed):
+    estimator = clone(estimator).set_params(random_state=seed)
+    # In the thread that fits.
+    with null_records(world.null) as asked:
+        fitted = estimator.fit(world.X, world.y)
+    if world.null and not asked.consulted:
+        raise TypeError(
+            "estimator doesn't bound its rows by this package in the thread that calls fit, so "
+            "that nobody knows how to make a null record for it; audit adjacency='replace_one'."
+        )
+    return fitted
+
+
+def weights_of(fitted):
+    """Return coefficients, intercepts and, where they are published, noisy sums as one vector."""
+    coef = np.atleast_2d(fitted.coef_)
+    intercept = np.broadcast_to(fitted.intercept_, len(coef))
+    published = [coef.ravel(), intercept]
+    if hasattr(fitted, "aggregate_"):
+        published.append(fitted.aggregate_.sums.ravel())
+    return np.concatenate(published)
 
 
 def _threshold(contrast, present, absent, *, delta, error):
@@ -202,28 +278,19 @@ def _threshold(contrast, present, absent, *, delta, error):
     training = present[:n_training], absent[:n_training]
     present, absent = present[n_training:], absent[n_training:]
     terms = {"positives": len(present), "negatives": len(absent), "delta": delta, "error": error}
-    candidates = [
-        np.pad(contrast, (0, present.shape[1] - contrast.size)),
-        _discriminant(*training),
-    ]
+    candidates = [np.pad(contrast, (0, present.shape[1] - contrast.size)), _discriminant(*training)]
     found = [_best_threshold(*(part @ score for part in training), **terms) for score in candidates]
-    promised, threshold, sign = max(found, key=lambda one: one[0])
-    score = sign * candidates[[one[0] for one in found].index(promised)]
-    counts = {
-        "positives": len(present),
-        "true_positives": int((present @ score >= threshold).sum()),
-        "negatives": len(absent),
-        "false_positives": int((absent @ score >= threshold).sum()),
-    }
+    best = max(range(len(found)), key=lambda place: found[place][0])
+    _, threshold, sign = found[best]
+    score = sign * candidates[best]
+    counts = {"positives": len(present), "negatives": len(absent)}
+    counts["true_positives"] = int((present @ score >= threshold).sum())
+    counts["false_positives"] = int((absent @ score >= threshold).sum())
     bound = float(epsilon_from_rates(**counts, delta=delta, error=error))
     ideal = counts | {"true_positives": len(present), "false_positives": 0}
     largest = float(epsilon_from_rates(**ideal, delta=delta, error=error))
-    return {
-        "epsilon_lower_bound": bound,
-        "largest_bound": largest,
-        "threshold": threshold,
-        **counts,
-    }
+    bounds = {"epsilon_lower_bound": bound, "largest_bound": largest}
+    return {**bounds, "threshold": threshold, **counts}
 
 
 def _discriminant(present, absent):
@@ -244,14 +311,11 @@ def _best_threshold(present, absent, **terms):
     # Scores without any spread are told apart anywhere between.
     least = 1e-3 * (centres[0] - centres[1]) or 1.0
     spreads = max(present.std(ddof=1), least), max(absent.std(ddof=1), least)
-    thresholds = np.linspace(
-        centres[1] - 3.0 * spreads[1], centres[0] + 3.0 * spreads[0], _THRESHOLDS
-    )
-    promised = epsilon_from_rates(
-        true_positives=terms["positives"] * norm.sf(thresholds, centres[0], spreads[0]),
-        false_positives=terms["negatives"] * norm.sf(thresholds, centres[1], spreads[1]),
-        **terms,
-    )
+    ends = centres[1] - 3.0 * spreads[1], centres[0] + 3.0 * spreads[0]
+    thresholds = np.linspace(*ends, _THRESHOLDS)
+    hits = terms["positives"] * norm.sf(thresholds, centres[0], spreads[0])
+    alarms = terms["negatives"] * norm.sf(thresholds, centres[1], spreads[1])
+    promised = epsilon_from_rates(true_positives=hits, false_positives=alarms, **terms)
     # Where nothing is promised, between the two.
     best = int(promised.argmax()) if promised.max() > 0.0 else _THRESHOLDS // 2
     return float(promised[best]), float(thresholds[best]), sign
@@ -267,20 +331,16 @@ def _one_run(contrasts, weights, present, *, delta, error):
         highest, lowest = order[: (n_guesses + 1) // 2], order[len(order) - n_guesses // 2 :]
         true_positives, missed = int(present[highest].sum()), int(present[lowest].sum())
         false_positives = highest.size - true_positives
-        terms = {"n_canaries": len(order), "n_guesses": n_guesses, "delta": delta}
-        terms["error"] = error / len(_SHARES)
+        terms = {"n_guesses": n_guesses, "delta": delta, "error": error / len(_SHARES)}
+        terms["n_canaries"] = len(order)
         n_right = true_positives + lowest.size - missed
         bound = epsilon_from_guesses(n_right=n_right, **terms)
         largest = max(largest, epsilon_from_guesses(n_right=n_guesses, **terms))
         if best is None or bound > best["epsilon_lower_bound"]:
-            best = {
-                "epsilon_lower_bound": bound,
-                "threshold": None,
-                "positives": true_positives + missed,
-                "true_positives": true_positives,
-                "negatives": n_guesses - true_positives - missed,
-                "false_positives": false_positives,
-            }
+            n_here = true_positives + missed
+            best = {"epsilon_lower_bound": bound, "threshold": None}
+            best |= {"positives": n_here, "true_positives": true_positives}
+            best |= {"negatives": n_guesses - n_here, "false_positives": false_positives}
     return best | {"largest_bound": largest}
 
 

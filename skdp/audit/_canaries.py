@@ -9,7 +9,6 @@ from sklearn.base import is_classifier
 from skdp._bounds import row_norms
 from skdp._checks import check_bounds
 from skdp._targets import encode_labels
-from skdp.audit._fits import World
 from skdp.linear_model._base import public_feature_bounds
 
 # Targets without bounds: far from any prediction, so that what a record contributes is clipped.
@@ -17,14 +16,17 @@ _FAR = 1e6
 
 
 @dataclass(frozen=True, eq=False)
-class Canaries:
-    """Records, each with the one that replaces it where a guarantee is about replacement.
+class World:
+    """A data set, with the indices of its null records."""
 
-    Attributes
-    ----------
-    X, other_X : ndarray of shape (m, d)
-    y, other_y : ndarray of shape (m,) or (m, k)
-    """
+    X: np.ndarray
+    y: np.ndarray
+    null: tuple = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Canaries:
+    """Records, each with the one that replaces it where a guarantee is about replacement."""
 
     X: np.ndarray
     y: np.ndarray
@@ -39,18 +41,11 @@ class Canaries:
 
         What a null record holds doesn't matter by definition: it is a row of zeros with the other
         label or target, so that a leak around the bounds of rows shows.
-
-        Parameters
-        ----------
-        X, y : ndarray
-        adjacency : str
-        present : ndarray of shape (m,), bool
         """
+        null, other_X = (), self.other_X
         if adjacency == "zero_out":
-            null = tuple(int(i) for i in len(X) + np.flatnonzero(~present))
+            null = tuple((len(X) + np.flatnonzero(~present)).tolist())
             other_X = np.zeros_like(self.X)
-        else:
-            null, other_X = (), self.other_X
         canaries_X = np.where(present[:, np.newaxis], self.X, other_X)
         chosen = present if y.ndim == 1 else present[:, np.newaxis]
         canaries_y = np.where(chosen, self.y, self.other_y)
@@ -69,14 +64,13 @@ class Canaries:
 
 
 def _moves(estimator, X, y, classes):
-    signs = encode_labels(y, classes)[1] if classes is not None else _target_signs(estimator, y)
+    if classes is not None:
+        signs = encode_labels(y, classes)[1]
+    else:
+        low, high = _target_ends(estimator)
+        signs = np.sign(y.reshape(len(y), -1) - (0.5 * low + 0.5 * high))
     by_coef = signs[:, :, np.newaxis] * X[:, np.newaxis, :]
     return np.column_stack([by_coef.reshape(len(X), -1), signs])
-
-
-def _target_signs(estimator, y):
-    low, high = _target_ends(estimator)
-    return np.sign(y.reshape(len(y), -1) - (0.5 * low + 0.5 * high))
 
 
 def _target_ends(estimator):
@@ -95,14 +89,9 @@ def class_set(estimator, y):
 def default_canaries(estimator, X, y, *, stream=None):
     """Return strong canaries: rows at their bound, with a label or target at the end of its range.
 
-    Parameters
-    ----------
-    estimator : estimator instance
-    X, y : ndarray
-    stream : stream of `skdp._random`, default=None
-        None: one canary, in the direction that other rows have least of. Otherwise as many as
-        there are features, in orthogonal random directions (where values are bounded, and not
-        rows: at random corners), and with the ends of the range by turns.
+    Without a stream there is one, in the direction that other rows have least of. Otherwise there
+    are as many as features, in orthogonal random directions (where values are bounded, and not
+    rows: at random corners), and with the ends of the range by turns.
     """
     n_features = X.shape[1]
     if stream is None:
@@ -134,21 +123,7 @@ def _at_the_bound(estimator, directions, X):
 
 
 def given_canaries(estimator, X, y, canary, *, several):
-    """Return the canaries that a user gave.
-
-    Parameters
-    ----------
-    estimator : estimator instance
-    X, y : ndarray
-    canary : tuple (x, y) or (x, y, other_x, other_y)
-    several : bool
-        Whether its entries are arrays of canaries, not one.
-
-    Raises
-    ------
-    ValueError
-        If their shapes don't match the data's, or a canary is the same as its opposite.
-    """
+    """Return what a user gave: one canary, or arrays of `several`."""
     if not isinstance(canary, tuple) or len(canary) not in (2, 4):
         raise ValueError("canary must be a tuple (x, y) or (x, y, other_x, other_y).")
     parts = [np.asarray(part) if several else np.asarray(part)[np.newaxis] for part in canary]

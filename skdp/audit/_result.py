@@ -14,16 +14,7 @@ _LARGEST_EPSILON = 500.0
 def clopper_pearson(successes, trials, error):
     """Return a lower and an upper bound on a probability, each wrong with at most `error`.
 
-    Parameters
-    ----------
-    successes : float or ndarray
-        Out of `trials`; between whole numbers the bounds are interpolated.
-    trials : int
-    error : float
-
-    Returns
-    -------
-    low, high : ndarray
+    Between whole numbers of `successes` the bounds are interpolated.
     """
     successes = np.asarray(successes, dtype=np.float64)
     failures = trials - successes
@@ -34,31 +25,18 @@ def clopper_pearson(successes, trials, error):
 
 
 def epsilon_from_rates(true_positives, positives, false_positives, negatives, *, delta, error):
-    """Return a lower bound on epsilon from an attack's rates, wrong with at most `error`.
+    """Return a lower bound on epsilon from an attack's rates, at least 0, wrong with `error`.
 
     Any (epsilon, delta)-private algorithm has ``tpr <= exp(epsilon) fpr + delta`` and
     ``1 - fpr <= exp(epsilon) (1 - tpr) + delta``. One bound on each rate serves both, and each has
     half of the error.
-
-    Parameters
-    ----------
-    true_positives, false_positives : float or ndarray
-    positives, negatives : int
-    delta, error : float
-
-    Returns
-    -------
-    ndarray
-        At least 0.
     """
     low, _ = clopper_pearson(true_positives, positives, 0.5 * error)
     _, high = clopper_pearson(false_positives, negatives, 0.5 * error)
     with np.errstate(divide="ignore"):
-        found = np.maximum(
-            np.log(np.maximum(low - delta, 0.0)) - np.log(high),
-            np.log(np.maximum(1.0 - high - delta, 0.0)) - np.log1p(-low),
-        )
-    return np.maximum(found, 0.0)
+        of_positives = np.log(np.maximum(low - delta, 0.0)) - np.log(high)
+        of_negatives = np.log(np.maximum(1.0 - high - delta, 0.0)) - np.log1p(-low)
+    return np.maximum(np.maximum(of_positives, of_negatives), 0.0)
 
 
 def chance_of_guesses(epsilon, delta, *, n_canaries, n_guesses, n_right):
@@ -80,19 +58,7 @@ def chance_of_guesses(epsilon, delta, *, n_canaries, n_guesses, n_right):
 
 
 def epsilon_from_guesses(*, n_canaries, n_guesses, n_right, delta, error):
-    """Return the epsilon below which so many right guesses have a probability below `error`.
-
-    Parameters
-    ----------
-    n_canaries, n_guesses, n_right : int
-        Canaries, guesses made about them, and those that were right.
-    delta, error : float
-
-    Returns
-    -------
-    float
-        At least 0.
-    """
+    """Return the epsilon below which so many right guesses have a probability below `error`."""
     counts = {"n_canaries": n_canaries, "n_guesses": n_guesses, "n_right": n_right}
 
     def refuted(epsilon):
@@ -194,12 +160,12 @@ class AuditResult:
     @property
     def tpr(self):
         """Share of the guesses that were right where the canary took part."""
-        return self.true_positives / self.positives if self.positives else float("nan")
+        return self.true_positives / self.positives if self.positives else math.nan
 
     @property
     def fpr(self):
         """Share of the guesses that were wrong where the canary didn't take part."""
-        return self.false_positives / self.negatives if self.negatives else float("nan")
+        return self.false_positives / self.negatives if self.negatives else math.nan
 
     def to_text(self):
         """Give the result in plain words, for a terminal.
@@ -209,11 +175,8 @@ class AuditResult:
         text : str
             Lines of at most 88 columns.
         """
-        return "\n".join(
-            line
-            for paragraph in (repr(self), self._attack(), self._verdict(), _NOT_PRIVATE)
-            for line in [*textwrap.wrap(paragraph, _WIDTH), ""]
-        ).rstrip()
+        paragraphs = (repr(self), self._attack(), self._verdict(), _NOT_PRIVATE)
+        return "\n\n".join(textwrap.fill(paragraph, _WIDTH) for paragraph in paragraphs)
 
     def _attack(self):
         canaries, neighbours = "a canary", _NEIGHBOURS[self.adjacency]
@@ -237,15 +200,11 @@ class AuditResult:
                 f"which is no more than the claim, {self.epsilon:g}, so that passing means "
                 "nothing. Take more fits (or canaries), a larger delta or a smaller epsilon."
             )
+        claim = f"the claim, {self.epsilon:g},"
         if self.passed:
-            return (
-                f"{bound}. The claim, {self.epsilon:g}, passed: that is no proof of it, because "
-                "other attacks may find more."
-            )
-        return (
-            f"{bound}, and the claim is {self.epsilon:g}: it FAILED. A true claim fails with a "
-            f"probability of at most {1.0 - self.confidence:.1g}."
-        )
+            return f"{bound}, and {claim} passed: no proof of it, as other attacks may find more."
+        chance = f"{1.0 - self.confidence:.1g}"
+        return f"{bound}, and {claim} FAILED. A true claim fails with a chance of at most {chance}."
 
     def __repr__(self):
         verdict = "FAILED"

@@ -15,10 +15,6 @@ SET_BY_SEARCH = ("epsilon", "delta", "adjacency", "ledger", "random_state")
 # Steps of skdp take all finite rows; None and words such as 'passthrough' do, too.
 _NEVER_FAIL = ("skdp", "builtins")
 _TELLING = ("verbose", "memory")
-_TELLS = (
-    "{!r} of a candidate is set, and what is printed or kept by it would tell how many fits there "
-    "were: leave it as it is by default."
-)
 _NOT_STATELESS = (
     "a search takes pipelines of which the steps before the last learn nothing from the rows: "
     "BoundsScaler, NormClipper, DPOneHotEncoder with lists of all categories, DPSimpleImputer with "
@@ -30,8 +26,7 @@ _FROZEN = "what it was fitted on is covered by no report of the search"
 _SPENDS = (
     "a search spends its epsilon on models, and {} would spend one of its own in every trial. Fit "
     "it once, search with the rows that it transforms, and add up both reports by "
-    "skdp.accountant.compose; or take BoundsScaler, categories that are listed, or fills that are "
-    "constant."
+    "skdp.accountant.compose; or take BoundsScaler, listed categories, or constant fills."
 )
 _NOT_OURS = (
     "a search takes estimators of skdp that protect rows, or pipelines that end in one, got {}. "
@@ -45,15 +40,7 @@ _HAS_A_BUDGET = (
 
 @dataclasses.dataclass(frozen=True)
 class Candidates:
-    """Settings of an estimator, and models that have them.
-
-    Parameters
-    ----------
-    settings : tuple of dict
-    models : tuple of estimator
-        Charged to nobody.
-    classes_were_read : bool
-    """
+    """Settings of an estimator, and models that have them, whose fits are charged to nobody."""
 
     settings: tuple
     models: tuple
@@ -67,50 +54,26 @@ class Candidates:
     def fits(self, first_row, n_rows, n_outputs):
         """Return a function of epsilon and delta that gives the events of each candidate's fit.
 
-        Errors that follow from parameters are raised here, before there is any noise.
-
-        Parameters
-        ----------
-        first_row : array-like of shape (1, n_features)
-            How many columns steps make of it is looked at, and not its values.
-        n_rows, n_outputs : int
+        Errors that follow from parameters are raised here, before there is any noise. How many
+        columns steps make of the first row is looked at, and not its values.
         """
         sizes = [_n_columns(model, first_row) for model in self.models]
-        for model in self.models:
-            last_step(model)._validate_params()
+        last_steps = [last_step(model) for model in self.models]
+        for last in last_steps:
+            last._validate_params()
             # Refuses bounds of targets that are none.
-            last_step(model)._half_width()
+            last._half_width()
 
         def events(epsilon, delta):
-            return [
-                clone(last_step(model))
-                .set_params(epsilon=epsilon, delta=delta)
-                ._plan(n_rows, n_columns, n_outputs)
-                .events
-                for model, n_columns in zip(self.models, sizes, strict=True)
-            ]
+            fits = [clone(last).set_params(epsilon=epsilon, delta=delta) for last in last_steps]
+            sized = zip(fits, sizes, strict=True)
+            return [fit._plan(n_rows, n_columns, n_outputs).events for fit, n_columns in sized]
 
         return events
 
 
 def make_candidates(search, settings, classes):
-    """Return the candidates of a search.
-
-    Parameters
-    ----------
-    search : estimator
-    settings : iterable of dict
-    classes : function
-        Gives the classes if nobody declared them.
-
-    Raises
-    ------
-    TypeError
-        If a candidate isn't an estimator that a search can make private.
-    ValueError
-        If there is none, if some are classifiers and others regressors, if they declare different
-        classes, or if one sets what the search sets.
-    """
+    """Return the candidates of a search; `classes` gives the classes if nobody declared them."""
     settings = tuple(settings)
     if not settings:
         raise ValueError("there must be at least one candidate.")
@@ -119,7 +82,8 @@ def make_candidates(search, settings, classes):
         for name in setting:
             if name.rpartition("__")[2] in SET_BY_SEARCH:
                 raise ValueError(f"{name!r} is set by the search and can't be searched for.")
-        model = clone(estimator).set_params(**{name: _copy(v) for name, v in setting.items()})
+        copied = {name: clone(value, safe=False) for name, value in setting.items()}
+        model = clone(estimator).set_params(**copied)
         check_candidate(model)
         fix_density(_steps_before_last(model))
         for leaf in private_leaves([tree("estimator", model)]):
@@ -144,20 +108,12 @@ def check_candidate(model):
     if isinstance(model, RecordPrivateEstimator) and isinstance(model, Pipeline):
         raise TypeError(_HAS_A_BUDGET.format(type(model).__name__))
     _check_steps(_steps_before_last(model))
-    _check_silent(model)
+    for name, value in model.get_params().items():
+        if name.rpartition("__")[2] in _TELLING and value:
+            raise ValueError(f"{name!r} of a candidate would tell how many fits ran: unset it.")
     last = last_step(model)
     if not isinstance(last, RowPrivateEstimator):
         raise TypeError(_NOT_OURS.format(type(last).__name__))
-
-
-def _check_silent(model):
-    for name, value in model.get_params().items():
-        if name.rpartition("__")[2] in _TELLING and value:
-            raise ValueError(_TELLS.format(name))
-
-
-def _copy(value):
-    return clone(value, safe=False)
 
 
 def _steps_before_last(model):

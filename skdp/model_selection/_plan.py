@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtr
@@ -21,17 +21,10 @@ from skdp.accountant import (
 )
 from skdp.metrics._plan import ScoreBudget, plan_histogram
 
-
-class _Law(NamedTuple):
-    """Shape of the number of trials, and how many there are for each candidate by default."""
-
-    eta: float
-    trials_each: int
-
-
-# Of laws that cost about the same, the first leaves few candidates untried. With pure trials more
-# of them cost nothing, and eta does. See doc/theory/selection.rst.
-_LAW, _PURE_LAW = _Law(2.0, 3), _Law(1.0, 6)
+# Shape of the law of the number of trials, and how many there are for each candidate by default. Of
+# laws that cost about the same, the first leaves few candidates untried. With pure trials more of
+# them cost nothing, and the shape does. See doc/theory/selection.rst.
+_LAW, _PURE_LAW = (2.0, 3), (1.0, 6)
 _FEWEST_TRIALS = 5
 # The noise of a choice may cost this part of the standard error that a score has by its sample.
 _CHOICE_LOSS = 0.25
@@ -62,19 +55,8 @@ class SearchBudget(Budget):
 class SelectionPlan(Plan):
     """How a model is chosen, and the guarantee that it gives.
 
-    Parameters
-    ----------
-    budget, n_rows
-        See `Plan`.
-    n_validation : int
-        Rows that models are scored on; they are fitted on the others.
-    n_candidates : int
-    fit_epsilon : float
-        What a fit may spend, at `fit_delta`.
-    fit_delta : float
-    event : SelectionEvent
-    noise : dict of str to float
-        What a search costs in noise, by method; empty without privacy.
+    Models are scored on `n_validation` rows and fitted on the others. A fit may spend `fit_epsilon`
+    at `fit_delta`. `noise` is what a search costs in noise, by method; empty without privacy.
     """
 
     n_validation: int
@@ -112,20 +94,10 @@ class RepeatPlan(SelectionPlan):
         """Noise of a trial's score: what is more private than fits wouldn't make a trial so."""
         return "gaussian" if self.fit_delta > 0.0 else "laplace"
 
-    @property
-    def law(self):
-        """Law of the number of trials."""
-        return self.event.repetitions
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ComposePlan(SelectionPlan):
-    """Plan of fits of all candidates, and a noisy maximum of their scores.
-
-    Parameters
-    ----------
-    choice : NoisyMaxEvent
-    """
+    """Plan of fits of all candidates, and a noisy maximum of their scores."""
 
     choice: NoisyMaxEvent
 
@@ -151,57 +123,34 @@ class ComposePlan(SelectionPlan):
 
 
 def plan_selection(
-    budget,
-    *,
-    n_rows,
-    n_validation,
-    n_candidates,
-    method,
-    n_trials,
-    fits,
-    row_spread,
-    n_releases=1,
+    budget, *, n_rows, n_validation, n_candidates, method, n_trials, fits, row_spread, n_releases=1
 ):
-    """Plan a search.
+    """Plan a search by a method, or by that of less noise for "auto".
 
-    Parameters
-    ----------
-    budget : SearchBudget
-    n_rows, n_validation, n_candidates : int
-    method : {"auto", "repeat", "compose"}
-    n_trials : float or "auto"
-        Mean of the number of trials.
-    fits : callable
-        Given an epsilon and a delta, the events of each candidate's fit with them.
-    row_spread : float or None
-        If the score is a mean over rows, as composition needs it, about what standard deviation
-        their scores have, which are within 0 and 1.
-    n_releases : int, default=1
-        Number of histograms that a score needs.
+    Given an epsilon and a delta, `fits` gives the events of each candidate's fit with them. If the
+    score is a mean over rows, as composition needs it, `row_spread` is about what standard
+    deviation their scores have, which are within 0 and 1; otherwise None. `n_trials` is a mean or
+    "auto", and a score needs `n_releases` histograms.
 
-    Notes
-    -----
     A record is in one part only: it is seen by fits or by scores. Scores have the epsilon and delta
     of fits, as whatever is more private wouldn't make the larger of both less.
     """
-    law = _LAW if budget.delta > 0.0 else _PURE_LAW
+    eta, trials_each = _LAW if budget.delta > 0.0 else _PURE_LAW
     if n_trials == "auto":
-        n_trials = max(_FEWEST_TRIALS, law.trials_each * n_candidates)
+        n_trials = max(_FEWEST_TRIALS, trials_each * n_candidates)
     n_trials = check_real(n_trials, "n_trials")
-    is_additive = row_spread is not None
-    if not is_additive and method == "compose":
+    if row_spread is None and method == "compose":
         raise ValueError("method='compose' needs a scoring that is a mean over rows.")
     noise = {}
     if budget.is_private:
-        noise = selection_noise(
-            budget.epsilon, budget.delta, n_candidates=n_candidates, mean=n_trials, eta=law.eta
-        )
+        law = {"n_candidates": n_candidates, "mean": n_trials, "eta": eta}
+        noise = selection_noise(budget.epsilon, budget.delta, **law)
     if method == "auto":
         cheaper = min(noise, key=noise.get) if noise else "compose"
-        method = cheaper if is_additive else "repeat"
+        method = "repeat" if row_spread is None else cheaper
     public = {"n_rows": n_rows, "n_validation": n_validation, "n_candidates": n_candidates}
     if method == "repeat":
-        repetitions = TruncatedNegativeBinomial.of_mean(n_trials, law.eta)
+        repetitions = TruncatedNegativeBinomial.of_mean(n_trials, eta)
         return _repeated(budget, repetitions, fits, n_releases, noise=noise, **public)
     choice = NoisyMaxEvent(_choice_noise(budget, n_validation, n_candidates, row_spread))
     return _composed(budget, choice, fits, noise=noise, **public)
@@ -212,24 +161,18 @@ def public_choices(random_state):
     return make_stream(random_state, key=(CANDIDATES_KEY,)).twister()
 
 
-def _repeated(budget, law, fits, n_releases, *, n_validation, **public):
+def _repeated(budget, law, fits, n_releases, **public):
+    sizes = {"n_rows": public["n_validation"], "n_cells": 1, "n_steps": n_releases}
+
     def alternatives(epsilon, delta):
         noise = "gaussian" if delta > 0.0 else "laplace"
         score = ScoreBudget(epsilon, delta, budget.adjacency, mechanism=noise)
-        return (
-            *fits(epsilon, delta),
-            plan_histogram(score, n_rows=n_validation, n_cells=1, n_steps=n_releases).events,
-        )
+        return (*fits(epsilon, delta), plan_histogram(score, **sizes).events)
 
     promised = _calibrated(budget, law, alternatives)
-    return RepeatPlan(
-        budget=budget,
-        n_validation=n_validation,
-        fit_epsilon=promised[0],
-        fit_delta=promised[1],
-        event=SelectionEvent(alternatives(*promised), law.eta, law.stopping_rate),
-        **public,
-    )
+    event = SelectionEvent(alternatives(*promised), law.eta, law.stopping_rate)
+    spent = {"budget": budget, "fit_epsilon": promised[0], "fit_delta": promised[1]}
+    return RepeatPlan(event=event, **spent, **public)
 
 
 def _composed(budget, choice, fits, **public):
@@ -238,29 +181,18 @@ def _composed(budget, choice, fits, **public):
 
     once = TruncatedNegativeBinomial(0.0, 1.0)
     promised = _calibrated(budget, once, lambda *spent: (joined(*spent), (choice,)))
-    return ComposePlan(
-        budget=budget,
-        fit_epsilon=promised[0],
-        fit_delta=promised[1],
-        event=SelectionEvent.composed(joined(*promised), choice),
-        choice=choice,
-        **public,
-    )
+    event = SelectionEvent.composed(joined(*promised), choice)
+    spent = {"budget": budget, "fit_epsilon": promised[0], "fit_delta": promised[1]}
+    return ComposePlan(event=event, choice=choice, **spent, **public)
 
 
 def _calibrated(budget, law, alternatives):
     """Return the epsilon and delta of fits, the largest that the whole has room for."""
     if not budget.is_private:
         return math.inf, budget.delta
-    return calibrate_selection(
-        budget.epsilon,
-        budget.delta,
-        mean=law.mean,
-        eta=law.eta,
-        trial_events=alternatives,
-        adjacency=budget.adjacency,
-        accountant=budget.accountant,
-    )
+    counted = {"adjacency": budget.adjacency, "accountant": budget.accountant}
+    trials = {"mean": law.mean, "eta": law.eta, "trial_events": alternatives}
+    return calibrate_selection(budget.epsilon, budget.delta, **trials, **counted)
 
 
 def _choice_noise(budget, n_validation, n_candidates, row_spread):

@@ -14,58 +14,37 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_bounds
-from skdp._estimator import PrivateEstimator, is_private
+from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private
 from skdp._plans._base import CLASSES_READ
-from skdp._sklearn import (
-    HasMethods,
-    Interval,
-    StrOptions,
-    _fit_context,
-    take_rows,
-    validate_data,
-)
+from skdp._sklearn import HasMethods, Interval, StrOptions, _fit_context, take_rows, validate_data
 from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
-from skdp.linear_model._base import COMMON_CONSTRAINTS, NO_TARGET_BOUNDS
+from skdp.linear_model._base import NO_TARGET_BOUNDS
 from skdp.metrics._scorings import ROW_SPREAD, SCORINGS, check_scoring, n_releases
 from skdp.model_selection._candidates import last_step, make_candidates
 from skdp.model_selection._plan import SearchBudget, plan_selection, public_choices
 from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated
 
-_GROUPS = (
-    "a search takes no groups: it protects one row. One person moves as many counts of a score as "
-    "they have rows, so that scores would need noise for the largest number of rows anybody has. "
-    "Keep one row of each person, or choose on other data and fit with groups once."
-)
-_PERSONAL = (
-    "a search takes no sample_epsilon: trials and scores together spend the search's epsilon on "
-    "every record, which may be more than a record stated. Choose on other data."
-)
+_REASONS = {
+    "groups": "a search takes no groups: it protects one row, and scores would need noise for the "
+    "largest number of rows that anybody has. Keep one row of each person, or choose on other data "
+    "and fit with groups once.",
+    "sample_epsilon": "a search takes no sample_epsilon: trials and scores together spend the "
+    "search's epsilon on every record, maybe more than it stated. Choose on other data.",
+    "public_weight": "a search takes no public_weight: scores count all records alike. Choose "
+    "without weights, and fit the best parameters with them once.",
+}
 _OTHERS = (
     "a search takes no {!r} for its fits: what they release is planned from public numbers before "
     "there is noise, and this may change it. Set it as a parameter of the estimator."
 )
-_WEIGHTS = (
-    "a search takes no public_weight: scores count all records alike. Choose without weights, and "
-    "fit the best parameters with them once."
-)
-_REASONS = {"groups": _GROUPS, "sample_epsilon": _PERSONAL, "public_weight": _WEIGHTS}
 
 
 def refuse_metadata(search, params):
     """Refuse what candidates' fits would get besides rows and labels.
 
-    Where metadata is routed, scikit-learn's own error comes first if nobody asked for it.
-
-    Parameters
-    ----------
-    search : estimator
-    params : dict
-
-    Raises
-    ------
-    ValueError
-        If there is any that isn't None; its value isn't looked at.
+    Where metadata is routed, scikit-learn's own error comes first if nobody asked for it. Of a
+    value it is seen only whether it is None.
     """
     given = [name for name, value in params.items() if value is not None]
     if not given:
@@ -80,10 +59,7 @@ def refuse_metadata(search, params):
 _DTYPES = [np.float64, np.float32]
 _RUN = {"repeat": run_repeated, "compose": run_composed}
 CONSTRAINTS = {
-    **{
-        name: COMMON_CONSTRAINTS[name]
-        for name in ("epsilon", "delta", "adjacency", "ledger", "random_state")
-    },
+    **BUDGET_CONSTRAINTS,
     "estimator": [HasMethods(["fit", "predict"])],
     "scoring": [StrOptions(set(SCORINGS)), None],
     "validation_size": [Interval(Real, 0, 1, closed="neither")],
@@ -142,8 +118,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         """
         # 1. scikit-learn's contract
         refuse_metadata(self, params)
-        classifies = is_classifier(self.estimator)
-        frame = X
+        classifies, frame = is_classifier(self.estimator), X
         several = get_tags(self).target_tags.multi_output
         checks = {"y_numeric": not classifies, "multi_output": several}
         # What a fit refuses in a trial would be told as a release.
@@ -164,21 +139,17 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
 
         # 3. plan from public numbers
         rows = frame if hasattr(frame, "columns") else X
-        scoring = self._scoring(classifies)
+        scoring, classes = self._scoring(classifies), self.classes_ if classifies else None
         for model in candidates.models:
-            check_scoring(model, scoring, self.classes_ if classifies else None, n_outputs)
+            check_scoring(model, scoring, classes, n_outputs)
         scored = {"scoring": scoring, "target_bounds": self._target_bounds(classifies)}
-        plan = plan_selection(
-            SearchBudget(self.epsilon, self.delta, self.adjacency, account=self._account()),
-            n_rows=n_rows,
-            n_validation=n_validation,
-            n_candidates=len(candidates.settings),
-            method=self.method,
-            n_trials=self.n_trials,
-            fits=candidates.fits(take_rows(rows, [0]), n_rows - n_validation, n_outputs),
-            row_spread=ROW_SPREAD.get(scoring),
-            n_releases=n_releases(scoring, self.classes_ if classifies else None),
-        )
+        budget = SearchBudget(self.epsilon, self.delta, self.adjacency, account=self._account())
+        chosen = {"method": self.method, "n_trials": self.n_trials}
+        sizes = {"n_rows": n_rows, "n_validation": n_validation}
+        sizes["n_candidates"] = len(candidates.settings)
+        fits = candidates.fits(take_rows(rows, [0]), n_rows - n_validation, n_outputs)
+        score = {"row_spread": ROW_SPREAD.get(scoring), "n_releases": n_releases(scoring, classes)}
+        plan = plan_selection(budget, fits=fits, **chosen, **sizes, **score)
         stream = plan.start(self.random_state)
 
         # 4. split, fit, score and choose
@@ -225,7 +196,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         self.privacy_report_ = report
         if plan.method == "repeat":
             self.best_score_ = best.score
-            self.n_trials_ = plan.law.mean
+            self.n_trials_ = plan.event.repetitions.mean
 
     @available_if(_has("predict"))
     def predict(self, X):

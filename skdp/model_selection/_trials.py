@@ -29,14 +29,7 @@ _FAILED = (
 
 
 class Records(NamedTuple):
-    """Rows and labels or targets of both parts, and how models are scored.
-
-    Attributes
-    ----------
-    X_train, y_train, X_validation, y_validation : array-like
-    scoring : str
-    target_bounds : tuple of two floats or None
-    """
+    """Rows and labels or targets of both parts, and how models are scored."""
 
     X_train: object
     y_train: np.ndarray
@@ -57,14 +50,8 @@ class Records(NamedTuple):
 class Outcome(NamedTuple):
     """What a trial gives: only the best is ever looked at.
 
-    Attributes
-    ----------
-    score : float
-        Noisy; minus infinity of a fit that failed, which is a release as any other.
-    place : int
-        Trials of equal scores are alike, and the first of them is the better.
-    candidate : int
-    model : estimator or None
+    The score is noisy; that of a fit that failed, which is a release as any other, is minus
+    infinity. Trials of equal scores are alike, and the first of them is the better.
     """
 
     score: float
@@ -81,7 +68,7 @@ class Outcome(NamedTuple):
 def run_repeated(plan, models, records, stream, n_jobs):
     """Run a secret number of trials and return the best outcome."""
     count, trials = stream.spawn(2)
-    n_trials = plan.law.sample(count)
+    n_trials = plan.event.repetitions.sample(count)
     streams = list(enumerate(trials.spawn(n_trials)))
 
     def best_of(numbered):
@@ -98,9 +85,7 @@ def run_composed(plan, models, records, stream, n_jobs):
     numbered = list(enumerate(fits.spawn(len(models))))
 
     def all_of(numbered):
-        return [
-            (place, *_fit_and_count(models[place], plan, records, one)) for place, one in numbered
-        ]
+        return [(i, *_fit_and_count(models[i], plan, records, one)) for i, one in numbered]
 
     found = sorted(chain(*_in_parallel(all_of, numbered, n_jobs)), key=lambda one: one[0])
     place = plan.mechanism.release(np.array([total for _, total, _ in found]), choice)
@@ -108,17 +93,13 @@ def run_composed(plan, models, records, stream, n_jobs):
 
 
 def _in_parallel(function, items, n_jobs):
-    """Return what a function gives of each part of a list, in as many parts as there are workers.
-
-    However long the list is.
-    """
+    """Return what a function gives of each part of a list: always one part for each worker."""
     n_workers = effective_n_jobs(n_jobs)
     parts = [items[first::n_workers] for first in range(n_workers)]
     # Workers that are processes have filters of their own; those that are threads share these.
+    jobs = (delayed(_silently)(function, part) for part in parts)
     with _silence():
-        return Parallel(n_jobs=n_jobs, verbose=0)(
-            delayed(_silently)(function, part) for part in parts
-        )
+        return Parallel(n_jobs=n_jobs, verbose=0)(jobs)
 
 
 def _silently(function, *args):
@@ -142,32 +123,19 @@ def _trial(plan, models, records, place, stream):
 
 
 def _score(model, plan, records, stream):
-    return private_score(
-        model,
-        records.X_validation,
-        records.y_validation,
-        scoring=records.scoring,
-        epsilon=plan.fit_epsilon,
-        delta=plan.fit_delta,
-        adjacency=plan.budget.adjacency,
-        mechanism=plan.score_noise,
-        target_bounds=records.target_bounds,
-        random_state=stream.as_random_state(),
-        ledger=ALREADY_CHARGED,
-    ).value
+    scored = {"scoring": records.scoring, "target_bounds": records.target_bounds}
+    spent = {"epsilon": plan.fit_epsilon, "delta": plan.fit_delta, "ledger": ALREADY_CHARGED}
+    noise = {"adjacency": plan.budget.adjacency, "mechanism": plan.score_noise}
+    noise["random_state"] = stream.as_random_state()
+    rows = records.X_validation, records.y_validation
+    return private_score(model, *rows, **scored, **spent, **noise).value
 
 
 def _fit_and_count(model, plan, records, stream):
     """Return the sum of rows' scores in whole parts, and the fitted model."""
     try:
         model = _fit(model, plan, records, stream)
-        rows = row_scores(
-            model,
-            records.X_validation,
-            records.y_validation,
-            records.scoring,
-            records.target_bounds,
-        )
+        rows = row_scores(model, *records[2:])
     except Exception:
         return 0, None
     return int(np.rint(SCORE_PARTS * rows).astype(np.int64).sum()), model

@@ -9,9 +9,7 @@ from skdp.accountant import PrivacyReport
 from skdp.calibration import DPCalibratedClassifier
 from skdp.linear_model._base import LinearClassifierMixin, LinearRegressorMixin
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
-from skdp.onnx import _predictors, _transformers
-from skdp.onnx._graph import regressor_shape, transformer_shape
-from skdp.onnx._transformers import convert_encoder
+from skdp.onnx import _graphs
 from skdp.pipeline import DPPipeline
 
 _KEY = "skdp.privacy_report"
@@ -105,21 +103,33 @@ def _entry(model):
 
 
 # As of scikit-learn's LogisticRegression.
-_OPTIONS = {
-    "zipmap": [True, False, "columns"],
-    "nocl": [True, False],
-    "output_class_labels": [False, True],
-    "raw_scores": [True, False],
-}
+_OPTIONS = {key: [True, False] for key in ("nocl", "output_class_labels", "raw_scores")}
+_OPTIONS["zipmap"] = [True, False, "columns"]
 _TRANSFORMERS = {
-    preprocessing.BoundsScaler: _transformers.convert_bounds_scaler,
-    preprocessing.NormClipper: _transformers.convert_norm_clipper,
-    preprocessing.DPNormClipper: _transformers.convert_norm_clipper,
-    preprocessing.DPOneHotEncoder: convert_encoder,
-    preprocessing.DPQuantileClipper: _transformers.convert_quantile_clipper,
-    preprocessing.DPSimpleImputer: _transformers.convert_imputer,
-    preprocessing.DPStandardScaler: _transformers.convert_standard_scaler,
+    preprocessing.BoundsScaler: _graphs.convert_bounds_scaler,
+    preprocessing.NormClipper: _graphs.convert_norm_clipper,
+    preprocessing.DPNormClipper: _graphs.convert_norm_clipper,
+    preprocessing.DPOneHotEncoder: _graphs.convert_encoder,
+    preprocessing.DPQuantileClipper: _graphs.convert_quantile_clipper,
+    preprocessing.DPSimpleImputer: _graphs.convert_imputer,
+    preprocessing.DPStandardScaler: _graphs.convert_standard_scaler,
 }
+
+
+def register():
+    """Tell skl2onnx what it needs to convert estimators of this package."""
+    classifiers = dict.fromkeys(_of_kind(LinearClassifierMixin), _graphs.convert_classifier)
+    classifiers[DPCalibratedClassifier] = _graphs.convert_calibrated
+    for kind, convert in classifiers.items():
+        _tell(kind, _graphs.classifier_shape, convert, options=_OPTIONS)
+    for kind in _of_kind(LinearRegressorMixin):
+        _tell(kind, _graphs.regressor_shape, _graphs.convert_regressor)
+    for kind, convert in _TRANSFORMERS.items():
+        _tell(kind, _graphs.transformer_shape, convert)
+    # As scikit-learn's, which reads the steps, with the options of the last one.
+    _tell(DPPipeline, pipeline_shape_calculator, convert_pipeline, options="passthrough")
+    for kind in (DPGridSearch, DPRandomizedSearch):
+        _tell(kind, _refuse_search, _graphs.convert_regressor)
 
 
 def _of_kind(kind):
@@ -127,36 +137,10 @@ def _of_kind(kind):
     return [one for one in members if isinstance(one, type) and issubclass(one, kind)]
 
 
-def register():
-    """Tell skl2onnx what it needs to convert estimators of this package."""
-    classifiers = dict.fromkeys(_of_kind(LinearClassifierMixin), _predictors.convert_classifier)
-    classifiers[DPCalibratedClassifier] = _predictors.convert_calibrated
-    shape = _predictors.classifier_shape
-    for kind, convert in classifiers.items():
-        update_registered_converter(kind, _alias(kind), shape, convert, options=_OPTIONS)
-    for kind in _of_kind(LinearRegressorMixin):
-        convert = _predictors.convert_regressor
-        update_registered_converter(kind, _alias(kind), regressor_shape, convert)
-    for kind, convert in _TRANSFORMERS.items():
-        update_registered_converter(kind, _alias(kind), transformer_shape, convert)
-    # As scikit-learn's, which reads the steps, with the options of the last one.
-    update_registered_converter(
-        DPPipeline,
-        _alias(DPPipeline),
-        pipeline_shape_calculator,
-        convert_pipeline,
-        options="passthrough",
-    )
-    for kind in (DPGridSearch, DPRandomizedSearch):
-        update_registered_converter(
-            kind, _alias(kind), _refuse_search, _predictors.convert_regressor
-        )
+def _tell(kind, *functions, **options):
+    update_registered_converter(kind, f"Skdp{kind.__name__}", *functions, **options)
 
 
 def _refuse_search(operator):
     name = type(operator.raw_operator).__name__
     raise TypeError(f"A {name} isn't converted, but its model is: best_estimator_.")
-
-
-def _alias(kind):
-    return f"Skdp{kind.__name__}"

@@ -8,9 +8,4 @@ from skdp.plotting._profile import PrivacyProfileDisplay
 from skdp.plotting._tradeoff import TradeoffDisplay
 from skdp.plotting._utility import PrivacyUtilityDisplay
 
-__all__ = [
-    "LedgerDisplay",
-    "PrivacyProfileDisplay",
-    "PrivacyUtilityDisplay",
-    "TradeoffDisplay",
-]
+__all__ = ["LedgerDisplay", "PrivacyProfileDisplay", "PrivacyUtilityDisplay", "TradeoffDisplay"]

@@ -1,4 +1,6 @@
-"""What displays share: axes, the check of a report, and curves that differ by more than colour."""
+"""What displays share: axes, checks, and curves that differ by more than colour."""
+
+import numpy as np
 
 from skdp.accountant import PrivacyReport
 
@@ -13,7 +15,17 @@ def check_report(report):
             "report must be a PrivacyReport, such as the privacy_report_ of a fitted estimator, "
             f"got {type(report).__name__}."
         )
-    return report
+
+
+def check_increasing(values, name):
+    """Return at least two numbers that increase, as a float array."""
+    try:
+        found = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a list of numbers.") from None
+    if found.ndim != 1 or found.size < 2 or not (np.diff(found) > 0).all():
+        raise ValueError(f"{name} must be a list of at least two increasing numbers.")
+    return found
 
 
 def report_label(report):
@@ -49,8 +61,3 @@ def draw_curve(ax, display, x, y, *, markers=False, **style):
     (line,) = ax.plot(x, y, **style)
     line.set_gid(f"{kind}-{n_before}")
     return line
-
-
-def once(ax, label):
-    """Return a label for the legend unless the axes have it already."""
-    return "_nolegend_" if label in ax.get_legend_handles_labels()[1] else label

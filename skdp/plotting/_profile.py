@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from skdp.plotting._axes import check_report, draw_curve, open_axes, report_label
+from skdp.plotting._axes import check_increasing, check_report, draw_curve, open_axes, report_label
 
 _N_POINTS = 56
 # Epsilon for a group takes ten times as long.
@@ -118,14 +118,9 @@ class PrivacyProfileDisplay:
         shown = np.isfinite(epsilons)
         shown[1:] &= epsilons[:-1] > 0.0
         if name is None:
-            name = report_label(report)
-            name += f", groups of {group_size}" if group_size > 1 else ""
-        display = cls(
-            epsilon=epsilons[shown],
-            delta=deltas[shown],
-            point=point if math.isfinite(point[0]) else None,
-            name=name,
-        )
+            name = report_label(report) + (f", groups of {group_size}" if group_size > 1 else "")
+        point = point if math.isfinite(point[0]) else None
+        display = cls(epsilon=epsilons[shown], delta=deltas[shown], point=point, name=name)
         return display.plot(ax, **kwargs)
 
     def plot(self, ax=None, *, name=None, **kwargs):
@@ -194,12 +189,7 @@ def _default_deltas(report, group_size):
 
 
 def _check_deltas(delta):
-    try:
-        deltas = np.asarray(delta, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError("delta must be a list of numbers.") from None
-    if deltas.ndim != 1 or deltas.size < 2 or not (np.diff(deltas) > 0).all():
-        raise ValueError("delta must be a list of at least two increasing numbers.")
+    deltas = check_increasing(delta, "delta")
     if deltas[0] <= 0 or deltas[-1] >= 1:
         raise ValueError("delta must be in (0, 1).")
     return deltas

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import binomtest
 
-from skdp.plotting._axes import check_report, draw_curve, open_axes, report_label
+from skdp.plotting._axes import check_increasing, check_report, draw_curve, open_axes, report_label
 
 # Dense at both ends, and down to rates that only a sure attack has: strong curves bend there.
 _RATES = np.union1d(
@@ -159,13 +159,9 @@ class TradeoffDisplay:
         self.fill_ = ax.fill_between(fpr, fnr, color=colour, alpha=0.12, linewidth=0)
         self.chance_level_ = _draw_chance_level(ax)
         self.audit_ = None if self.audit is None else _draw_audit(ax, self.audit, colour)
-        ax.set(
-            xlabel="False positive rate of the attack",
-            ylabel="False negative rate of the attack",
-            xlim=(-0.01, 1.01),
-            ylim=(-0.01, 1.01),
-            aspect="equal",
-        )
+        ax.set_xlabel("False positive rate of the attack")
+        ax.set_ylabel("False negative rate of the attack")
+        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
         ax.legend(loc="upper right", title="No attack is below its line", alignment="left")
         return self
 
@@ -199,12 +195,7 @@ def _below(x, y):
 
 
 def _check_rates(fpr):
-    try:
-        rates = np.asarray(fpr, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError("fpr must be a list of numbers.") from None
-    if rates.ndim != 1 or rates.size < 2 or not (np.diff(rates) > 0).all():
-        raise ValueError("fpr must be a list of at least two increasing rates.")
+    rates = check_increasing(fpr, "fpr")
     if rates[0] < 0 or rates[-1] > 1:
         raise ValueError("fpr must be in [0, 1].")
     return rates
@@ -217,14 +208,11 @@ def _check_audit(audit, report):
         raise TypeError(f"audit must be an AuditResult, got {type(audit).__name__}.")
     if audit.method != "threshold":
         raise ValueError(
-            "audit must be of method='threshold': in one run guesses are made of the surest "
-            "canaries only, and their rates are not those of an attack."
+            "audit must be of method='threshold': one run guesses the surest canaries only, and "
+            "has no rates of an attack."
         )
     if audit.adjacency != report.adjacency:
-        raise ValueError(
-            f"audit is of the adjacency {audit.adjacency!r}, and the report of "
-            f"{report.adjacency!r}."
-        )
+        raise ValueError(f"audit must be of the adjacency of the report, {report.adjacency!r}.")
 
 
 def _draw_chance_level(ax):
@@ -245,13 +233,7 @@ def _draw_audit(ax, audit, colour):
         rates.append(count / total)
         errors.append([[rates[-1] - interval.low], [interval.high - rates[-1]]])
     # Bounds and rates are rounded apart.
-    errors = np.maximum(errors, 0.0)
-    return ax.errorbar(
-        *(rates[0], rates[1], errors[1], errors[0]),
-        color=colour,
-        marker="o",
-        capsize=2,
-        linestyle="none",
-        zorder=3,
-        label=f"an attack ({audit.confidence:.0%} intervals)",
-    )
+    x_error, y_error = np.maximum(errors, 0.0)
+    style = {"color": colour, "marker": "o", "capsize": 2, "linestyle": "none", "zorder": 3}
+    label = f"an attack ({audit.confidence:.0%} intervals)"
+    return ax.errorbar(*rates, y_error, x_error, label=label, **style)

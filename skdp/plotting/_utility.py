@@ -5,7 +5,7 @@ from numbers import Real
 
 import numpy as np
 
-from skdp.plotting._axes import draw_curve, once, open_axes
+from skdp.plotting._axes import draw_curve, open_axes
 
 _COLUMNS = ("epsilon", "seed", "score")
 
@@ -91,15 +91,7 @@ class PrivacyUtilityDisplay:
 
     @classmethod
     def from_results(
-        cls,
-        results,
-        *,
-        band=0.8,
-        baseline=None,
-        score_name="score",
-        ax=None,
-        name=None,
-        **kwargs,
+        cls, results, *, band=0.8, baseline=None, score_name="score", ax=None, name=None, **kwargs
     ):
         """Draw a table of scores.
 
@@ -138,7 +130,9 @@ class PrivacyUtilityDisplay:
             If matplotlib is missing.
         """
         epsilons, scores = _read(results)
-        _check_band(band)
+        is_share = _is_finite(band) and 0 < band < 1
+        if not (is_share or (isinstance(band, str) and band == "std")):
+            raise ValueError(f"band must be between 0 and 1, or 'std', got {band!r}.")
         if baseline is not None and not _is_finite(baseline):
             raise ValueError(f"baseline must be None or a number, got {baseline!r}.")
         levels = np.unique(epsilons[np.isfinite(epsilons)])
@@ -153,18 +147,10 @@ class PrivacyUtilityDisplay:
         else:
             ends = (0.5 - band / 2, 0.5 + band / 2)
             low, high = np.array([np.quantile(group, ends) for group in groups]).T
-        display = cls(
-            epsilon=levels,
-            score=mean,
-            low=low,
-            high=high,
-            band=band,
-            non_private=float(public.mean()) if public.size else None,
-            baseline=baseline,
-            score_name=score_name,
-            name=name,
-        )
-        return display.plot(ax, **kwargs)
+        found = {"epsilon": levels, "score": mean, "low": low, "high": high}
+        found["non_private"] = float(public.mean()) if public.size else None
+        given = {"band": band, "baseline": baseline, "score_name": score_name, "name": name}
+        return cls(**found, **given).plot(ax, **kwargs)
 
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the scores.
@@ -195,26 +181,25 @@ class PrivacyUtilityDisplay:
         style = {"label": "private" if name is None else name, **kwargs}
         self.line_ = draw_curve(ax, self, self.epsilon, self.score, markers=True, **style)
         colour = self.line_.get_color()
-        self.band_ = ax.fill_between(
-            self.epsilon, self.low, self.high, color=colour, alpha=0.18, linewidth=0
-        )
+        style = {"color": colour, "alpha": 0.18, "linewidth": 0}
+        self.band_ = ax.fill_between(self.epsilon, self.low, self.high, **style)
         self.non_private_ = self.baseline_ = None
         if self.non_private is not None:
-            label = "no privacy" if name is None else f"{name}, no privacy"
-            self.non_private_ = ax.axhline(
-                self.non_private, color=colour, linestyle="--", zorder=1, label=label
-            )
+            style = {"color": colour, "linestyle": "--", "zorder": 1}
+            style["label"] = "no privacy" if name is None else f"{name}, no privacy"
+            self.non_private_ = ax.axhline(self.non_private, **style)
         if self.baseline is not None:
-            self.baseline_ = ax.axhline(
-                self.baseline, color="0.5", linestyle=":", zorder=1, label=once(ax, "baseline")
-            )
-        ax.set(
-            xscale="log",
-            xlabel=r"$\varepsilon$  (stronger privacy to the left)",
-            ylabel=self.score_name,
-        )
+            is_known = "baseline" in ax.get_legend_handles_labels()[1]
+            style = {"color": "0.5", "linestyle": ":", "zorder": 1}
+            style["label"] = "_nolegend_" if is_known else "baseline"
+            self.baseline_ = ax.axhline(self.baseline, **style)
+        ax.set(xscale="log", ylabel=self.score_name)
+        ax.set_xlabel(r"$\varepsilon$  (stronger privacy to the left)")
         _label_plainly(ax.xaxis)
-        ax.legend(title=_band_title(self.band), alignment="left")
+        share = "one standard deviation"
+        if self.band != "std":
+            share = f"middle {100 * self.band:g} % of the fits"
+        ax.legend(title=f"Mean; band: {share}", alignment="left")
         return self
 
 
@@ -225,16 +210,6 @@ def _label_plainly(axis):
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_locator(NullLocator())
-
-
-def _band_title(band):
-    what = "one standard deviation" if band == "std" else f"middle {100 * band:g} % of the fits"
-    return f"Mean; band: {what}"
-
-
-def _check_band(band):
-    if not (_is_finite(band) and 0 < band < 1) and not (isinstance(band, str) and band == "std"):
-        raise ValueError(f"band must be between 0 and 1, or 'std', got {band!r}.")
 
 
 def _is_finite(value):
@@ -249,18 +224,15 @@ def _read(results):
         seeds = np.asarray(seeds)
     except (TypeError, ValueError):
         raise ValueError("epsilon and score must be columns of numbers.") from None
-    if not epsilons.ndim == seeds.ndim == scores.ndim == 1:
-        raise ValueError("epsilon, seed and score must be columns.")
-    if not len(epsilons) == len(seeds) == len(scores):
-        raise ValueError("epsilon, seed and score must have the same length.")
+    if epsilons.ndim != 1 or not epsilons.shape == seeds.shape == scores.shape:
+        raise ValueError("epsilon, seed and score must be columns of the same length.")
     if not (epsilons > 0).all():
         raise ValueError("epsilon must be positive, or infinite for no privacy.")
     if not np.isfinite(scores).all():
         raise ValueError("score must be finite.")
     if len(set(zip(epsilons.tolist(), seeds.tolist(), strict=True))) < len(epsilons):
         raise ValueError(
-            "results must have one row for each epsilon and seed; draw several methods one by one, "
-            "on the same ax."
+            "results must have one row for each epsilon and seed; draw each method by itself."
         )
     return epsilons, scores
 
@@ -273,9 +245,7 @@ def _columns(results):
     if names is not None:
         missing = [column for column in _COLUMNS if column not in names]
         if missing:
-            raise ValueError(
-                f"results must have the columns {_COLUMNS}, and {missing} are missing."
-            )
+            raise ValueError(f"results must have the columns {_COLUMNS}; {missing} are missing.")
         return [results[column] for column in _COLUMNS]
     try:
         rows = [tuple(row) for row in results]

@@ -1,6 +1,7 @@
 """Lists of the estimators of skdp."""
 
 from importlib import import_module
+from inspect import getmembers, isclass
 
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
@@ -43,12 +44,8 @@ def all_estimators(type_filter=None):
         raise ValueError(f"type_filter must be one of {sorted(_FILTERS)}, got {type_filter!r}.")
     found = []
     for module in map(import_module, _PUBLIC_MODULES):
-        members = [(name, getattr(module, name)) for name in module.__all__]
-        found += [
-            member
-            for member in members
-            if isinstance(member[1], type) and issubclass(member[1], BaseEstimator)
-        ]
+        public = [one for one in getmembers(module, isclass) if one[0] in module.__all__]
+        found += [one for one in public if issubclass(one[1], BaseEstimator)]
     if type_filter is not None:
         found = [member for member in found if _FILTERS[type_filter](member[1]())]
     return sorted(found)

@@ -30,10 +30,6 @@ def spied_releases(script=()):
 
     Releases give what is in the script in their place, as long as there is something; see
     `_as_scripted`.
-
-    Parameters
-    ----------
-    script : sequence of _Release, default=()
     """
     made = []
     originals = {
@@ -116,7 +112,7 @@ def check_private_estimator(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
         for check in _CHECKS:
-            check(estimator)
+            check(estimator, *_data(estimator))
 
 
 def _data(estimator, n_outputs=1, n_features=_N_FEATURES):
@@ -160,16 +156,11 @@ def _reads_categories(estimator):
     return get_tags(estimator).input_tags.categorical
 
 
-def _transforms(estimator):
-    return hasattr(estimator, "transform")
-
-
 def _protects_labels_only(fitted):
     return fitted.privacy_report_.adjacency == "replace_label"
 
 
-def _check_report_never_exceeds_the_request(estimator):
-    X, y = _data(estimator)
+def _check_report_never_exceeds_the_request(estimator, X, y):
     for epsilon in (0.1, 1.0, 7.0):
         fitted = _fit(estimator, X, y, epsilon=epsilon, random_state=0)
         report = fitted.privacy_report_
@@ -182,8 +173,7 @@ def _check_report_never_exceeds_the_request(estimator):
     assert math.isinf(report.epsilon), "the report of a fit without noise promises privacy"
 
 
-def _check_releases_made_are_releases_reported(estimator):
-    X, y = _data(estimator)
+def _check_releases_made_are_releases_reported(estimator, X, y):
     with spied_releases() as made:
         report = _fit(estimator, X, y, random_state=0).privacy_report_
     # Erasures are what may go wrong in releases, and none of their own.
@@ -198,8 +188,7 @@ def _check_releases_made_are_releases_reported(estimator):
         assert mechanism.noise_std >= enough, "less noise than multiplier times bound was added"
 
 
-def _check_seeds(estimator):
-    X, y = _data(estimator)
+def _check_seeds(estimator, X, y):
     unseeded = []
     state = np.random.get_state()
     for _ in range(2):
@@ -220,14 +209,12 @@ def _check_seeds(estimator):
         assert first.privacy_report_.reproducible, "a seeded fit doesn't say it is reproducible"
     state = np.random.RandomState(3)
     first, second = (_fit(estimator, X, y, random_state=state) for _ in range(2))
-    assert not np.array_equal(_weights(first), _weights(second)), (
-        "two fits that draw from one RandomState share their noise"
-    )
+    shared = np.array_equal(_weights(first), _weights(second))
+    assert not shared, "two fits that draw from one RandomState share their noise"
 
 
-def _check_one_row_has_bounded_influence(estimator):
+def _check_one_row_has_bounded_influence(estimator, X, y):
     """A row far beyond the bounds counts as one on them, in whichever direction it left."""
-    X, y = _data(estimator)
     if _protects_labels_only(_fit(estimator, X, y)):
         return
     fits = []
@@ -239,22 +226,21 @@ def _check_one_row_has_bounded_influence(estimator):
     assert np.allclose(*fits, rtol=1e-6, atol=1e-6 * scale), "a row's size shows beyond the clip"
 
 
-def _check_no_attribute_grows_with_rows(estimator):
-    X, y = _data(estimator)
+def _check_no_attribute_grows_with_rows(estimator, X, y):
     fitted = _fit(estimator, X, y, random_state=None)
     for name, value in vars(fitted).items():
         assert _N_ROWS not in np.shape(value), f"{name} has a dimension of n_samples"
     doubled = _fit(estimator, np.vstack([X, X]), np.concatenate([y, y]), random_state=None)
     growth = len(pickle.dumps(doubled)) - len(pickle.dumps(fitted))
     assert growth < _N_ROWS, "the pickle grows with n_samples"
-    promised = ("norm_bound_", "feature_bounds_") if _transforms(estimator) else ("n_iter_",)
+    transforms = hasattr(estimator, "transform")
+    promised = ("norm_bound_", "feature_bounds_") if transforms else ("n_iter_",)
     for name in (*promised, "privacy_report_"):
         assert name in _public_state(fitted), f"{name} is missing"
 
 
-def _check_nothing_but_releases_depends_on_the_data(estimator):
+def _check_nothing_but_releases_depends_on_the_data(estimator, X, y):
     """Two unrelated data sets of one shape give the same attributes where releases are the same."""
-    X, y = _data(estimator)
     with spied_releases() as made:
         fitted = _fit(estimator, X, y, random_state=0)
     other = (X, y[::-1]) if _protects_labels_only(fitted) else (0.01 * X[::-1] ** 3, y)
@@ -275,31 +261,10 @@ def _replay(estimator, fitted, made, X, y):
     assert repr(fitted) == repr(replayed), "the repr depends on the data"
 
 
-def _check_gaps_leave_no_trace(estimator):
-    """Nor do types, which the gaps of a record change."""
-    if not get_tags(estimator).input_tags.allow_nan:
-        return
-    X, y = _data(estimator)
-    X = np.sign(X) if _reads_categories(estimator) else X
-    for given in (X, X > 0.0):
-        with spied_releases() as made:
-            fitted = _fit(estimator, given, y, random_state=0)
-        for other in _with_gaps(given):
-            _replay(estimator, fitted, made, other, y)
-
-
-def _with_gaps(X):
-    """Return rows of which one has gaps alone, as floats and as objects."""
-    numbers, objects = X.astype(np.float64), X.astype(object)
-    numbers[7], objects[7] = np.nan, None
-    return numbers, objects
-
-
-def _check_a_category_of_one_record_leaves_no_trace(estimator):
+def _check_a_category_of_one_record_leaves_no_trace(estimator, X, y):
     """By itself, in a copy, and in what is published of the others."""
     if not _reads_categories(estimator):
         return
-    X, y = _data(estimator)
     cases = [(np.sign(X), _RARE_NUMBER)]
     if get_tags(estimator).input_tags.string:
         cases.append((np.where(X > 0.0, "up", "down").astype(object), _RARE_WORD))
@@ -315,23 +280,39 @@ def _check_a_category_of_one_record_leaves_no_trace(estimator):
         _replay(estimator, fitted, made, X, y)
 
 
-def _check_same_bits_for_every_n_jobs(estimator):
+def _check_gaps_leave_no_trace(estimator, X, y):
+    """Nor do types, which the gaps of a record change."""
+    if not get_tags(estimator).input_tags.allow_nan:
+        return
+    X = np.sign(X) if _reads_categories(estimator) else X
+    for given in (X, X > 0.0):
+        with spied_releases() as made:
+            fitted = _fit(estimator, given, y, random_state=0)
+        for other in _with_gaps(given):
+            _replay(estimator, fitted, made, other, y)
+
+
+def _with_gaps(X):
+    """Return rows of which one has gaps alone, as floats and as objects."""
+    numbers, objects = X.astype(np.float64), X.astype(object)
+    numbers[7], objects[7] = np.nan, None
+    return numbers, objects
+
+
+def _check_same_bits_for_every_n_jobs(estimator, X, y):
     if "n_jobs" not in estimator.get_params():
         return
-    X, y = _data(estimator)
-    fits = [
-        pickle.dumps(_public_state(_fit(estimator, X, y, random_state=0, n_jobs=n_jobs)))
-        for n_jobs in (1, 2, 4)
-    ]
-    assert fits[0] == fits[1] == fits[2], "the result depends on n_jobs"
+    fits = (_fit(estimator, X, y, random_state=0, n_jobs=n_jobs) for n_jobs in (1, 2, 4))
+    copies = {pickle.dumps(_public_state(fitted)) for fitted in fits}
+    assert len(copies) == 1, "the result depends on n_jobs"
 
 
-def _check_noise_of_columns_is_independent(estimator):
+def _check_noise_of_columns_is_independent(estimator, X, y):
     """Columns that are alike are told apart by nothing but noise."""
-    if not _transforms(estimator):
+    if not hasattr(estimator, "transform"):
         return
     n_features = 7
-    X = np.tile(_data(estimator)[0][:, :1], n_features)
+    X = np.tile(X[:, :1], n_features)
     fits = [_public_state(_fit(estimator, X, None, random_state=seed)) for seed in (0, 1)]
     for name in fits[0]:
         for one, other in zip(*(_arrays(fit[name]) for fit in fits), strict=True):
@@ -341,11 +322,10 @@ def _check_noise_of_columns_is_independent(estimator):
                 assert np.unique(one).size > 1 or together, f"{name} has one noise for all columns"
 
 
-def _check_promises_hold_of_any_row(estimator):
+def _check_promises_hold_of_any_row(estimator, X, y):
     """Of a transformer's output, also where rows are nothing like those that it learnt from."""
-    if not _transforms(estimator):
+    if not hasattr(estimator, "transform"):
         return
-    X, y = _data(estimator)
     fitted = _fit(estimator, X, y, random_state=0)
     if math.isinf(fitted.norm_bound_):
         # Nothing is promised, and there may be words.
@@ -371,7 +351,7 @@ def _unshrunk(estimator):
     return clone(estimator).set_params(**options)
 
 
-def _check_noise_of_outputs_is_independent(estimator):
+def _check_noise_of_outputs_is_independent(estimator, X, y):
     """With rows of zeros nothing but noise is left in the coefficients."""
     if not is_classifier(estimator) and not estimator.__sklearn_tags__().target_tags.multi_output:
         return
@@ -390,8 +370,7 @@ def _check_noise_of_outputs_is_independent(estimator):
     assert np.abs(correlations).max() < limit, "noise of different outputs is correlated"
 
 
-def _check_spread_shrinks_with_epsilon(estimator):
-    X, y = _data(estimator)
+def _check_spread_shrinks_with_epsilon(estimator, X, y):
     # Automatic settings may grow with epsilon; with equal ones only the noise differs.
     estimator = _unshrunk(estimator)
     resolved = _fit(estimator, X, y)
@@ -408,29 +387,13 @@ def _check_spread_shrinks_with_epsilon(estimator):
     # Noise may hide all categories of so few rows.
     least = 1.0 if _reads_categories(estimator) else 0.1
     for epsilon in (least, 10.0 * least, 100.0 * least):
-        fits = [
-            _weights(_fit(estimator, X, y, epsilon=epsilon, random_state=seed))
-            for seed in range(12)
-        ]
-        spreads.append(np.std(fits, axis=0).mean())
+        fits = (_fit(estimator, X, y, epsilon=epsilon, random_state=seed) for seed in range(12))
+        spreads.append(np.std([_weights(fitted) for fitted in fits], axis=0).mean())
     assert spreads[0] > spreads[1] > spreads[2] > 0.0, "the spread doesn't shrink with epsilon"
     with spied_releases() as made:
         _fit(estimator, X, y, epsilon=math.inf)
     assert all(release.mechanism.noise_std == 0.0 for release in made), "noise without privacy"
 
 
-_CHECKS = (
-    _check_report_never_exceeds_the_request,
-    _check_releases_made_are_releases_reported,
-    _check_seeds,
-    _check_one_row_has_bounded_influence,
-    _check_no_attribute_grows_with_rows,
-    _check_nothing_but_releases_depends_on_the_data,
-    _check_a_category_of_one_record_leaves_no_trace,
-    _check_gaps_leave_no_trace,
-    _check_same_bits_for_every_n_jobs,
-    _check_noise_of_outputs_is_independent,
-    _check_noise_of_columns_is_independent,
-    _check_promises_hold_of_any_row,
-    _check_spread_shrinks_with_epsilon,
-)
+# In the order in which they stand here.
+_CHECKS = [check for name, check in globals().items() if name.startswith("_check_")]

@@ -14,9 +14,9 @@ import pytest
 from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
 from sklearn.base import BaseEstimator
+from sklearn.utils._testing import assert_docstring_consistency
 
 import skdp
-from skdp._sklearn import assert_docstring_consistency
 from skdp.utils.discovery import all_estimators
 from tests._listed import PRIVATE, TRANSFORMERS
 from tests._loops import for_each

@@ -1,0 +1,295 @@
+"""Graphs of linear models and transformers."""
+
+import numpy as np
+from skl2onnx.algebra import onnx_ops
+from skl2onnx.common import data_types as tensors
+from skl2onnx.common.utils import check_input_and_output_numbers
+from skl2onnx.common.utils_classifier import get_label_classes
+from skl2onnx.proto import onnx_proto
+
+_WHOLE = (tensors.Int64TensorType, tensors.BooleanTensorType)
+_FLOATS = {
+    np.float32: (tensors.FloatTensorType, onnx_proto.TensorProto.FLOAT),
+    np.float64: (tensors.DoubleTensorType, onnx_proto.TensorProto.DOUBLE),
+}
+_NUMBERS = (*(kind for kind, _ in _FLOATS.values()), *_WHOLE)
+# Of the domain "ai.onnx.ml", since which keys may be strings and values integers.
+_LABEL_ENCODER = 2
+
+
+class _Graph:
+    """The graph of one operator; `dtype` is that of its rows."""
+
+    def __init__(self, scope, operator, container):
+        self._scope, self._container = scope, container
+        self.operator, self.model = operator, operator.raw_operator
+        self.dtype = float_type_of(operator.inputs)
+
+    def add(self, name, *inputs, **attributes):
+        """Return a node by the name of its ONNX operator."""
+        attributes.setdefault("op_version", self._container.target_opset)
+        return getattr(onnx_ops, f"Onnx{name}")(*inputs, **attributes)
+
+    def rows(self, dtype=None):
+        """Return the rows that come in as one matrix, of `self.dtype` or another type of floats."""
+        parts = self.operator.inputs
+        if not all(isinstance(part.type, _NUMBERS) for part in parts):
+            name = type(self.model).__name__
+            raise TypeError(f"{name} takes tensors of floats, integers or booleans here.")
+        return self.join([self.floats(part, dtype) for part in parts])
+
+    def join(self, parts):
+        """Return matrices side by side."""
+        return parts[0] if len(parts) == 1 else self.add("Concat", *parts, axis=1)
+
+    def floats(self, part, dtype=None):
+        """Return a matrix as one of `self.dtype`, or of another type of floats."""
+        kind, code = _FLOATS[dtype or self.dtype]
+        if isinstance(getattr(part, "type", None), kind):
+            return part
+        return self.add("Cast", part, to=code)
+
+    def constant(self, values):
+        """Return public or released numbers as a constant, or raise a ValueError if they don't fit.
+
+        Numbers don't fit that are too large or too small for the type.
+        """
+        values = np.asarray(values, dtype=np.float64)
+        with np.errstate(over="ignore", under="ignore"):
+            kept = values.astype(self.dtype)
+        is_lost = np.isfinite(kept) != np.isfinite(values)
+        if (is_lost | ((kept == 0.0) != (values == 0.0))).any():
+            raise ValueError(
+                "A number of the model is too large or too small for float32; convert it for "
+                "double precision, with an initial type of DoubleTensorType."
+            )
+        return kept
+
+    def clip(self, rows, ends):
+        """Return rows of `self.dtype` within a pair of ends."""
+        low, high = map(self.constant, ends)
+        return self.add("Min", self.add("Max", rows, low), high)
+
+    def publish(self, found, place=0):
+        """Make an output of a node."""
+        output = self.add("Identity", found, output_names=[self.operator.outputs[place]])
+        output.add_to(self._scope, self._container)
+
+
+def float_type_of(variables):
+    """Return float64 if one of some variables is, or of integers, else float32."""
+    wide = (tensors.DoubleTensorType, tensors.Int64TensorType)
+    return np.float64 if any(isinstance(one.type, wide) for one in variables) else np.float32
+
+
+def transformer_shape(operator):
+    """Set the type and shape of a transformer's output."""
+    _set_floats(operator, operator.raw_operator.feature_bounds_[0].size)
+
+
+def regressor_shape(operator):
+    """Set the type and shape of predictions."""
+    _set_floats(operator, len(np.atleast_2d(operator.raw_operator.coef_)))
+
+
+def _set_floats(operator, width):
+    check_input_and_output_numbers(operator, input_count_range=[1, None], output_count_range=1)
+    kind, _ = _FLOATS[float_type_of(operator.inputs)]
+    operator.outputs[0].set_type(kind([operator.inputs[0].get_first_dimension(), width]))
+
+
+def classifier_shape(operator):
+    """Set the types and shapes of labels and of what tells them apart."""
+    check_input_and_output_numbers(operator, input_count_range=[1, None], output_count_range=2)
+    labels = _labels(get_label_classes(operator.scope_inst, operator.raw_operator))
+    is_text = labels.dtype.kind == "U"
+    kind = tensors.StringTensorType if is_text else tensors.Int64TensorType
+    n_rows = operator.inputs[0].get_first_dimension()
+    operator.outputs[0].set_type(kind([n_rows]))
+    operator.outputs[1].type.shape = [n_rows, labels.size]
+
+
+def _labels(classes):
+    """Return class labels as ONNX has them: strings or integers."""
+    if all(isinstance(label, str) for label in classes):
+        return np.array([str(label) for label in classes])
+    labels = classes.astype(np.int64)
+    if (labels != classes).any():
+        raise ValueError("ONNX has labels that are strings or whole numbers, and no others.")
+    return labels
+
+
+def convert_regressor(scope, operator, container):
+    """Add the graph of a linear regressor; targets are columns, also a single one."""
+    graph = _Graph(scope, operator, container)
+    graph.publish(_scores(graph, graph.model.coef_, graph.model.intercept_))
+
+
+def convert_classifier(scope, operator, container):
+    """Add the graph of a linear classifier."""
+    model = operator.raw_operator
+    _classify(scope, operator, container, model.coef_, model.intercept_)
+
+
+def convert_calibrated(scope, operator, container):
+    """Add the graph of a calibrated classifier, which is a linear one."""
+    model = operator.raw_operator
+    linear, slope = model.estimator_, model.slope_
+    offset = slope * linear.intercept_ + model.offset_
+    _classify(scope, operator, container, slope * linear.coef_, offset)
+
+
+def _scores(graph, coef, intercept):
+    """Return decision values of shape (N, k)."""
+    coef = np.atleast_2d(coef)
+    product = graph.add("MatMul", graph.rows(), graph.constant(coef.T))
+    return graph.add("Add", product, graph.constant(np.broadcast_to(intercept, coef.shape[0])))
+
+
+def _classify(scope, operator, container, coef, intercept):
+    graph, model = _Graph(scope, operator, container), operator.raw_operator
+    raw = container.get_options(model, {"raw_scores": False})["raw_scores"]
+    if not raw and not hasattr(model, "predict_proba"):
+        name = type(model).__name__
+        raise RuntimeError(
+            f"This {name} has no probabilities: ask for decision values, with "
+            f"options={{{name}: {{'raw_scores': True}}}}."
+        )
+    scores = _scores(graph, coef, intercept)
+    if len(coef) == 1:
+        # One column a class, as skl2onnx gives scores of two classes.
+        scores = graph.join([graph.add("Neg", scores), scores])
+    # Of equal ones the first is taken, here and in scikit-learn.
+    place = graph.add("ArgMax", scores, axis=1, keepdims=0)
+    classes = _labels(get_label_classes(scope, model))
+    graph.publish(graph.add("Gather", classes, place, axis=0))
+    if not raw:
+        two = len(coef) == 1
+        scores = graph.add("Sigmoid", scores) if two else graph.add("Softmax", scores, axis=1)
+    # Columns of other types may have been decided on before it was known what they are made into.
+    declared = float_type_of(operator.outputs[1:])
+    if declared is not graph.dtype:
+        scores = graph.floats(scores, declared)
+    graph.publish(scores, 1)
+
+
+def convert_encoder(scope, operator, container):
+    """Add the graph of DPOneHotEncoder; each column has the type of the input that it is in."""
+    graph = _Graph(scope, operator, container)
+    model, dtype = graph.model, graph.dtype
+    # Each column of the inputs, of shape (N, 1), with the type of tensors it is in.
+    columns = [
+        (graph.add("Gather", part, np.array([place]), axis=1), type(part.type))
+        for part in operator.inputs
+        for place in range(part.type.shape[1])
+    ]
+    if len(columns) != model.n_features_in_:
+        raise ValueError(f"DPOneHotEncoder takes {model.n_features_in_} columns here.")
+    parts = []
+    for (column, kind), known in zip(columns, model.categories_, strict=True):
+        hits = _HITS[kind](graph, column, known.tolist())
+        # A row of no category is in the last column, where there is one.
+        width = known.size + model._n_last
+        spread = np.eye(max(known.size, 1), width, dtype=dtype)
+        unknown = np.zeros(width, dtype=dtype)
+        if model._n_last:
+            spread[:, -1], unknown[-1] = -1.0, 1.0
+        if width:
+            parts.append(graph.add("Add", graph.add("MatMul", graph.floats(hits), spread), unknown))
+    if not parts:
+        raise ValueError("This DPOneHotEncoder found no category: its output has no columns.")
+    graph.publish(graph.join(parts))
+
+
+def _number_hits(graph, column, known):
+    """Return where numbers are equal to categories; where there are none, in a column of false."""
+    # As in Python: .1 in float32 isn't the category .1.
+    column = graph.floats(column, np.float64)
+    is_gap = np.array([value != value for value in known], dtype=bool)
+    numbers = [value if isinstance(value, float) else np.nan for value in known] or [np.nan]
+    hits = graph.add("Equal", column, np.array([numbers]))
+    if is_gap.any():
+        missing = graph.add("And", graph.add("IsNaN", column), is_gap[np.newaxis])
+        hits = graph.add("Or", hits, missing)
+    return hits
+
+
+def _string_hits(graph, column, known):
+    if any(value != value for value in known):
+        raise ValueError(
+            "ONNX has no missing values among strings, and this DPOneHotEncoder a category for "
+            "them: put a word in their place, before the fit."
+        )
+    places = {value: place for place, value in enumerate(known) if isinstance(value, str)}
+    # No string is at the place of a number.
+    places = places or {"": -1}
+    words = {"keys_strings": list(places), "values_int64s": list(places.values())}
+    options = {"default_int64": -1, "op_version": _LABEL_ENCODER}
+    found = graph.add("LabelEncoder", column, **words, **options)
+    return graph.add("Equal", found, np.arange(max(len(known), 1))[np.newaxis])
+
+
+_HITS = {tensors.StringTensorType: _string_hits, **dict.fromkeys(_NUMBERS, _number_hits)}
+
+
+def convert_bounds_scaler(scope, operator, container):
+    """Add the graph of BoundsScaler."""
+    graph = _Graph(scope, operator, container)
+    mapped = graph.model._map
+    slope = (mapped.stop - mapped.start) / (mapped.high - mapped.low)
+    # float32 may not tell apart what is far from 0.
+    rows = graph.add("Mul", graph.add("Sub", graph.rows(np.float64), mapped.low), slope)
+    rows = graph.floats(graph.add("Add", rows, np.array([mapped.start])))
+    graph.publish(graph.clip(rows, ([mapped.start], [mapped.stop])))
+
+
+def convert_norm_clipper(scope, operator, container):
+    """Add the graph of a transformer that scales down rows longer than its `norm_bound_`."""
+    graph = _Graph(scope, operator, container)
+    ones = np.ones((graph.model.n_features_in_, 1))
+    bound = np.array([graph.model.norm_bound_])
+    rows = graph.rows(np.float64)
+    # Half of the mean can't overflow, and what is divided by it has squares that don't.
+    mean = graph.add("MatMul", graph.add("Abs", rows), ones / (2.0 * ones.size))
+    size = graph.add("Max", mean, bound)
+    rows = graph.add("Div", rows, size)
+    length = graph.add("Sqrt", graph.add("MatMul", graph.add("Mul", rows, rows), ones))
+    scale = graph.add("Div", bound, graph.add("Max", length, graph.add("Div", bound, size)))
+    graph.publish(graph.floats(graph.add("Mul", rows, scale)))
+
+
+def convert_standard_scaler(scope, operator, container):
+    """Add the graph of DPStandardScaler."""
+    graph = _Graph(scope, operator, container)
+    rows = graph.add("Sub", graph.rows(np.float64), graph.model.mean_)
+    rows = graph.floats(graph.add("Div", rows, graph.model.scale_))
+    graph.publish(graph.clip(rows, graph.model.feature_bounds_))
+
+
+def convert_quantile_clipper(scope, operator, container):
+    """Add the graph of DPQuantileClipper."""
+    graph = _Graph(scope, operator, container)
+    graph.publish(graph.clip(graph.rows(), graph.model.feature_bounds_))
+
+
+def convert_imputer(scope, operator, container):
+    """Add the graph of DPSimpleImputer, where what it fills are numbers."""
+    graph = _Graph(scope, operator, container)
+    model = graph.model
+    if model.statistics_.dtype == object:
+        raise TypeError(
+            "ONNX has no missing values among strings: DPSimpleImputer is converted where it fills "
+            "numbers. DPOneHotEncoder takes strings with a category of their own for missing ones."
+        )
+    rows, missing = graph.rows(), model._missing_values
+    if missing is None or missing != missing:
+        gaps = graph.add("IsNaN", rows)
+    else:
+        gaps = graph.add("Equal", rows, graph.constant([missing]))
+    filled = graph.add("Where", gaps, graph.constant(model.statistics_), rows)
+    ends = [end[: model.n_features_in_] for end in model.feature_bounds_]
+    parts = [graph.clip(filled, ends)]
+    if model.indicator_features_.size:
+        shown = graph.add("Gather", gaps, model.indicator_features_.astype(np.int64), axis=1)
+        parts.append(graph.floats(shown))
+    graph.publish(graph.join(parts))
