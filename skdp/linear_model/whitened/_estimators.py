@@ -25,14 +25,13 @@ from skdp.linear_model._base import (
 )
 from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
-from skdp.linear_model.whitened._inference_sums import InferenceSums
 from skdp.linear_model.whitened._plan import (
     WhitenedProblem,
     plan_inference,
     plan_whitened,
     resolve_rows_per_group,
 )
-from skdp.linear_model.whitened._row_sums import RowSums, rounding_slack
+from skdp.linear_model.whitened._row_sums import InferenceSums, RowSums, rounding_slack
 from skdp.linear_model.whitened._solver import RULES, solve_whitened
 from skdp.linear_model.whitened._summary import InferenceMixin
 
