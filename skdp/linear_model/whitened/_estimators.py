@@ -36,16 +36,13 @@ from skdp.linear_model.whitened._solver import RULES, solve_whitened
 from skdp.linear_model.whitened._summary import InferenceMixin
 
 _AUTO = StrOptions({"auto"})
-_SPARSE_GROUPS = (
-    "Sparse data was passed for X, and with groups dense rows are required: use X.toarray()."
-)
+_SPARSE_GROUPS = "Sparse data was passed for X, and groups need dense rows: use X.toarray()."
 _NOT_INFERRED = (
     "inference=True takes dense rows, each a record of its own, without groups, public_weight and "
     "class_weight: what errors are made of isn't bounded or true otherwise."
 )
 _WEIGHED_GROUPS = (
-    "groups and weights (public_weight, class_weight) together are not supported: what a group "
-    "adds is cut as a whole."
+    "groups don't go with public_weight and class_weight: what a group adds is cut as a whole."
 )
 _CONSTRAINTS = {
     **{name: allowed for name, allowed in COMMON_CONSTRAINTS.items() if name != "accountant"},
@@ -59,6 +56,9 @@ _CONSTRAINTS = {
     "inference": ["boolean"],
     "n_jobs": [Integral, None],
 }
+
+
+_SETTINGS = "moment_budget", "clipping_norm", "max_iter", "step_size", "momentum", "average"
 
 
 class _BaseWhitened(RowPrivateEstimator):
@@ -101,16 +101,7 @@ class _BaseWhitened(RowPrivateEstimator):
             bounded_targets=self._has_bounds(),
         )
         make_plan = plan_inference if self.inference else plan_whitened
-        return make_plan(
-            problem,
-            budget,
-            moment_budget=self.moment_budget,
-            clipping_norm=self.clipping_norm,
-            max_iter=self.max_iter,
-            step_size=self.step_size,
-            momentum=self.momentum,
-            average=self.average,
-        )
+        return make_plan(problem, budget, **{name: getattr(self, name) for name in _SETTINGS})
 
     def _records(self, groups, X, weights):
         """Return the group of each row, or None, and how many records there are."""
@@ -124,23 +115,21 @@ class _BaseWhitened(RowPrivateEstimator):
 
     def _solve(self, plan, rows, targets, stream, weights, codes=None):
         loss = self._loss(targets.shape[1])
+        solve, how = solve_whitened, {"rules": RULES[loss.name]}
         if self.inference:
-            return self._solve_inference(plan, rows, targets, stream, loss)
-        sums, how = RowSums, {"weights": weights.of_rows}
+            model = MODELS[loss.name]
+            solve, how = solve_inference, {"model": model}
+            sums = InferenceSums(model, rows, targets, loss, self.n_jobs)
         # Without noise nothing is cut, and a sum over groups is the sum over their rows.
-        if codes is not None and plan.budget.is_private:
-            sums, how = GroupSums, {"codes": codes, "largest_trace": plan.problem.row_norm**2}
-        with sums(rows, targets, loss, self.n_jobs, **how).at_work() as sums:
-            weights, steps = solve_whitened(sums, plan=plan, rules=RULES[loss.name], stream=stream)
-        check_finite(weights)
-        return weights, steps
-
-    def _solve_inference(self, plan, rows, targets, stream, loss):
-        model = MODELS[loss.name]
-        with InferenceSums(model, rows, targets, loss, self.n_jobs).at_work() as sums:
-            weights, steps = solve_inference(sums, plan=plan, model=model, stream=stream)
-        check_finite(weights)
-        return weights, steps
+        elif codes is not None and plan.budget.is_private:
+            largest = plan.problem.row_norm**2
+            sums = GroupSums(rows, targets, loss, self.n_jobs, codes=codes, largest_trace=largest)
+        else:
+            sums = RowSums(rows, targets, loss, self.n_jobs, weights.of_rows)
+        with sums.at_work():
+            coefs, steps = solve(sums, plan=plan, stream=stream, **how)
+        check_finite(coefs)
+        return coefs, steps
 
     def _set_report(self, steps, report):
         self.n_iter_ = steps.n_steps
@@ -319,10 +308,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
     (1, 1e-05)-DP
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        **_CONSTRAINTS,
-        "target_bounds": ["array-like", None],
-    }
+    _parameter_constraints = {**_CONSTRAINTS, "target_bounds": ["array-like", None]}  # noqa: RUF012
 
     def __init__(
         self,
@@ -758,8 +744,11 @@ class DPLogisticRegression(
         self._set_weights(coefs, rows.bias, classes)
         self._set_errors(steps.errors, rows.bias, 1.0)
         self._set_report(steps, report)
-        self.momentum_ = steps.momentum
         return self
+
+    def _set_report(self, steps, report):
+        super()._set_report(steps, report)
+        self.momentum_ = steps.momentum
 
     def _estimand_of_targets(self):
         return ""

@@ -135,7 +135,7 @@ _ALONG, _RARE = 0.5, 8.0
 
 HIDDEN = (
     "the noise of the second moment hides a direction of the rows: columns are nearly collinear, "
-    "or too many for so few rows and so small an epsilon"
+    "or there are too many for so few rows and so small an epsilon"
 )
 COLLINEAR = "columns are collinear or constant: leave out what others say already"
 THIN = (
