@@ -9,8 +9,7 @@ from scipy.sparse import issparse
 
 from skdp.dask._clients import RowsChangedError
 
-_WORDS = 8192
-_WORD_BYTES = 8
+_WORDS, _WORD_BYTES = 8192, 8
 _DIGEST_BYTES = 16
 
 
@@ -21,27 +20,14 @@ class KeyedDigest(NamedTuple):
     modulo 2**64, of ``k w`` and of ``k`` times w with its bytes in reverse, where the multipliers k
     follow from the key. If blocks differ, so do the lower 32 bits of a word or those of its
     reverse, and over the choice of the key a sum is the same with probability at most 2**-33. The
-    sums are hashed, together with the last bytes that fill no word.
-
-    Attributes
-    ----------
-    key : bytes
-        Secret, so that nobody can write rows whose digest is that of others.
+    sums are hashed, together with the last bytes that fill no word. The key is secret, so that
+    nobody can write rows whose digest is that of others.
     """
 
     key: bytes
 
     def of(self, rows):
-        """Return the digest of an array of numbers, or of sparse rows.
-
-        Parameters
-        ----------
-        rows : ndarray, C-contiguous; or CSR
-
-        Returns
-        -------
-        digest : bytes
-        """
+        """Return the digest of a C-contiguous array of numbers, or of sparse rows."""
         if not issparse(rows):
             return _digest(rows, self.key)
         found = blake2b(repr(rows.shape).encode(), digest_size=_DIGEST_BYTES)
@@ -52,20 +38,9 @@ class KeyedDigest(NamedTuple):
     def watched(self, X, size, digests):
         """Return rows of which each block is compared with its digest when it is asked for.
 
-        So memory is read once for both. Sparse rows, which have one digest, are compared now.
-
-        Parameters
-        ----------
-        X : ndarray, C-contiguous; or CSR that nobody else can write to
-        size : int
-            Rows of a block.
-        digests : bytes
-            Of the blocks that `private_blocks` gives, one after another.
-
-        Raises
-        ------
-        RowsChangedError
-            Now or later, if rows have other digests.
+        So memory is read once for both. Sparse rows, which nobody else can write to, have one
+        digest, and are compared now. `digests` are those of the blocks that `private_blocks` gives,
+        one after another. Rows that have others raise a RowsChangedError, now or later.
         """
         if not issparse(X):
             return _Watched(X, size, digests, self)
@@ -78,13 +53,8 @@ def private_blocks(X, size):
     """Give the first row of each block of rows, and a copy of it that nobody else can write to.
 
     Another task or process may write to a file, or to what a worker holds, at any time. What is
-    measured of rows, and added up, must be of the numbers that their digest was taken of.
-
-    Parameters
-    ----------
-    X : ndarray; or CSR that nobody else can write to, which is one block
-    size : int
-        Rows of a block.
+    measured of rows, and added up, must be of the numbers that their digest was taken of. Sparse
+    rows, which nobody else can write to, are one block.
     """
     if issparse(X):
         yield 0, X
@@ -94,10 +64,7 @@ def private_blocks(X, size):
 
 
 class _Watched:
-    """Rows that can be asked for by those slices only which have a digest.
-
-    What is given is a copy, see `private_blocks`.
-    """
+    """Rows that can be asked for, as copies, by those slices only which have a digest."""
 
     def __init__(self, X, size, digests, seal):
         self._X, self._size, self._digests, self._seal = X, size, digests, seal

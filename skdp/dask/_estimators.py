@@ -25,8 +25,8 @@ from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.linear_model._base import NO_TARGET_BOUNDS
 from skdp.linear_model.whitened._row_sums import block_rows
 from skdp.linear_model.whitened._solver import RULES, solve_whitened
+from skdp.linear_model.whitened._summary import INFERRED
 
-OWN = ("client", "compute_chunk_sizes", "verbose")
 _NOT_COVERED = (
     "workers, scheduler and network, which see records and exact sums and are inside the boundary "
     "of trust"
@@ -36,7 +36,7 @@ _PARTITIONS = "the partitions of the collections, and that how they were cut doe
 
 @dataclass(frozen=True)
 class Reader:
-    """What workers get to know of an estimator; see `skdp.dask._parts.Reader`."""
+    """What workers get to know of an estimator; see `skdp.dask._parts.read_part`."""
 
     estimator: DPLogisticRegression | DPRidge
     n_jobs: int | None
@@ -130,7 +130,7 @@ class DaskWhitened:
 
     def _shared(self):
         """Return the parameters of the class that this one has in memory."""
-        return {n: v for n, v in self.get_params(deep=False).items() if n not in OWN}
+        return {n: v for n, v in self.get_params(deep=False).items() if n not in _OWN}
 
     def _set_columns(self, table):
         self.n_features_in_ = table.n_features
@@ -200,7 +200,7 @@ class DaskWhitened:
         return {**super().__getstate__(), "client": None}
 
 
-_CONSTRAINTS = {
+_OWN = {
     "client": [Client, None],
     "compute_chunk_sizes": ["boolean"],
     "verbose": ["verbose"],
@@ -222,15 +222,6 @@ _PARAMETERS = """
 """
 
 
-# Attributes of a parameter that isn't here.
-_OF_INFERENCE = (
-    "coef_std_error_",
-    "intercept_std_error_",
-    "inference_quality_",
-    "inference_reasons_",
-)
-
-
 def _told_as(local):
     """Give a class the text of another, with what this one has of its parameters and attributes."""
 
@@ -239,7 +230,7 @@ def _told_as(local):
         text = inspect.cleandoc("\n" + inspect.getdoc(local)).partition("\n")[2]
         text = text.replace("\nledger : ", f"\n{inspect.cleandoc(_PARAMETERS)}\n\nledger : ", 1)
         of_local, own = (set(inspect.signature(kind).parameters) for kind in (local, cls))
-        for name in [*(of_local - own), *_OF_INFERENCE]:
+        for name in [*(of_local - own), *INFERRED]:
             text = re.sub(rf"^{name} : .*\n(?:\n|    .*\n)*", "", text, count=1, flags=re.MULTILINE)
         text = text.partition("\nExamples\n")[0]
         cls.__doc__ = f"{summary}\n{text}{rest}\n"
@@ -263,7 +254,7 @@ class DaskDPRidge(DaskWhitened, DPRidge):
     """
 
     _local = DPRidge
-    _parameter_constraints = {**DPRidge._parameter_constraints, **_CONSTRAINTS}  # noqa: RUF012
+    _parameter_constraints = {**DPRidge._parameter_constraints, **_OWN}  # noqa: RUF012
 
     def __init__(
         self,
@@ -335,7 +326,7 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
     _local = DPLogisticRegression
     _parameter_constraints = {  # noqa: RUF012
         **DPLogisticRegression._parameter_constraints,
-        **_CONSTRAINTS,
+        **_OWN,
     }
 
     def __init__(
@@ -394,10 +385,6 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
 
     def _publish(self, weights, bias, table):
         self._set_weights(weights, bias, self._encoded_class()[0])
-
-    def _set_report(self, steps, report):
-        super()._set_report(steps, report)
-        self.momentum_ = steps.momentum
 
     def decision_function(self, X):
         """Compute decision values of rows in memory or in partitions. Rows are not clipped.

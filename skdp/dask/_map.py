@@ -19,19 +19,7 @@ _NOT_FOR_WORKERS = {"random_state": None, "ledger": ALREADY_CHARGED}
 def map_rows(function, X):
     """Return what a function of rows makes of each partition, as a lazy array.
 
-    Parameters
-    ----------
-    function : callable
-        From rows of shape (m, n_features) to an array of m rows. It is called on one row before,
-        so that columns that don't fit are refused at once.
-    X : dask.array.Array or dask.dataframe.DataFrame
-
-    Raises
-    ------
-    TypeError
-        If X is neither.
-    ValueError
-        If X has one axis, or columns that don't fit.
+    It is called on one row before, so that columns that don't fit are refused at once.
     """
     check_rows(X)
     made = np.asarray(function(_one_row(X)))
@@ -41,12 +29,9 @@ def map_rows(function, X):
             X = X.rechunk({1: -1})
         shape = {"drop_axis": 1} if made.ndim == 1 else {"chunks": (X.chunks[0], made.shape[1:])}
         return X.map_blocks(function, dtype=made.dtype, meta=made[:0], **shape)
-    arrays = [
-        dask.array.from_delayed(
-            dask.delayed(function)(part), (np.nan, *made.shape[1:]), dtype=made.dtype
-        )
-        for part in parts_of_frame(X)
-    ]
+    like = {"shape": (np.nan, *made.shape[1:]), "dtype": made.dtype}
+    parts = map(dask.delayed(function), parts_of_frame(X))
+    arrays = [dask.array.from_delayed(part, **like) for part in parts]
     return dask.array.concatenate(arrays, allow_unknown_chunksizes=True)
 
 
@@ -55,10 +40,8 @@ def without_secrets(value):
     if isinstance(value, BaseEstimator):
         # Its own way to be copied would warn of the seed.
         made = object.__new__(type(value))
-        held = {name: without_secrets(part) for name, part in vars(value).items()}
-        vars(made).update(
-            held | {name: _NOT_FOR_WORKERS[name] for name in held.keys() & _NOT_FOR_WORKERS}
-        )
+        for name, part in vars(value).items():
+            vars(made)[name] = _NOT_FOR_WORKERS.get(name, without_secrets(part))
         return made
     if type(value) in (list, tuple):
         return type(value)(map(without_secrets, value))

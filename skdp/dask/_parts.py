@@ -2,7 +2,7 @@
 
 from contextlib import nullcontext
 from hashlib import blake2b
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -20,54 +20,14 @@ _OTHER_COLUMNS = "a partition of {} has other columns than the collection states
 FLOATS = [np.float64, np.float32]
 
 
-class Reader(Protocol):
-    """What workers get to know of whoever asks: no seed, ledger or client.
-
-    Attributes
-    ----------
-    name : str
-        Of whom messages are to speak.
-    checks_of_targets : dict
-        Arguments of `sklearn.utils.check_X_y`.
-    n_jobs : int or None
-    """
-
-    name: str
-    checks_of_targets: dict
-    n_jobs: int | None
-
-    def block_rows(self, n_features):
-        """Return of how many rows sums ask for at a time."""
-
-    def certified_rows(self, X):
-        """Return `BoundedRows`."""
-
-    def targets(self, y):
-        """Return targets of shape (m, k)."""
-
-    def loss(self, n_outputs):
-        """Return the loss, if there is to be one."""
-
-
 class PartitionSpec(NamedTuple):
-    """What a collection states of a part.
-
-    Attributes
-    ----------
-    size, n_features : int
-        Numbers of rows and of their columns.
-    names : list or None
-        Of columns, where rows are a data frame.
-    n_targets : int or None
-        Number of targets, None where they have one axis.
-    null_rows : list of int or None
-        Null records, see `skdp._bounds.null_records`.
-    """
+    """What a collection states of a part; see `Table`."""
 
     size: int
     n_features: int
     names: list | None
     n_targets: int | None
+    # Null records, see `skdp._bounds.null_records`.
     null_rows: list | None
 
     def fault_of(self, X, y):
@@ -86,46 +46,31 @@ class RejectedPartition(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What is kept of the rows of a part from one pass to the next, besides the rows.
+    """What is kept of the m rows of a part from one pass to the next, besides the rows."""
 
-    Attributes
-    ----------
-    targets : ndarray of shape (m, k)
-    scale, bias, norm
-        See `skdp._bounds.BoundedRows`.
-    seal : KeyedDigest
-    size : int
-        Rows of a block.
-    digests : bytes
-        Of the blocks of the rows.
-    digest : bytes
-        Of these and of the targets.
-    lengths : ndarray of shape (m,) or None
-        Of mapped rows, see `RowSums.bound_slopes`.
-    """
-
+    # Of shape (m, k).
     targets: np.ndarray
+    # See `skdp._bounds.BoundedRows`.
     scale: np.ndarray | None
     bias: float
     norm: np.ndarray
     seal: KeyedDigest
+    # Rows of a block.
     size: int
+    # Of the blocks of the rows; and of these and of the targets.
     digests: bytes
     digest: bytes
+    # Of mapped rows, see `RowSums.bound_slopes`.
     lengths: np.ndarray | None = None
 
 
 def read_part(reader, stated, seal, X, y):
     """Return what is kept of a part, or a `RejectedPartition`.
 
-    An error would be logged by the worker together with what it was computing.
-
-    Parameters
-    ----------
-    reader : Reader
-    stated : PartitionSpec
-    seal : KeyedDigest
-    X, y : array-like
+    An error would be logged by the worker together with what it was computing. The reader is what
+    workers get to know of whoever asks: no seed, ledger or client. It has a `name` for messages,
+    `checks_of_targets` (arguments of `sklearn.utils.check_X_y`), `block_rows(n_features)`,
+    `certified_rows(X)`, `targets(y)` of shape (m, k), `n_jobs`, and if there is one a `loss`.
     """
     if fault := stated.fault_of(X, y):
         return RejectedPartition(fault)
@@ -160,9 +105,8 @@ def _joined_scales(bounded):
     """Return the clipping factors of all blocks, or None if no row of any is clipped."""
     if all(rows.scale is None for rows in bounded):
         return None
-    return np.concatenate(
-        [np.ones(rows.norm.size) if rows.scale is None else rows.scale for rows in bounded]
-    )
+    scales = (np.ones(rows.norm.size) if rows.scale is None else rows.scale for rows in bounded)
+    return np.concatenate(list(scales))
 
 
 def measure_part(reader, n_threads, X, kept, A, bound):

@@ -7,44 +7,33 @@ import dask
 import dask.array
 import numpy as np
 from dask.base import is_dask_collection
+from distributed import futures_of
 
-from skdp.dask._clients import call_client, compute_here
+from skdp.dask._clients import call_client, call_locally
 
 _NO_COLLECTION = "{} must be a Dask array or data frame, whose partitions are rows."
 _UNKNOWN = (
-    "the number of rows in a partition of {0} is not known. It is public in this library: have it "
-    "computed by compute_chunk_sizes=True, or of an array by {0}.compute_chunk_sizes(), of a data "
-    "frame by {0}.to_dask_array(lengths=True)."
+    "the number of rows in a partition of {0} is not known. It is public: have it computed by "
+    "compute_chunk_sizes=True, {0}.compute_chunk_sizes() or {0}.to_dask_array(lengths=True)."
 )
 _OTHER_PARTS = (
-    "X and y have other numbers of rows in their partitions; of arrays take "
-    "y.rechunk({0: X.chunks[0]})."
+    "X and y have other numbers of rows in their partitions: take y.rechunk({0: X.chunks[0]})."
 )
 _NO_ROWS = "Found array with 0 sample(s) while a minimum of 1 is required."
 
 
 class Table(NamedTuple):
-    """Rows and targets in parts, none of which is empty, and their public sizes.
-
-    Attributes
-    ----------
-    rows, targets : list of Delayed
-    sizes : list of int
-    n_features : int
-    names : list or None
-        Of columns, where X is a data frame.
-    n_targets : int or None
-        None where y has one axis.
-    held : list of distributed.Future
-        What workers hold of X, empty where it is computed when it is needed.
-    """
+    """Delayed rows and targets in parts, none of which is empty, and their public sizes."""
 
     rows: list
     targets: list
     sizes: list
     n_features: int
+    # Of columns, where X is a data frame.
     names: list | None
+    # None where y has one axis.
     n_targets: int | None
+    # Futures of what workers hold of X; empty where it is computed when it is needed.
     held: list
 
     @property
@@ -61,16 +50,9 @@ class Table(NamedTuple):
 
 
 def read_table(X, y, *, compute_chunk_sizes=False, client=None):
-    """Return the parts of two collections.
+    """Return the parts of two collections as a `Table`.
 
-    Parameters
-    ----------
-    X : dask.array.Array or dask.dataframe.DataFrame
-    y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
-    compute_chunk_sizes : bool, default=False
-        Whether to compute sizes that aren't known.
-    client : distributed.Client, default=None
-        Whose workers compute them; None takes this process.
+    Sizes that aren't known are computed if asked for, by the client's workers or in this process.
 
     Raises
     ------
@@ -88,16 +70,11 @@ def read_table(X, y, *, compute_chunk_sizes=False, client=None):
         raise ValueError(_OTHER_PARTS)
     if not sum(n_rows):
         raise ValueError(_NO_ROWS)
-    held = _futures(X)
+    held = futures_of(X)
     parts = [part for part in zip(rows, targets, n_rows, strict=True) if part[2]]
     names = list(X.columns) if hasattr(X, "columns") else None
-    return Table(
-        *map(list, zip(*parts, strict=True)),
-        n_features,
-        names,
-        width,
-        held if len(held) == len(rows) else [],
-    )
+    held = held if len(held) == len(rows) else []
+    return Table(*map(list, zip(*parts, strict=True)), n_features, names, width, held)
 
 
 def _partitions(collection, name, compute_chunk_sizes, client):
@@ -139,7 +116,7 @@ def _counted(parts, client):
         dask.delayed(_n_rows)(part, dask_key_name=f"skdp-count-{uuid4().hex}") for part in parts
     ]
     if client is None:
-        return compute_here(*counts)
+        return call_locally(dask.compute, *counts, scheduler="synchronous")
     return call_client(client.gather, call_client(client.compute, counts, optimize_graph=False))
 
 
@@ -148,15 +125,7 @@ def _n_rows(part):
 
 
 def check_rows(X):
-    """Raise an error if X isn't a collection of rows with columns.
-
-    Raises
-    ------
-    TypeError
-        If it is no Dask array or data frame.
-    ValueError
-        If it has another number of axes than 2.
-    """
+    """Raise a TypeError if X is no Dask array or data frame, a ValueError if not of two axes."""
     if not _is_table(X):
         raise TypeError(_NO_COLLECTION.format("X"))
     if X.ndim != 2:
@@ -166,11 +135,3 @@ def check_rows(X):
 def _is_table(collection):
     # What is delayed has any attribute.
     return is_dask_collection(collection) and isinstance(getattr(collection, "ndim", None), int)
-
-
-def _futures(collection):
-    try:
-        from distributed import futures_of
-    except ImportError:
-        return []
-    return futures_of(collection)

@@ -182,9 +182,10 @@ def test_rows_that_change_while_their_bounds_are_made_are_noticed(
         DaskDPRidge(client=where, **RIDGE).fit(X, y)
 
 
+LABEL_BOUNDS = {"data_norm": 1.5, "fit_intercept": True, "bias": 0.5, "clip": True}
 READERS = [
     Reader(DPRidge(**RIDGE), None),
-    _labels._Reader(np.array([False, True]), 1.5, 0.5, True),
+    _labels._Reader(np.array([False, True]), LABEL_BOUNDS),
 ]
 
 
