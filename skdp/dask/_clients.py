@@ -22,8 +22,6 @@ _CANCELLED = (
     "runs; of a data frame, persist the partitions: dask.dataframe.from_delayed(client.persist("
     "frame.to_delayed(optimize_graph=False))). Nothing was published."
 )
-_ASYNCHRONOUS = "client is asynchronous, and a fit waits for its sums: give Client(address)."
-_CLOSED = "client is closed: give one that is connected to its scheduler."
 
 
 class RowsChangedError(ValueError):
@@ -44,9 +42,11 @@ def resolve_client(client):
         except ValueError:
             return None
     if client.asynchronous:
-        raise ValueError(_ASYNCHRONOUS)
+        raise ValueError(
+            "client is asynchronous, and a fit waits for its sums: give Client(address)."
+        )
     if client.status != "running":
-        raise ValueError(_CLOSED)
+        raise ValueError("client is closed: give one that is connected to its scheduler.")
     return client
 
 

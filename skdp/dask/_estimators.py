@@ -114,14 +114,9 @@ class DaskWhitened:
         check_finite(weights)
 
         # 5. publish
-        report = plan.report(
-            n_steps=steps.n_steps,
-            reproducible=stream.reproducible,
-            also_public=(*self._assumed(), _PARTITIONS),
-            not_covered=(*plan.budget.not_covered, _NOT_COVERED),
-        )
         self._publish(weights, plan.problem.bias, table)
-        self._set_report(steps, report)
+        not_covered = *plan.budget.not_covered, _NOT_COVERED
+        self._set_report(plan, steps, stream, (_PARTITIONS,), not_covered=not_covered)
         return self
 
     def _reading(self):

@@ -16,8 +16,8 @@ from skdp._random import random_name
 from skdp._sklearn import as_configured_here
 from skdp._threads import map_in_order, single_threaded_blas, sum_in_order
 from skdp.dask._clients import RowsChangedError, call_client, call_locally, culled
-from skdp.dask._digest import KeyedDigest
 from skdp.dask._parts import (
+    KeyedDigest,
     PartitionSpec,
     RejectedPartition,
     measure_part,
@@ -49,7 +49,6 @@ class PartedSums:
 
     def __init__(self, table, reader, on_pass):
         self._table, self._reader, self._on_pass = table, reader, on_pass
-        self._A = self._bound = None
         self._seal = KeyedDigest(random_name().encode())
         null_rows = _null_rows_of_parts(table.sizes)
         shape = table.n_features, table.names, table.n_targets
@@ -178,7 +177,6 @@ class ClusterSums(PartedSums):
         super().__init__(table, reader, on_pass)
         self._client = client
         self._rows = client.compute(table.rows) if table.held else table.rows
-        self._kept = []
 
     def read(self):
         parts = zip(self._stated, repeat(self._seal), self._rows, self._table.targets, strict=False)

@@ -56,8 +56,6 @@ _CONSTRAINTS = {
     "inference": ["boolean"],
     "n_jobs": [Integral, None],
 }
-
-
 _SETTINGS = "moment_budget", "clipping_norm", "max_iter", "step_size", "momentum", "average"
 
 
@@ -131,11 +129,13 @@ class _BaseWhitened(RowPrivateEstimator):
         check_finite(coefs)
         return coefs, steps
 
-    def _set_report(self, steps, report):
+    def _set_report(self, plan, steps, stream, also_public=(), **facts):
         self.n_iter_ = steps.n_steps
         self.clipping_norm_ = float(steps.clip)
         self.step_size_ = steps.size
-        self.privacy_report_ = report
+        facts["also_public"] = self._assumed() + also_public
+        reproducible = stream.reproducible
+        self.privacy_report_ = plan.report(n_steps=self.n_iter_, reproducible=reproducible, **facts)
 
 
 class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitened):
@@ -409,14 +409,9 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
-        report = plan.report(
-            n_steps=steps.n_steps,
-            reproducible=stream.reproducible,
-            also_public=self._assumed() + weights_public(public_weight),
-        )
         self._set_weights(coefs, rows.bias, units)
         self._set_errors(steps.errors, rows.bias, units.half_width)
-        self._set_report(steps, report)
+        self._set_report(plan, steps, stream, weights_public(public_weight))
         return self
 
     def _has_bounds(self):
@@ -736,18 +731,13 @@ class DPLogisticRegression(
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
-        report = plan.report(
-            n_steps=steps.n_steps,
-            reproducible=stream.reproducible,
-            also_public=self._assumed() + weights_public(public_weight),
-        )
         self._set_weights(coefs, rows.bias, classes)
         self._set_errors(steps.errors, rows.bias, 1.0)
-        self._set_report(steps, report)
+        self._set_report(plan, steps, stream, weights_public(public_weight))
         return self
 
-    def _set_report(self, steps, report):
-        super()._set_report(steps, report)
+    def _set_report(self, plan, steps, *args, **facts):
+        super()._set_report(plan, steps, *args, **facts)
         self.momentum_ = steps.momentum
 
     def _estimand_of_targets(self):

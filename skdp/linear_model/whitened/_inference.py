@@ -84,13 +84,9 @@ class SandwichCovariance:
         """Return the matrix of weights if they don't depend on rows."""
         return share * clip**2 / np.trace(mapped.moment) * mapped.moment
 
-    def hessian(self, mapped, matrix):
-        """Return the curvature of the loss."""
-        return mapped.moment
-
-    def hessian_noise(self, white, moment_noise, matrix_noise):
-        """Return the deviation of a diagonal entry's noise, and the map that it is under."""
-        return moment_noise, white.A
+    def hessian(self, mapped, matrix, white, moment_noise, matrix_noise):
+        """Return the loss's curvature, the deviation of a diagonal entry's noise, and its map."""
+        return mapped.moment, moment_noise, white.A
 
 
 @dataclass(frozen=True)
@@ -138,13 +134,9 @@ class Logistic:
         """Return the curvature for normal scores."""
         return self.curvature(mapped, u, self.correction(share, mapped, u))
 
-    def hessian(self, mapped, matrix):
-        """Return the curvature of the loss."""
-        return matrix
-
-    def hessian_noise(self, white, moment_noise, matrix_noise):
-        """Return the deviation of a diagonal entry's noise, and the map that it is under."""
-        return matrix_noise, np.eye(len(white.A))
+    def hessian(self, mapped, matrix, white, moment_noise, matrix_noise):
+        """Return the loss's curvature, the deviation of a diagonal entry's noise, and its map."""
+        return matrix, matrix_noise, np.eye(len(matrix))
 
 
 MODELS = {"squared_error": SandwichCovariance(), "log_loss": Logistic()}
@@ -227,10 +219,8 @@ def solve_inference(sums, *, plan, model, stream):
     bound = math.inf
     if plan.budget.is_private:
         bound = model.matrix_bound(clip, last_share, columns, longest)
-    matrix_mechanism = plan.matrix_mechanism(bound)
-    released = matrix_mechanism.release(
-        sums.matrix(u[:, np.newaxis], bound, matrix_mechanism), stream
-    )
+    of_matrix = plan.matrix_mechanism(bound)
+    released = of_matrix.release(sums.matrix(u[:, np.newaxis], bound, of_matrix), stream)
     if not all(np.isfinite(part).all() for part in (u, released)):
         return nothing, None
     rest = problem.bias**2
@@ -249,7 +239,7 @@ def solve_inference(sums, *, plan, model, stream):
             lost_noise=plan.means.mechanism.noise_std / n_rows if is_cut else 0.0,
             clip=clip,
             matrix=as_symmetric(released, problem.n_columns) / n_rows,
-            matrix_noise=matrix_mechanism.noise_std / n_rows,
+            matrix_noise=of_matrix.noise_std / n_rows,
             spread=float(spread),
         ),
         plan,

@@ -1,7 +1,7 @@
 """Sums over all certified rows, in fixed blocks and in row order."""
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from math import isinf
 
 import numpy as np
@@ -122,19 +122,18 @@ class RowSums:
     @contextmanager
     def at_work(self):
         """Hold BLAS to one thread, and threads of our own ready, while sums are asked for."""
-        with single_threaded_blas:
-            if self._n_workers == 1:
+        with ExitStack() as stack:
+            stack.enter_context(single_threaded_blas)
+            if self._n_workers > 1:
+                # Some builds of BLAS count threads for each of ours.
+                helpers = ThreadPoolExecutor(
+                    self._n_workers, initializer=single_threaded_blas.limit
+                )
+                self._helpers = stack.enter_context(helpers)
+            try:
                 yield self
-                return
-            # Some builds of BLAS count threads for each of ours.
-            with ThreadPoolExecutor(
-                self._n_workers, initializer=single_threaded_blas.limit
-            ) as helpers:
-                self._helpers = helpers
-                try:
-                    yield self
-                finally:
-                    self._helpers = None
+            finally:
+                self._helpers = None
 
     def moment(self, mechanism):
         """Return the sum of the rows' outer products with themselves, by `as_vector`.

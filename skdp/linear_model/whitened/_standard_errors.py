@@ -217,16 +217,14 @@ def estimate(released, plan, model):
     if is_private:
         expected = model.expected(mapped, r.u, r.share, r.clip)
         matrix = follow(matrix, expected, r.matrix_noise, model.least_share)
-    hessian = model.hessian(mapped, matrix) + mapped.penalty
-    inverse = inverse_of(hessian)
+    moment_noise = plan.moment.mechanism.noise_std / n_rows
+    hessian, *noise = model.hessian(mapped, matrix, r.white, moment_noise, r.matrix_noise)
+    inverse = inverse_of(hessian + mapped.penalty)
     blur = r.matrix_noise * np.trace(mapped.moment) / np.trace(matrix)
     if blur > _BLURRED:
         matrix = matrix + r.matrix_noise * mapped.moment
     u = r.mean_u - inverse @ r.mean_gradient
-    moment_noise = plan.moment.mechanism.noise_std / n_rows
-    of_hessian = _of_hessian(
-        r.mean_u - u, *model.hessian_noise(r.white, moment_noise, r.matrix_noise)
-    )
+    of_hessian = _of_hessian(r.mean_u - u, *noise)
     leverages, axes = _leverages(r.white, mapped, problem)
     is_thin_hidden = r.lost_noise * leverages.max() > _SEEN_THIN
     # Rows that were clipped tell nothing of their direction.
@@ -239,10 +237,10 @@ def estimate(released, plan, model):
     total = np.hypot(sampling, privacy)
     drift, unseen, most = _drifts(r, out, leverages, axes, problem, model)
     jitter = r.gradient_noise * np.sqrt(np.trace(inverse @ mapped.moment @ inverse))
-    # Shrinking moves an eigenvalue twice as far as noise has moved it: once more for its vector.
     room = problem.row_norm**2 - problem.bias**2
     of_trace = moment_noise * math.sqrt(problem.n_columns) / room
     is_full = bool(is_private and r.filled - 2.0 * of_trace > _FULL)
+    # Shrinking moves an eigenvalue twice as far as noise has moved it: once more for its vector.
     weakest = 0.5 * (r.least + (r.white.signal * r.white.scale).min())
     radius = 2.0 * r.white.noise
     found = [inverse, u, sampling, privacy]
