@@ -27,10 +27,7 @@ from skdp.linear_model.whitened._row_sums import block_rows
 from skdp.linear_model.whitened._solver import RULES, solve_whitened
 from skdp.linear_model.whitened._summary import INFERRED
 
-_NOT_COVERED = (
-    "workers, scheduler and network, which see records and exact sums and are inside the boundary "
-    "of trust"
-)
+_NOT_COVERED = "workers, scheduler and network, which see records and exact sums and are trusted"
 _PARTITIONS = "the partitions of the collections, and that how they were cut doesn't follow records"
 
 
@@ -124,7 +121,7 @@ class DaskWhitened:
         return self._local(**{**self._shared(), "random_state": None, "ledger": ALREADY_CHARGED})
 
     def _shared(self):
-        """Return the parameters of the class that this one has in memory."""
+        """Return the parameters that the class in memory has, too."""
         return {n: v for n, v in self.get_params(deep=False).items() if n not in _OWN}
 
     def _set_columns(self, table):
@@ -195,14 +192,9 @@ class DaskWhitened:
         return {**super().__getstate__(), "client": None}
 
 
-_OWN = {
-    "client": [Client, None],
-    "compute_chunk_sizes": ["boolean"],
-    "verbose": ["verbose"],
-}
-_CLASSES = (
-    "declare the class set, classes=[...]: to read it from y would take a pass of its own, and "
-    "tell whether a rare class occurs."
+_OWN = {"client": [Client, None], "compute_chunk_sizes": ["boolean"], "verbose": ["verbose"]}
+_NO_CLASSES = (
+    "declare the class set, classes=[...]: reading it takes a pass, and tells of rare ones."
 )
 _PARAMETERS = """
     client : distributed.Client, default=None
@@ -319,10 +311,7 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
     """
 
     _local = DPLogisticRegression
-    _parameter_constraints = {  # noqa: RUF012
-        **DPLogisticRegression._parameter_constraints,
-        **_OWN,
-    }
+    _parameter_constraints = {**DPLogisticRegression._parameter_constraints, **_OWN}  # noqa: RUF012
 
     def __init__(
         self,
@@ -371,7 +360,7 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
 
     def _n_outputs_of(self, table):
         if self.classes is None:
-            raise ValueError(_CLASSES)
+            raise ValueError(_NO_CLASSES)
         # Labels of one record have as many columns as those of all.
         return self._encoded_class()[1].shape[1]
 

@@ -137,19 +137,13 @@ def label_aggregate(
     data_norm = check_positive(data_norm, "data_norm")
     # With this constant the intercept's noise and the others' cost about the same.
     bias = data_norm / table.n_features**0.25 if fit_intercept else 0.0
-    parameters = {
-        "fit_intercept": fit_intercept,
-        "epsilon": epsilon,
-        "delta": delta,
-        "data_norm": data_norm,
-        "mechanism": mechanism,
-    }
-    account = resolve_account(ledger, "label_aggregate", parameters)
-    budget = LabelBudget(epsilon, delta, mechanism=mechanism, account=account)
+    promised = {"epsilon": epsilon, "delta": delta, "mechanism": mechanism}
+    bounds = {"data_norm": data_norm, "fit_intercept": fit_intercept}
+    account = resolve_account(ledger, "label_aggregate", promised | bounds)
+    budget = LabelBudget(**promised, account=account)
     # Labels of one record have as many columns as those of all.
     classes, targets = encode_labels(np.asarray(classes)[:1], classes)
-    bounds = {"data_norm": data_norm, "fit_intercept": fit_intercept, "bias": bias}
-    reader = _Reader(classes, bounds | {"clip": budget.is_private})
+    reader = _Reader(classes, {**bounds, "bias": bias, "clip": budget.is_private})
     n_columns, longest = table.n_features + fit_intercept, float(np.hypot(data_norm, bias))
     (plan,) = plan_walr(
         budget,

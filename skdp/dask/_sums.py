@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections import defaultdict
 from contextlib import contextmanager
 from itertools import chain, repeat
 from uuid import uuid4
@@ -52,9 +53,8 @@ class PartedSums:
         self._seal = KeyedDigest(random_name().encode())
         null_rows = _null_rows_of_parts(table.sizes)
         shape = table.n_features, table.names, table.n_targets
-        self._stated = [
-            PartitionSpec(s, *shape, n) for s, n in zip(table.sizes, null_rows, strict=True)
-        ]
+        sizes = zip(table.sizes, null_rows, strict=True)
+        self._stated = [PartitionSpec(size, *shape, null) for size, null in sizes]
 
     def moment(self, mechanism):
         """See `RowSums.moment`."""
@@ -181,10 +181,9 @@ class ClusterSums(PartedSums):
     def read(self):
         parts = zip(self._stated, repeat(self._seal), self._rows, self._table.targets, strict=False)
         self._kept = self._submit("read", [(read_part, self._reader, *part) for part in parts])
-        found = self._gather(self._submit("check", [(_verdict, kept) for kept in self._kept]))
-        _refuse_if_any(found)
         # A part that is read again, targets included, is to be what it was.
-        self._digests = found
+        self._digests = self._gather(self._submit("check", [(_verdict, k) for k in self._kept]))
+        _refuse_if_any(self._digests)
         self._on_pass()
 
     def _measure(self):
@@ -213,10 +212,9 @@ class ClusterSums(PartedSums):
         if not self._table.held:
             return [(None, [place]) for place in range(len(self._rows))]
         holders = call_client(self._client.who_has, self._rows)
-        by_worker = {}
+        by_worker = defaultdict(list)
         for place, future in enumerate(self._rows):
-            held_by = holders.get(future.key) or (None,)
-            by_worker.setdefault(min(held_by, key=str), []).append(place)
+            by_worker[min(holders.get(future.key) or (None,), key=str)].append(place)
         return by_worker.items()
 
     def _submit(self, name, tasks, workers=None):

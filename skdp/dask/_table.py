@@ -19,7 +19,6 @@ _UNKNOWN = (
 _OTHER_PARTS = (
     "X and y have other numbers of rows in their partitions: take y.rechunk({0: X.chunks[0]})."
 )
-_NO_ROWS = "Found array with 0 sample(s) while a minimum of 1 is required."
 
 
 class Table(NamedTuple):
@@ -69,7 +68,7 @@ def read_table(X, y, *, compute_chunk_sizes=False, client=None):
     if n_rows != n_targets:
         raise ValueError(_OTHER_PARTS)
     if not sum(n_rows):
-        raise ValueError(_NO_ROWS)
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
     held = futures_of(X)
     parts = [part for part in zip(rows, targets, n_rows, strict=True) if part[2]]
     names = list(X.columns) if hasattr(X, "columns") else None
@@ -112,9 +111,8 @@ def parts_of_frame(frame):
 
 
 def _counted(parts, client):
-    counts = [
-        dask.delayed(_n_rows)(part, dask_key_name=f"skdp-count-{uuid4().hex}") for part in parts
-    ]
+    count = dask.delayed(_n_rows)
+    counts = [count(part, dask_key_name=f"skdp-count-{uuid4().hex}") for part in parts]
     if client is None:
         return call_locally(dask.compute, *counts, scheduler="synchronous")
     return call_client(client.gather, call_client(client.compute, counts, optimize_graph=False))

@@ -68,9 +68,6 @@ class _BaseWhitened(RowPrivateEstimator):
     def _takes_sparse(self):
         return not self.inference
 
-    def _has_bounds(self):
-        return True
-
     def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None):
         if self.n_jobs == 0:
             raise ValueError("The 'n_jobs' parameter must not be 0.")
@@ -96,7 +93,7 @@ class _BaseWhitened(RowPrivateEstimator):
             typical_weight=scale.typical,
             wanted_weight=scale.wanted,
             steepest=scale.steepest,
-            bounded_targets=self._has_bounds(),
+            bounded_targets=getattr(self, "target_bounds", ()) is not None,
         )
         make_plan = plan_inference if self.inference else plan_whitened
         return make_plan(problem, budget, **{name: getattr(self, name) for name in _SETTINGS})
@@ -413,13 +410,6 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         self._set_errors(steps.errors, rows.bias, units.half_width)
         self._set_report(plan, steps, stream, weights_public(public_weight))
         return self
-
-    def _has_bounds(self):
-        return self.target_bounds is not None
-
-    def _estimand_of_targets(self):
-        low, high = self.target_bounds or (None, None)
-        return "" if low is None else f"targets in [{low:g}, {high:g}], "
 
     def _loss(self, n_outputs):
         return LOSSES["squared_error"]
@@ -739,9 +729,6 @@ class DPLogisticRegression(
     def _set_report(self, plan, steps, *args, **facts):
         super()._set_report(plan, steps, *args, **facts)
         self.momentum_ = steps.momentum
-
-    def _estimand_of_targets(self):
-        return ""
 
     def _loss(self, n_outputs):
         return LOSSES["log_loss"] if n_outputs == 1 else Multinomial(n_outputs)

@@ -65,12 +65,9 @@ class GroupSums(RowSums):
             traces = np.add.reduceat(parts[self._order], self._ends[:-1])
             factors = np.sqrt(np.minimum(_TRACE_PARTS / traces, 1.0))
         # No entry of the sum of a block, or of all, goes beyond the limits.
-        bits = min(
-            _EXACT_BITS - math.ceil(math.log2(self._size)),
-            _INTEGER_BITS - math.ceil(math.log2(self._n_groups)),
-        )
+        of_block, of_all = (math.ceil(math.log2(n)) for n in (self._size, self._n_groups))
+        bits = min(_EXACT_BITS - of_block, _INTEGER_BITS - of_all)
         step = 2.0 ** (math.frexp(math.sqrt(self._largest_trace))[1] - bits // 2)
-
         n_rows = len(self._codes)
 
         def add(start):

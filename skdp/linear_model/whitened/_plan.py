@@ -208,10 +208,6 @@ class InferencePlan(WhitenedPlan):
         """Return the mechanism of the matrix, for traces of records' matrices within a bound."""
         return self.matrix.bounded(bound * self.matrix.bound).mechanism
 
-    def report(self, **facts):
-        """Return the report of a run of this plan; see `Plan.report`."""
-        return super().report(**facts | {"n_steps": self.n_steps})
-
     def _events(self, n_steps):
         """All releases, whatever `n_steps` is: it is the plan's."""
         steps = self.steps.split(self.n_steps).event

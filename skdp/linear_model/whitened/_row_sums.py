@@ -222,7 +222,7 @@ class RowSums:
 
     def _sum_of_squares(self, add, mechanism, *args):
         """Return the sum over groups of symmetric matrices, by `as_vector`."""
-        shape = (self.n_columns, self.n_columns)
+        shape = self.n_columns, self.n_columns
         return self._sum(add, shape, lambda total: mechanism.rounded(as_vector(total)), *args)
 
     def _sum(self, add, shape, finish, *args):

@@ -144,17 +144,12 @@ THIN = (
 )
 SHAKEN = "the noise moves predictions too far for the curvature to be known: more rows or epsilon"
 UNSURE = "a direction of the rows is hardly longer than the noise of the second moment"
-BLURRED = (
-    "the noise hides whether errors vary with the rows: sampling errors are as large as they may be"
-)
+BLURRED = "the noise hides whether errors vary with the rows: they are as large as they may be"
 DRIFT = (
     "clipping may bias a coefficient, as it does where errors have a long tail on one side: raise "
     "clipping_norm, or fit the logarithm of such targets"
 )
-RARE = (
-    "few rows may tell of a direction, as of a rare category: all that clipping may take from them "
-    "is allowed for"
-)
+RARE = "few rows may tell of a direction, as of a rare category: errors allow for all clipping"
 UNBOUNDED = "without target_bounds nothing limits what clipping takes from rows: give them"
 UNSEEN = "the noise hides by how much clipping biases the coefficients"
 BROKEN = "the releases are no curvature: there is far too much noise"
@@ -243,11 +238,10 @@ def estimate(released, plan, model):
     # Shrinking moves an eigenvalue twice as far as noise has moved it: once more for its vector.
     weakest = 0.5 * (r.least + (r.white.signal * r.white.scale).min())
     radius = 2.0 * r.white.noise
-    found = [inverse, u, sampling, privacy]
     n_unseen = _FEW * r.lost_noise * n_rows
     reasons_against = _which(
         {
-            BROKEN: not all(np.isfinite(part).all() for part in found),
+            BROKEN: not all(np.isfinite(part).all() for part in (inverse, u, sampling, privacy)),
             HIDDEN if is_private else COLLINEAR: (
                 not weakest >= max(_HIDDEN * radius, _CLEAR * moment_noise)
             ),

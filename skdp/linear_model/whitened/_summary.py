@@ -133,15 +133,16 @@ class InferenceMixin:
             for name in (*INFERRED, "_std_error_parts", "_estimand"):
                 vars(self).pop(name, None)
             return
-        parts = half_width * np.array([errors.sampling, errors.privacy])
+        self._std_error_parts = half_width * np.array([errors.sampling, errors.privacy])
         if bias:
-            parts[:, -1] *= bias
-        total = np.hypot(*parts)
-        self._std_error_parts = parts
+            self._std_error_parts[:, -1] *= bias
+        total = np.hypot(*self._std_error_parts)
+        bounds = getattr(self, "target_bounds", None)
+        targets = "" if bounds is None else "targets in [{:g}, {:g}], ".format(*bounds)
         self._estimand = (
-            f"they cover the fit of the population with data_norm={self.data_norm:g}, "
-            f"{self._estimand_of_targets()}alpha={self.alpha:g}: "
-            f"rows that are longer are scaled down{_CUT if errors.is_full else ''}"
+            f"they cover the fit of the population with data_norm={self.data_norm:g}, {targets}"
+            f"alpha={self.alpha:g}: rows that are longer are scaled down"
+            f"{_CUT if errors.is_full else ''}"
         )
         if errors.n_unseen:
             few = f"about {errors.n_unseen:.2g} rows or fewer"
