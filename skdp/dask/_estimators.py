@@ -16,9 +16,8 @@ from skdp._estimator import is_private
 from skdp._sklearn import _fit_context
 from skdp._targets import encode_labels
 from skdp.dask._clients import resolve_client
-from skdp.dask._map import map_rows
 from skdp.dask._sums import passes
-from skdp.dask._table import read_table
+from skdp.dask._table import map_rows, read_table
 from skdp.exceptions import warn_user
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import DPLogisticRegression, DPRidge
@@ -193,9 +192,7 @@ class DaskWhitened:
 
 
 _OWN = {"client": [Client, None], "compute_chunk_sizes": ["boolean"], "verbose": ["verbose"]}
-_NO_CLASSES = (
-    "declare the class set, classes=[...]: reading it takes a pass, and tells of rare ones."
-)
+_NO_CLASSES = "declare the class set, classes=[...]: reading it takes a pass and tells rare ones."
 _PARAMETERS = """
     client : distributed.Client, default=None
         Whose workers compute the sums. None takes the current client, and without any reads one

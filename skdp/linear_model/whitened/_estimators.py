@@ -36,14 +36,11 @@ from skdp.linear_model.whitened._solver import RULES, solve_whitened
 from skdp.linear_model.whitened._summary import InferenceMixin
 
 _AUTO = StrOptions({"auto"})
-_SPARSE_GROUPS = "Sparse data was passed for X, and groups need dense rows: use X.toarray()."
 _NOT_INFERRED = (
     "inference=True takes dense rows, each a record of its own, without groups, public_weight and "
     "class_weight: what errors are made of isn't bounded or true otherwise."
 )
-_WEIGHED_GROUPS = (
-    "groups don't go with public_weight and class_weight: what a group adds is cut as a whole."
-)
+_WEIGHED_GROUPS = "groups go without public_weight and class_weight: a group is cut as a whole."
 _CONSTRAINTS = {
     **{name: allowed for name, allowed in COMMON_CONSTRAINTS.items() if name != "accountant"},
     "moment_budget": [Interval(Real, 0, 1, closed="left"), _AUTO],
@@ -103,7 +100,9 @@ class _BaseWhitened(RowPrivateEstimator):
         if self.inference and not (groups is None and weights.of_rows is None):
             raise ValueError(_NOT_INFERRED)
         if groups is not None and issparse(X):
-            raise TypeError(_SPARSE_GROUPS)
+            raise TypeError(
+                "Sparse data was passed for X, and groups need dense rows: use X.toarray()."
+            )
         if groups is not None and weights.of_rows is not None:
             raise ValueError(_WEIGHED_GROUPS)
         return encode_groups(groups, X.shape[0])
@@ -387,9 +386,8 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
             If y is sparse, or X with `inference` or `groups`, or an id can't be hashed.
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
-        )
+        checks = {"multi_output": True, "y_numeric": True}
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], **checks)
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
