@@ -18,51 +18,6 @@ from skdp.linear_model._batches import squeezed
 LEAST_SPARSE_ROWS = 512
 
 
-class DenseBlocks:
-    """Blocks of so many rows at most of an ndarray."""
-
-    def __init__(self, X, size):
-        self._X, self.size = X, size
-
-    def read(self, block):
-        """Return the rows of a slice as float64."""
-        # NumPy may multiply rows that don't lie side by side in another order than their copies,
-        # and whether there are copies may hang on a record elsewhere.
-        return np.ascontiguousarray(self._X[block], dtype=np.float64)
-
-    def scaled(self, x, factors):
-        """Return rows times a factor each."""
-        return x * factors[:, np.newaxis]
-
-    def add_products(self, x, weighted, total):
-        """Add the sum of the rows' outer products with the same rows, weighted."""
-        total += x.T @ weighted
-
-
-class SparseBlocks:
-    """Blocks of a csr_array with one entry for each place.
-
-    Terms that are 0 are left out of sums, which changes none; the others are added row by row.
-    """
-
-    def __init__(self, X, size):
-        self._X, self.size = X, max(size, LEAST_SPARSE_ROWS)
-
-    def read(self, block):
-        """Return the rows of a slice as float64."""
-        return self._X[block].astype(np.float64, copy=False)
-
-    def scaled(self, x, factors):
-        """Return rows times a factor each."""
-        data = x.data * np.repeat(factors, np.diff(x.indptr))
-        return type(x)((data, x.indices, x.indptr), shape=x.shape)
-
-    def add_products(self, x, weighted, total):
-        """Add the sum of the rows' outer products with the same rows, weighted."""
-        products = (x.T @ weighted).tocoo()
-        total[products.row, products.col] += products.data
-
-
 # Bytes of a block as float64: both of a sum's products read it from the processor's caches.
 _BLOCK_BYTES = 2**20
 _LEAST_ROWS, _MOST_ROWS = 64, 8192
@@ -95,6 +50,26 @@ def rounding_slack(n_rows, n_columns, n_outputs):
     return 2.0 * _UNIT_ROUNDOFF * per_group
 
 
+def scaled_rows(x, factors):
+    """Return rows of float64 times a factor each."""
+    if not issparse(x):
+        return x * factors[:, np.newaxis]
+    data = x.data * np.repeat(factors, np.diff(x.indptr))
+    return type(x)((data, x.indices, x.indptr), shape=x.shape)
+
+
+def _add_products(x, weighted, total):
+    """Add the sum of rows' outer products with the same rows, weighted.
+
+    Terms of sparse rows that are 0 are left out, which changes no sum; others are added by row.
+    """
+    if not issparse(x):
+        total += x.T @ weighted
+        return
+    products = (x.T @ weighted).tocoo()
+    total[products.row, products.col] += products.data
+
+
 class RowSums:
     """Sums over n certified rows z of p columns, the intercept's included.
 
@@ -106,7 +81,7 @@ class RowSums:
     """
 
     def __init__(self, rows, targets, loss, n_jobs=None, weights=None):
-        X, self._scale, self._bias, norm = rows
+        self._X, self._scale, self._bias, norm = rows
         self._targets, self._loss, self._weights = squeezed(targets), loss, weights
         self._is_null = norm == 0.0 if np.count_nonzero(norm) < norm.size else None
         self._A, self._lengths, self._bound = None, norm, np.inf
@@ -116,7 +91,7 @@ class RowSums:
         self._n_workers = 1
         if norm.size * self.n_columns >= WORTHWHILE_ENTRIES:
             self._n_workers = max(1, min(effective_n_jobs(n_jobs), n_groups, _MOST_THREADS))
-        self._blocks = (SparseBlocks if issparse(X) else DenseBlocks)(X, self._size)
+        self._block = max(self._size, LEAST_SPARSE_ROWS) if issparse(self._X) else self._size
         self._helpers = None
 
     @contextmanager
@@ -181,16 +156,25 @@ class RowSums:
         weights = weights[:, 0] if self.n_outputs == 1 else weights
         return self._sum(self._add_slopes, weights.shape, finish, weights).reshape(w.shape)
 
+    def _read(self, block):
+        """Return the rows of a slice as float64."""
+        x = self._X[block]
+        if issparse(x):
+            return x.astype(np.float64, copy=False)
+        # NumPy may multiply rows that don't lie side by side in another order than their copies,
+        # and whether there are copies may hang on a record elsewhere.
+        return np.ascontiguousarray(x, dtype=np.float64)
+
     def _add_moment(self, block, x, scale, total, weights):
         d = x.shape[1]
         if scale is not None:
-            x = self._blocks.scaled(x, scale)
+            x = scaled_rows(x, scale)
         counted = np.ones(x.shape[0]) if weights is None else weights[block]
         if self._is_null is not None:
-            x = self._blocks.scaled(x, ~self._is_null[block])
+            x = scaled_rows(x, ~self._is_null[block])
             counted = counted * ~self._is_null[block]
-        weighted = x if weights is None else self._blocks.scaled(x, counted)
-        self._blocks.add_products(x, weighted, total[:d, :d])
+        weighted = x if weights is None else scaled_rows(x, counted)
+        _add_products(x, weighted, total[:d, :d])
         if self._bias:
             sums = self._bias * weighted.sum(axis=0)
             total[:d, d] += sums
@@ -231,10 +215,10 @@ class RowSums:
 
         def sum_group(start):
             total, stop = np.zeros(shape), min(start + _GROUP * self._size, n_rows)
-            for first in range(start, stop, self._blocks.size):
-                block = slice(first, min(first + self._blocks.size, stop))
+            for first in range(start, stop, self._block):
+                block = slice(first, min(first + self._block, stop))
                 scale = None if self._scale is None else self._scale[block]
-                add(block, self._blocks.read(block), scale, total, *args)
+                add(block, self._read(block), scale, total, *args)
             return finish(total)
 
         return self._over(sum_group, range(0, n_rows, _GROUP * self._size))
