@@ -6,7 +6,7 @@ Needs the extra ``dask``: ``pip install "skdp[dask]"``.
 try:
     from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge
     from skdp.dask._labels import label_aggregate
-    from skdp.dask._map import transform
+    from skdp.dask._table import transform
 except ModuleNotFoundError as error:
     raise ImportError(
         f"skdp.dask needs {error.name}, which isn't installed: pip install 'skdp[dask]'"

@@ -2,14 +2,12 @@
 
 from concurrent.futures import CancelledError
 
-import dask
 from dask.optimization import cull
 from distributed import default_client
 
 CHANGED = (
-    "a partition gave other rows than it did before. A fit reads all rows many times, and what "
-    "bounds them holds for the rows that it was made for: persist the collection, or read it from "
-    "something that doesn't change."
+    "a partition gave other rows than it did before, and bounds hold for those: persist the "
+    "collection, or read it from something that doesn't change."
 )
 _FAILED_HERE = (
     "a partition failed in this process with {}. What it says may quote an entry, and is withheld: "
@@ -20,12 +18,10 @@ _FAILED_THERE = (
     "logs. Nothing was published."
 )
 _CANCELLED = (
-    "what workers held of the collection is gone ({}). Keep persisted collections while a fit "
-    "runs; of a data frame, persist the partitions: dask.dataframe.from_delayed(client.persist("
-    "frame.to_delayed(optimize_graph=False))). Nothing was published."
+    "what workers held of the collection is gone ({}): keep what is persisted while a fit runs, of "
+    "a frame dask.dataframe.from_delayed(client.persist(frame.to_delayed(optimize_graph=False))). "
+    "Nothing was published."
 )
-_ASYNCHRONOUS = "client is asynchronous, and a fit waits for its sums: give Client(address)."
-_CLOSED = "client is closed: give one that is connected to its scheduler."
 
 
 class RowsChangedError(ValueError):
@@ -39,28 +35,19 @@ class RowsChangedError(ValueError):
 
 
 def resolve_client(client):
-    """Return a client, or the current one, or None where there is none.
-
-    Raises
-    ------
-    ValueError
-        If it can't be waited for.
-    """
+    """Return a client that can be waited for, the current one, or None where there is none."""
     if client is None:
         try:
             client = default_client()
         except ValueError:
             return None
     if client.asynchronous:
-        raise ValueError(_ASYNCHRONOUS)
+        raise ValueError(
+            "client is asynchronous, and a fit waits for its sums: give Client(address)."
+        )
     if client.status != "running":
-        raise ValueError(_CLOSED)
+        raise ValueError("client is closed: give one that is connected to its scheduler.")
     return client
-
-
-def compute_here(*collections):
-    """Return what this process computes, one at a time."""
-    return _withheld(_FAILED_HERE, dask.compute, *collections, scheduler="synchronous")
 
 
 def culled(parts):
@@ -68,23 +55,14 @@ def culled(parts):
 
     A collection's has the tasks of all parts, and to go through them for each part of each pass
     takes longer than to read the part.
-
-    Parameters
-    ----------
-    parts : list of Delayed
     """
     graphs = {id(graph): dict(graph) for graph in {id(p.dask): p.dask for p in parts}.values()}
     return [(cull(graphs[id(part.dask)], [part.key])[0], part.key) for part in parts]
 
 
-def compute_part(graph, key):
-    """Return what this process computes of a part, see `culled`."""
-    return _withheld(_FAILED_HERE, dask.get, graph, key)
-
-
-def call_locally(function, *args):
+def call_locally(function, *args, **options):
     """Return what a function makes of partitions in this process."""
-    return _withheld(_FAILED_HERE, function, *args)
+    return _withheld(_FAILED_HERE, function, *args, **options)
 
 
 def call_client(function, *args, **options):
@@ -95,20 +73,8 @@ def call_client(function, *args, **options):
 def _withheld(failed, function, *args, **options):
     """Call a function that computes partitions; no error quotes what it computed.
 
-    An error is raised anew where none is being handled, so that nothing of it is in the context.
-
-    Parameters
-    ----------
-    failed : str
-        What to say with the name of an error.
-    function : callable
-
-    Raises
-    ------
-    RuntimeError
-        If it fails.
-    ValueError
-        If rows changed.
+    An error is raised anew where none is being handled, so that nothing of it is in the context: a
+    RuntimeError with the text `failed` and the kind of error, or a ValueError if rows changed.
     """
     try:
         return function(*args, **options)

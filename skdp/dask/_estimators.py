@@ -16,27 +16,23 @@ from skdp._estimator import is_private
 from skdp._sklearn import _fit_context
 from skdp._targets import encode_labels
 from skdp.dask._clients import resolve_client
-from skdp.dask._map import map_rows
 from skdp.dask._sums import passes
-from skdp.dask._table import read_table
+from skdp.dask._table import map_rows, read_table
 from skdp.exceptions import warn_user
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.linear_model._base import NO_TARGET_BOUNDS
 from skdp.linear_model.whitened._row_sums import block_rows
 from skdp.linear_model.whitened._solver import RULES, solve_whitened
+from skdp.linear_model.whitened._summary import INFERRED
 
-OWN = ("client", "compute_chunk_sizes", "verbose")
-_NOT_COVERED = (
-    "workers, scheduler and network, which see records and exact sums and are inside the boundary "
-    "of trust"
-)
+_NOT_COVERED = "workers, scheduler and network, which see records and exact sums and are trusted"
 _PARTITIONS = "the partitions of the collections, and that how they were cut doesn't follow records"
 
 
 @dataclass(frozen=True)
 class Reader:
-    """What workers get to know of an estimator; see `skdp.dask._parts.Reader`."""
+    """What workers get to know of an estimator; see `skdp.dask._parts.read_part`."""
 
     estimator: DPLogisticRegression | DPRidge
     n_jobs: int | None
@@ -114,14 +110,9 @@ class DaskWhitened:
         check_finite(weights)
 
         # 5. publish
-        report = plan.report(
-            n_steps=steps.n_steps,
-            reproducible=stream.reproducible,
-            also_public=(*self._assumed(), _PARTITIONS),
-            not_covered=(*plan.budget.not_covered, _NOT_COVERED),
-        )
         self._publish(weights, plan.problem.bias, table)
-        self._set_report(steps, report)
+        not_covered = *plan.budget.not_covered, _NOT_COVERED
+        self._set_report(plan, steps, stream, (_PARTITIONS,), not_covered=not_covered)
         return self
 
     def _reading(self):
@@ -129,8 +120,8 @@ class DaskWhitened:
         return self._local(**{**self._shared(), "random_state": None, "ledger": ALREADY_CHARGED})
 
     def _shared(self):
-        """Return the parameters of the class that this one has in memory."""
-        return {n: v for n, v in self.get_params(deep=False).items() if n not in OWN}
+        """Return the parameters that the class in memory has, too."""
+        return {n: v for n, v in self.get_params(deep=False).items() if n not in _OWN}
 
     def _set_columns(self, table):
         self.n_features_in_ = table.n_features
@@ -200,15 +191,8 @@ class DaskWhitened:
         return {**super().__getstate__(), "client": None}
 
 
-_CONSTRAINTS = {
-    "client": [Client, None],
-    "compute_chunk_sizes": ["boolean"],
-    "verbose": ["verbose"],
-}
-_CLASSES = (
-    "declare the class set, classes=[...]: to read it from y would take a pass of its own, and "
-    "tell whether a rare class occurs."
-)
+_OWN = {"client": [Client, None], "compute_chunk_sizes": ["boolean"], "verbose": ["verbose"]}
+_NO_CLASSES = "declare the class set, classes=[...]: reading it takes a pass and tells rare ones."
 _PARAMETERS = """
     client : distributed.Client, default=None
         Whose workers compute the sums. None takes the current client, and without any reads one
@@ -222,15 +206,6 @@ _PARAMETERS = """
 """
 
 
-# Attributes of a parameter that isn't here.
-_OF_INFERENCE = (
-    "coef_std_error_",
-    "intercept_std_error_",
-    "inference_quality_",
-    "inference_reasons_",
-)
-
-
 def _told_as(local):
     """Give a class the text of another, with what this one has of its parameters and attributes."""
 
@@ -239,7 +214,7 @@ def _told_as(local):
         text = inspect.cleandoc("\n" + inspect.getdoc(local)).partition("\n")[2]
         text = text.replace("\nledger : ", f"\n{inspect.cleandoc(_PARAMETERS)}\n\nledger : ", 1)
         of_local, own = (set(inspect.signature(kind).parameters) for kind in (local, cls))
-        for name in [*(of_local - own), *_OF_INFERENCE]:
+        for name in [*(of_local - own), *INFERRED]:
             text = re.sub(rf"^{name} : .*\n(?:\n|    .*\n)*", "", text, count=1, flags=re.MULTILINE)
         text = text.partition("\nExamples\n")[0]
         cls.__doc__ = f"{summary}\n{text}{rest}\n"
@@ -263,7 +238,7 @@ class DaskDPRidge(DaskWhitened, DPRidge):
     """
 
     _local = DPRidge
-    _parameter_constraints = {**DPRidge._parameter_constraints, **_CONSTRAINTS}  # noqa: RUF012
+    _parameter_constraints = {**DPRidge._parameter_constraints, **_OWN}  # noqa: RUF012
 
     def __init__(
         self,
@@ -333,10 +308,7 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
     """
 
     _local = DPLogisticRegression
-    _parameter_constraints = {  # noqa: RUF012
-        **DPLogisticRegression._parameter_constraints,
-        **_CONSTRAINTS,
-    }
+    _parameter_constraints = {**DPLogisticRegression._parameter_constraints, **_OWN}  # noqa: RUF012
 
     def __init__(
         self,
@@ -385,7 +357,7 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
 
     def _n_outputs_of(self, table):
         if self.classes is None:
-            raise ValueError(_CLASSES)
+            raise ValueError(_NO_CLASSES)
         # Labels of one record have as many columns as those of all.
         return self._encoded_class()[1].shape[1]
 
@@ -394,10 +366,6 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
 
     def _publish(self, weights, bias, table):
         self._set_weights(weights, bias, self._encoded_class()[0])
-
-    def _set_report(self, steps, report):
-        super()._set_report(steps, report)
-        self.momentum_ = steps.momentum
 
     def decision_function(self, X):
         """Compute decision values of rows in memory or in partitions. Rows are not clipped.

@@ -29,25 +29,18 @@ class _Reader:
     """What workers get to know; see `skdp.dask._parts.read_part`."""
 
     classes: np.ndarray
-    data_norm: float
-    bias: float
-    clip: bool
-    n_jobs: int | None = None
+    # Arguments of `clip_rows`.
+    bounds: dict
 
     name: ClassVar = "label_aggregate"
     checks_of_targets: ClassVar = {}
+    n_jobs: ClassVar = None
 
     def block_rows(self, n_features):
         return BLOCK
 
     def certified_rows(self, X):
-        return clip_rows(
-            X,
-            data_norm=self.data_norm,
-            fit_intercept=self.bias > 0.0,
-            bias=self.bias,
-            clip=self.clip,
-        )
+        return clip_rows(X, **self.bounds)
 
     def targets(self, y):
         return encode_labels(y, self.classes)[1]
@@ -144,18 +137,13 @@ def label_aggregate(
     data_norm = check_positive(data_norm, "data_norm")
     # With this constant the intercept's noise and the others' cost about the same.
     bias = data_norm / table.n_features**0.25 if fit_intercept else 0.0
-    parameters = {
-        "fit_intercept": fit_intercept,
-        "epsilon": epsilon,
-        "delta": delta,
-        "data_norm": data_norm,
-        "mechanism": mechanism,
-    }
-    account = resolve_account(ledger, "label_aggregate", parameters)
-    budget = LabelBudget(epsilon, delta, mechanism=mechanism, account=account)
+    promised = {"epsilon": epsilon, "delta": delta, "mechanism": mechanism}
+    bounds = {"data_norm": data_norm, "fit_intercept": fit_intercept}
+    account = resolve_account(ledger, "label_aggregate", promised | bounds)
+    budget = LabelBudget(**promised, account=account)
     # Labels of one record have as many columns as those of all.
     classes, targets = encode_labels(np.asarray(classes)[:1], classes)
-    reader = _Reader(classes, data_norm, bias, budget.is_private)
+    reader = _Reader(classes, {**bounds, "bias": bias, "clip": budget.is_private})
     n_columns, longest = table.n_features + fit_intercept, float(np.hypot(data_norm, bias))
     (plan,) = plan_walr(
         budget,

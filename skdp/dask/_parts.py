@@ -1,8 +1,9 @@
-"""Rows that lie in parts: what is kept of each part, and sums over it."""
+"""Rows that lie in parts: their digests, what is kept of each part, and sums over it."""
 
 from contextlib import nullcontext
-from hashlib import blake2b
-from typing import NamedTuple, Protocol
+from functools import lru_cache
+from hashlib import blake2b, shake_128
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -11,63 +12,111 @@ from skdp._bounds import BoundedRows, null_records
 from skdp._sklearn import validate_arrays
 from skdp._sparse import canonical
 from skdp._threads import single_threaded_blas
-from skdp.dask._digest import KeyedDigest, private_blocks
+from skdp.dask._clients import RowsChangedError
 from skdp.linear_model.walr._solver import PublicRows
 from skdp.linear_model.whitened._row_sums import RowSums
 
 _OTHER_SIZE = "a partition has another number of rows than the collection states."
 _OTHER_COLUMNS = "a partition of {} has other columns than the collection states."
 FLOATS = [np.float64, np.float32]
+# Of digests: 64-bit words that are multiplied at a time.
+_WORDS, _WORD_BYTES = 8192, 8
+_DIGEST_BYTES = 16
 
 
-class Reader(Protocol):
-    """What workers get to know of whoever asks: no seed, ledger or client.
+class KeyedDigest(NamedTuple):
+    """What takes digests of arrays, alike on every machine and for one fit.
 
-    Attributes
-    ----------
-    name : str
-        Of whom messages are to speak.
-    checks_of_targets : dict
-        Arguments of `sklearn.utils.check_X_y`.
-    n_jobs : int or None
+    Rows have a digest for each block of theirs. Its 64-bit words w, 8192 at a time, give two sums
+    modulo 2**64, of ``k w`` and of ``k`` times w with its bytes in reverse, where the multipliers k
+    follow from the key. If blocks differ, so do the lower 32 bits of a word or those of its
+    reverse, and over the choice of the key a sum is the same with probability at most 2**-33. The
+    sums are hashed, together with the last bytes that fill no word. The key is secret, so that
+    nobody can write rows whose digest is that of others.
     """
 
-    name: str
-    checks_of_targets: dict
-    n_jobs: int | None
+    key: bytes
 
-    def block_rows(self, n_features):
-        """Return of how many rows sums ask for at a time."""
+    def of(self, rows):
+        """Return the digest of a C-contiguous array of numbers, or of sparse rows."""
+        if not issparse(rows):
+            return _digest(rows, self.key)
+        found = blake2b(repr(rows.shape).encode(), digest_size=_DIGEST_BYTES)
+        for part in (rows.data, rows.indices, rows.indptr):
+            found.update(_digest(np.ascontiguousarray(part), self.key))
+        return found.digest()
 
-    def certified_rows(self, X):
-        """Return `BoundedRows`."""
+    def watched(self, X, size, digests):
+        """Return rows of which each block is compared with its digest when it is asked for.
 
-    def targets(self, y):
-        """Return targets of shape (m, k)."""
+        So memory is read once for both. Sparse rows, which nobody else can write to, have one
+        digest, and are compared now. `digests` are those of the blocks that `private_blocks` gives,
+        one after another. Rows that have others raise a RowsChangedError, now or later.
+        """
+        if not issparse(X):
+            return _Watched(X, size, digests, self)
+        if self.of(X) != digests:
+            raise RowsChangedError
+        return X
 
-    def loss(self, n_outputs):
-        """Return the loss, if there is to be one."""
+
+def private_blocks(X, size):
+    """Give the first row of each block of rows, and a copy of it that nobody else can write to.
+
+    Another task or process may write to a file, or to what a worker holds, at any time. What is
+    measured of rows, and added up, must be of the numbers that their digest was taken of. Sparse
+    rows, which nobody else can write to, are one block.
+    """
+    if issparse(X):
+        yield 0, X
+        return
+    for start in range(0, len(X), size):
+        yield start, np.array(X[start : start + size])
+
+
+class _Watched:
+    """Rows that can be asked for, as copies, by those slices only which have a digest."""
+
+    def __init__(self, X, size, digests, seal):
+        self._X, self._size, self._digests, self._seal = X, size, digests, seal
+        self.shape = X.shape
+
+    def __getitem__(self, block):
+        rows = np.array(self._X[block])
+        place = block.start // self._size * _DIGEST_BYTES
+        # A slice that is no block has a digest that is in no place.
+        if self._seal.of(rows) != self._digests[place : place + _DIGEST_BYTES]:
+            raise RowsChangedError
+        return rows
+
+
+def _digest(array, key):
+    found = blake2b(f"{array.dtype.str}{array.shape}".encode(), digest_size=_DIGEST_BYTES)
+    content = array.reshape(-1).view(np.uint8)
+    n_bytes = content.size - content.size % _WORD_BYTES
+    words, multipliers = content[:n_bytes].view(np.uint64), _multipliers(key)
+    whole = words.size - words.size % _WORDS
+    for part in (words[:whole].reshape(-1, _WORDS), words[np.newaxis, whole:]):
+        for seen in (part, part.view(part.dtype.newbyteorder())):
+            found.update(np.einsum("ij,j->i", seen, multipliers[: part.shape[1]]))
+    found.update(content[n_bytes:])
+    return found.digest()
+
+
+@lru_cache(maxsize=8)
+def _multipliers(key):
+    drawn = shake_128(key).digest(_WORDS * _WORD_BYTES)
+    return np.frombuffer(drawn, "<u8").astype(np.uint64)
 
 
 class PartitionSpec(NamedTuple):
-    """What a collection states of a part.
-
-    Attributes
-    ----------
-    size, n_features : int
-        Numbers of rows and of their columns.
-    names : list or None
-        Of columns, where rows are a data frame.
-    n_targets : int or None
-        Number of targets, None where they have one axis.
-    null_rows : list of int or None
-        Null records, see `skdp._bounds.null_records`.
-    """
+    """What a collection states of a part; see `Table`."""
 
     size: int
     n_features: int
     names: list | None
     n_targets: int | None
+    # Null records, see `skdp._bounds.null_records`.
     null_rows: list | None
 
     def fault_of(self, X, y):
@@ -86,46 +135,31 @@ class RejectedPartition(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What is kept of the rows of a part from one pass to the next, besides the rows.
+    """What is kept of the m rows of a part from one pass to the next, besides the rows."""
 
-    Attributes
-    ----------
-    targets : ndarray of shape (m, k)
-    scale, bias, norm
-        See `skdp._bounds.BoundedRows`.
-    seal : KeyedDigest
-    size : int
-        Rows of a block.
-    digests : bytes
-        Of the blocks of the rows.
-    digest : bytes
-        Of these and of the targets.
-    lengths : ndarray of shape (m,) or None
-        Of mapped rows, see `RowSums.bound_slopes`.
-    """
-
+    # Of shape (m, k).
     targets: np.ndarray
+    # See `skdp._bounds.BoundedRows`.
     scale: np.ndarray | None
     bias: float
     norm: np.ndarray
     seal: KeyedDigest
+    # Rows of a block.
     size: int
+    # Of the blocks of the rows; and of these and of the targets.
     digests: bytes
     digest: bytes
+    # Of mapped rows, see `RowSums.bound_slopes`.
     lengths: np.ndarray | None = None
 
 
 def read_part(reader, stated, seal, X, y):
     """Return what is kept of a part, or a `RejectedPartition`.
 
-    An error would be logged by the worker together with what it was computing.
-
-    Parameters
-    ----------
-    reader : Reader
-    stated : PartitionSpec
-    seal : KeyedDigest
-    X, y : array-like
+    An error would be logged by the worker together with what it was computing. The reader is what
+    workers get to know of whoever asks: no seed, ledger or client. It has a `name` for messages,
+    `checks_of_targets` (arguments of `sklearn.utils.check_X_y`), `block_rows(n_features)`,
+    `certified_rows(X)`, `targets(y)` of shape (m, k), `n_jobs`, and if there is one a `loss`.
     """
     if fault := stated.fault_of(X, y):
         return RejectedPartition(fault)
@@ -160,9 +194,8 @@ def _joined_scales(bounded):
     """Return the clipping factors of all blocks, or None if no row of any is clipped."""
     if all(rows.scale is None for rows in bounded):
         return None
-    return np.concatenate(
-        [np.ones(rows.norm.size) if rows.scale is None else rows.scale for rows in bounded]
-    )
+    scales = (np.ones(rows.norm.size) if rows.scale is None else rows.scale for rows in bounded)
+    return np.concatenate(list(scales))
 
 
 def measure_part(reader, n_threads, X, kept, A, bound):

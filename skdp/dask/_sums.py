@@ -2,9 +2,9 @@
 
 import os
 import tempfile
-from abc import ABC, abstractmethod
+from collections import defaultdict
 from contextlib import contextmanager
-from itertools import chain, repeat, starmap
+from itertools import chain, repeat
 from uuid import uuid4
 
 import dask
@@ -16,9 +16,9 @@ from skdp._bounds import present_records
 from skdp._random import random_name
 from skdp._sklearn import as_configured_here
 from skdp._threads import map_in_order, single_threaded_blas, sum_in_order
-from skdp.dask._clients import RowsChangedError, call_client, call_locally, compute_part, culled
-from skdp.dask._digest import KeyedDigest
+from skdp.dask._clients import RowsChangedError, call_client, call_locally, culled
 from skdp.dask._parts import (
+    KeyedDigest,
     PartitionSpec,
     RejectedPartition,
     measure_part,
@@ -35,30 +35,26 @@ _MOST_IN_MEMORY = 2**27
 _MOST_GATHERED, _BRANCHES = 64, 16
 
 
-class PartedSums(ABC):
+class PartedSums:
     """What `solve_whitened` asks of rows, summed over parts.
 
     The sum of a part is on the grid of the mechanism that will release the whole. So parts may be
     added in any order, and a part that was computed twice counts as it did before. Without noise
-    there is no grid: sums are then added in the order of parts.
+    there is no grid: sums are then added in the order of parts. `on_pass` is called at the end of
+    every pass over the rows; for the reader see `read_part`.
 
-    Parameters
-    ----------
-    table : Table
-    reader : Reader
-    on_pass : callable
-        Called at the end of every pass over the rows.
+    Subclasses have `read`, which keeps what is kept of all parts (a ValueError that quotes no entry
+    if one can't be used), `_measure`, which keeps lengths of mapped rows, too, and `_sums`, which
+    gives sums that add up to the whole: in the order of parts where they aren't exact.
     """
 
     def __init__(self, table, reader, on_pass):
         self._table, self._reader, self._on_pass = table, reader, on_pass
-        self._A = self._bound = None
         self._seal = KeyedDigest(random_name().encode())
         null_rows = _null_rows_of_parts(table.sizes)
         shape = table.n_features, table.names, table.n_targets
-        self._stated = [
-            PartitionSpec(s, *shape, n) for s, n in zip(table.sizes, null_rows, strict=True)
-        ]
+        sizes = zip(table.sizes, null_rows, strict=True)
+        self._stated = [PartitionSpec(size, *shape, null) for size, null in sizes]
 
     def moment(self, mechanism):
         """See `RowSums.moment`."""
@@ -88,24 +84,6 @@ class PartedSums(ABC):
         self._on_pass()
         return total
 
-    @abstractmethod
-    def read(self):
-        """Read all parts once, and keep what is kept of them.
-
-        Raises
-        ------
-        ValueError
-            If a part can't be used; the message quotes no entry.
-        """
-
-    @abstractmethod
-    def _measure(self):
-        """Keep the lengths of mapped rows, too."""
-
-    @abstractmethod
-    def _sums(self, name, function, args, is_exact):
-        """Give sums that add up to the whole: in the order of parts where they aren't exact."""
-
 
 class LocalSums(PartedSums):
     """Parts that are read in order by this process, as many at a time as it has threads.
@@ -127,7 +105,7 @@ class LocalSums(PartedSums):
     def _read(self):
         @as_configured_here
         def read(stated, *pair):
-            X, y = starmap(compute_part, pair)
+            X, y = (call_locally(dask.get, *part) for part in pair)
             return call_locally(read_part, self._reader, stated, self._seal, X, y)
 
         parts = zip(self._stated, self._rows, self._targets, strict=True)
@@ -144,7 +122,7 @@ class LocalSums(PartedSums):
     def _each(self, function, args):
         @as_configured_here
         def call(part, kept):
-            X = compute_part(*part)
+            X = call_locally(dask.get, *part)
             return call_locally(function, self._reader, self._n_threads, X, kept, *args)
 
         return map_in_order(call, zip(self._rows, self._kept, strict=True), self._n_parts)
@@ -193,38 +171,26 @@ class ClusterSums(PartedSums):
     A pass is one task a worker where workers hold the parts, and one task a part otherwise. Tasks
     have no coins and no state, and what they need can be computed again: a worker that dies costs
     time.
-
-    Parameters
-    ----------
-    table, reader, on_pass
-        See `PartedSums`.
-    client : distributed.Client
     """
 
     def __init__(self, table, reader, on_pass, client):
         super().__init__(table, reader, on_pass)
         self._client = client
         self._rows = client.compute(table.rows) if table.held else table.rows
-        self._kept = []
 
     def read(self):
         parts = zip(self._stated, repeat(self._seal), self._rows, self._table.targets, strict=False)
         self._kept = self._submit("read", [(read_part, self._reader, *part) for part in parts])
-        found = self._gather(self._submit("check", [(_verdict, kept) for kept in self._kept]))
-        _refuse_if_any(found)
         # A part that is read again, targets included, is to be what it was.
-        self._digests = found
+        self._digests = self._gather(self._submit("check", [(_verdict, k) for k in self._kept]))
+        _refuse_if_any(self._digests)
         self._on_pass()
 
     def _measure(self):
-        self._kept = self._submit(
-            "measure",
-            [
-                (_measure_part, self._reader, *part, self._A, self._bound)
-                for part in zip(self._rows, self._kept, self._digests, strict=True)
-            ],
-        )
+        parts = zip(self._rows, self._kept, self._digests, strict=True)
+        tasks = [(_measure_part, self._reader, *part, self._A, self._bound) for part in parts]
         # An error is seen when they are asked for.
+        self._kept = self._submit("measure", tasks)
 
     def _sums(self, name, function, args, is_exact):
         tasks, workers, places = [], [], []
@@ -246,10 +212,9 @@ class ClusterSums(PartedSums):
         if not self._table.held:
             return [(None, [place]) for place in range(len(self._rows))]
         holders = call_client(self._client.who_has, self._rows)
-        by_worker = {}
+        by_worker = defaultdict(list)
         for place, future in enumerate(self._rows):
-            held_by = holders.get(future.key) or (None,)
-            by_worker.setdefault(min(held_by, key=str), []).append(place)
+            by_worker[min(holders.get(future.key) or (None,), key=str)].append(place)
         return by_worker.items()
 
     def _submit(self, name, tasks, workers=None):
@@ -313,18 +278,7 @@ def _n_threads(reader):
 
 @contextmanager
 def passes(table, reader, *, client=None, verbose=0):
-    """Give sums over the rows of a table, which were read once.
-
-    Parameters
-    ----------
-    table : Table
-    reader : estimator
-        See `skdp.dask._parts.read_part`.
-    client : distributed.Client, default=None
-        None takes this process.
-    verbose : int, default=0
-        Whether to show how many passes were made.
-    """
+    """Give sums over the rows of a table, which were read once: by a client or in this process."""
     with _bar(verbose) as on_pass, single_threaded_blas:
         if client is None:
             sums = LocalSums(table, reader, on_pass)

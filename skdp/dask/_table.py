@@ -1,4 +1,4 @@
-"""Collections of Dask as rows in parts."""
+"""Collections of Dask as rows in parts, and what a function makes of these, lazily."""
 
 from typing import NamedTuple
 from uuid import uuid4
@@ -6,45 +6,41 @@ from uuid import uuid4
 import dask
 import dask.array
 import numpy as np
+import pandas as pd
 from dask.base import is_dask_collection
+from distributed import futures_of
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
 
-from skdp.dask._clients import call_client, compute_here
+from skdp.dask._clients import call_client, call_locally
+from skdp.ledger._account import ALREADY_CHARGED
+from skdp.preprocessing import BoundsScaler, NormClipper
 
 _NO_COLLECTION = "{} must be a Dask array or data frame, whose partitions are rows."
 _UNKNOWN = (
-    "the number of rows in a partition of {0} is not known. It is public in this library: have it "
-    "computed by compute_chunk_sizes=True, or of an array by {0}.compute_chunk_sizes(), of a data "
-    "frame by {0}.to_dask_array(lengths=True)."
+    "the number of rows in a partition of {0} is not known. It is public: have it computed by "
+    "compute_chunk_sizes=True, {0}.compute_chunk_sizes() or {0}.to_dask_array(lengths=True)."
 )
 _OTHER_PARTS = (
-    "X and y have other numbers of rows in their partitions; of arrays take "
-    "y.rechunk({0: X.chunks[0]})."
+    "X and y have other numbers of rows in their partitions: take y.rechunk({0: X.chunks[0]})."
 )
-_NO_ROWS = "Found array with 0 sample(s) while a minimum of 1 is required."
+# They learn nothing, and are fitted to know the number of columns.
+_LEARN_NOTHING = (BoundsScaler, NormClipper)
+_NOT_FOR_WORKERS = {"random_state": None, "ledger": ALREADY_CHARGED}
 
 
 class Table(NamedTuple):
-    """Rows and targets in parts, none of which is empty, and their public sizes.
-
-    Attributes
-    ----------
-    rows, targets : list of Delayed
-    sizes : list of int
-    n_features : int
-    names : list or None
-        Of columns, where X is a data frame.
-    n_targets : int or None
-        None where y has one axis.
-    held : list of distributed.Future
-        What workers hold of X, empty where it is computed when it is needed.
-    """
+    """Delayed rows and targets in parts, none of which is empty, and their public sizes."""
 
     rows: list
     targets: list
     sizes: list
     n_features: int
+    # Of columns, where X is a data frame.
     names: list | None
+    # None where y has one axis.
     n_targets: int | None
+    # Futures of what workers hold of X; empty where it is computed when it is needed.
     held: list
 
     @property
@@ -61,16 +57,9 @@ class Table(NamedTuple):
 
 
 def read_table(X, y, *, compute_chunk_sizes=False, client=None):
-    """Return the parts of two collections.
+    """Return the parts of two collections as a `Table`.
 
-    Parameters
-    ----------
-    X : dask.array.Array or dask.dataframe.DataFrame
-    y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
-    compute_chunk_sizes : bool, default=False
-        Whether to compute sizes that aren't known.
-    client : distributed.Client, default=None
-        Whose workers compute them; None takes this process.
+    Sizes that aren't known are computed if asked for, by the client's workers or in this process.
 
     Raises
     ------
@@ -87,17 +76,12 @@ def read_table(X, y, *, compute_chunk_sizes=False, client=None):
     if n_rows != n_targets:
         raise ValueError(_OTHER_PARTS)
     if not sum(n_rows):
-        raise ValueError(_NO_ROWS)
-    held = _futures(X)
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    held = futures_of(X)
     parts = [part for part in zip(rows, targets, n_rows, strict=True) if part[2]]
     names = list(X.columns) if hasattr(X, "columns") else None
-    return Table(
-        *map(list, zip(*parts, strict=True)),
-        n_features,
-        names,
-        width,
-        held if len(held) == len(rows) else [],
-    )
+    held = held if len(held) == len(rows) else []
+    return Table(*map(list, zip(*parts, strict=True)), n_features, names, width, held)
 
 
 def _partitions(collection, name, compute_chunk_sizes, client):
@@ -135,11 +119,10 @@ def parts_of_frame(frame):
 
 
 def _counted(parts, client):
-    counts = [
-        dask.delayed(_n_rows)(part, dask_key_name=f"skdp-count-{uuid4().hex}") for part in parts
-    ]
+    count = dask.delayed(_n_rows)
+    counts = [count(part, dask_key_name=f"skdp-count-{uuid4().hex}") for part in parts]
     if client is None:
-        return compute_here(*counts)
+        return call_locally(dask.compute, *counts, scheduler="synchronous")
     return call_client(client.gather, call_client(client.compute, counts, optimize_graph=False))
 
 
@@ -148,15 +131,7 @@ def _n_rows(part):
 
 
 def check_rows(X):
-    """Raise an error if X isn't a collection of rows with columns.
-
-    Raises
-    ------
-    TypeError
-        If it is no Dask array or data frame.
-    ValueError
-        If it has another number of axes than 2.
-    """
+    """Raise a TypeError if X is no Dask array or data frame, a ValueError if not of two axes."""
     if not _is_table(X):
         raise TypeError(_NO_COLLECTION.format("X"))
     if X.ndim != 2:
@@ -168,9 +143,83 @@ def _is_table(collection):
     return is_dask_collection(collection) and isinstance(getattr(collection, "ndim", None), int)
 
 
-def _futures(collection):
-    try:
-        from distributed import futures_of
-    except ImportError:
-        return []
-    return futures_of(collection)
+def map_rows(function, X):
+    """Return what a function of rows makes of each partition, as a lazy array.
+
+    It is called on one row before, so that columns that don't fit are refused at once.
+    """
+    check_rows(X)
+    made = np.asarray(function(_one_row(X)))
+    names = getattr(X, "columns", None)
+    if names is None:
+        if len(X.chunks[1]) > 1:
+            X = X.rechunk({1: -1})
+        shape = {"drop_axis": 1} if made.ndim == 1 else {"chunks": (X.chunks[0], made.shape[1:])}
+        return X.map_blocks(function, dtype=made.dtype, meta=made[:0], **shape)
+    like = {"shape": (np.nan, *made.shape[1:]), "dtype": made.dtype}
+    parts = map(dask.delayed(function), parts_of_frame(X))
+    arrays = [dask.array.from_delayed(part, **like) for part in parts]
+    return dask.array.concatenate(arrays, allow_unknown_chunksizes=True)
+
+
+def without_secrets(value):
+    """Return a copy of an estimator, and of those in it, without their seeds and ledgers."""
+    if isinstance(value, BaseEstimator):
+        # Its own way to be copied would warn of the seed.
+        made = object.__new__(type(value))
+        for name, part in vars(value).items():
+            vars(made)[name] = _NOT_FOR_WORKERS.get(name, without_secrets(part))
+        return made
+    if type(value) in (list, tuple):
+        return type(value)(map(without_secrets, value))
+    return value
+
+
+def _one_row(X):
+    """Return a row of nothing in particular, with the names of the columns."""
+    row = np.zeros((1, X.shape[1]))
+    names = getattr(X, "columns", None)
+    return row if names is None else pd.DataFrame(row, columns=names)
+
+
+def transform(transformer, X):
+    """Transform the partitions of a collection, lazily.
+
+    Parameters
+    ----------
+    transformer : transformer
+        One that takes rows by themselves: of :mod:`skdp.preprocessing`, or a pipeline of such. It
+        is fitted before, on rows in memory, unless it learns nothing (``BoundsScaler``,
+        ``NormClipper``). Private transformers can't be fitted on Dask collections. Workers get a
+        copy without its seeds and ledgers.
+    X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
+        Rows, in partitions.
+
+    Returns
+    -------
+    X_transformed : dask.array.Array of shape (n_samples, n_outputs)
+        A lazy array, whose partitions have as many rows.
+
+    Raises
+    ------
+    NotFittedError
+        If the transformer learns from data and isn't fitted.
+    TypeError
+        If X is no Dask collection.
+    ValueError
+        If X has one axis, or columns that don't fit the transformer.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from skdp.dask import transform
+    >>> from skdp.preprocessing import BoundsScaler
+    >>> X = da.ones((1_000, 2), chunks=(250, 2))
+    >>> transform(BoundsScaler(feature_bounds=(0, 10)), X).compute().min()
+    np.float64(-0.8)
+    """
+    check_rows(X)
+    if isinstance(transformer, _LEARN_NOTHING):
+        transformer = clone(transformer).fit(_one_row(X))
+    check_is_fitted(transformer)
+    return map_rows(without_secrets(transformer).transform, X)

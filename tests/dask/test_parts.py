@@ -23,11 +23,17 @@ from distributed import Client, LocalCluster, futures_of, get_worker
 
 from skdp._bounds import null_records
 from skdp._mechanisms import GaussianMechanism
-from skdp.dask import DaskDPRidge, _digest, _labels, _sums, label_aggregate, transform
+from skdp.dask import DaskDPRidge, _labels, _parts, _sums, label_aggregate, transform
 from skdp.dask._clients import CHANGED, RowsChangedError
-from skdp.dask._digest import KeyedDigest
 from skdp.dask._estimators import Reader
-from skdp.dask._parts import PartitionSpec, RejectedPartition, part_by_label, part_moment, read_part
+from skdp.dask._parts import (
+    KeyedDigest,
+    PartitionSpec,
+    RejectedPartition,
+    part_by_label,
+    part_moment,
+    read_part,
+)
 from skdp.dask._table import parts_of_frame
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
@@ -182,9 +188,10 @@ def test_rows_that_change_while_their_bounds_are_made_are_noticed(
         DaskDPRidge(client=where, **RIDGE).fit(X, y)
 
 
+LABEL_BOUNDS = {"data_norm": 1.5, "fit_intercept": True, "bias": 0.5, "clip": True}
 READERS = [
     Reader(DPRidge(**RIDGE), None),
-    _labels._Reader(np.array([False, True]), 1.5, 0.5, True),
+    _labels._Reader(np.array([False, True]), LABEL_BOUNDS),
 ]
 
 
@@ -204,7 +211,7 @@ def sum_of(reader, X, kept):
 def test_what_is_added_up_is_what_was_compared(reader, as_kind, data, monkeypatch):
     X, y = as_kind(data[0]), data[1]
     kept = kept_of(reader, X, y if isinstance(reader, Reader) else y > 0.0)
-    expected, digest = sum_of(reader, X, kept), _digest._digest
+    expected, digest = sum_of(reader, X, kept), _parts._digest
 
     def then_written(rows, key):
         found = digest(rows, key)
@@ -212,7 +219,7 @@ def test_what_is_added_up_is_what_was_compared(reader, as_kind, data, monkeypatc
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(_digest, "_digest", then_written)
+        patch.setattr(_parts, "_digest", then_written)
         np.testing.assert_array_equal(sum_of(reader, X, kept), expected)
     with pytest.raises(RowsChangedError):
         sum_of(reader, X, kept)

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[dask]"')
 
 from skdp.dask._clients import RowsChangedError
-from skdp.dask._digest import KeyedDigest, private_blocks
+from skdp.dask._parts import KeyedDigest, private_blocks
 
 # Blocks of this many rows have full pieces of 8192 words, and a rest.
 SIZE = 3000

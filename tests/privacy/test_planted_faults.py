@@ -3,7 +3,6 @@
 import logging
 import sys
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -219,7 +218,7 @@ def steps_by_the_data(patch):
 
     def choosing(white, plan, rules):
         steps = choose(white, plan, rules)
-        return replace(steps, n_steps=steps.n_steps + (targets[-1] > 0.0))
+        return steps._replace(n_steps=steps.n_steps + (targets[-1] > 0.0))
 
     def seeing(self, rows, labels, *rest, original=RowSums.__init__, **others):
         targets.append(labels[K, 0])

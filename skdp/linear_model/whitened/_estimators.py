@@ -25,29 +25,22 @@ from skdp.linear_model._base import (
 )
 from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
-from skdp.linear_model.whitened._inference_sums import InferenceSums
 from skdp.linear_model.whitened._plan import (
     WhitenedProblem,
     plan_inference,
     plan_whitened,
     resolve_rows_per_group,
 )
-from skdp.linear_model.whitened._row_sums import RowSums, rounding_slack
+from skdp.linear_model.whitened._row_sums import InferenceSums, RowSums, rounding_slack
 from skdp.linear_model.whitened._solver import RULES, solve_whitened
 from skdp.linear_model.whitened._summary import InferenceMixin
 
 _AUTO = StrOptions({"auto"})
-_SPARSE_GROUPS = (
-    "Sparse data was passed for X, and with groups dense rows are required: use X.toarray()."
-)
 _NOT_INFERRED = (
     "inference=True takes dense rows, each a record of its own, without groups, public_weight and "
     "class_weight: what errors are made of isn't bounded or true otherwise."
 )
-_WEIGHED_GROUPS = (
-    "groups and weights (public_weight, class_weight) together are not supported: what a group "
-    "adds is cut as a whole."
-)
+_WEIGHED_GROUPS = "groups go without public_weight and class_weight: a group is cut as a whole."
 _CONSTRAINTS = {
     **{name: allowed for name, allowed in COMMON_CONSTRAINTS.items() if name != "accountant"},
     "moment_budget": [Interval(Real, 0, 1, closed="left"), _AUTO],
@@ -60,6 +53,7 @@ _CONSTRAINTS = {
     "inference": ["boolean"],
     "n_jobs": [Integral, None],
 }
+_SETTINGS = "moment_budget", "clipping_norm", "max_iter", "step_size", "momentum", "average"
 
 
 class _BaseWhitened(RowPrivateEstimator):
@@ -70,9 +64,6 @@ class _BaseWhitened(RowPrivateEstimator):
 
     def _takes_sparse(self):
         return not self.inference
-
-    def _has_bounds(self):
-        return True
 
     def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None):
         if self.n_jobs == 0:
@@ -99,55 +90,48 @@ class _BaseWhitened(RowPrivateEstimator):
             typical_weight=scale.typical,
             wanted_weight=scale.wanted,
             steepest=scale.steepest,
-            bounded_targets=self._has_bounds(),
+            bounded_targets=getattr(self, "target_bounds", ()) is not None,
         )
         make_plan = plan_inference if self.inference else plan_whitened
-        return make_plan(
-            problem,
-            budget,
-            moment_budget=self.moment_budget,
-            clipping_norm=self.clipping_norm,
-            max_iter=self.max_iter,
-            step_size=self.step_size,
-            momentum=self.momentum,
-            average=self.average,
-        )
+        return make_plan(problem, budget, **{name: getattr(self, name) for name in _SETTINGS})
 
     def _records(self, groups, X, weights):
         """Return the group of each row, or None, and how many records there are."""
         if self.inference and not (groups is None and weights.of_rows is None):
             raise ValueError(_NOT_INFERRED)
         if groups is not None and issparse(X):
-            raise TypeError(_SPARSE_GROUPS)
+            raise TypeError(
+                "Sparse data was passed for X, and groups need dense rows: use X.toarray()."
+            )
         if groups is not None and weights.of_rows is not None:
             raise ValueError(_WEIGHED_GROUPS)
         return encode_groups(groups, X.shape[0])
 
     def _solve(self, plan, rows, targets, stream, weights, codes=None):
         loss = self._loss(targets.shape[1])
+        solve, how = solve_whitened, {"rules": RULES[loss.name]}
         if self.inference:
-            return self._solve_inference(plan, rows, targets, stream, loss)
-        sums, how = RowSums, {"weights": weights.of_rows}
+            model = MODELS[loss.name]
+            solve, how = solve_inference, {"model": model}
+            sums = InferenceSums(model, rows, targets, loss, self.n_jobs)
         # Without noise nothing is cut, and a sum over groups is the sum over their rows.
-        if codes is not None and plan.budget.is_private:
-            sums, how = GroupSums, {"codes": codes, "largest_trace": plan.problem.row_norm**2}
-        with sums(rows, targets, loss, self.n_jobs, **how).at_work() as sums:
-            weights, steps = solve_whitened(sums, plan=plan, rules=RULES[loss.name], stream=stream)
-        check_finite(weights)
-        return weights, steps
+        elif codes is not None and plan.budget.is_private:
+            largest = plan.problem.row_norm**2
+            sums = GroupSums(rows, targets, loss, self.n_jobs, codes=codes, largest_trace=largest)
+        else:
+            sums = RowSums(rows, targets, loss, self.n_jobs, weights.of_rows)
+        with sums.at_work():
+            coefs, steps = solve(sums, plan=plan, stream=stream, **how)
+        check_finite(coefs)
+        return coefs, steps
 
-    def _solve_inference(self, plan, rows, targets, stream, loss):
-        model = MODELS[loss.name]
-        with InferenceSums(model, rows, targets, loss, self.n_jobs).at_work() as sums:
-            weights, steps = solve_inference(sums, plan=plan, model=model, stream=stream)
-        check_finite(weights)
-        return weights, steps
-
-    def _set_report(self, steps, report):
+    def _set_report(self, plan, steps, stream, also_public=(), **facts):
         self.n_iter_ = steps.n_steps
         self.clipping_norm_ = float(steps.clip)
         self.step_size_ = steps.size
-        self.privacy_report_ = report
+        facts["also_public"] = self._assumed() + also_public
+        reproducible = stream.reproducible
+        self.privacy_report_ = plan.report(n_steps=self.n_iter_, reproducible=reproducible, **facts)
 
 
 class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitened):
@@ -320,10 +304,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
     (1, 1e-05)-DP
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        **_CONSTRAINTS,
-        "target_bounds": ["array-like", None],
-    }
+    _parameter_constraints = {**_CONSTRAINTS, "target_bounds": ["array-like", None]}  # noqa: RUF012
 
     def __init__(
         self,
@@ -405,9 +386,8 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
             If y is sparse, or X with `inference` or `groups`, or an id can't be hashed.
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
-        )
+        checks = {"multi_output": True, "y_numeric": True}
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], **checks)
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
@@ -424,22 +404,10 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
-        report = plan.report(
-            n_steps=steps.n_steps,
-            reproducible=stream.reproducible,
-            also_public=self._assumed() + weights_public(public_weight),
-        )
         self._set_weights(coefs, rows.bias, units)
         self._set_errors(steps.errors, rows.bias, units.half_width)
-        self._set_report(steps, report)
+        self._set_report(plan, steps, stream, weights_public(public_weight))
         return self
-
-    def _has_bounds(self):
-        return self.target_bounds is not None
-
-    def _estimand_of_targets(self):
-        low, high = self.target_bounds or (None, None)
-        return "" if low is None else f"targets in [{low:g}, {high:g}], "
 
     def _loss(self, n_outputs):
         return LOSSES["squared_error"]
@@ -751,19 +719,14 @@ class DPLogisticRegression(
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
-        report = plan.report(
-            n_steps=steps.n_steps,
-            reproducible=stream.reproducible,
-            also_public=self._assumed() + weights_public(public_weight),
-        )
         self._set_weights(coefs, rows.bias, classes)
         self._set_errors(steps.errors, rows.bias, 1.0)
-        self._set_report(steps, report)
-        self.momentum_ = steps.momentum
+        self._set_report(plan, steps, stream, weights_public(public_weight))
         return self
 
-    def _estimand_of_targets(self):
-        return ""
+    def _set_report(self, plan, steps, *args, **facts):
+        super()._set_report(plan, steps, *args, **facts)
+        self.momentum_ = steps.momentum
 
     def _loss(self, n_outputs):
         return LOSSES["log_loss"] if n_outputs == 1 else Multinomial(n_outputs)

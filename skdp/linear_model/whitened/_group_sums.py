@@ -38,16 +38,8 @@ class GroupSums(RowSums):
     each row as if there were no other (BLAS doesn't; where it is used below, its products and sums
     are whole numbers, so that its order of work doesn't matter). So a group that has more rows, or
     other ones, moves no other group's part, and neither do threads or the order of the groups.
-
-    Parameters
-    ----------
-    rows, targets, loss, n_jobs
-        See `RowSums`.
-    codes : ndarray of shape (n,), int
-        The group of each row: all of 0, 1, ... up to the number of groups.
-    largest_trace : float
-        What the squared lengths of a group's rows may come to in the moment, at least the largest
-        of a row; public.
+    Of `codes`, the group of each row, all of 0, 1, ... occur. `largest_trace` is public: what the
+    squared lengths of a group's rows may come to in the moment, at least the largest of a row.
     """
 
     def __init__(self, rows, targets, loss, n_jobs=None, *, codes, largest_trace):
@@ -66,11 +58,6 @@ class GroupSums(RowSums):
         The moment of a group is that of its rows z, scaled down together so that its trace
         :math:`\sum \|z\|^2` is at most `largest_trace`. Scaled rows are cut towards 0 to whole
         numbers of a step, which doesn't make them longer, and then outer products add up exactly.
-
-        Parameters
-        ----------
-        mechanism : GaussianMechanism
-            That will release it.
         """
         with np.errstate(all="ignore"):
             share = _TRACE_PARTS / self._largest_trace
@@ -78,46 +65,30 @@ class GroupSums(RowSums):
             traces = np.add.reduceat(parts[self._order], self._ends[:-1])
             factors = np.sqrt(np.minimum(_TRACE_PARTS / traces, 1.0))
         # No entry of the sum of a block, or of all, goes beyond the limits.
-        bits = min(
-            _EXACT_BITS - math.ceil(math.log2(self._size)),
-            _INTEGER_BITS - math.ceil(math.log2(self._n_groups)),
-        )
+        of_block, of_all = (math.ceil(math.log2(n)) for n in (self._size, self._n_groups))
+        bits = min(_EXACT_BITS - of_block, _INTEGER_BITS - of_all)
         step = 2.0 ** (math.frexp(math.sqrt(self._largest_trace))[1] - bits // 2)
+        n_rows = len(self._codes)
 
         def add(start):
             total = np.zeros((self.n_columns, self.n_columns), dtype=np.int64)
-            for first in range(start, min(start + _JOB * self._size, len(self._codes)), self._size):
-                chosen = np.arange(first, min(first + self._size, len(self._codes)))
+            for first in range(start, min(start + _JOB * self._size, n_rows), self._size):
+                chosen = np.arange(first, min(first + self._size, n_rows))
                 z = self._rows.augmented(chosen)
                 z *= (factors[self._codes[chosen]] / step)[:, np.newaxis]
                 np.trunc(z, out=z)
                 total += (z.T @ z).astype(np.int64)
             return total
 
-        total = self._over(add, range(0, len(self._codes), _JOB * self._size))
+        total = self._over(add, range(0, n_rows, _JOB * self._size))
         return as_vector(total * step**2)
 
     def bound_slopes(self, A, bound):
-        """Have the sum of a group's ``A z c``, over its rows z with slopes c, cut to a length.
-
-        Parameters
-        ----------
-        A : ndarray of shape (p, p), or diagonal sparse array
-            Symmetric.
-        bound : float
-        """
+        """Have the sum of a group's ``A z c``, over its rows z with slopes c, cut to a length."""
         self._A, self._bound = A, bound
 
     def slopes(self, w, mechanism):
-        """Return the sum over groups of what each adds, cut, of shape (p, k).
-
-        Parameters
-        ----------
-        w : ndarray of shape (p, k)
-            Weights of the mapped rows.
-        mechanism : GaussianMechanism
-            Whose grid each group's part is rounded to.
-        """
+        """Return the sum of what groups add, cut and on the mechanism's grid; see `RowSums`."""
         weights = np.ascontiguousarray((self._A @ w).T)
 
         def add(blocks):
@@ -169,30 +140,12 @@ class GroupSums(RowSums):
             first = last
         return [blocks[start : start + _JOB] for start in range(0, len(blocks), _JOB)]
 
-    def _over(self, add, jobs):
-        """Return the sum of what `add` makes of each job."""
-
-        def quietly(job):
-            # A thread has a context of its own.
-            with np.errstate(all="ignore"):
-                return add(job)
-
-        each = map if self._helpers is None else self._helpers.map
-        return sum_in_order(each(quietly, jobs))
-
 
 def mapped(vectors, A):
     """Return products with a matrix whose bits don't hang on which vectors come together.
 
-    Parameters
-    ----------
-    vectors : ndarray of shape (m, p)
-    A : ndarray of shape (p, p), or diagonal sparse array
-        Symmetric.
-
-    Returns
-    -------
-    ndarray of shape (m, p), C-contiguous
+    The vectors are the rows of an array, and so are the products; the matrix is symmetric, diagonal
+    where it is sparse.
     """
     if issparse(A):
         return vectors * A.diagonal()

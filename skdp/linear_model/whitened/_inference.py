@@ -4,17 +4,16 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
 from skdp._mechanisms import as_symmetric
-from skdp.linear_model.whitened._solver import whiten
+from skdp.linear_model.whitened._solver import Steps, whiten
 from skdp.linear_model.whitened._standard_errors import (
-    Errors,
     Releases,
     estimate,
     inverse_of,
     map_moment,
     normal_curvature,
+    psi,
 )
 
 # Slopes are clipped at so many times their root mean square at most and at least, and in between
@@ -31,33 +30,22 @@ _MOST_OFF, _LEAST_MEAN = 2.0, 1e-3
 
 @dataclass(frozen=True)
 class SandwichCovariance:
-    """Weights whose matrix is the covariance of gradients: squares of clipped slopes.
+    """Weights whose matrix is the covariance of gradients: squares of clipped slopes."""
 
-    Attributes
-    ----------
-    clip : float
-        Of steps that settle, over the root of the number of columns that rows fill.
-    max_move : float
-        No step moves predictions by more, as a root mean square.
-    calm : float
-        Variance of predictions that noise may cause from step to step.
-    most_jitter : float
-        The largest noise of predictions, as a root mean square, that leaves the curvature as it is.
-    least_share : float
-        Of what was expected of the matrix, that it is raised to. Rows that were cut make it small
-        where it stands for errors; where it is the curvature, to raise it makes errors small.
-    steepest : float
-        No slope is larger where predictions are as targets are, in [-1, 1].
-    bend : float
-        Gradients at predictions that spread by a mean square of 1 move the intercept by no more.
-    """
-
+    # Of steps that settle, over the root of the number of columns that rows fill.
     clip: float = 1.6
+    # No step moves predictions by more, as a root mean square.
     max_move: float = math.inf
+    # Variance of predictions that noise may cause from step to step.
     calm: float = math.inf
+    # The largest noise of predictions, as a root mean square, that leaves the curvature as it is.
     most_jitter: float = math.inf
+    # Of what was expected of the matrix, that it is raised to. Rows that were cut make it small
+    # where it stands for errors; where it is the curvature, to raise it makes errors small.
     least_share: float = 1.0
+    # No slope is larger where predictions are as targets are, in [-1, 1].
     steepest: float = 2.0
+    # Gradients at predictions that spread by a mean square of 1 move the intercept by no more.
     bend: float = 0.0
 
     def weights(self, slopes, predictions):
@@ -77,20 +65,10 @@ class SandwichCovariance:
         return 1.0
 
     def next_clip(self, clip, share, jitter, noise, rows_a_column):
-        """Return the clip for the steps that are kept.
+        """Return the clip for the steps that are kept, from that before and the mean share at it.
 
-        Parameters
-        ----------
-        clip : float
-            Of those before.
-        share : float
-            The mean share at that clip.
-        jitter : float
-            What the noise of the weights adds to the mean square of what is clipped.
-        noise : float
-            Of the result, if the clip and the number of rows were 1.
-        rows_a_column : float
-            Number of rows over the number of columns that they fill.
+        `jitter` is what the noise of the weights adds to the mean square of what is clipped, and
+        `noise` that of the result, if the clip and the number of rows were 1.
         """
         seen = share * clip**2
         root = math.sqrt(max(seen - jitter, _LEAST_SEEN * seen))
@@ -106,13 +84,9 @@ class SandwichCovariance:
         """Return the matrix of weights if they don't depend on rows."""
         return share * clip**2 / np.trace(mapped.moment) * mapped.moment
 
-    def hessian(self, mapped, matrix):
-        """Return the curvature of the loss."""
-        return mapped.moment
-
-    def hessian_noise(self, white, moment_noise, matrix_noise):
-        """Return the deviation of a diagonal entry's noise, and the map that it is under."""
-        return moment_noise, white.A
+    def hessian(self, mapped, matrix, white, moment_noise, matrix_noise):
+        """Return the loss's curvature, the deviation of a diagonal entry's noise, and its map."""
+        return mapped.moment, moment_noise, white.A
 
 
 @dataclass(frozen=True)
@@ -132,7 +106,7 @@ class Logistic:
 
     def weights(self, slopes, predictions):
         """Return the slope of the loss's derivative for each row."""
-        return expit(predictions) * expit(-predictions)
+        return psi(predictions)
 
     def shares(self, weights, lengths, clip):
         """Return what share of its largest value, 1/4, a row's weight is."""
@@ -160,13 +134,9 @@ class Logistic:
         """Return the curvature for normal scores."""
         return self.curvature(mapped, u, self.correction(share, mapped, u))
 
-    def hessian(self, mapped, matrix):
-        """Return the curvature of the loss."""
-        return matrix
-
-    def hessian_noise(self, white, moment_noise, matrix_noise):
-        """Return the deviation of a diagonal entry's noise, and the map that it is under."""
-        return matrix_noise, np.eye(len(white.A))
+    def hessian(self, mapped, matrix, white, moment_noise, matrix_noise):
+        """Return the loss's curvature, the deviation of a diagonal entry's noise, and its map."""
+        return matrix, matrix_noise, np.eye(len(matrix))
 
 
 MODELS = {"squared_error": SandwichCovariance(), "log_loss": Logistic()}
@@ -180,17 +150,6 @@ _LARGEST_GAIN = 0.5
 _LEAST_SHARE = 1e-6
 
 
-@dataclass(frozen=True)
-class InferenceSteps:
-    """The steps that were taken, and what is known of their result; see `Steps`."""
-
-    n_steps: int
-    size: float
-    momentum: float
-    clip: float
-    errors: Errors
-
-
 # A warning about an overflow would tell of the data.
 @np.errstate(all="ignore")
 def solve_inference(sums, *, plan, model, stream):
@@ -198,35 +157,23 @@ def solve_inference(sums, *, plan, model, stream):
 
     In the coordinates u of ``w = A u``, with A as in `solve_whitened` and :math:`H_t` a curvature
     made of releases, :math:`u_{t+1} = u_t - \gamma_t H_t^{-1} g_t` with gains of 1 while steps
-    settle, and falling ones afterwards.
-
-    Parameters
-    ----------
-    sums : InferenceSums
-    plan : InferencePlan
-    model : SandwichCovariance or Logistic
-    stream : stream of `skdp._random`
-
-    Returns
-    -------
-    w : ndarray of shape (1, p)
-    steps : InferenceSteps
+    settle, and falling ones afterwards. Returns the weights, of shape (1, p), and `Steps`.
     """
     problem, n_rows = plan.problem, plan.n_rows
     released = plan.moment.mechanism.release(sums.moment(plan.moment.mechanism), stream)
     moment = as_symmetric(released, problem.n_columns) / n_rows
+    nothing = np.full((1, problem.n_columns), np.nan)
     if not np.isfinite(moment).all():
-        return np.full((1, problem.n_columns), np.nan), None
+        return nothing, None
     white = whiten(moment, plan)
     mapped = map_moment(white, problem, with_hidden=True)
     columns = max(white.effective_columns, float(bool(problem.bias)), _LEAST_COLUMNS)
     longest = problem.row_norm / math.sqrt(white.scale.min())
     # No row's slope is longer.
     largest = model.steepest * longest if problem.bounded_targets else math.inf
-    if plan.clipping_norm == "auto":
+    clip = plan.clipping_norm
+    if clip == "auto":
         clip = min(model.clip * math.sqrt(columns), largest)
-    else:
-        clip = plan.clipping_norm
 
     def gradient(u, mechanism):
         released = mechanism.release(sums.slopes(u[:, np.newaxis], mechanism), stream)
@@ -237,20 +184,17 @@ def solve_inference(sums, *, plan, model, stream):
         moves = math.sqrt(max(float(step @ mapped.moment @ step), 0.0))
         return step * min(1.0, model.max_move / max(moves, 1e-300))
 
-    def share(mechanism, u):
+    def means(mechanism, u):
         total = mechanism.release(sums.means(u[:, np.newaxis], mechanism), stream)
-        return total / n_rows
-
-    def believed(share, mechanism):
-        return max(float(share), mechanism.noise_std / n_rows, _LEAST_SHARE)
+        share, *lost = total / n_rows
+        return max(float(share), mechanism.noise_std / n_rows, _LEAST_SHARE), *lost
 
     u = np.zeros(problem.n_columns)
     sums.bound_slopes(white.A, clip)
     mechanism = plan.step_mechanism(clip, plan.n_steps, white.stretch)
     for _ in range(plan.n_settling):
         u = u - newton(u, gradient(u, mechanism), 1.0)
-    scale_mechanism, means_mechanism = plan.scale.mechanism, plan.means.mechanism
-    first_share = believed(*share(scale_mechanism, u), scale_mechanism)
+    (first_share,) = means(plan.scale.mechanism, u)
     correction = model.correction(first_share, mapped, u)
     if plan.clipping_norm == "auto" and plan.budget.is_private:
         n_kept = plan.n_steps - plan.n_settling
@@ -270,23 +214,21 @@ def solve_inference(sums, *, plan, model, stream):
         u = u - gain * newton(u, g, correction)
     mean_u = np.mean([u for u, _ in kept], axis=0)
     spread = np.mean([(u - mean_u) @ mapped.moment @ (u - mean_u) for u, _ in kept])
-    last_share, lost = share(means_mechanism, u)
-    last_share = believed(last_share, means_mechanism)
+    last_share, lost = means(plan.means.mechanism, u)
     is_cut = plan.budget.is_private and clip < largest
     bound = math.inf
     if plan.budget.is_private:
         bound = model.matrix_bound(clip, last_share, columns, longest)
-    matrix_mechanism = plan.matrix_mechanism(bound)
-    released = matrix_mechanism.release(
-        sums.matrix(u[:, np.newaxis], bound, matrix_mechanism), stream
-    )
+    of_matrix = plan.matrix_mechanism(bound)
+    released = of_matrix.release(sums.matrix(u[:, np.newaxis], bound, of_matrix), stream)
     if not all(np.isfinite(part).all() for part in (u, released)):
-        return np.full((1, problem.n_columns), np.nan), None
+        return nothing, None
+    rest = problem.bias**2
     found = estimate(
         Releases(
             white=white,
             least=float(np.linalg.eigvalsh(moment)[0]),
-            filled=_filled(moment, problem),
+            filled=float((np.trace(moment) - rest) / (problem.row_norm**2 - rest)),
             u=u,
             mean_u=mean_u,
             mean_gradient=np.mean([g for _, g in kept], axis=0),
@@ -294,36 +236,24 @@ def solve_inference(sums, *, plan, model, stream):
             share=last_share,
             columns=columns,
             lost=max(float(lost), 0.0) if is_cut else 0.0,
-            lost_noise=means_mechanism.noise_std / n_rows if is_cut else 0.0,
+            lost_noise=plan.means.mechanism.noise_std / n_rows if is_cut else 0.0,
             clip=clip,
             matrix=as_symmetric(released, problem.n_columns) / n_rows,
-            matrix_noise=matrix_mechanism.noise_std / n_rows,
+            matrix_noise=of_matrix.noise_std / n_rows,
             spread=float(spread),
         ),
         plan,
         model,
     )
-    steps = InferenceSteps(plan.n_steps, 1.0, 0.0, clip, found)
+    steps = Steps(plan.n_steps, 1.0, 0.0, plan.n_settling, clip, errors=found)
     return (white.A @ found.u)[np.newaxis], steps
-
-
-def _filled(moment, problem):
-    rest = problem.bias**2
-    return float((np.trace(moment) - rest) / (problem.row_norm**2 - rest))
 
 
 def _least_gain(calm, noise, moment, curvature):
     """Return the smallest gain of steps, up to a half, under which noise moves weights by little.
 
     With a gain of x, errors that follow each other vary by x / (2 - x) of what one step makes.
-
-    Parameters
-    ----------
-    calm : float
-        Allowed variance of predictions.
-    noise : float
-        Standard deviation of the noise of an entry of a gradient.
-    moment, curvature : ndarray of shape (p, p)
+    `calm` is the allowed variance of predictions, `noise` the deviation of a gradient's entry.
     """
     inverse = inverse_of(curvature)
     made = np.square(noise) * np.trace(inverse @ moment @ inverse)

@@ -1,7 +1,8 @@
 """Plans of private whitening: the rows' second moment, full-batch steps, and standard errors."""
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 from skdp._checks import check_count, check_flag, check_positive, check_real
 from skdp._plans._base import SPLIT_SLACK, Plan
@@ -26,25 +27,13 @@ _NO_MOMENT = (
 
 @dataclass(frozen=True)
 class WhitenedProblem:
-    """Public numbers of a training problem.
+    """Public numbers of a training problem; columns include the intercept's.
 
-    Parameters
-    ----------
-    n_rows, n_columns, n_outputs : int
-        Number of records, and sizes, the intercept's column included.
-    row_norm, bias : float
-        Bound on the norm of a certified row, or where records are groups on the root of the trace
-        of one's moment; and the constant of the intercept's column.
-    rounding_slack : float
-        See `GaussianMechanism`, for sums of rows as they are.
-    alpha : float
-        Regularisation.
-    smoothness : float
-        Bound on the slope of the loss's derivative.
-    typical_weight, wanted_weight, steepest : float
-        See `WeightScale`.
-    bounded_targets : bool
-        Whether targets are in [-1, 1] or labels.
+    `row_norm` bounds the norm of a certified row, or where records are groups the root of the trace
+    of one's moment. `bias` is the constant of the intercept's column, `smoothness` a bound on the
+    slope of the loss's derivative, and `bounded_targets` tells whether targets are in [-1, 1] or
+    labels. `rounding_slack` is for sums of rows as they are; see `GaussianMechanism`, and for
+    weights `WeightScale`.
     """
 
     n_rows: int
@@ -69,22 +58,9 @@ class WhitenedPlan(Plan):
     to together: T Gaussian releases of multiplier ``s sqrt(T)`` are one of multiplier s to the
     accountant, whatever T is.
 
-    Parameters
-    ----------
-    budget, n_rows
-        See `Plan`.
-    problem : WhitenedProblem
-    moment : Release or None
-        Of the sum of rows' outer products with themselves; None if it isn't bought.
-    steps : Release
-        One that stands for all steps together.
-    noise : float
-        Noise multiplier of one release that spends the whole budget.
-    max_iter, clipping_norm, step_size, momentum
-        As in the estimators, "auto" included.
-    average : bool
-    notes : tuple of str
-        Whether there was a choice not to buy the moment.
+    `moment` is of the sum of rows' outer products with themselves, and None if it isn't bought.
+    `steps` stands for all steps together, and `noise` is the multiplier of one release that spends
+    the whole budget. The rest is as in the estimators, "auto" included.
     """
 
     problem: WhitenedProblem
@@ -100,19 +76,13 @@ class WhitenedPlan(Plan):
 
     @property
     def events(self):
-        """The release of the moment, if it is bought, and one that stands for all steps."""
+        """The release of the moment, if it is bought, and one for all steps."""
         return self._events(1)
 
     def step_mechanism(self, bound, n_steps, stretch):
-        """Return the mechanism of each of so many steps.
+        """Return the mechanism of each of so many steps, for contributions within a bound.
 
-        Parameters
-        ----------
-        bound : float
-            What a record's contribution is clipped to.
-        n_steps : int
-        stretch : float
-            By how much the map of rows may make one direction longer than another.
+        The map of rows may make one direction longer than another by `stretch`.
         """
         return self.steps.split(n_steps).bounded(bound, stretch=stretch).mechanism
 
@@ -146,19 +116,24 @@ def resolve_rows_per_group(rows_per_group, budget, n_groups, n_columns, moment_b
     return min(max(_QUIET_ROWS * n_groups / max(noise, 1e-300), _LEAST_ROWS), _MOST_ROWS)
 
 
-def plan_whitened(
-    problem, budget, *, moment_budget, max_iter, clipping_norm, step_size, momentum, average
-):
-    """Plan private whitening.
+def _check_share(value, name):
+    value = check_real(value, name)
+    if not 0.0 <= value < 1.0:
+        raise ValueError(f"{name} must be in [0, 1).")
+    return value
 
-    Parameters
-    ----------
-    problem : WhitenedProblem
-    budget : Budget
-    moment_budget : float or "auto"
-        Share of the squared Gaussian-DP parameter that buys the second moment; 0 buys none.
-    max_iter, clipping_norm, step_size, momentum, average
-        As in the estimators.
+
+# Of settings other than "auto": they may come unvalidated (`sklearn.set_config`).
+_CHECKS = {
+    "max_iter": check_count,
+    "clipping_norm": check_positive,
+    "step_size": check_positive,
+    "momentum": _check_share,
+}
+
+
+def plan_whitened(problem, budget, *, moment_budget, average, **settings):
+    """Plan private whitening, by the settings of the estimators.
 
     Notes
     -----
@@ -171,48 +146,37 @@ def plan_whitened(
     if moment_budget == "auto":
         moment_budget = _AUTO_SHARE if problem.n_columns <= _MOST_COLUMNS else 0.0
         notes = () if moment_budget else (_NO_MOMENT,)
-    # Parameters may come unvalidated (`sklearn.set_config`).
-    moment_budget = check_real(moment_budget, "moment_budget")
-    if not 0.0 <= moment_budget < 1.0:
-        raise ValueError("moment_budget must be in [0, 1).")
-    if max_iter != "auto":
-        max_iter = check_count(max_iter, "max_iter")
-    if clipping_norm != "auto":
-        clipping_norm = check_positive(clipping_norm, "clipping_norm")
-    if step_size != "auto":
-        step_size = check_positive(step_size, "step_size")
-    if momentum != "auto" and not 0.0 <= check_real(momentum, "momentum") < 1.0:
-        raise ValueError("momentum must be in [0, 1).")
+    moment_budget = _check_share(moment_budget, "moment_budget")
+    for name, check in _CHECKS.items():
+        if settings[name] != "auto":
+            settings[name] = check(settings[name], name)
+    if not budget.is_private:
+        settings["clipping_norm"] = math.inf
     if moment_budget > 0.0 and problem.n_columns > _LARGEST_MOMENT:
         raise ValueError(_TOO_MANY_COLUMNS)
-    shared = {"n_records": problem.n_rows, "slack": problem.rounding_slack}
+    release = partial(budget.release, n_records=problem.n_rows, slack=problem.rounding_slack)
     moment = None
     if moment_budget > 0.0:
-        trace = problem.row_norm**2
-        moment = budget.release(
-            bound=trace,
-            pair_bound=trace * math.sqrt(2.0),
-            share=moment_budget,
-            size=problem.n_columns * (problem.n_columns + 1) // 2,
-            **shared,
+        trace, size = problem.row_norm**2, _moment_size(problem)
+        moment = release(
+            bound=trace, pair_bound=trace * math.sqrt(2.0), share=moment_budget, size=size
         )
-    steps = budget.release(
-        bound=1.0, share=1.0 - moment_budget, size=problem.n_columns * problem.n_outputs, **shared
-    )
+    size = problem.n_columns * problem.n_outputs
     return WhitenedPlan(
         budget=budget,
         n_rows=problem.n_rows,
         problem=problem,
         moment=moment,
-        steps=steps,
+        steps=release(bound=1.0, share=1.0 - moment_budget, size=size),
         noise=budget.calibrate(),
-        max_iter=max_iter,
-        clipping_norm=clipping_norm if budget.is_private else math.inf,
-        step_size=step_size,
-        momentum=momentum,
         average=check_flag(average, "average"),
         notes=notes,
+        **settings,
     )
+
+
+def _moment_size(problem):
+    return problem.n_columns * (problem.n_columns + 1) // 2
 
 
 # Shares of the squared Gaussian-DP parameter: of the moment where it is "auto", of each of the two
@@ -229,17 +193,9 @@ class InferencePlan(WhitenedPlan):
     """A plan of private whitening that also releases what standard errors are made of.
 
     In the order in which they are made: the moment, steps that settle, one number, the steps that
-    are kept, two numbers, and a matrix. All numbers of releases are fixed beforehand.
-
-    Parameters
-    ----------
-    n_steps, n_settling : int
-        All steps, and those of them that aren't kept.
-    scale, means, matrix : Release
-        Of a sum of one number in [0, 1] of each record, of sums of two such numbers, and of a sum
-        of positive semidefinite matrices of trace 1 at most.
-    **others
-        See `WhitenedPlan`.
+    are kept, two numbers, and a matrix. All numbers of releases are fixed beforehand. `scale` is of
+    a sum of one number in [0, 1] of each record, `means` of sums of two such numbers, and `matrix`
+    of a sum of positive semidefinite matrices of trace 1 at most.
     """
 
     n_steps: int
@@ -249,18 +205,8 @@ class InferencePlan(WhitenedPlan):
     matrix: Release
 
     def matrix_mechanism(self, bound):
-        """Return the mechanism of a sum of positive semidefinite matrices, one of each record.
-
-        Parameters
-        ----------
-        bound : float
-            Of the trace of a record's matrix.
-        """
+        """Return the mechanism of the matrix, for traces of records' matrices within a bound."""
         return self.matrix.bounded(bound * self.matrix.bound).mechanism
-
-    def report(self, **facts):
-        """Return the report of a run of this plan; see `Plan.report`."""
-        return super().report(**facts | {"n_steps": self.n_steps})
 
     def _events(self, n_steps):
         """All releases, whatever `n_steps` is: it is the plan's."""
@@ -272,16 +218,7 @@ class InferencePlan(WhitenedPlan):
 
 
 def plan_inference(problem, budget, *, moment_budget, max_iter, **settings):
-    """Plan private whitening with standard errors.
-
-    Parameters
-    ----------
-    problem : WhitenedProblem
-    budget : Budget
-    moment_budget, max_iter
-        As in the estimators.
-    **settings
-        The others of `plan_whitened`.
+    """Plan private whitening with standard errors, by the settings of the estimators.
 
     Raises
     ------
@@ -294,54 +231,35 @@ def plan_inference(problem, budget, *, moment_budget, max_iter, **settings):
     sqrt(k) apart, whatever the adjacency. Of positive semidefinite matrices of traces up to a bound
     none is longer than it, and two are at most sqrt(2) times as far apart, as in `plan_whitened`.
     """
-    _refuse(problem, settings)
-    if moment_budget == "auto":
-        moment_budget = _MOMENT_SHARE
-    if max_iter == "auto":
-        max_iter = _AUTO_STEPS
-    plain = plan_whitened(
-        problem, budget, moment_budget=moment_budget, max_iter=max_iter, **settings
-    )
-    if not 0.0 < moment_budget <= _LARGEST_SHARE:
-        raise ValueError(
-            f"inference=True needs a moment_budget above 0 and up to {_LARGEST_SHARE:g}."
-        )
-    if plain.max_iter < _LEAST_STEPS:
-        raise ValueError(f"inference=True needs a max_iter of at least {_LEAST_STEPS}.")
-    n_columns = problem.n_columns
-    left = 1.0 - moment_budget - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE
-    made = {field.name: getattr(plain, field.name) for field in fields(plain)}
-    made["steps"] = replace(
-        plain.steps, noise_multiplier=SPLIT_SLACK * plain.noise / math.sqrt(left)
-    )
-    shared = {"n_records": problem.n_rows, "slack": problem.rounding_slack}
-    return InferencePlan(
-        **made,
-        n_steps=plain.max_iter,
-        n_settling=math.ceil(_SETTLING * plain.max_iter),
-        scale=budget.release(bound=1.0, pair_bound=1.0, share=_SCALE_SHARE, size=1, **shared),
-        means=budget.release(
-            bound=math.sqrt(2.0), pair_bound=math.sqrt(2.0), share=_MEANS_SHARE, size=2, **shared
-        ),
-        matrix=budget.release(
-            bound=1.0,
-            pair_bound=math.sqrt(2.0),
-            share=_MATRIX_SHARE,
-            size=n_columns * (n_columns + 1) // 2,
-            **shared,
-        ),
-    )
-
-
-def _refuse(problem, settings):
     if problem.n_outputs > 1:
         raise ValueError(
             "inference=True is for one target or two classes: fit one model for each target, or "
             "for each class against the others, with a part of the budget each."
         )
-    taken = {"step_size": "auto", "momentum": "auto", "average": True}
-    if any(settings[name] != value for name, value in taken.items()):
+    own = {"step_size": "auto", "momentum": "auto", "average": True}
+    if any(settings[name] != value for name, value in own.items()):
         raise ValueError(
             "inference=True takes steps of its own: leave step_size, momentum and average as they "
             "are by default."
         )
+    share = _MOMENT_SHARE if moment_budget == "auto" else moment_budget
+    n_steps = _AUTO_STEPS if max_iter == "auto" else max_iter
+    plain = plan_whitened(problem, budget, moment_budget=share, max_iter=n_steps, **settings)
+    if not 0.0 < share <= _LARGEST_SHARE:
+        raise ValueError(
+            f"inference=True needs a moment_budget above 0 and up to {_LARGEST_SHARE:g}."
+        )
+    if plain.max_iter < _LEAST_STEPS:
+        raise ValueError(f"inference=True needs a max_iter of at least {_LEAST_STEPS}.")
+    left = 1.0 - share - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE
+    noise = SPLIT_SLACK * plain.noise / math.sqrt(left)
+    size = _moment_size(problem)
+    release = partial(budget.release, n_records=problem.n_rows, slack=problem.rounding_slack)
+    return InferencePlan(
+        **vars(plain) | {"steps": replace(plain.steps, noise_multiplier=noise)},
+        n_steps=plain.max_iter,
+        n_settling=math.ceil(_SETTLING * plain.max_iter),
+        scale=release(bound=1.0, pair_bound=1.0, share=_SCALE_SHARE, size=1),
+        means=release(bound=math.sqrt(2.0), pair_bound=math.sqrt(2.0), share=_MEANS_SHARE, size=2),
+        matrix=release(bound=1.0, pair_bound=math.sqrt(2.0), share=_MATRIX_SHARE, size=size),
+    )

@@ -1,8 +1,8 @@
 """Sums over all certified rows, in fixed blocks and in row order."""
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from queue import SimpleQueue
+from contextlib import ExitStack, contextmanager
+from math import isinf
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -16,81 +16,6 @@ from skdp.linear_model._batches import squeezed
 
 # Rows of a sparse block at least: fewer cost more to slice than to add up.
 LEAST_SPARSE_ROWS = 512
-
-
-def blocks_of(X, size):
-    """Return what reads blocks of rows, of at most so many if they are dense."""
-    return (SparseBlocks if issparse(X) else DenseBlocks)(X, size)
-
-
-class DenseBlocks:
-    """Blocks of an ndarray.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    size : int
-        Most rows of a block.
-    """
-
-    def __init__(self, X, size):
-        self._X, self.size = X, size
-
-    def new_buffer(self):
-        """Return what `read` may write to."""
-        return np.empty((self.size, self._X.shape[1]))
-
-    def read(self, block, buffer):
-        """Return the rows of a slice as float64."""
-        x = self._X[block]
-        # NumPy may multiply rows that don't lie side by side in another order than their copies,
-        # and whether there are copies may hang on a record elsewhere.
-        if x.dtype != np.float64 or not x.flags.c_contiguous:
-            buffer[: len(x)] = x
-            x = buffer[: len(x)]
-        return x
-
-    def scaled(self, x, factors):
-        """Return rows times a factor each."""
-        return x * factors[:, np.newaxis]
-
-    def add_products(self, x, weighted, total):
-        """Add the sum of the rows' outer products with the same rows, weighted."""
-        total += x.T @ weighted
-
-
-class SparseBlocks:
-    """Blocks of a csr_array with one entry for each place.
-
-    Terms that are 0 are left out of sums, which changes none; the others are added row by row.
-
-    Parameters
-    ----------
-    X : csr_array of shape (n, d)
-    size : int
-        Most rows of a dense block.
-    """
-
-    def __init__(self, X, size):
-        self._X, self.size = X, max(size, LEAST_SPARSE_ROWS)
-
-    def new_buffer(self):
-        """Return nothing: blocks are copies."""
-        return None
-
-    def read(self, block, buffer):
-        """Return the rows of a slice as float64."""
-        return self._X[block].astype(np.float64, copy=False)
-
-    def scaled(self, x, factors):
-        """Return rows times a factor each."""
-        data = x.data * np.repeat(factors, np.diff(x.indptr))
-        return type(x)((data, x.indices, x.indptr), shape=x.shape)
-
-    def add_products(self, x, weighted, total):
-        """Add the sum of the rows' outer products with the same rows, weighted."""
-        products = (x.T @ weighted).tocoo()
-        total[products.row, products.col] += products.data
 
 
 # Bytes of a block as float64: both of a sum's products read it from the processor's caches.
@@ -125,6 +50,26 @@ def rounding_slack(n_rows, n_columns, n_outputs):
     return 2.0 * _UNIT_ROUNDOFF * per_group
 
 
+def scaled_rows(x, factors):
+    """Return rows of float64 times a factor each."""
+    if not issparse(x):
+        return x * factors[:, np.newaxis]
+    data = x.data * np.repeat(factors, np.diff(x.indptr))
+    return type(x)((data, x.indices, x.indptr), shape=x.shape)
+
+
+def _add_products(x, weighted, total):
+    """Add the sum of rows' outer products with the same rows, weighted.
+
+    Terms of sparse rows that are 0 are left out, which changes no sum; others are added by row.
+    """
+    if not issparse(x):
+        total += x.T @ weighted
+        return
+    products = (x.T @ weighted).tocoo()
+    total[products.row, products.col] += products.data
+
+
 class RowSums:
     """Sums over n certified rows z of p columns, the intercept's included.
 
@@ -132,21 +77,11 @@ class RowSums:
     the mechanism that will release the whole. Numbers on a grid add up exactly: the result is the
     same to the last bit for every `n_jobs`, and rounding errors don't grow with the number of
     groups. A row's clipping factor multiplies what is computed from the row, not its entries. Null
-    records, whose norm is 0, add nothing.
-
-    Parameters
-    ----------
-    rows : BoundedRows
-    targets : ndarray of shape (n, k)
-    loss : Loss
-    n_jobs : int or None
-        As in joblib; two threads at most, and one where a sum has little work.
-    weights : ndarray of shape (n,), default=None
-        What records count; None is 1.
+    records, whose norm is 0, add nothing. Weights, of shape (n,), are what records count.
     """
 
     def __init__(self, rows, targets, loss, n_jobs=None, weights=None):
-        X, self._scale, self._bias, norm = rows
+        self._X, self._scale, self._bias, norm = rows
         self._targets, self._loss, self._weights = squeezed(targets), loss, weights
         self._is_null = norm == 0.0 if np.count_nonzero(norm) < norm.size else None
         self._A, self._lengths, self._bound = None, norm, np.inf
@@ -156,99 +91,61 @@ class RowSums:
         self._n_workers = 1
         if norm.size * self.n_columns >= WORTHWHILE_ENTRIES:
             self._n_workers = max(1, min(effective_n_jobs(n_jobs), n_groups, _MOST_THREADS))
-        self._blocks = blocks_of(X, self._size)
+        self._block = max(self._size, LEAST_SPARSE_ROWS) if issparse(self._X) else self._size
         self._helpers = None
-        self._buffers = SimpleQueue()
-        for _ in range(self._n_workers):
-            self._buffers.put(self._blocks.new_buffer())
 
     @contextmanager
     def at_work(self):
         """Hold BLAS to one thread, and threads of our own ready, while sums are asked for."""
-        with single_threaded_blas:
-            if self._n_workers == 1:
+        with ExitStack() as stack:
+            stack.enter_context(single_threaded_blas)
+            if self._n_workers > 1:
+                # Some builds of BLAS count threads for each of ours.
+                helpers = ThreadPoolExecutor(
+                    self._n_workers, initializer=single_threaded_blas.limit
+                )
+                self._helpers = stack.enter_context(helpers)
+            try:
                 yield self
-                return
-            # Some builds of BLAS count threads for each of ours.
-            with ThreadPoolExecutor(
-                self._n_workers, initializer=single_threaded_blas.limit
-            ) as helpers:
-                self._helpers = helpers
-                try:
-                    yield self
-                finally:
-                    self._helpers = None
-
-    @contextmanager
-    def _lent_buffer(self):
-        buffer = self._buffers.get()
-        try:
-            yield buffer
-        finally:
-            # Whoever waits for it would wait for ever otherwise.
-            self._buffers.put(buffer)
+            finally:
+                self._helpers = None
 
     def moment(self, mechanism):
         """Return the sum of the rows' outer products with themselves, by `as_vector`.
 
-        Each times its weight, cut to 1 where there is a bound: no weight moves the bound.
-
-        Parameters
-        ----------
-        mechanism : GaussianMechanism
-            Whose grid the sums of groups are rounded to.
+        Each times its weight, cut to 1 where there is a bound: no weight moves the bound. The sums
+        of groups are rounded to the grid of the mechanism.
         """
-
-        def finish(total):
-            return mechanism.rounded(as_vector(total))
-
         weights = self._weights
-        if weights is not None and not np.isinf(mechanism.contribution_bound):
+        if weights is not None and not isinf(mechanism.contribution_bound):
             weights = np.minimum(weights, 1.0)
-        return self._sum(self._add_moment, (self.n_columns, self.n_columns), finish, weights)
+        return self._sum_of_squares(self._add_moment, mechanism, weights)
 
     def bound_slopes(self, A, bound, lengths=None):
         """Have the slopes of a row z cut so that ``||A z||`` times their length is within a bound.
 
-        Parameters
-        ----------
-        A : ndarray or diagonal sparse array of shape (p, p)
-            Symmetric.
-        bound : float
-            Infinite: nothing is cut.
-        lengths : ndarray of shape (n,), default=None
-            What an earlier call with these arguments gave for these rows.
-
-        Returns
-        -------
-        lengths : ndarray of shape (n,)
-            ``||A z||`` of each row; with an infinite bound anything.
+        A, of shape (p, p), is symmetric; diagonal where it is sparse. Returns ``||A z||`` of each
+        row, with an infinite bound anything, and takes it from an earlier call for the same.
         """
         self._A, self._bound = A, np.array(bound)
-        if np.isinf(bound):
+        if isinf(bound):
             return self._lengths
         if lengths is not None:
             self._lengths = lengths
-            return lengths
-        if issparse(A):
+        elif issparse(A):
             # Rows get no longer than the largest entry makes them.
             self._lengths = self._lengths * np.abs(A.diagonal()).max()
-            return self._lengths
-        self._lengths = np.empty(self._lengths.shape)
-        self._sum(self._set_lengths, (), float, A)
-        if self._is_null is not None:
-            self._lengths[self._is_null] = 0.0
+        else:
+            self._lengths = np.empty(self._lengths.shape)
+            self._sum(self._set_lengths, (), float, A)
+            if self._is_null is not None:
+                self._lengths[self._is_null] = 0.0
         return self._lengths
 
     def slopes(self, w, mechanism):
         """Return the sum of the outer products of mapped rows ``A z`` and slopes, of shape (p, k).
 
-        Parameters
-        ----------
-        w : ndarray of shape (p, k)
-            Weights of the mapped rows.
-        mechanism : GaussianMechanism
-            Whose grid the sums of groups are rounded to.
+        At weights w of mapped rows; sums of groups are rounded to the grid of the mechanism.
         """
 
         def finish(total):
@@ -259,16 +156,25 @@ class RowSums:
         weights = weights[:, 0] if self.n_outputs == 1 else weights
         return self._sum(self._add_slopes, weights.shape, finish, weights).reshape(w.shape)
 
+    def _read(self, block):
+        """Return the rows of a slice as float64."""
+        x = self._X[block]
+        if issparse(x):
+            return x.astype(np.float64, copy=False)
+        # NumPy may multiply rows that don't lie side by side in another order than their copies,
+        # and whether there are copies may hang on a record elsewhere.
+        return np.ascontiguousarray(x, dtype=np.float64)
+
     def _add_moment(self, block, x, scale, total, weights):
         d = x.shape[1]
         if scale is not None:
-            x = self._blocks.scaled(x, scale)
+            x = scaled_rows(x, scale)
         counted = np.ones(x.shape[0]) if weights is None else weights[block]
         if self._is_null is not None:
-            x = self._blocks.scaled(x, ~self._is_null[block])
+            x = scaled_rows(x, ~self._is_null[block])
             counted = counted * ~self._is_null[block]
-        weighted = x if weights is None else self._blocks.scaled(x, counted)
-        self._blocks.add_products(x, weighted, total[:d, :d])
+        weighted = x if weights is None else scaled_rows(x, counted)
+        _add_products(x, weighted, total[:d, :d])
         if self._bias:
             sums = self._bias * weighted.sum(axis=0)
             total[:d, d] += sums
@@ -298,20 +204,98 @@ class RowSums:
             products += self._bias * w[-1]
         return products
 
+    def _sum_of_squares(self, add, mechanism, *args):
+        """Return the sum over groups of symmetric matrices, by `as_vector`."""
+        shape = self.n_columns, self.n_columns
+        return self._sum(add, shape, lambda total: mechanism.rounded(as_vector(total)), *args)
+
     def _sum(self, add, shape, finish, *args):
         """Return the sum over groups of what `finish` makes of what `add` adds up to."""
         n_rows = self._lengths.size
 
         def sum_group(start):
             total, stop = np.zeros(shape), min(start + _GROUP * self._size, n_rows)
-            # A thread has a context of its own.
-            with self._lent_buffer() as buffer, np.errstate(all="ignore"):
-                for first in range(start, stop, self._blocks.size):
-                    block = slice(first, min(first + self._blocks.size, stop))
-                    x = self._blocks.read(block, buffer)
-                    add(block, x, None if self._scale is None else self._scale[block], total, *args)
-                return finish(total)
+            for first in range(start, stop, self._block):
+                block = slice(first, min(first + self._block, stop))
+                scale = None if self._scale is None else self._scale[block]
+                add(block, self._read(block), scale, total, *args)
+            return finish(total)
 
-        starts = range(0, n_rows, _GROUP * self._size)
+        return self._over(sum_group, range(0, n_rows, _GROUP * self._size))
+
+    def _over(self, add, jobs):
+        """Return the sum of what `add` makes of each job."""
+
+        def quietly(job):
+            # A thread has a context of its own.
+            with np.errstate(all="ignore"):
+                return add(job)
+
         each = map if self._helpers is None else self._helpers.map
-        return sum_in_order(each(sum_group, starts))
+        return sum_in_order(each(quietly, jobs))
+
+
+# Squares of smaller lengths have few digits.
+_SHORTEST = 1e-150
+# What clipping takes from a row counts up to this share of the bound.
+LOST = 0.25
+
+
+class InferenceSums(RowSums):
+    """Sums over rows of one output, and those of their weights, by a model of `MODELS`.
+
+    What is asked of weights is asked at slopes that `bound_slopes` has cut.
+    """
+
+    def __init__(self, model, *args, **others):
+        super().__init__(*args, **others)
+        self._model = model
+
+    def means(self, w, mechanism):
+        """Return the sums of two numbers in [0, 1]: of rows' shares, and of what clipping took.
+
+        The second is over `LOST` times the bound, and 1 from there on. The mechanism is of two
+        numbers, or of the first alone.
+        """
+
+        def finish(sums):
+            return mechanism.rounded(sums[: mechanism.size])
+
+        return self._sum(self._add_means, (2,), finish, w)
+
+    def matrix(self, w, bound, mechanism):
+        """Return the sum of weights times outer products of mapped rows, by `as_vector`.
+
+        A row's weight is cut so that its term's trace is within a bound.
+        """
+        return self._sum_of_squares(self._add_matrix, mechanism, w, bound)
+
+    def _weigh(self, block, x, scale, w):
+        """Return a block's slopes as they are, and weights at cut ones; null records have none."""
+        predictions = self._products(x, scale, (self._A @ w)[:, 0])
+        slopes = self._loss.gradient(self._targets[block], predictions)
+        cut = clip_contributions(slopes.copy(), self._lengths[block], self._bound)
+        weights = self._model.weights(cut, predictions)
+        weights[(self._lengths[block] == 0.0) | ~np.isfinite(weights)] = 0.0
+        return slopes, weights
+
+    def _add_means(self, block, x, scale, total, w):
+        slopes, weights = self._weigh(block, x, scale, w)
+        lengths = self._lengths[block]
+        shares = self._model.shares(weights, lengths, 1.0 if isinf(self._bound) else self._bound)
+        # What overflowed to no number counts as the most.
+        total[0] += np.fmin(shares, 1.0).sum()
+        lost = (np.abs(slopes) * lengths / self._bound - 1.0) / LOST
+        total[1] += np.fmin(np.maximum(lost, 0.0), 1.0)[lengths > 0.0].sum()
+
+    def _add_matrix(self, block, x, scale, total, w, bound):
+        weights = self._weigh(block, x, scale, w)[1]
+        mapped = self._products(x, scale, self._A)
+        lengths = row_norms(mapped)
+        if not isinf(bound):
+            # Rows that overflow have no length, and add nothing.
+            lost = ~np.isfinite(lengths)
+            mapped[lost], lengths[lost] = 0.0, 0.0
+            np.minimum(weights, bound / np.maximum(lengths, _SHORTEST) ** 2, out=weights)
+        mapped *= np.sqrt(weights)[:, np.newaxis]
+        total += mapped.T @ mapped

@@ -1,7 +1,6 @@
 """Full-batch steps with clipped slopes, on rows whitened by a released second moment."""
 
 import math
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,27 +15,18 @@ _LEAST_TRACE = 0.01
 
 
 class Whitening(NamedTuple):
-    """A map of rows under which their second moment is about the identity where it is known.
+    """A map of rows under which their second moment is about the identity where it is known."""
 
-    Attributes
-    ----------
-    A : ndarray of shape (p, p), or diagonal sparse array
-        The map, symmetric; diagonal without a moment, where there may be many columns.
-    signal : ndarray of shape (p,)
-        By eigenvector of the moment: the share of the mapped rows' second moment, as it is allowed
-        for, that is expected to be there.
-    scale : ndarray of shape (p,)
-        What the moment is allowed to be by eigenvector: its root divides the rows.
-    noise : float
-        Half of the largest eigenvalue that noise alone is expected to give the moment.
-    stretch : float
-        By how much the map makes one direction longer than another, at most.
-    """
-
+    # Symmetric, of shape (p, p): an ndarray, or diagonal and sparse without a moment, where there
+    # may be many columns.
     A: np.ndarray
+    # By eigenvector of the moment: the share of the mapped rows' second moment, as it is allowed
+    # for, that is expected to be there; and what it is allowed to be: its root divides the rows.
     signal: np.ndarray
     scale: np.ndarray
+    # Half of the largest eigenvalue that noise alone is expected to give the moment.
     noise: float
+    # By how much the map makes one direction longer than another, at most.
     stretch: float
 
     @property
@@ -51,13 +41,7 @@ def whiten(moment, plan):
     The eigenvalues l of the moment are moved to what they are expected to be without noise, and
     what the noise hides, tau, is added, so that no direction is stretched by more than is known:
     the map is ``V (theta + tau + a)^(-1/2) V'``, with `a` the penalty's part of the curvature.
-
-    Parameters
-    ----------
-    moment : ndarray of shape (p, p), or None
-        The mean of outer products; None if it wasn't bought, and then rows are divided by their
-        bound.
-    plan : WhitenedPlan
+    The moment is the mean of outer products, or None: then rows are divided by their bound.
     """
     problem = plan.problem
     largest = problem.row_norm**2
@@ -100,19 +84,16 @@ def shrink(values, noise):
     .. math:: l_i - \frac{2 \tau^2}{p} \sum_j \frac{l_i - l_j}{(l_i - l_j)^2 + \tau^2 / p}
 
     (Ledoit and Peche 2011 for additive noise; the Cauchy kernel smooths the Hilbert transform of
-    the eigenvalues' density). The results are made to rise and not to be negative.
-
-    Parameters
-    ----------
-    values : ndarray of shape (p,)
-        Rising.
-    noise : float
-        The standard deviation tau, above 0.
+    the eigenvalues' density). The values rise, and the results are made to; they aren't negative.
     """
+    return np.maximum(shrink_signed(values, noise), 0.0)
+
+
+def shrink_signed(values, noise):
+    """Return what `shrink` does, of matrices that needn't be positive semidefinite."""
     gaps = (values[:, np.newaxis] - values) / noise
     pull = (gaps / (gaps**2 + 1.0 / values.size)).sum(axis=1)
-    moved = values - 2.0 * noise / values.size * pull
-    return np.maximum(isotonic_regression(moved).x, 0.0)
+    return isotonic_regression(values - 2.0 * noise / values.size * pull).x
 
 
 # A clip whose noise is this many times what rows at it add to a mean of all rows is the largest.
@@ -125,46 +106,27 @@ _FEW_FROM, _FEW_SHARE = 4.0, 0.1
 _LEFT = 1e-9
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """A way to take the steps, where it is predicted to move a prediction by less than `noise`.
-
-    Attributes
-    ----------
-    n_steps : int
-    momentum : float
-    burn_in : float
-        Share of the iterates before those that are averaged.
-    noise : float
-        Variance of a prediction.
-    """
+class Schedule(NamedTuple):
+    """A way to take the steps, if it is predicted to give a prediction less than this variance."""
 
     n_steps: int
     momentum: float
+    # Share of the iterates before those that are averaged.
     burn_in: float
     noise: float
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What is automatic for a loss; doc/theory/whitening.rst has the reasons and measurements.
+class Rules(NamedTuple):
+    """What is automatic for a loss; doc/theory/whitening.rst has the reasons and measurements."""
 
-    Attributes
-    ----------
-    clip : float
-        Clip over the root of the number of columns that rows fill.
-    curvature : float
-        Typical slope of the loss's derivative over its bound.
-    schedules : tuple of Schedule
-        The first that is quiet enough is taken.
-    few : Schedule, default=None
-        What is tried before, with half the largest clip, where the rows fill few of many columns:
-        the noise of a prediction is then counted by the share that is filled.
-    """
-
+    # Clip over the root of the number of columns that rows fill.
     clip: float
+    # Typical slope of the loss's derivative over its bound.
     curvature: float
+    # The first that is quiet enough is taken.
     schedules: tuple
+    # What is tried before, with half the largest clip, where the rows fill few of many columns:
+    # the noise of a prediction is then counted by the share that is filled.
     few: Schedule | None = None
 
 
@@ -204,32 +166,20 @@ RULES = {
 _UNWHITENED = (Schedule(100, 0.9, 0.3, math.inf),)
 
 
-@dataclass(frozen=True)
-class Steps:
-    """The steps that are taken.
-
-    Attributes
-    ----------
-    n_steps : int
-    size, momentum : float
-        A step is ``v <- momentum v + gradient``, ``w <- w - size v``.
-    first : int
-        The first iterate that is averaged.
-    clip : float
-        What a row's slopes times its mapped length are clipped to.
-    noise : float
-        Predicted variance of a prediction.
-    """
+class Steps(NamedTuple):
+    """The steps that are taken: each is ``v <- momentum v + gradient``, ``w <- w - size v``."""
 
     n_steps: int
     size: float
     momentum: float
+    # The first iterate that is averaged.
     first: int
+    # What a row's slopes times its mapped length are clipped to.
     clip: float
-    noise: float
-
-    # Only inference has any.
-    errors = None
+    # Predicted variance of a prediction, where it is predicted.
+    noise: float | None = None
+    # `Errors` of the result; only inference has any.
+    errors: object = None
 
 
 # A warning about an overflow would tell of the data.
@@ -245,19 +195,8 @@ def solve_whitened(sums, *, plan, rules, stream):
 
     with :math:`c_i` the slope of row i, cut so that :math:`\|c_i\| \|A z_i\| \le C`. All that is
     kept from step to step is made of releases, and so are A, C, m and the number of steps.
-
-    Parameters
-    ----------
-    sums : RowSums
-        Or anything else with its methods `moment`, `bound_slopes` and `slopes`.
-    plan : WhitenedPlan
-    rules : Rules
-    stream : stream of `skdp._random`
-
-    Returns
-    -------
-    w : ndarray of shape (k, p)
-    steps : Steps
+    Of `sums` the methods `moment`, `bound_slopes` and `slopes` of `RowSums` are used. The weights
+    that are returned, with the steps, have the shape (k, p).
     """
     problem = plan.problem
     moment = None
@@ -285,26 +224,23 @@ def solve_whitened(sums, *, plan, rules, stream):
 
 def choose_steps(white, plan, rules):
     """Return the steps that suit a map of rows, where they aren't given."""
-    told = {}
-    if plan.max_iter != "auto":
-        told["n_steps"] = int(plan.max_iter)
-    if plan.momentum != "auto":
-        told["momentum"] = float(plan.momentum)
+    told = {"n_steps": plan.max_iter, "momentum": plan.momentum}
+    told = {name: value for name, value in told.items() if value != "auto"}
     if not plan.budget.is_private:
         n_steps = told.get("n_steps", rules.schedules[0].n_steps)
         # Steps of momentum m leave sqrt(m) of an error each.
         schedule = Schedule(n_steps, min(_LEFT ** (2.0 / n_steps), 0.97), 0.5, math.inf)
-        return _take(replace(schedule, **told), math.inf, white, plan, rules)
+        return _take(schedule._replace(**told), math.inf, white, plan, rules)
     clip, max_clip = _choose_clip(white, plan, rules)
     schedules = _UNWHITENED if plan.moment is None else rules.schedules
     share = white.effective_columns / plan.problem.n_columns
     are_few = white.effective_columns >= _FEW_FROM and share < _FEW_SHARE
     if rules.few is not None and schedules is rules.schedules and are_few:
-        steps = _take(replace(rules.few, **told), min(clip, 0.5 * max_clip), white, plan, rules)
+        steps = _take(rules.few._replace(**told), min(clip, 0.5 * max_clip), white, plan, rules)
         if steps.noise * share < rules.few.noise:
             return steps
     for schedule in schedules:
-        steps = _take(replace(schedule, **told), clip, white, plan, rules)
+        steps = _take(schedule._replace(**told), clip, white, plan, rules)
         if steps.noise < schedule.noise:
             break
     return steps
@@ -333,7 +269,7 @@ def _take(schedule, clip, white, plan, rules):
     problem, n_steps = plan.problem, schedule.n_steps
     # A released moment counts no row more than once; without noise it has the weights.
     smoothness = problem.smoothness * (problem.steepest if plan.budget.is_private else 1.0)
-    size = 1.0 / smoothness if plan.step_size == "auto" else float(plan.step_size)
+    size = 1.0 / smoothness if plan.step_size == "auto" else plan.step_size
     first = min(int(schedule.burn_in * n_steps), n_steps - 1) if plan.average else n_steps - 1
     noise = 0.0
     if plan.budget.is_private:
@@ -348,18 +284,7 @@ def _take(schedule, clip, white, plan, rules):
 def _noise_power(n_steps, momentum, first, x):
     """Return the variance that unit noise of every step gives the mean of iterates from `first` on.
 
-    Parameters
-    ----------
-    n_steps : int
-    momentum : float
-    first : int
-    x : ndarray of shape (p,)
-        Step size times curvature.
-
-    Returns
-    -------
-    ndarray of shape (p,)
-        In units of the step, squared.
+    In units of the step, squared, by `x`, the step size times curvature.
     """
     n_averaged, power = n_steps - first, np.zeros_like(x)
     # What the sum of all later iterates makes of the noise, and of those that aren't averaged.

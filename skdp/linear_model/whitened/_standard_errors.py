@@ -5,33 +5,26 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.optimize import isotonic_regression
 from scipy.special import expit
 
-from skdp.linear_model.whitened._inference_sums import LOST
-from skdp.linear_model.whitened._solver import Whitening
+from skdp.linear_model.whitened._row_sums import LOST
+from skdp.linear_model.whitened._solver import Whitening, shrink_signed
 
-# Of Gauss and Hermite's rule for the mean over normal scores; and no score varies more than this.
-_NODES, _WIDEST = 60, 30.0
+# Gauss and Hermite's rule for the mean over normal scores; and no score varies more than this.
+_NODES, _MASSES = np.polynomial.hermite_e.hermegauss(60)
+_MASSES /= _MASSES.sum()
+_WIDEST = 30.0
 
 
 class MappedMoment(NamedTuple):
-    """The second moment of mapped rows.
-
-    Attributes
-    ----------
-    moment : ndarray of shape (p, p)
-    mean : ndarray of shape (p,)
-        Of the mapped rows; zeros without an intercept, as nothing is known of it.
-    mass : float
-        What the moment says of the number of rows, over that number.
-    penalty : ndarray of shape (p, p)
-        Curvature of the penalty.
-    """
+    """The second moment of mapped rows."""
 
     moment: np.ndarray
+    # Of the mapped rows; zeros without an intercept, as nothing is known of it.
     mean: np.ndarray
+    # What the moment says of the number of rows, over that number.
     mass: float
+    # Curvature of the penalty.
     penalty: np.ndarray
 
 
@@ -39,13 +32,7 @@ def map_moment(white, problem, *, with_hidden):
     """Return the released second moment as it is mapped, eigenvalues shrunk.
 
     The map is the inverse root of moment + hidden + penalty, all of which have its eigenvectors.
-
-    Parameters
-    ----------
-    white : Whitening
-    problem : WhitenedProblem
-    with_hidden : bool
-        Whether what the noise may hide is added, so that the moment isn't too small anywhere.
+    What the noise may hide is added if asked for, so that the moment isn't too small anywhere.
     """
     squared = white.A @ white.A
     added = problem.alpha / problem.smoothness + (0.0 if with_hidden else white.noise)
@@ -73,9 +60,8 @@ def normal_curvature(mapped, u):
     """
     along = mapped.moment @ u - mapped.mass * float(mapped.mean @ u) * mapped.mean
     spread = math.sqrt(max(float(u @ along), 1e-300))
-    nodes, masses = _RULE
-    psi = masses * _psi(float(mapped.mean @ u) + min(spread, _WIDEST) * nodes)
-    zeroth, first, second = psi.sum(), psi @ nodes, psi @ nodes**2
+    slopes = _MASSES * psi(float(mapped.mean @ u) + min(spread, _WIDEST) * _NODES)
+    zeroth, first, second = slopes.sum(), slopes @ _NODES, slopes @ _NODES**2
     a1 = along / spread
     mixed = np.outer(mapped.mean, a1)
     curvature = zeroth * mapped.moment + first * (mixed + mixed.T)
@@ -83,16 +69,9 @@ def normal_curvature(mapped, u):
     return curvature, float(zeroth)
 
 
-def _psi(m):
+def psi(m):
+    """Return the derivative of the logistic function."""
     return expit(m) * expit(-m)
-
-
-def _normal_rule(n_nodes):
-    nodes, masses = np.polynomial.hermite_e.hermegauss(n_nodes)
-    return nodes, masses / masses.sum()
-
-
-_RULE = _normal_rule(_NODES)
 
 
 def follow(noisy, expected, noise, least_share):
@@ -100,6 +79,7 @@ def follow(noisy, expected, noise, least_share):
 
     The difference D of the two has the clean difference plus noise. Along each eigenvector of D
     the clean one is expected to have what `shrink` has it, without a sign (Ledoit and Peche 2011).
+    The result is positive definite wherever `expected` is.
 
     Parameters
     ----------
@@ -108,11 +88,6 @@ def follow(noisy, expected, noise, least_share):
         Standard deviation of the noise of a diagonal entry; 1 / sqrt(2) of it elsewhere.
     least_share : float
         An eigenvalue is raised to this share of what was expected.
-
-    Returns
-    -------
-    matrix : ndarray of shape (p, p)
-        Positive definite wherever `expected` is.
     """
     if noise == 0.0:
         return noisy
@@ -120,10 +95,7 @@ def follow(noisy, expected, noise, least_share):
     if not np.isfinite(difference).all():
         return np.full(difference.shape, np.nan)
     values, vectors = eigh(difference)
-    radius = noise * math.sqrt(values.size / 2.0)
-    gaps = (values[:, np.newaxis] - values) / radius
-    pull = (gaps / (gaps**2 + 1.0 / values.size)).sum(axis=1)
-    moved = isotonic_regression(values - 2.0 * radius / values.size * pull).x
+    moved = shrink_signed(values, noise * math.sqrt(values.size / 2.0))
     found, directions = eigh(expected + (vectors * moved) @ vectors.T)
     least = least_share * np.einsum("ji,jk,ki->i", directions, expected, directions)
     return (directions * np.maximum(found, least)) @ directions.T
@@ -172,127 +144,83 @@ THIN = (
 )
 SHAKEN = "the noise moves predictions too far for the curvature to be known: more rows or epsilon"
 UNSURE = "a direction of the rows is hardly longer than the noise of the second moment"
-BLURRED = (
-    "the noise hides whether errors vary with the rows: sampling errors are as large as they may be"
-)
+BLURRED = "the noise hides whether errors vary with the rows: they are as large as they may be"
 DRIFT = (
     "clipping may bias a coefficient, as it does where errors have a long tail on one side: raise "
     "clipping_norm, or fit the logarithm of such targets"
 )
-RARE = (
-    "few rows may tell of a direction, as of a rare category: all that clipping may take from them "
-    "is allowed for"
-)
+RARE = "few rows may tell of a direction, as of a rare category: errors allow for all clipping"
 UNBOUNDED = "without target_bounds nothing limits what clipping takes from rows: give them"
 UNSEEN = "the noise hides by how much clipping biases the coefficients"
 BROKEN = "the releases are no curvature: there is far too much noise"
 
 
 class Releases(NamedTuple):
-    """What a fit released, in mapped coordinates.
-
-    Attributes
-    ----------
-    white : Whitening
-    least : float
-        The smallest eigenvalue of the noisy moment.
-    filled : float
-        The rows' mean square length over the square of the longest that is allowed, by the noisy
-        moment.
-    u : ndarray of shape (p,)
-        Where the means and the matrix were taken.
-    mean_u, mean_gradient : ndarray of shape (p,)
-        Over the steps that were kept.
-    gradient_noise : float
-        Standard deviation of the noise of an entry of the mean gradient.
-    share : float
-        Mean of the rows' shares.
-    columns : float
-        How many columns the mapped rows fill.
-    lost, lost_noise : float
-        Mean of what clipping took from rows, over `LOST` times the bound, and the standard
-        deviation of its noise; zeros where no row can be clipped.
-    clip : float
-        Of the slopes.
-    matrix : ndarray of shape (p, p)
-        Mean of the rows' matrices.
-    matrix_noise : float
-        Standard deviation of the noise of one of its diagonal entries.
-    spread : float
-        Mean square by which the kept steps' predictions differ from those of their mean.
-    """
+    """What a fit released, in mapped coordinates: vectors have p entries, the matrix p rows."""
 
     white: Whitening
+    # The smallest eigenvalue of the noisy moment; and by that moment the rows' mean square length
+    # over the square of the longest that is allowed.
     least: float
     filled: float
+    # Where the means and the matrix were taken.
     u: np.ndarray
+    # Over the steps that were kept; and the standard deviation of an entry's noise.
     mean_u: np.ndarray
     mean_gradient: np.ndarray
     gradient_noise: float
+    # Mean of the rows' shares.
     share: float
+    # How many columns the mapped rows fill.
     columns: float
+    # Mean of what clipping took from rows, over `LOST` times the bound, and the standard deviation
+    # of its noise; zeros where no row can be clipped.
     lost: float
     lost_noise: float
+    # Of the slopes.
     clip: float
+    # Mean of the rows' matrices, and the standard deviation of the noise of a diagonal entry.
     matrix: np.ndarray
     matrix_noise: float
+    # Mean square by which the kept steps' predictions differ from those of their mean.
     spread: float
 
 
 class Errors(NamedTuple):
-    """A result and its errors.
+    """A result and its errors."""
 
-    Attributes
-    ----------
-    u : ndarray of shape (p,)
-        The result, in mapped coordinates.
-    sampling, privacy : ndarray of shape (p,)
-        Standard deviations of the weights, in the coordinates of rows.
-    quality : {"yes", "wide", "no"}
-        Whether they can be trusted.
-    reasons : tuple of str
-        Why it isn't "yes".
-    is_full : bool
-        Whether rows are nearly as long as they may be: many may have been cut to that.
-    n_unseen : float
-        What clipping takes from so few rows can't be seen; 0 where nothing can be clipped.
-    """
-
+    # The result, in mapped coordinates.
     u: np.ndarray
+    # Standard deviations of the weights, in the coordinates of rows.
     sampling: np.ndarray
     privacy: np.ndarray
+    # Whether they can be trusted: "yes", "wide" or "no"; and why it isn't "yes".
     quality: str
     reasons: tuple
+    # Whether rows are nearly as long as they may be: many may have been cut to that.
     is_full: bool
+    # What clipping takes from so few rows can't be seen; 0 where nothing can be clipped.
     n_unseen: float
 
 
 def estimate(released, plan, model):
-    """Return the result of a fit and its errors; doc/theory/inference.rst derives them.
-
-    Parameters
-    ----------
-    released : Releases
-    plan : InferencePlan
-    model : SandwichCovariance or Logistic
-    """
-    r, n_rows = released, plan.n_rows
-    mapped = map_moment(r.white, plan.problem, with_hidden=False)
+    """Return the result of a fit and its errors; doc/theory/inference.rst derives them."""
+    r, problem, n_rows = released, plan.problem, plan.n_rows
+    is_private = plan.budget.is_private
+    mapped = map_moment(r.white, problem, with_hidden=False)
     matrix = r.matrix
-    if plan.budget.is_private:
+    if is_private:
         expected = model.expected(mapped, r.u, r.share, r.clip)
         matrix = follow(matrix, expected, r.matrix_noise, model.least_share)
-    hessian = model.hessian(mapped, matrix) + mapped.penalty
-    inverse = inverse_of(hessian)
+    moment_noise = plan.moment.mechanism.noise_std / n_rows
+    hessian, *noise = model.hessian(mapped, matrix, r.white, moment_noise, r.matrix_noise)
+    inverse = inverse_of(hessian + mapped.penalty)
     blur = r.matrix_noise * np.trace(mapped.moment) / np.trace(matrix)
     if blur > _BLURRED:
         matrix = matrix + r.matrix_noise * mapped.moment
     u = r.mean_u - inverse @ r.mean_gradient
-    moment_noise = plan.moment.mechanism.noise_std / n_rows
-    of_hessian = _of_hessian(
-        r.mean_u - u, *model.hessian_noise(r.white, moment_noise, r.matrix_noise)
-    )
-    leverages, axes = _leverages(r.white, mapped, plan.problem)
+    of_hessian = _of_hessian(r.mean_u - u, *noise)
+    leverages, axes = _leverages(r.white, mapped, problem)
     is_thin_hidden = r.lost_noise * leverages.max() > _SEEN_THIN
     # Rows that were clipped tell nothing of their direction.
     left = 1.0 - np.minimum((r.lost + is_thin_hidden * r.lost_noise) * leverages, _THINNEST)
@@ -302,21 +230,22 @@ def estimate(released, plan, model):
         for variance in (matrix / n_rows, np.square(r.gradient_noise) * np.eye(len(u)) + of_hessian)
     )
     total = np.hypot(sampling, privacy)
-    drift, unseen, most = _drifts(r, out, leverages, axes, plan.problem, model)
+    drift, unseen, most = _drifts(r, out, leverages, axes, problem, model)
     jitter = r.gradient_noise * np.sqrt(np.trace(inverse @ mapped.moment @ inverse))
+    room = problem.row_norm**2 - problem.bias**2
+    of_trace = moment_noise * math.sqrt(problem.n_columns) / room
+    is_full = bool(is_private and r.filled - 2.0 * of_trace > _FULL)
     # Shrinking moves an eigenvalue twice as far as noise has moved it: once more for its vector.
-    is_full = plan.budget.is_private and _is_full(r.filled, moment_noise, plan.problem)
     weakest = 0.5 * (r.least + (r.white.signal * r.white.scale).min())
     radius = 2.0 * r.white.noise
-    found = [inverse, u, sampling, privacy]
     n_unseen = _FEW * r.lost_noise * n_rows
     reasons_against = _which(
         {
-            BROKEN: not all(np.isfinite(part).all() for part in found),
-            HIDDEN if plan.budget.is_private else COLLINEAR: (
+            BROKEN: not all(np.isfinite(part).all() for part in (inverse, u, sampling, privacy)),
+            HIDDEN if is_private else COLLINEAR: (
                 not weakest >= max(_HIDDEN * radius, _CLEAR * moment_noise)
             ),
-            UNBOUNDED: plan.budget.is_private and not plan.problem.bounded_targets,
+            UNBOUNDED: is_private and not problem.bounded_targets,
             DRIFT: (drift - _BEYOND * unseen > _DRIFT * total).any(),
             THIN: (r.lost - _BEYOND * r.lost_noise) * leverages.max() > _THIN,
             SHAKEN: not jitter <= model.most_jitter,
@@ -338,9 +267,9 @@ def estimate(released, plan, model):
     # A bias that was measured, and what is hidden of it where that isn't little.
     hidden = np.square(most) - (UNSEEN not in reasons)
     privacy = np.sqrt(privacy**2 + np.square(most * drift) + hidden * unseen**2)
-    if plan.problem.bias and plan.budget.is_private:
+    if problem.bias and is_private:
         way = r.mean_u - u
-        bend = model.bend * (r.spread + way @ mapped.moment @ way) / plan.problem.bias
+        bend = model.bend * (r.spread + way @ mapped.moment @ way) / problem.bias
         privacy[-1] = math.hypot(privacy[-1], bend)
     # The mean of the inverse square of what is known with a relative error: 1 + 3 its variance.
     relative = math.hypot(moment_noise / weakest, jitter / model.most_jitter)
@@ -350,21 +279,10 @@ def estimate(released, plan, model):
     return Errors(u, sampling, privacy, quality, reasons, is_full, n_unseen)
 
 
-def _is_full(filled, moment_noise, problem):
-    room = problem.row_norm**2 - problem.bias**2
-    of_trace = moment_noise * math.sqrt(problem.n_columns) / room
-    return bool(filled - 2.0 * of_trace > _FULL)
-
-
 def _leverages(white, mapped, problem):
     """Return the largest share that a row may have of what is known of a direction, times n.
 
-    Returns
-    -------
-    leverages : ndarray of shape (p,)
-        By eigenvector of the map.
-    axes : ndarray of shape (p, p)
-        These, in columns.
+    By eigenvector of the map; these are returned, too, in columns.
     """
     stretch, axes = np.linalg.eigh(white.A)
     known = np.einsum("ji,jk,ki->i", axes, mapped.moment, axes)
@@ -380,23 +298,9 @@ def _drifts(r, out, leverages, axes, problem, model):
 
     What is lost of a row points along the row, so that a direction has its share of the length.
 
-    Parameters
-    ----------
-    r : Releases
-    out : ndarray of shape (p, p)
-        From gradients to coefficients.
-    leverages, axes
-        See `_leverages`.
-    problem : WhitenedProblem
-    model : SandwichCovariance or Logistic
-
-    Returns
-    -------
-    drift, unseen : ndarray of shape (p,)
-        And the standard deviation of its noise.
-    most : ndarray of shape (p,)
-        How many times as much it can be: of the intercept, and along directions of few rows,
-        whatever the errors are.
+    Returns that, the standard deviation of its noise, and how many times as much it can be: of the
+    intercept, and along directions of few rows, whatever the errors are. `out` maps gradients to
+    coefficients; for leverages and axes see `_leverages`.
     """
     most = np.ones(len(out))
     if r.lost_noise == 0.0:
@@ -422,14 +326,8 @@ def _are_rare(along, r):
 def _of_hessian(way, noise, to):
     """Return the covariance of noise of a symmetric matrix, times the way that it acted on.
 
-    Parameters
-    ----------
-    way : ndarray of shape (p,)
-        In mapped coordinates.
-    noise : float
-        Standard deviation of a diagonal entry.
-    to : ndarray of shape (p, p)
-        Symmetric: the noise is mapped by it from both sides.
+    In mapped coordinates. `noise` is the deviation of a diagonal entry, and the noise is mapped
+    from both sides by the symmetric `to`.
     """
     way = to @ way
     return 0.5 * np.square(noise) * (to @ (way @ way * np.eye(len(way)) + np.outer(way, way)) @ to)

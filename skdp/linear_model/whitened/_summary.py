@@ -1,6 +1,7 @@
 """Standard errors and intervals of a fit, and the table that shows them."""
 
 import html
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
@@ -10,19 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_real
 from skdp.exceptions import NoIntervalError
 
-_FITTED = (
-    "coef_std_error_",
-    "intercept_std_error_",
-    "inference_quality_",
-    "inference_reasons_",
-    "_std_error_parts",
-    "_estimand",
-)
+INFERRED = "coef_std_error_", "intercept_std_error_", "inference_quality_", "inference_reasons_"
 _COLUMNS = ("coefficient", "sampling", "privacy", "std error", "low", "high")
-_DASH = "-"
 _CUT = (
-    ", and many may have been, as nearly all are as long as that: a fit of rows as they are may "
-    "lie outside"
+    ", and many may have been: nearly all are that long. A fit of rows as they are may lie outside"
 )
 _VERDICTS = {
     "yes": "can be trusted",
@@ -108,9 +100,8 @@ class InferenceMixin:
         check_is_fitted(self, "inference_quality_")
         names = feature_names
         if names is None:
-            names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{j}" for j in range(self.n_features_in_)]
+            default = [f"x{j}" for j in range(self.n_features_in_)]
+            names = getattr(self, "feature_names_in_", default)
         if len(names) != self.n_features_in_:
             raise ValueError(f"feature_names must have {self.n_features_in_} names.")
         values = np.ravel(self.coef_)
@@ -139,23 +130,23 @@ class InferenceMixin:
     def _set_errors(self, errors, bias, half_width):
         """Publish errors of weights, the intercept's last; none: forget those of a fit before."""
         if errors is None:
-            for name in _FITTED:
+            for name in (*INFERRED, "_std_error_parts", "_estimand"):
                 vars(self).pop(name, None)
             return
-        parts = half_width * np.array([errors.sampling, errors.privacy])
+        self._std_error_parts = half_width * np.array([errors.sampling, errors.privacy])
         if bias:
-            parts[:, -1] *= bias
-        total = np.hypot(*parts)
-        self._std_error_parts = parts
+            self._std_error_parts[:, -1] *= bias
+        total = np.hypot(*self._std_error_parts)
+        bounds = getattr(self, "target_bounds", None)
+        targets = "" if bounds is None else "targets in [{:g}, {:g}], ".format(*bounds)
         self._estimand = (
-            f"they cover the fit of the population with data_norm={self.data_norm:g}, "
-            f"{self._estimand_of_targets()}alpha={self.alpha:g}: "
-            f"rows that are longer are scaled down{_CUT if errors.is_full else ''}"
+            f"they cover the fit of the population with data_norm={self.data_norm:g}, {targets}"
+            f"alpha={self.alpha:g}: rows that are longer are scaled down"
+            f"{_CUT if errors.is_full else ''}"
         )
         if errors.n_unseen:
-            self._estimand += (
-                f"; long errors of about {errors.n_unseen:.2g} rows or fewer can't be seen"
-            )
+            few = f"about {errors.n_unseen:.2g} rows or fewer"
+            self._estimand += f"; long errors of {few} can't be seen"
         self.coef_std_error_ = total[: self.n_features_in_].reshape(self.coef_.shape)
         of_intercept = total[-1] if bias else 0.0
         self.intercept_std_error_ = np.full(np.shape(self.intercept_), of_intercept)[()]
@@ -163,6 +154,7 @@ class InferenceMixin:
         self.inference_reasons_ = errors.reasons
 
 
+@dataclass(eq=False, repr=False)
 class InferenceSummary:
     """A table of coefficients with their errors, as text and HTML. Made by ``summary()``.
 
@@ -180,47 +172,39 @@ class InferenceSummary:
     guarantee : str
     """
 
-    def __init__(self, names, values, parts, level, quality, reasons, estimand, guarantee):
-        self.names = names
-        self.values = values
-        self.parts = parts
-        self.level = level
-        self.quality = quality
-        self.reasons = reasons
-        self.estimand = estimand
-        self.guarantee = guarantee
+    names: tuple
+    values: np.ndarray
+    parts: np.ndarray
+    level: float
+    quality: str
+    reasons: tuple
+    estimand: str
+    guarantee: str
 
     def _cells(self):
         errors = np.hypot(*self.parts)
         columns = np.column_stack(
             [self.values, *self.parts, errors, _ends(self.values, errors, self.level)]
         )
-        return [[f"{x:.4g}" if np.isfinite(x) else _DASH for x in row] for row in columns]
+        return [[f"{x:.4g}" if np.isfinite(x) else "-" for x in row] for row in columns]
 
     def _below(self):
         verdict = f"{self.level:.4g} intervals: {_VERDICTS[self.quality]}"
-        return [
-            f"{verdict} (inference_quality_ = {self.quality!r})",
-            *self.reasons,
-            self.estimand,
-            f"privacy: {self.guarantee}",
-        ]
+        verdict += f" (inference_quality_ = {self.quality!r})"
+        return [verdict, *self.reasons, self.estimand, f"privacy: {self.guarantee}"]
 
     def __str__(self):
-        table = [
-            ["", *_COLUMNS],
-            *([n, *c] for n, c in zip(self.names, self._cells(), strict=True)),
-        ]
+        rows = zip(self.names, self._cells(), strict=True)
+        table = [["", *_COLUMNS], *([name, *cells] for name, cells in rows)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = [
-            "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
-            for row in table
+            "  ".join([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])])
+            for name, *cells in table
         ]
         rule = "-" * len(lines[0])
         return "\n".join([lines[0], rule, *lines[1:], rule, *self._below()])
 
-    def __repr__(self):
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self):
         head = "".join(f"<th>{name}</th>" for name in ("", *_COLUMNS))

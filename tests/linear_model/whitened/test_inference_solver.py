@@ -9,7 +9,7 @@ from skdp._bounds import clip_rows, null_records
 from skdp._losses import LOSSES
 from skdp._mechanisms import GaussianMechanism, as_symmetric
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
-from skdp.linear_model.whitened._inference_sums import InferenceSums
+from skdp.linear_model.whitened._row_sums import InferenceSums
 from skdp.linear_model.whitened._solver import whiten
 from skdp.linear_model.whitened._standard_errors import (
     BROKEN,
