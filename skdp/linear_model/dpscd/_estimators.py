@@ -47,11 +47,7 @@ _CONSTRAINTS = {
 }
 
 
-_PLANS = {
-    "dual": plan_dpscd,
-    "sequential": plan_dpscd_sequential,
-    "primal": plan_dpscd_primal,
-}
+_PLANS = {"dual": plan_dpscd, "sequential": plan_dpscd_sequential, "primal": plan_dpscd_primal}
 
 
 class _BaseDPSCD(RowPrivateEstimator):

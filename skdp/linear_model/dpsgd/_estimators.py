@@ -16,12 +16,7 @@ from skdp.linear_model._base import (
     ProbabilityMixin,
     weights_public,
 )
-from skdp.linear_model.dpsgd._base import (
-    CONSTRAINTS,
-    BaseDPSGD,
-    budgets_public,
-    takes_streams,
-)
+from skdp.linear_model.dpsgd._base import CONSTRAINTS, BaseDPSGD, budgets_public, takes_streams
 
 
 class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):

@@ -356,9 +356,7 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
         sampler=PartitionSampler(problem.n_rows, problem.n_rows, 1),
         step=release,
         event=replace(
-            release.event,
-            noise_multiplier=least,
-            largest_multiplier=most if most > least else None,
+            release.event, noise_multiplier=least, largest_multiplier=most if most > least else None
         ),
         budget=replace(budget, epsilon=epsilon, delta=0.0),
         notes=(_STREAM.format(epsilon),),
