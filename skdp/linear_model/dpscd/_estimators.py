@@ -6,13 +6,12 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._bounds import augmented_norm, bound_columns, summation_slack
+from skdp._bounds import augmented_norm, bound_columns
 from skdp._checks import check_count
 from skdp._estimator import is_private
 from skdp._losses import LOSSES
-from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
+from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp._targets import encode_labels
-from skdp._threads import BLOCK_ROWS
 from skdp.linear_model._base import (
     CLASS_WEIGHT,
     COMMON_CONSTRAINTS,
@@ -20,9 +19,8 @@ from skdp.linear_model._base import (
     LinearClassifierMixin,
     LinearRegressorMixin,
     ProbabilityMixin,
-    RowPrivateEstimator,
+    SteppedEstimator,
     public_feature_bounds,
-    weights_public,
 )
 from skdp.linear_model.dpscd._plan import (
     DPSCDProblem,
@@ -50,7 +48,7 @@ _CONSTRAINTS = {
 _PLANS = {"dual": plan_dpscd, "sequential": plan_dpscd_sequential, "primal": plan_dpscd_primal}
 
 
-class _BaseDPSCD(RowPrivateEstimator):
+class _BaseDPSCD(SteppedEstimator):
     """What the DP-SCD estimators share."""
 
     def _takes_sparse(self):
@@ -69,8 +67,7 @@ class _BaseDPSCD(RowPrivateEstimator):
         return None if self.solver == "primal" else "C"
 
     def _check_options(self, loss):
-        if self.n_jobs == 0:
-            raise ValueError("The 'n_jobs' parameter must not be 0.")
+        self._check_n_jobs()
         if self.solver != "dual" and self.noisy_dual:
             raise ValueError(
                 "noisy_dual=True needs solver='dual'; the others release what they keep."
@@ -87,50 +84,34 @@ class _BaseDPSCD(RowPrivateEstimator):
         return self.solver == "primal"
 
     def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
-        loss, n_columns = self._loss(n_outputs), self._n_columns(n_features)
-        self._check_options(loss)
+        self._check_options(self._loss(n_outputs))
         problem = DPSCDProblem(
-            n_rows=n_rows,
-            n_columns=n_columns,
-            n_outputs=n_outputs,
+            **self._numbers(n_rows, n_features, n_outputs, scale),
             row_norm=augmented_norm(float(self.data_norm), self.fit_intercept),
-            rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
             alpha=float(self.alpha),
-            typical_prediction=loss.typical_prediction,
-            lipschitz=loss.lipschitz,
-            typical_weight=(scale or self._weight_scale(n_outputs)).typical,
         )
+        of_dual = {"noisy_dual": self.noisy_dual, "proximal": self.proximal}
         return _PLANS[self.solver](
             problem,
             self._budget(),
             max_iter=check_count(self.max_iter, "max_iter"),
             batch_size=self.batch_size,
             clipping_norm=self.clipping_norm,
-            **(
-                {"noisy_dual": self.noisy_dual, "proximal": self.proximal}
-                if self.solver == "dual"
-                else {}
-            ),
+            **(of_dual if self.solver == "dual" else {}),
         )
 
     def _solve(self, plan, rows, targets, stream, weights):
         coins, noise = stream.spawn(2)
-        common = {
-            "plan": plan,
-            "loss": self._loss(targets.shape[1]),
-            "alpha": float(self.alpha),
-            "average": self.average,
-            "coins": coins,
-            "noise": noise,
-            "weights": weights.of_rows,
-        }
+        run = {"plan": plan, "average": self.average, "coins": coins, "noise": noise}
+        loss, alpha = self._loss(targets.shape[1]), float(self.alpha)
+        options = {"loss": loss, "alpha": alpha, "weights": weights.of_rows, **run}
         if self.solver == "sequential":
-            return solve_dpscd_sequential(rows, targets, **common)
+            return solve_dpscd_sequential(rows, targets, **options)
         if self.solver == "primal":
             low, high = public_feature_bounds(self, rows.X.shape[1])
             columns = bound_columns(rows, low=low, high=high, clip=is_private(self))
-            return solve_dpscd_primal(columns, targets, **common)
-        return solve_dpscd(rows, targets, n_jobs=self.n_jobs, **common)
+            return solve_dpscd_primal(columns, targets, **options)
+        return solve_dpscd(rows, targets, n_jobs=self.n_jobs, **options)
 
     def _set_report(self, plan, report):
         self.n_iter_ = self.max_iter
@@ -386,15 +367,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
             If y is sparse, or X is and `solver` isn't "dual".
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            dtype=[np.float64, np.float32],
-            order=self._order(X),
-            multi_output=True,
-            y_numeric=True,
-        )
+        X, y = self._read(X, y, order=self._order(X))
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
@@ -409,10 +382,8 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        assumed = self._assumed() + weights_public(public_weight)
-        report = plan.report(reproducible=stream.reproducible, also_public=assumed)
         self._set_weights(coefs, rows.bias, units)
-        self._set_report(plan, report)
+        self._set_report(plan, self._report(plan, stream, public_weight))
         return self
 
     def _loss(self, n_outputs):
@@ -692,7 +663,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             If X is sparse and `solver` isn't "dual".
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order=self._order(X))
+        X, y = self._read(X, y, order=self._order(X))
         classes, targets = encode_labels(y, self.classes)
         weights = self._weigh(public_weight, y.size, classes, targets)
 
@@ -707,10 +678,8 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        assumed = self._assumed() + weights_public(public_weight)
-        report = plan.report(reproducible=stream.reproducible, also_public=assumed)
         self._set_weights(coefs, rows.bias, classes)
-        self._set_report(plan, report)
+        self._set_report(plan, self._report(plan, stream, public_weight))
         return self
 
     def _loss(self, n_outputs):
