@@ -48,7 +48,9 @@ def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
     original = dual_cd._PLANS[estimator.solver]
 
     def spy(problem, budget, **arguments):
-        calls.append({**vars(problem), **vars(budget), **arguments})
+        given = {**vars(problem), **vars(budget), **arguments}
+        given |= vars(given.pop("loss")) | given.pop("scale")._asdict()
+        calls.append(given)
         return original(problem, budget, **arguments)
 
     monkeypatch.setitem(dual_cd._PLANS, estimator.solver, spy)

@@ -1,6 +1,6 @@
 """What linear models share: predictions, labels, and the check of what is published."""
 
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -42,7 +42,15 @@ COMMON_CONSTRAINTS = {
     "accountant": [StrOptions({"pld", "rdp"})],
     **BUDGET_CONSTRAINTS,
 }
-
+# Of those that take batches of rows.
+BATCH_CONSTRAINTS = {
+    **COMMON_CONSTRAINTS,
+    "data_norm": [POSITIVE],
+    "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
+    "average": ["boolean"],
+    "n_jobs": [Integral, None],
+}
 
 # Of the parameter `class_weight`; texts are refused with the remedy.
 CLASS_WEIGHT = [dict, str, None]
@@ -102,9 +110,9 @@ class SteppedEstimator(RowPrivateEstimator):
             "scale": scale or self._weight_scale(n_outputs),
         }
 
-    def _report(self, plan, stream, public_weight, **facts):
-        """Return the report of a fit."""
-        also_public = self._assumed() + weights_public(public_weight)
+    def _report(self, plan, stream, public_weight, stated=(), **facts):
+        """Return the report of a fit; `stated` are numbers that it took as public."""
+        also_public = self._assumed() + weights_public(public_weight) + stated
         return plan.report(reproducible=stream.reproducible, also_public=also_public, **facts)
 
 

@@ -13,9 +13,8 @@ from skdp._losses import LOSSES
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
+    BATCH_CONSTRAINTS,
     CLASS_WEIGHT,
-    COMMON_CONSTRAINTS,
-    POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
     ProbabilityMixin,
@@ -31,17 +30,12 @@ from skdp.linear_model.dpscd._plan import (
 from skdp.linear_model.dpscd._solver import solve_dpscd, solve_dpscd_primal, solve_dpscd_sequential
 
 _CONSTRAINTS = {
-    **COMMON_CONSTRAINTS,
+    **BATCH_CONSTRAINTS,
     "noisy_dual": ["boolean"],
-    "data_norm": [POSITIVE],
     "feature_bounds": ["array-like", None],
     "max_iter": [Interval(Integral, 1, 10**9, closed="both")],
-    "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
-    "average": ["boolean"],
     "proximal": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     "solver": [StrOptions({"dual", "sequential", "primal"})],
-    "n_jobs": [Integral, None],
 }
 
 

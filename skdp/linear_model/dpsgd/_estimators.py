@@ -6,7 +6,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skdp._losses import LOSSES, Huber, Multinomial
 from skdp._plans._base import CLASSES_READ
-from skdp._sklearn import StrOptions, _fit_context, validate_data
+from skdp._sklearn import StrOptions, _fit_context
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
     CLASS_WEIGHT,
@@ -296,7 +296,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
             If y is sparse.
         """
         # 1. scikit-learn's contract
-        X, y = self._read(X, y)
+        X, y = self._read(X, y, order="C")
         sample_epsilon = self._check_options(X.shape[0], sample_epsilon)
         weights = self._weigh(public_weight, X.shape[0])
 
@@ -313,9 +313,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        also_public = budgets_public(sample_epsilon) + weights_public(public_weight)
-        also_public += self._assumed()
-        report = plan.report(reproducible=stream.reproducible, also_public=also_public)
+        report = self._report(plan, stream, public_weight, budgets_public(sample_epsilon))
         self._set_weights(coefs, rows.bias, units)
         self._stream = None
         self._set_report(plan, plan.n_passes, report)
@@ -359,7 +357,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         """
         # 1. scikit-learn's contract; its decorator checks parameters in the first call only
         self._validate_params()
-        X, y = self._read(X, y, reset=self._stream_before() is None)
+        X, y = self._read(X, y, order="C", reset=self._stream is None)
         self._check_options(X.shape[0])
         weights = self._weigh(public_weight, X.shape[0])
 
@@ -372,18 +370,6 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         coefs = self._take_in(rows, targets, weights, units[:2], also_public)
         self._set_weights(coefs, rows.bias, units)
         return self
-
-    def _read(self, X, y, reset=True):
-        return validate_data(
-            self,
-            X,
-            y,
-            dtype=[np.float64, np.float32],
-            order="C",
-            multi_output=True,
-            y_numeric=True,
-            reset=reset,
-        )
 
     def _loss(self, n_outputs):
         if self.loss == "huber":
@@ -681,7 +667,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             If X is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        X, y = self._read(X, y, order="C")
         classes, targets = encode_labels(y, self.classes)
         sample_epsilon = self._check_options(X.shape[0], sample_epsilon)
         weights = self._weigh(public_weight, X.shape[0], classes, targets)
@@ -698,9 +684,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        also_public = budgets_public(sample_epsilon) + weights_public(public_weight)
-        also_public += self._assumed()
-        report = plan.report(reproducible=stream.reproducible, also_public=also_public)
+        report = self._report(plan, stream, public_weight, budgets_public(sample_epsilon))
         self._set_weights(coefs, rows.bias, classes)
         self._stream = None
         self._set_report(plan, plan.n_passes, report)
@@ -747,8 +731,8 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         """
         # 1. scikit-learn's contract; its decorator checks parameters in the first call only
         self._validate_params()
-        first = self._stream_before() is None
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C", reset=first)
+        first = self._stream is None
+        X, y = self._read(X, y, order="C", reset=first)
         classes, read_from_y = self._declared(classes, first)
         classes, targets = encode_labels(y, classes)
         self._check_options(X.shape[0])

@@ -295,7 +295,9 @@ def test_the_plan_is_made_of_public_scalars(estimator, name, cancer, monkeypatch
     calls, original = [], getattr(common, name)
 
     def spy(problem, budget, steps, **arguments):
-        calls.append({**vars(problem), **vars(budget), **vars(steps), **arguments})
+        given = {**vars(problem), **vars(budget), **vars(steps), **arguments}
+        given |= vars(given.pop("loss")) | given.pop("scale")._asdict()
+        calls.append(given)
         return original(problem, budget, steps, **arguments)
 
     monkeypatch.setattr(common, name, spy)
