@@ -20,7 +20,7 @@ from skdp._sklearn import Interval, StrOptions
 from skdp.linear_model._base import (
     COMMON_CONSTRAINTS,
     POSITIVE,
-    RowPrivateEstimator,
+    SteppedEstimator,
     public_feature_bounds,
 )
 from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
@@ -46,13 +46,7 @@ CONSTRAINTS = {
 
 
 def check_mean_squares(squares, n_features):
-    """Return public guesses of the features' mean squares as float64 of shape (n_features,).
-
-    Raises
-    ------
-    ValueError
-        If they aren't that many numbers within 1e-60 and 1e200; the message names `smoothness`.
-    """
+    """Return public guesses of the features' mean squares as float64 of shape (n_features,)."""
     problem = f"smoothness must be an array of shape (n_features,) = ({n_features},)."
     squares = read_numbers(squares, problem)
     if squares.shape != (n_features,):
@@ -65,26 +59,14 @@ def check_mean_squares(squares, n_features):
 def check_coef_bounds(coef_bounds, n_features, *, positive=False):
     """Return float64 arrays (low, high) of shape (n_features,), which may be infinite.
 
-    Parameters
-    ----------
-    coef_bounds : pair of floats or of array-likes, or None
-        None bounds nothing.
-    n_features : int
-    positive : bool, default=False
-        Whether to raise the lower ends to 0.
-
-    Raises
-    ------
-    ValueError
-        If `coef_bounds` isn't such a pair with low <= high, or all of it is negative where
-        coefficients are to be positive.
+    With `positive` the lower ends are raised to 0.
     """
-    low, high = read_pair(
-        (-np.inf, np.inf) if coef_bounds is None else coef_bounds,
+    bounds = (-np.inf, np.inf) if coef_bounds is None else coef_bounds
+    problem = (
         "coef_bounds must be a pair (low, high) of numbers or of arrays of shape "
-        f"(n_features,) = ({n_features},).",
-        n_features,
+        f"(n_features,) = ({n_features},)."
     )
+    low, high = read_pair(bounds, problem, n_features)
     if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
         raise ValueError("coef_bounds must have low <= high and leave a finite number.")
     if positive:
@@ -94,7 +76,7 @@ def check_coef_bounds(coef_bounds, n_features, *, positive=False):
     return low, high
 
 
-class BaseDPCD(RowPrivateEstimator):
+class BaseDPCD(SteppedEstimator):
     """Bounds, planning and solving of the DP-CD estimators."""
 
     def _check_options(self, n_features):
@@ -150,23 +132,15 @@ class BaseDPCD(RowPrivateEstimator):
     def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
         """Return the plan that the parameters and these public numbers ask for."""
         self._check_options(n_features)
-        n_columns, loss = self._n_columns(n_features), self._loss()
         data_norm = np.inf if self.data_norm is None else float(self.data_norm)
-        scale = scale or self._weight_scale(n_outputs)
+        numbers = self._numbers(n_rows, n_features, n_outputs, scale)
+        # A coordinate is summed alone.
+        numbers["rounding_slack"] = summation_slack(n_rows, 1, n_outputs, SUM_BLOCK)
         problem = DPCDProblem(
-            n_rows=n_rows,
-            n_columns=n_columns,
-            n_outputs=n_outputs,
+            **numbers,
             n_features=n_features,
-            loss_smoothness=loss.smoothness,
-            lipschitz=loss.lipschitz,
-            typical_prediction=loss.typical_prediction,
             reach=norm_in_units(*public_feature_bounds(self, n_features), data_norm),
-            rounding_slack=summation_slack(n_rows, 1, n_outputs, SUM_BLOCK),
-            square_slack=summation_slack(n_rows, n_columns, 1, SUM_BLOCK),
-            typical_weight=scale.typical,
-            largest_weight=scale.largest,
-            weighs_classes=scale.of_classes,
+            square_slack=summation_slack(n_rows, numbers["n_columns"], 1, SUM_BLOCK),
         )
         return plan_dpcd(
             problem,
@@ -182,10 +156,10 @@ class BaseDPCD(RowPrivateEstimator):
     @np.errstate(all="ignore")
     def _solve(self, plan, columns, bias, targets, stream, weights):
         """Return the weights, and the clipping norm if it is public."""
-        loss, penalty = self._loss(), self._penalty()
+        problem, penalty = plan.problem, self._penalty()
         coins, noise = stream.spawn(2)
         X, reach = columns
-        own = reach[: plan.problem.n_features]
+        own = reach[: problem.n_features]
         means = np.zeros_like(own)
         if plan.squares is not None:
             squares, means = feature_moments(X, own, plan, noise, weights.of_rows)
@@ -193,22 +167,16 @@ class BaseDPCD(RowPrivateEstimator):
             squares = own**2
         else:
             squares = check_mean_squares(self.smoothness, own.size)
-        constant = plan.intercept_weight(weights.expand(len(targets)).mean())
-        squares = np.append(plan.curvature_weight * squares, constant * reach[own.size :] ** 2)
-        smoothness = loss.smoothness * np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
+        weight, constant = plan.weights_of_curvature(weights.expand(len(targets)).mean())
+        squares = np.append(weight * squares, constant * reach[own.size :] ** 2)
+        squares = np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
+        smoothness = problem.loss.smoothness * squares
         unit, steps = plan.units(smoothness)
-        coefs = solve_dpcd(
-            divide_columns(X, unit, means, bias),
-            targets,
-            plan=plan,
-            loss=loss,
-            penalty=replace(penalty, l2=penalty.l2 + plan.shrinkages(smoothness)),
-            steps=steps,
-            coins=coins,
-            noise=noise,
-            bias=bias,
-            weights=weights.of_rows,
-        )
+        penalty = replace(penalty, l2=penalty.l2 + plan.shrinkages(smoothness))
+        columns = divide_columns(X, unit, means, bias)
+        model = {"loss": problem.loss, "penalty": penalty, "weights": weights.of_rows}
+        run = {"plan": plan, "steps": steps, "coins": coins, "noise": noise, "bias": bias}
+        coefs = solve_dpcd(columns, targets, **model, **run)
         return uncentred(coefs, means, bias), plan.public_clip(smoothness)
 
     def _set_report(self, plan, clip, report):

@@ -4,14 +4,13 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._losses import LOSSES
-from skdp._sklearn import StrOptions, _fit_context, validate_data
+from skdp._sklearn import StrOptions, _fit_context
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
     CLASS_WEIGHT,
     LinearClassifierMixin,
     LinearRegressorMixin,
     ProbabilityMixin,
-    weights_public,
 )
 from skdp.linear_model.dpcd._base import CONSTRAINTS, SHARE, BaseDPCD
 
@@ -278,9 +277,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
             If y is sparse.
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
-        )
+        X, y = self._read(X, y)
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
@@ -295,15 +292,14 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         coefs, clip = self._solve(plan, columns, bias, targets, stream, weights)
 
         # 5. publish
-        assumed = self._assumed() + weights_public(public_weight)
-        report = plan.report(clip=clip, reproducible=stream.reproducible, also_public=assumed)
+        report = self._report(plan, stream, public_weight, clip=clip)
         self._set_weights(coefs, bias, units)
         # Units may move a coefficient past the end of its interval by rounding.
         self.coef_ = np.clip(self.coef_, *self._coefficient_box(X.shape[1]))
         self._set_report(plan, clip, report)
         return self
 
-    def _loss(self):
+    def _loss(self, n_outputs):
         return LOSSES["squared_error"]
 
 
@@ -812,7 +808,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
             If X is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        X, y = self._read(X, y)
         classes, targets = encode_labels(y, self.classes)
         weights = self._weigh(public_weight, y.size, classes, targets)
 
@@ -827,11 +823,10 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         coefs, clip = self._solve(plan, columns, bias, targets, stream, weights)
 
         # 5. publish
-        assumed = self._assumed() + weights_public(public_weight)
-        report = plan.report(clip=clip, reproducible=stream.reproducible, also_public=assumed)
+        report = self._report(plan, stream, public_weight, clip=clip)
         self._set_weights(coefs, bias, classes)
         self._set_report(plan, clip, report)
         return self
 
-    def _loss(self):
+    def _loss(self, n_outputs):
         return LOSSES["log_loss"]

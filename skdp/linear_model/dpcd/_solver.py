@@ -89,7 +89,7 @@ def _descend_to_tail(descent, coordinates, plan, loss, bias):
     sampler = plan.sampler
     if sampler.n_alone:
         j = next(coordinates)
-        if plan.problem.weighs_classes:
+        if plan.problem.scale.of_classes:
             # Slopes of weighted labels tell no share of them.
             descent.update(j)
         else:
