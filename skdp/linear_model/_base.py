@@ -54,6 +54,7 @@ BATCH_CONSTRAINTS = {
 
 # Of the parameter `class_weight`; texts are refused with the remedy.
 CLASS_WEIGHT = [dict, str, None]
+CLASS_CONSTRAINTS = {"classes": ["array-like", None], "class_weight": CLASS_WEIGHT}
 # Dense numbers that are taken without a copy.
 _FLOATS = (np.float64, np.float32)
 
@@ -61,22 +62,24 @@ _FLOATS = (np.float64, np.float32)
 class RowPrivateEstimator(RecordPrivateEstimator):
     """What the parameters of linear models that protect rows say in the same way everywhere."""
 
-    # Regressors have no such parameter.
-    class_weight = None
-
     def _preview(self, n_rows, n_features, n_outputs=1):
         return super()._preview(n_rows, n_features, n_outputs)
 
     def _weigh(self, public_weight, n_rows, classes=None, targets=None):
         """Return what records count, from the weights of rows and those of their classes."""
-        of_rows = check_public_weight(public_weight, n_rows)
-        return weigh(of_rows, class_weight=self.class_weight, classes=classes, targets=targets)
+        of_rows, of_classes = check_public_weight(public_weight, n_rows), self._class_weight()
+        return weigh(of_rows, class_weight=of_classes, classes=classes, targets=targets)
+
+    def _class_weight(self):
+        # Regressors have no such parameter.
+        return getattr(self, "class_weight", None)
 
     def _weight_scale(self, n_outputs):
         """Return what is known of weights before a fit."""
-        if self.class_weight is not None and self.classes is not None:
-            weights_of_classes(self.class_weight, np.unique(np.asarray(self.classes)))
-        return class_scale(self.class_weight, max(2, n_outputs))
+        of_classes = self._class_weight()
+        if of_classes is not None and self.classes is not None:
+            weights_of_classes(of_classes, np.unique(np.asarray(self.classes)))
+        return class_scale(of_classes, max(2, n_outputs))
 
     def _n_columns(self, n_features):
         """Return the number of columns of certified rows."""
@@ -224,8 +227,15 @@ class LinearRegressorMixin(CaptionMixin):
         return quietly(super().score, X, y, sample_weight)
 
 
+def _estimates_probabilities(estimator):
+    # Estimators of one loss don't name it.
+    if getattr(estimator, "loss", "log_loss") != "log_loss":
+        raise AttributeError("predict_proba is available for loss='log_loss' only.")
+    return True
+
+
 class LinearClassifierMixin(CaptionMixin):
-    """Weights, decision values and predictions of a linear classifier."""
+    """Weights, decision values, predictions and probabilities of a linear classifier."""
 
     def _read(self, X, y, **checks):
         """Return X and y as scikit-learn's contract has them."""
@@ -326,17 +336,6 @@ class LinearClassifierMixin(CaptionMixin):
             If X or y don't fit the estimator; no message quotes an entry of the data.
         """
         return quietly(super().score, X, y, sample_weight)
-
-
-def _estimates_probabilities(estimator):
-    # Estimators of one loss don't name it.
-    if getattr(estimator, "loss", "log_loss") != "log_loss":
-        raise AttributeError("predict_proba is available for loss='log_loss' only.")
-    return True
-
-
-class ProbabilityMixin:
-    """Probabilities of a fitted logistic model."""
 
     @available_if(_estimates_probabilities)
     def predict_proba(self, X):

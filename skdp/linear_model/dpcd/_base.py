@@ -56,26 +56,6 @@ def check_mean_squares(squares, n_features):
     return squares
 
 
-def check_coef_bounds(coef_bounds, n_features, *, positive=False):
-    """Return float64 arrays (low, high) of shape (n_features,), which may be infinite.
-
-    With `positive` the lower ends are raised to 0.
-    """
-    bounds = (-np.inf, np.inf) if coef_bounds is None else coef_bounds
-    problem = (
-        "coef_bounds must be a pair (low, high) of numbers or of arrays of shape "
-        f"(n_features,) = ({n_features},)."
-    )
-    low, high = read_pair(bounds, problem, n_features)
-    if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
-        raise ValueError("coef_bounds must have low <= high and leave a finite number.")
-    if positive:
-        low = np.maximum(low, 0.0)
-        if not (low <= high).all():
-            raise ValueError("coef_bounds leave no positive coefficient, which positive=True asks.")
-    return low, high
-
-
 class BaseDPCD(SteppedEstimator):
     """Bounds, planning and solving of the DP-CD estimators."""
 
@@ -95,9 +75,20 @@ class BaseDPCD(SteppedEstimator):
         return self.smoothness == "private" or not is_private(self)
 
     def _coefficient_box(self, n_features):
-        """Return the interval of each coefficient, in the units of the caller."""
-        positive = getattr(self, "positive", False)
-        return check_coef_bounds(self.coef_bounds, n_features, positive=positive)
+        """Return the ends of coefficients' intervals in the units of the caller, maybe infinite."""
+        problem = (
+            "coef_bounds must be a pair (low, high) of numbers or of arrays of shape "
+            f"(n_features,) = ({n_features},)."
+        )
+        bounds = (-np.inf, np.inf) if self.coef_bounds is None else self.coef_bounds
+        low, high = read_pair(bounds, problem, n_features)
+        if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
+            raise ValueError("coef_bounds must have low <= high and leave a finite number.")
+        if getattr(self, "positive", False):
+            low = np.maximum(low, 0.0)
+            if not (low <= high).all():
+                raise ValueError("coef_bounds leave no positive coefficient: positive=True asks.")
+        return low, high
 
     def _penalty(self):
         """Return the penalty of coefficients, and of the intercept's, unbounded.
@@ -109,22 +100,16 @@ class BaseDPCD(SteppedEstimator):
         low, high = self._coefficient_box(self.n_features_in_)
         if self.fit_intercept:
             low, high = np.append(low, -np.inf), np.append(high, np.inf)
-        name = getattr(self, "penalty", "elasticnet")
-        penalty = make_penalty(
-            name, float(self.alpha), self.l1_ratio, low=low / unit, high=high / unit
-        )
+        name, box = getattr(self, "penalty", "elasticnet"), {"low": low / unit, "high": high / unit}
+        penalty = make_penalty(name, float(self.alpha), self.l1_ratio, **box)
         return replace(penalty, l1=penalty.l1 / unit)
 
     def _bounded_columns(self, X, weights):
         """Return the bounded values by column, the intercept's constant last, and that constant."""
-        clip = is_private(self)
-        scaled = self.data_norm is not None
-        rows = clip_rows(
-            X,
-            data_norm=check_positive(self.data_norm, "data_norm") if scaled else 1.0,
-            fit_intercept=self.fit_intercept,
-            clip=clip and scaled,
-        )
+        clip, scaled = is_private(self), self.data_norm is not None
+        data_norm = check_positive(self.data_norm, "data_norm") if scaled else 1.0
+        intercept = self.fit_intercept
+        rows = clip_rows(X, data_norm=data_norm, fit_intercept=intercept, clip=clip and scaled)
         rows = weights.without_zero_weights(rows)
         low, high = public_feature_bounds(self, X.shape[1])
         return clip_columns(rows, low=low, high=high, clip=clip), rows.bias

@@ -7,12 +7,13 @@ from skdp._losses import LOSSES
 from skdp._sklearn import StrOptions, _fit_context
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
-    CLASS_WEIGHT,
+    CLASS_CONSTRAINTS,
     LinearClassifierMixin,
     LinearRegressorMixin,
-    ProbabilityMixin,
 )
 from skdp.linear_model.dpcd._base import CONSTRAINTS, SHARE, BaseDPCD
+
+_REGRESSION = {**CONSTRAINTS, "positive": ["boolean"], "target_bounds": ["array-like", None]}
 
 
 class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
@@ -190,12 +191,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
     (1, 1e-05)-DP
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        **CONSTRAINTS,
-        "l1_ratio": [SHARE],
-        "positive": ["boolean"],
-        "target_bounds": ["array-like", None],
-    }
+    _parameter_constraints = {**_REGRESSION, "l1_ratio": [SHARE]}  # noqa: RUF012
 
     def __init__(
         self,
@@ -473,11 +469,7 @@ class DPCDLasso(DPCDElasticNet):
     (1, 1e-05)-DP
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        name: allowed
-        for name, allowed in DPCDElasticNet._parameter_constraints.items()
-        if name != "l1_ratio"
-    }
+    _parameter_constraints = _REGRESSION
 
     def __init__(
         self,
@@ -528,7 +520,7 @@ class DPCDLasso(DPCDElasticNet):
         )
 
 
-class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, BaseDPCD):
+class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
     r"""Logistic regression by differentially private coordinate descent (DP-CD).
 
     Minimises, over rows :math:`x_i` whose values are clipped to `feature_bounds` and labels
@@ -721,8 +713,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         **CONSTRAINTS,
         "penalty": [StrOptions({"l2", "l1", "elasticnet"})],
         "l1_ratio": [SHARE],
-        "classes": ["array-like", None],
-        "class_weight": CLASS_WEIGHT,
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(

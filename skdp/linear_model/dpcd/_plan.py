@@ -184,8 +184,7 @@ class DPCDPlan(SteppedPlan):
 
     def report(self, *, clip=None, **facts):
         """Return the report of a run of this plan, see `Plan.report`, with C where it is public."""
-        alone = self.squares is None
-        return super().report(clipping=clip if alone else None, **facts)
+        return super().report(clipping=clip if self.squares is None else None, **facts)
 
 
 def plan_dpcd(

@@ -14,10 +14,9 @@ from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
     BATCH_CONSTRAINTS,
-    CLASS_WEIGHT,
+    CLASS_CONSTRAINTS,
     LinearClassifierMixin,
     LinearRegressorMixin,
-    ProbabilityMixin,
     SteppedEstimator,
     public_feature_bounds,
 )
@@ -384,7 +383,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         return LOSSES["squared_error"]
 
 
-class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
+class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
     r"""Logistic regression and SVM by differentially private dual coordinate descent (DP-SCD).
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
@@ -572,8 +571,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
     _parameter_constraints = {  # noqa: RUF012
         **_CONSTRAINTS,
         "loss": [StrOptions({"log_loss", "hinge"})],
-        "classes": ["array-like", None],
-        "class_weight": CLASS_WEIGHT,
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(

@@ -162,11 +162,12 @@ class BaseDPSGD(SteppedEstimator):
         also_public = tuple(dict.fromkeys((*before.also_public, APART, *also_public)))
         report = plan.report(reproducible=seeded, also_public=also_public)
         mean = late_average(before.mean, coefs, n_calls)
-        self._stream = _Stream(settings, coefs, mean, n_calls, report, also_public, name)
-        self._set_report(plan, n_calls, report)
+        after = _Stream(settings, coefs, mean, n_calls, report, also_public, name)
+        self._set_report(plan, n_calls, report, after)
         return mean if self.average else coefs
 
-    def _set_report(self, plan, n_iter, report):
+    def _set_report(self, plan, n_iter, report, after=None):
+        self._stream = after
         self.n_iter_ = n_iter
         self.batch_size_ = plan.batch_size
         self.clipping_norm_ = plan.clipping_norm

@@ -9,11 +9,10 @@ from skdp._plans._base import CLASSES_READ
 from skdp._sklearn import StrOptions, _fit_context
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
-    CLASS_WEIGHT,
+    CLASS_CONSTRAINTS,
     POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
-    ProbabilityMixin,
     weights_public,
 )
 from skdp.linear_model.dpsgd._base import CONSTRAINTS, BaseDPSGD, budgets_public, takes_streams
@@ -315,7 +314,6 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         # 5. publish
         report = self._report(plan, stream, public_weight, budgets_public(sample_epsilon))
         self._set_weights(coefs, rows.bias, units)
-        self._stream = None
         self._set_report(plan, plan.n_passes, report)
         return self
 
@@ -377,7 +375,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         return LOSSES["squared_error"]
 
 
-class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
+class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     r"""Logistic regression and SVM by differentially private stochastic gradient descent (DP-SGD).
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
@@ -571,8 +569,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
     _parameter_constraints = {  # noqa: RUF012
         **CONSTRAINTS,
         "loss": [StrOptions({"log_loss", "hinge"})],
-        "classes": ["array-like", None],
-        "class_weight": CLASS_WEIGHT,
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(
@@ -686,7 +683,6 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         # 5. publish
         report = self._report(plan, stream, public_weight, budgets_public(sample_epsilon))
         self._set_weights(coefs, rows.bias, classes)
-        self._stream = None
         self._set_report(plan, plan.n_passes, report)
         return self
 
@@ -751,12 +747,11 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
     def _declared(self, classes, first):
         """Return the classes of a stream, and whether a fit before it read them from y."""
         known = self.classes if first else self.classes_
-        both = known is not None and classes is not None
-        if both and set(np.ravel(classes).tolist()) != set(np.ravel(known).tolist()):
+        given = known if classes is None else classes
+        if known is not None and set(np.ravel(given).tolist()) != set(np.ravel(known).tolist()):
             raise ValueError("classes must be the same in every call of partial_fit.")
-        if classes is None and known is None and not hasattr(self, "classes_"):
+        if given is None and not hasattr(self, "classes_"):
             raise ValueError("classes must be given to the first call of partial_fit.")
-        given = classes if classes is not None else known
         report = getattr(self, "privacy_report_", None)
         was_read = report is not None and CLASSES_READ in report.assumed_public
         if given is None:
