@@ -45,7 +45,7 @@ def records(rng):
 @pytest.mark.parametrize("estimator", DUAL, ids=str)
 def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
     calls = []
-    original = dual_cd._PLANS[estimator.solver]
+    original = dual_cd.PLANS[estimator.solver]
 
     def spy(problem, budget, **arguments):
         given = {**vars(problem), **vars(budget), **arguments}
@@ -53,7 +53,7 @@ def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
         calls.append(given)
         return original(problem, budget, **arguments)
 
-    monkeypatch.setitem(dual_cd._PLANS, estimator.solver, spy)
+    monkeypatch.setitem(dual_cd.PLANS, estimator.solver, spy)
     X, y = records
     estimator.fit(X, y)
     estimator.fit(1e5 * X[::-1] ** 3, y)

@@ -55,6 +55,7 @@ BATCH_CONSTRAINTS = {
 # Of the parameter `class_weight`; texts are refused with the remedy.
 CLASS_WEIGHT = [dict, str, None]
 CLASS_CONSTRAINTS = {"classes": ["array-like", None], "class_weight": CLASS_WEIGHT}
+MARGIN_CONSTRAINTS = {**CLASS_CONSTRAINTS, "loss": [StrOptions({"log_loss", "hinge"})]}
 # Dense numbers that are taken without a copy.
 _FLOATS = (np.float64, np.float32)
 
@@ -86,12 +87,8 @@ class RowPrivateEstimator(RecordPrivateEstimator):
         return n_features + bool(self.fit_intercept)
 
     def _certified_rows(self, X):
-        return clip_rows(
-            X,
-            data_norm=check_positive(self.data_norm, "data_norm"),
-            fit_intercept=self.fit_intercept,
-            clip=is_private(self),
-        )
+        data_norm, clip = check_positive(self.data_norm, "data_norm"), is_private(self)
+        return clip_rows(X, data_norm=data_norm, fit_intercept=self.fit_intercept, clip=clip)
 
 
 class SteppedEstimator(RowPrivateEstimator):

@@ -127,16 +127,6 @@ class TailAverage:
         return self._total / (self._n_steps - self._skipped)
 
 
-def late_average(mean, iterate, n_seen):
-    """Return the average of iterates that come without an end, the later ones counting more.
-
-    The t-th of T has a weight of about ``4 t**3 / T**4`` (Shamir and Zhang 2013, with eta = 3).
-    `n_seen` counts this one, too; the mean before the first is anything of the same shape.
-    """
-    share = 4.0 / (n_seen + 3.0)
-    return (1.0 - share) * mean + share * iterate
-
-
 class CoordinateMean:
     """The mean of iterates that change in one coordinate at a time, at the cost of a coordinate."""
 

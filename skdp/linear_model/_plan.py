@@ -24,8 +24,7 @@ class Problem:
 
     def release(self, **fields):
         """Return a release of sums over the rows."""
-        slack = self.rounding_slack
-        return Release(n_records=self.n_rows, rounding_slack=slack, **fields)
+        return Release(n_records=self.n_rows, rounding_slack=self.rounding_slack, **fields)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -143,7 +143,7 @@ class _BaseDPCD(SteppedEstimator):
             step_size=self.step_size,
             average_every=self.average_every,
             shrinkage=self.shrinkage,
-            smoothness_budget=float(self.smoothness_budget) if self._buys_squares() else 0.0,
+            bought_share=float(self.smoothness_budget) if self._buys_squares() else 0.0,
         )
 
     @np.errstate(all="ignore")
@@ -451,11 +451,10 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
         coefs, clip = self._solve(plan, columns, bias, targets, stream, weights)
 
         # 5. publish
-        report = self._report(plan, stream, public_weight, clip=clip)
         self._set_weights(coefs, bias, units)
         # Units may move a coefficient past the end of its interval by rounding.
         self.coef_ = np.clip(self.coef_, *self._coefficient_box(X.shape[1]))
-        self._set_report(plan, clip, report)
+        self._set_report(plan, clip, self._report(plan, stream, public_weight, clip=clip))
         return self
 
     def _loss(self, n_outputs):
@@ -977,9 +976,8 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
         coefs, clip = self._solve(plan, columns, bias, targets, stream, weights)
 
         # 5. publish
-        report = self._report(plan, stream, public_weight, clip=clip)
         self._set_weights(coefs, bias, classes)
-        self._set_report(plan, clip, report)
+        self._set_report(plan, clip, self._report(plan, stream, public_weight, clip=clip))
         return self
 
     def _loss(self, n_outputs):

@@ -188,29 +188,21 @@ class DPCDPlan(SteppedPlan):
 
 
 def plan_dpcd(
-    problem,
-    budget,
-    *,
-    max_iter,
-    clipping_norm,
-    step_size,
-    average_every,
-    shrinkage,
-    smoothness_budget,
+    problem, budget, *, max_iter, clipping_norm, step_size, average_every, shrinkage, bought_share
 ):
     """Plan DP-CD: one release of a coordinate of the full gradient per step.
 
-    `smoothness_budget` is the share of the squared Gaussian-DP parameter that buys the mean squares
+    `bought_share` is the share of the squared Gaussian-DP parameter that buys the mean squares
     of the columns; 0 buys none. T full-batch Gaussians at multiplier s have mu = sqrt(T) / s (half
     that bound under "replace_one", which the accountant sees to), and squares of mu add up. So the
-    steps get ``1 - smoothness_budget`` of it by a multiplier that is larger by the root of that,
+    steps get ``1 - bought_share`` of it by a multiplier that is larger by the root of that,
     and the release of the moments the rest.
     """
     # Parameters may come unvalidated (`sklearn.set_config`).
-    if not 0.0 <= smoothness_budget < 1.0:
+    if not 0.0 <= bought_share < 1.0:
         raise ValueError("smoothness_budget must be in (0, 1).")
     private, loss = budget.is_private, problem.loss
-    rest = 1.0 / (1.0 - smoothness_budget)
+    rest = 1.0 / (1.0 - bought_share)
     noise_of_pass = budget.calibrate() * math.sqrt(rest) * problem.n_columns / problem.n_rows
     scales = clipping_norm == "auto" and _scales(noise_of_pass, problem)
     if max_iter == "auto":
@@ -225,23 +217,21 @@ def plan_dpcd(
     n_steps = n_passes * problem.n_columns + n_alone
     multiplier = budget.calibrate(n_steps=n_steps) * math.sqrt(rest)
     squares = None
-    if smoothness_budget > 0.0:
+    if bought_share > 0.0:
         multiplier *= SPLIT_SLACK
         distance = _distance_of_moments(problem, budget)
         squares = budget.release(
             bound=distance,
             pair_bound=distance,
-            share=smoothness_budget,
+            share=bought_share,
             size=problem.n_features * (2 if _buys_means(problem, budget) else 1),
             n_records=problem.n_rows,
             slack=problem.square_slack,
         )
     sampler = SingleCoordinateSampler(problem.n_columns, n_steps, n_alone)
+    bound, size = 1.0 if private else math.inf, problem.n_outputs
     step = problem.release(
-        bound=1.0 if private else math.inf,
-        noise_multiplier=multiplier,
-        size=problem.n_outputs,
-        design=sampler.design,
+        bound=bound, noise_multiplier=multiplier, size=size, design=sampler.design
     )
     if clipping_norm != "auto":
         clipping_norm = check_positive(clipping_norm, "clipping_norm")

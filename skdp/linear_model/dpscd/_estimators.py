@@ -14,18 +14,13 @@ from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
     BATCH_CONSTRAINTS,
-    CLASS_CONSTRAINTS,
+    MARGIN_CONSTRAINTS,
     LinearClassifierMixin,
     LinearRegressorMixin,
     SteppedEstimator,
     public_feature_bounds,
 )
-from skdp.linear_model.dpscd._plan import (
-    DPSCDProblem,
-    plan_dpscd,
-    plan_dpscd_primal,
-    plan_dpscd_sequential,
-)
+from skdp.linear_model.dpscd._plan import PLANS, DPSCDProblem
 from skdp.linear_model.dpscd._solver import solve_dpscd, solve_dpscd_primal, solve_dpscd_sequential
 
 _CONSTRAINTS = {
@@ -36,9 +31,6 @@ _CONSTRAINTS = {
     "proximal": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     "solver": [StrOptions({"dual", "sequential", "primal"})],
 }
-
-
-_PLANS = {"dual": plan_dpscd, "sequential": plan_dpscd_sequential, "primal": plan_dpscd_primal}
 
 
 class _BaseDPSCD(SteppedEstimator):
@@ -62,9 +54,7 @@ class _BaseDPSCD(SteppedEstimator):
     def _check_options(self, loss):
         self._check_n_jobs()
         if self.solver != "dual" and self.noisy_dual:
-            raise ValueError(
-                "noisy_dual=True needs solver='dual'; the others release what they keep."
-            )
+            raise ValueError("noisy_dual=True needs solver='dual': others release what they keep.")
         if self.solver != "dual" and self.proximal not in ("auto", 0):
             raise ValueError("proximal is for solver='dual'; the other solvers have no centre.")
         if self.solver != "primal" and self.feature_bounds is not None:
@@ -78,13 +68,11 @@ class _BaseDPSCD(SteppedEstimator):
 
     def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
         self._check_options(self._loss(n_outputs))
-        problem = DPSCDProblem(
-            **self._numbers(n_rows, n_features, n_outputs, scale),
-            row_norm=augmented_norm(float(self.data_norm), self.fit_intercept),
-            alpha=float(self.alpha),
-        )
+        row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
+        numbers = self._numbers(n_rows, n_features, n_outputs, scale)
+        problem = DPSCDProblem(row_norm=row_norm, alpha=float(self.alpha), **numbers)
         of_dual = {"noisy_dual": self.noisy_dual, "proximal": self.proximal}
-        return _PLANS[self.solver](
+        return PLANS[self.solver](
             problem,
             self._budget(),
             max_iter=check_count(self.max_iter, "max_iter"),
@@ -279,10 +267,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     (1, 1e-05)-DP
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        **_CONSTRAINTS,
-        "target_bounds": ["array-like", None],
-    }
+    _parameter_constraints = {**_CONSTRAINTS, "target_bounds": ["array-like", None]}  # noqa: RUF012
 
     def __init__(
         self,
@@ -568,11 +553,7 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
     (1, 1e-05)-DP
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        **_CONSTRAINTS,
-        "loss": [StrOptions({"log_loss", "hinge"})],
-        **CLASS_CONSTRAINTS,
-    }
+    _parameter_constraints = {**_CONSTRAINTS, **MARGIN_CONSTRAINTS}  # noqa: RUF012
 
     def __init__(
         self,

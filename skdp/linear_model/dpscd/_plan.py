@@ -199,6 +199,9 @@ def plan_dpscd_primal(problem, budget, *, max_iter, batch_size, clipping_norm):
     )
 
 
+PLANS = {"dual": plan_dpscd, "sequential": plan_dpscd_sequential, "primal": plan_dpscd_primal}
+
+
 def _plan(
     problem,
     budget,

@@ -9,7 +9,7 @@ from skdp._plans._base import CLASSES_READ
 from skdp._sklearn import StrOptions, _fit_context
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
-    CLASS_CONSTRAINTS,
+    MARGIN_CONSTRAINTS,
     POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
@@ -566,11 +566,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     (1, 0)-DP
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        **CONSTRAINTS,
-        "loss": [StrOptions({"log_loss", "hinge"})],
-        **CLASS_CONSTRAINTS,
-    }
+    _parameter_constraints = {**CONSTRAINTS, **MARGIN_CONSTRAINTS}  # noqa: RUF012
 
     def __init__(
         self,

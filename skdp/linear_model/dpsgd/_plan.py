@@ -305,6 +305,9 @@ def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=
     )
 
 
+PLANS = {"gaussian": plan_dpsgd, "laplace": plan_dpsgd_laplace}
+
+
 def _plan(problem, budget, release, first, **fields):
     radius = problem.radius if release.noise_multiplier > 0.0 else math.inf
     fields |= {"clipping_norm": release.bound, "radius": radius, **first._asdict()}
@@ -312,12 +315,9 @@ def _plan(problem, budget, release, first, **fields):
 
 
 def _release(kind, problem, clip, noise_multiplier, design):
+    size = problem.n_columns * problem.n_outputs
     return problem.release(
-        bound=clip,
-        noise_multiplier=noise_multiplier,
-        size=problem.n_columns * problem.n_outputs,
-        noise=kind,
-        design=design,
+        bound=clip, noise_multiplier=noise_multiplier, size=size, noise=kind, design=design
     )
 
 

@@ -46,6 +46,7 @@ def plan(**changes):
         "lipschitz": arguments.pop("lipschitz"),
         "typical_prediction": arguments.pop("typical_prediction"),
     }
+    arguments["bought_share"] = arguments.pop("smoothness_budget")
     arguments["loss"] = SimpleNamespace(**numbers)
     arguments["scale"] = WeightScale(
         largest=arguments.pop("largest_weight"),
