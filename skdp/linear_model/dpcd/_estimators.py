@@ -129,14 +129,11 @@ class _BaseDPCD(SteppedEstimator):
         numbers = self._numbers(n_rows, n_features, n_outputs, scale)
         # A coordinate is summed alone.
         numbers["rounding_slack"] = summation_slack(n_rows, 1, n_outputs, SUM_BLOCK)
-        problem = DPCDProblem(
-            **numbers,
-            n_features=n_features,
-            reach=norm_in_units(*public_feature_bounds(self, n_features), data_norm),
-            square_slack=summation_slack(n_rows, numbers["n_columns"], 1, SUM_BLOCK),
-        )
+        reach = norm_in_units(*public_feature_bounds(self, n_features), data_norm)
+        slack = summation_slack(n_rows, numbers["n_columns"], 1, SUM_BLOCK)
+        numbers |= {"n_features": n_features, "reach": reach, "square_slack": slack}
         return plan_dpcd(
-            problem,
+            DPCDProblem(**numbers),
             self._budget(),
             max_iter=self.max_iter,
             clipping_norm=self.clipping_norm,

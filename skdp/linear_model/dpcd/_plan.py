@@ -52,36 +52,21 @@ class DPCDProblem(Problem):
 class DPCDPlan(SteppedPlan):
     """A sampler, mechanisms, and the guarantee that running them gives.
 
-    Parameters
-    ----------
-    n_passes : int
-        Updates divided by the number of columns.
-    period : int
-        Steps between averagings, at which the iterate is replaced by their mean.
-    average : bool
-        Whether there are any; without, a period is a pass.
-    tail : bool
-        Whether what is released is the mean of the second half of the passes instead.
-    step_size : float
-        Factor of the steps ``step_size / M_j``.
-    clipping_norm : float or "auto"
-        Factor C of the thresholds ``C_j = sqrt(M_j / sum(M)) C``; infinite without noise.
-    scales : bool
-        Whether a row's slope is divided by how far the larger of its labels' is beyond the
-        threshold, rather than cut.
-    shrinkage : float
-        Strength of the penalty on the mean squares of the columns' parts of predictions.
-    doubt : float
-        Standard deviations of its own noise within which a feature that has an L1 penalty has the
-        coefficient 0.
-    noise_of_pass : float
-        Standard deviation that noise would have, summed over columns of mean square 1, if one pass
-        were the fit and thresholds were 1.
-    step : Release
-        Of a coordinate of the summed gradient in units of its threshold.
-    squares : Release or None
-        Of the sum of squares of the features in units of their bounds, and of the features
-        times `weight_of_means`; None if nothing is bought.
+    `n_passes` are updates divided by the number of columns. A `period` is so many steps between
+    averagings, at which the iterate is replaced by their mean if there is to be an `average`; with
+    `tail` the mean of the second half of the passes is released instead.
+
+    Steps are ``step_size / M_j``, and thresholds ``C_j = sqrt(M_j / sum(M)) C``, with C the
+    `clipping_norm`, infinite without noise. Where the plan `scales`, a row's slope is divided by
+    how far the larger of its labels' is beyond the threshold, rather than cut. `shrinkage` is the
+    strength of the penalty on the mean squares of the columns' parts of predictions. A feature that
+    has an L1 penalty has the coefficient 0 within `doubt` standard deviations of its own noise.
+    `noise_of_pass` is the standard deviation that noise would have, summed over columns of mean
+    square 1, if one pass were the fit and thresholds were 1.
+
+    `step` releases a coordinate of the summed gradient in units of its threshold, and `squares`,
+    None if nothing is bought, the sums of squares of the features in units of their bounds, and of
+    the features times `weight_of_means`.
     """
 
     weight_of_means: ClassVar = _WEIGHT_OF_MEANS

@@ -71,15 +71,11 @@ class _BaseDPSCD(SteppedEstimator):
         row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
         numbers = self._numbers(n_rows, n_features, n_outputs, scale)
         problem = DPSCDProblem(row_norm=row_norm, alpha=float(self.alpha), **numbers)
-        of_dual = {"noisy_dual": self.noisy_dual, "proximal": self.proximal}
-        return PLANS[self.solver](
-            problem,
-            self._budget(),
-            max_iter=check_count(self.max_iter, "max_iter"),
-            batch_size=self.batch_size,
-            clipping_norm=self.clipping_norm,
-            **(of_dual if self.solver == "dual" else {}),
-        )
+        max_iter = check_count(self.max_iter, "max_iter")
+        options = {"batch_size": self.batch_size, "clipping_norm": self.clipping_norm}
+        if self.solver == "dual":
+            options |= {"noisy_dual": self.noisy_dual, "proximal": self.proximal}
+        return PLANS[self.solver](problem, self._budget(), max_iter=max_iter, **options)
 
     def _solve(self, plan, rows, targets, stream, weights):
         coins, noise = stream.spawn(2)

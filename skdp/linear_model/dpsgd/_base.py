@@ -99,16 +99,11 @@ class BaseDPSGD(SteppedEstimator):
     ):
         """Return the plan of a fit."""
         problem = self._problem(n_rows, n_features, n_outputs, longest, scale)
-        personal = {"sample_epsilon": sample_epsilon} if self.mechanism == "laplace" else {}
-        return PLANS[self.mechanism](
-            problem,
-            self._budget(),
-            self._steps(),
-            max_iter=self.max_iter,
-            batch_size=self.batch_size,
-            clipping_norm=self.clipping_norm,
-            **personal,
-        )
+        options = {"batch_size": self.batch_size, "clipping_norm": self.clipping_norm}
+        if self.mechanism == "laplace":
+            options["sample_epsilon"] = sample_epsilon
+        make = PLANS[self.mechanism]
+        return make(problem, self._budget(), self._steps(), max_iter=self.max_iter, **options)
 
     def _solve(self, plan, rows, targets, stream, weights, **changes):
         """Return the coefficients that a plan leads to."""
@@ -136,14 +131,11 @@ class BaseDPSGD(SteppedEstimator):
         budget, name, n_calls = self._budget(), before.name, before.n_calls + 1
         if budget.account is not None:
             name = random_name()
-            account = budget.account._replace(states=(before.name, name))
-            budget = replace(budget, account=account)
+            budget = replace(budget, account=budget.account._replace(states=(before.name, name)))
         longest = self._length_of_longest(rows)
         problem = self._problem(*rows.X.shape, n_outputs, longest, weights.scale)
-        calls = {"n_calls": n_calls, "before": before.report}
-        plan = plan_dpsgd_stream(
-            problem, budget, self._steps(), clipping_norm=self.clipping_norm, **calls
-        )
+        calls = {"n_calls": n_calls, "before": before.report, "clipping_norm": self.clipping_norm}
+        plan = plan_dpsgd_stream(problem, budget, self._steps(), **calls)
         stream = plan.start(self.random_state)
         resumed = {"average": False, "start": before.weights}
         coefs = self._solve(plan, rows, targets, stream, weights, **resumed)

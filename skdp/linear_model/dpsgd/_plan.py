@@ -89,24 +89,12 @@ class DPSGDProblem(Problem):
 class DPSGDPlan(SteppedPlan):
     """What is run and the guarantee that it gives, with the delta and largest epsilon spent.
 
-    Parameters
-    ----------
-    batch_size : int
-        Rows a step: expected for Poisson batches, else at most.
-    eta0, power : float
-        The t-th step size, from 1, is ``eta0 * t ** -power``.
-    momentum : float
-        Share of a step's direction that is that of the last one.
-    radius : float
-        Length that the model is cut to.
-    event : LaplaceEvent or None
-        Of all calls of a stream; without, the event is that of `step`.
-    noise_multipliers : ndarray of shape (n_rows,) or None
-        What each record asks for, where they differ.
-    full_step_noise : float
-        Noise multiplier over size up to which a batch takes a full step, where they differ.
-    same_clip : bool
-        Whether all releases that are reported had this bound.
+    `batch_size` is the rows a step: expected for Poisson batches, else at most. The t-th step size,
+    from 1, is ``eta0 * t ** -power``; `momentum` is the share of a step's direction that is that of
+    the last one, and `radius` what the model is cut to. `event` is that of all calls of a stream,
+    and `same_clip` tells whether all releases that are reported had this bound. Where records ask
+    for different `noise_multipliers`, of shape (n_rows,), `full_step_noise` is the noise multiplier
+    over size up to which a batch takes a full step.
     """
 
     batch_size: int
