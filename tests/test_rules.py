@@ -45,13 +45,15 @@ def records(rng):
 @pytest.mark.parametrize("estimator", DUAL, ids=str)
 def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
     calls = []
-    original = dual_cd._PLANS[estimator.solver]
+    original = dual_cd.PLANS[estimator.solver]
 
     def spy(problem, budget, **arguments):
-        calls.append({**vars(problem), **vars(budget), **arguments})
+        given = {**vars(problem), **vars(budget), **arguments}
+        given |= vars(given.pop("loss")) | given.pop("scale")._asdict()
+        calls.append(given)
         return original(problem, budget, **arguments)
 
-    monkeypatch.setitem(dual_cd._PLANS, estimator.solver, spy)
+    monkeypatch.setitem(dual_cd.PLANS, estimator.solver, spy)
     X, y = records
     estimator.fit(X, y)
     estimator.fit(1e5 * X[::-1] ** 3, y)

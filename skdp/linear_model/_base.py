@@ -1,12 +1,12 @@
 """What linear models share: predictions, labels, and the check of what is published."""
 
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import clip_rows
+from skdp._bounds import clip_rows, summation_slack
 from skdp._checks import (
     check_bounds,
     check_feature_bounds,
@@ -19,6 +19,7 @@ from skdp._losses import as_probabilities
 from skdp._plans._base import CLASSES_READ
 from skdp._sklearn import Interval, StrOptions, quietly, validate_data
 from skdp._targets import TargetUnits, as_targets, clip_targets, target_scale
+from skdp._threads import BLOCK_ROWS
 from skdp._weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp.exceptions import warn_user
 
@@ -41,10 +42,22 @@ COMMON_CONSTRAINTS = {
     "accountant": [StrOptions({"pld", "rdp"})],
     **BUDGET_CONSTRAINTS,
 }
-
+# Of those that take batches of rows.
+BATCH_CONSTRAINTS = {
+    **COMMON_CONSTRAINTS,
+    "data_norm": [POSITIVE],
+    "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
+    "average": ["boolean"],
+    "n_jobs": [Integral, None],
+}
 
 # Of the parameter `class_weight`; texts are refused with the remedy.
 CLASS_WEIGHT = [dict, str, None]
+CLASS_CONSTRAINTS = {"classes": ["array-like", None], "class_weight": CLASS_WEIGHT}
+MARGIN_CONSTRAINTS = {**CLASS_CONSTRAINTS, "loss": [StrOptions({"log_loss", "hinge"})]}
+# Dense numbers that are taken without a copy.
+_FLOATS = (np.float64, np.float32)
 
 
 class RowPrivateEstimator(RecordPrivateEstimator):
@@ -55,17 +68,16 @@ class RowPrivateEstimator(RecordPrivateEstimator):
 
     def _weigh(self, public_weight, n_rows, classes=None, targets=None):
         """Return what records count, from the weights of rows and those of their classes."""
-        of_classes = getattr(self, "class_weight", None)
-        return weigh(
-            check_public_weight(public_weight, n_rows),
-            class_weight=of_classes,
-            classes=classes,
-            targets=targets,
-        )
+        of_rows, of_classes = check_public_weight(public_weight, n_rows), self._class_weight()
+        return weigh(of_rows, class_weight=of_classes, classes=classes, targets=targets)
+
+    def _class_weight(self):
+        # Regressors have no such parameter.
+        return getattr(self, "class_weight", None)
 
     def _weight_scale(self, n_outputs):
         """Return what is known of weights before a fit."""
-        of_classes = getattr(self, "class_weight", None)
+        of_classes = self._class_weight()
         if of_classes is not None and self.classes is not None:
             weights_of_classes(of_classes, np.unique(np.asarray(self.classes)))
         return class_scale(of_classes, max(2, n_outputs))
@@ -75,12 +87,33 @@ class RowPrivateEstimator(RecordPrivateEstimator):
         return n_features + bool(self.fit_intercept)
 
     def _certified_rows(self, X):
-        return clip_rows(
-            X,
-            data_norm=check_positive(self.data_norm, "data_norm"),
-            fit_intercept=self.fit_intercept,
-            clip=is_private(self),
-        )
+        data_norm, clip = check_positive(self.data_norm, "data_norm"), is_private(self)
+        return clip_rows(X, data_norm=data_norm, fit_intercept=self.fit_intercept, clip=clip)
+
+
+class SteppedEstimator(RowPrivateEstimator):
+    """What estimators that are trained step by step share."""
+
+    def _check_n_jobs(self):
+        if self.n_jobs == 0:
+            raise ValueError("The 'n_jobs' parameter must not be 0.")
+
+    def _numbers(self, n_rows, n_features, n_outputs, scale):
+        """Return the fields of a `skdp.linear_model._plan.Problem`."""
+        n_columns = self._n_columns(n_features)
+        return {
+            "n_rows": n_rows,
+            "n_columns": n_columns,
+            "n_outputs": n_outputs,
+            "rounding_slack": summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
+            "loss": self._loss(n_outputs),
+            "scale": scale or self._weight_scale(n_outputs),
+        }
+
+    def _report(self, plan, stream, public_weight, stated=(), **facts):
+        """Return the report of a fit; `stated` are numbers that it took as public."""
+        also_public = self._assumed() + weights_public(public_weight) + stated
+        return plan.report(reproducible=stream.reproducible, also_public=also_public, **facts)
 
 
 def weights_public(public_weight):
@@ -90,6 +123,11 @@ def weights_public(public_weight):
 
 class LinearRegressorMixin(CaptionMixin):
     """Targets, weights and predictions of a linear regressor."""
+
+    def _read(self, X, y, **checks):
+        """Return X and y as scikit-learn's contract has them."""
+        checks = {"multi_output": True, "y_numeric": True, **checks}
+        return validate_data(self, X, y, dtype=_FLOATS, **checks)
 
     def _bounded_targets(self, y):
         """Return targets of shape (n, k) as training takes them, and the units that they are in.
@@ -102,20 +140,19 @@ class LinearRegressorMixin(CaptionMixin):
 
     def _in_units(self, y):
         """Return what `_bounded_targets` does, and don't warn."""
-        bounds = self.target_bounds
-        if bounds is not None:
-            bounds = check_bounds(bounds, "target_bounds")
+        center, clip = self.fit_intercept, is_private(self)
         targets, midpoint, half_width = clip_targets(
-            as_targets(y), bounds, center=self.fit_intercept, clip=is_private(self)
+            as_targets(y), self._checked_bounds(), center=center, clip=clip
         )
         return targets, TargetUnits(midpoint, half_width, y.ndim == 1)
 
     def _half_width(self):
         """Return what targets are divided by."""
+        return target_scale(self._checked_bounds(), center=self.fit_intercept)[1]
+
+    def _checked_bounds(self):
         bounds = self.target_bounds
-        if bounds is not None:
-            bounds = check_bounds(bounds, "target_bounds")
-        return target_scale(bounds, center=self.fit_intercept)[1]
+        return None if bounds is None else check_bounds(bounds, "target_bounds")
 
     def _assumed(self):
         """Return what the report says of the targets' scale."""
@@ -187,8 +224,19 @@ class LinearRegressorMixin(CaptionMixin):
         return quietly(super().score, X, y, sample_weight)
 
 
+def _estimates_probabilities(estimator):
+    # Estimators of one loss don't name it.
+    if getattr(estimator, "loss", "log_loss") != "log_loss":
+        raise AttributeError("predict_proba is available for loss='log_loss' only.")
+    return True
+
+
 class LinearClassifierMixin(CaptionMixin):
-    """Weights, decision values and predictions of a linear classifier."""
+    """Weights, decision values, predictions and probabilities of a linear classifier."""
+
+    def _read(self, X, y, **checks):
+        """Return X and y as scikit-learn's contract has them."""
+        return validate_data(self, X, y, dtype=_FLOATS, **checks)
 
     def _set_weights(self, weights, bias, classes):
         """Publish weights of shape (k, d), the intercept's column last where there is one."""
@@ -286,17 +334,6 @@ class LinearClassifierMixin(CaptionMixin):
         """
         return quietly(super().score, X, y, sample_weight)
 
-
-def _estimates_probabilities(estimator):
-    # Estimators of one loss don't name it.
-    if getattr(estimator, "loss", "log_loss") != "log_loss":
-        raise AttributeError("predict_proba is available for loss='log_loss' only.")
-    return True
-
-
-class ProbabilityMixin:
-    """Probabilities of a fitted logistic model."""
-
     @available_if(_estimates_probabilities)
     def predict_proba(self, X):
         """Estimate class probabilities; for the logistic loss only.
@@ -353,9 +390,8 @@ class ProbabilityMixin:
 
 def _linear(estimator, X):
     check_is_fitted(estimator)
-    # Whatever its fit takes.
-    checks = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"}
-    X = validate_data(estimator, X, **checks, reset=False)
+    # Sparse, whatever its fit takes.
+    X = validate_data(estimator, X, dtype=_FLOATS, accept_sparse="csr", reset=False)
     with np.errstate(all="ignore"):
         return X @ estimator.coef_.T + estimator.intercept_
 

@@ -24,24 +24,20 @@ class GatheredRows:
 
     A row's clipping factor multiplies what is computed from the row, not its d entries. Weights w
     have shape (d,) or (k, d), and what belongs to m rows (m,) or (m, k): one output or k.
-
-    Parameters
-    ----------
-    rows : BoundedRows
-    size : int
-        How many rows there may be at a time.
     """
 
     def __init__(self, rows, size):
         self._X, self._bias = rows.X, rows.bias
         self._all_scales, self._all_norms = rows.scale, rows.norm
         self._n_features, self._n_columns = rows.X.shape[1], rows.n_columns
-        self._float64 = np.empty((size, self._n_features))
-        self._gathered = self._float64
-        if rows.X.dtype != np.float64:
-            self._gathered = np.empty(self._float64.shape, rows.X.dtype)
         self._ones = np.ones(size)
         self._x = self._scale = None
+        self._make_buffers(size)
+
+    def _make_buffers(self, size):
+        self._float64 = self._gathered = np.empty((size, self._n_features))
+        if self._X.dtype != np.float64:
+            self._gathered = np.empty(self._float64.shape, self._X.dtype)
 
     def load(self, indices):
         """Gather the rows with these indices and return their norms."""
@@ -90,12 +86,8 @@ class SparseGatheredRows(GatheredRows):
     What a batch costs depends on how many entries its rows have; what is computed from it doesn't.
     """
 
-    def __init__(self, rows, size):
-        self._X, self._bias = rows.X, rows.bias
-        self._all_scales, self._all_norms = rows.scale, rows.norm
-        self._n_features, self._n_columns = rows.X.shape[1], rows.n_columns
-        self._ones = np.ones(size)
-        self._x = self._scale = None
+    def _make_buffers(self, size):
+        """Make none: rows of a batch have no common size."""
 
     def _gather(self, indices):
         x = self._few(indices) if indices.size <= _FEW_ROWS else self._X[indices]
@@ -116,19 +108,7 @@ class SparseGatheredRows(GatheredRows):
 
 
 class TailAverage:
-    """The mean of the last iterates, or the last one.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Shape of an iterate.
-    n_steps : int
-        Number of iterates to come.
-    average : bool
-        False: only the last counts.
-    skipped : float, default=0.5
-        Share of the iterates that don't count, in [0, 1).
-    """
+    """The mean of the last of `n_steps` iterates, less a share that is skipped, or the last one."""
 
     def __init__(self, shape, n_steps, average, skipped=0.5):
         self._skipped = math.floor(skipped * n_steps) if average else n_steps - 1
@@ -147,31 +127,8 @@ class TailAverage:
         return self._total / (self._n_steps - self._skipped)
 
 
-def late_average(mean, iterate, n_seen):
-    """Return the average of iterates that come without an end, the later ones counting more.
-
-    The t-th of T has a weight of about ``4 t**3 / T**4`` (Shamir and Zhang 2013, with eta = 3).
-
-    Parameters
-    ----------
-    mean : ndarray
-        The average so far; anything of the same shape for the first.
-    iterate : ndarray
-        The next iterate.
-    n_seen : int
-        Number of iterates, this one included.
-    """
-    share = 4.0 / (n_seen + 3.0)
-    return (1.0 - share) * mean + share * iterate
-
-
 class CoordinateMean:
-    """The mean of iterates that change in one coordinate at a time, at the cost of a coordinate.
-
-    Parameters
-    ----------
-    n_outputs, n_columns : int
-    """
+    """The mean of iterates that change in one coordinate at a time, at the cost of a coordinate."""
 
     def __init__(self, n_outputs, n_columns):
         self.total = [[0.0] * n_columns for _ in range(n_outputs)]
@@ -188,6 +145,5 @@ class CoordinateMean:
 
     def value(self, w, n_iterates):
         """Return the mean of all `n_iterates`, the last of which is `w`."""
-        return (
-            np.array(self.total) + np.array(w) * (n_iterates - np.array(self._counted))
-        ) / n_iterates
+        uncounted = n_iterates - np.array(self._counted)
+        return (np.array(self.total) + np.array(w) * uncounted) / n_iterates

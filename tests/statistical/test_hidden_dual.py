@@ -102,8 +102,7 @@ def make_process(loss, alpha, bound, *, adjacency="zero_out", design=QUARTER):
         row_norm=1.0,
         rounding_slack=0.0,
         alpha=alpha,
-        typical_prediction=1.0,
-        lipschitz=1.0,
+        loss=SimpleNamespace(typical_prediction=1.0, lipschitz=1.0),
     )
     plan = plan_dpscd(
         problem,

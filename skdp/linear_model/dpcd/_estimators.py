@@ -1,22 +1,182 @@
 """DP-CD: differentially private proximal coordinate descent."""
 
+from dataclasses import replace
+from numbers import Integral, Real
+
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from skdp._bounds import (
+    clip_columns,
+    clip_rows,
+    divide_columns,
+    norm_in_units,
+    summation_slack,
+    uncentred,
+)
+from skdp._checks import check_positive, read_numbers, read_pair
+from skdp._estimator import is_private
 from skdp._losses import LOSSES
-from skdp._sklearn import StrOptions, _fit_context, validate_data
+from skdp._penalties import make_penalty
+from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
-    CLASS_WEIGHT,
+    CLASS_CONSTRAINTS,
+    COMMON_CONSTRAINTS,
+    POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
-    ProbabilityMixin,
-    weights_public,
+    SteppedEstimator,
+    public_feature_bounds,
 )
-from skdp.linear_model.dpcd._base import CONSTRAINTS, SHARE, BaseDPCD
+from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
+from skdp.linear_model.dpcd._solver import SUM_BLOCK, feature_moments, solve_dpcd
+
+_COUNT = Interval(Integral, 1, 10**9, closed="both")
+_SHARE = Interval(Real, 0, 1, closed="both")
+_SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-60, 1e200
+
+_CONSTRAINTS = {
+    **COMMON_CONSTRAINTS,
+    "coef_bounds": ["array-like", None],
+    "smoothness_budget": [Interval(Real, 0, 1, closed="neither")],
+    "data_norm": [POSITIVE, None],
+    "feature_bounds": ["array-like", None],
+    "max_iter": [_COUNT, StrOptions({"auto"})],
+    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
+    "step_size": [POSITIVE, StrOptions({"auto"})],
+    "smoothness": [StrOptions({"bounds", "private"}), "array-like"],
+    "average_every": [_COUNT, StrOptions({"auto"}), None],
+    "shrinkage": [Interval(Real, 0, 1e100, closed="both"), StrOptions({"auto"})],
+}
+_REGRESSION = {**_CONSTRAINTS, "positive": ["boolean"], "target_bounds": ["array-like", None]}
 
 
-class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
+def check_mean_squares(squares, n_features):
+    """Return public guesses of the features' mean squares as float64 of shape (n_features,)."""
+    problem = f"smoothness must be an array of shape (n_features,) = ({n_features},)."
+    squares = read_numbers(squares, problem)
+    if squares.shape != (n_features,):
+        raise ValueError(problem)
+    if not ((squares >= _SMALLEST_SQUARE) & (squares <= _LARGEST_SQUARE)).all():
+        raise ValueError("smoothness must be positive and finite, within 1e-60 and 1e200.")
+    return squares
+
+
+class _BaseDPCD(SteppedEstimator):
+    """Bounds, planning and solving of the DP-CD estimators."""
+
+    def _check_options(self, n_features):
+        """Refuse what can't be used before there is any noise."""
+        public_feature_bounds(self, n_features)
+        self._coefficient_box(n_features)
+        if not isinstance(self.smoothness, str):
+            check_mean_squares(self.smoothness, n_features)
+        elif self.smoothness not in ("private", "bounds"):
+            raise ValueError("smoothness must be 'private', 'bounds' or an array.")
+
+    def _buys_squares(self):
+        """Tell whether the columns' mean squares are released; without privacy they are free."""
+        if not isinstance(self.smoothness, str):
+            return False
+        return self.smoothness == "private" or not is_private(self)
+
+    def _coefficient_box(self, n_features):
+        """Return the ends of coefficients' intervals in the units of the caller, maybe infinite."""
+        problem = (
+            "coef_bounds must be a pair (low, high) of numbers or of arrays of shape "
+            f"(n_features,) = ({n_features},)."
+        )
+        bounds = (-np.inf, np.inf) if self.coef_bounds is None else self.coef_bounds
+        low, high = read_pair(bounds, problem, n_features)
+        if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
+            raise ValueError("coef_bounds must have low <= high and leave a finite number.")
+        if getattr(self, "positive", False):
+            low = np.maximum(low, 0.0)
+            if not (low <= high).all():
+                raise ValueError("coef_bounds leave no coefficient that positive=True allows.")
+        return low, high
+
+    def _penalty(self):
+        """Return the penalty of coefficients, and of the intercept's, unbounded.
+
+        With targets divided by their half width the objective is divided by its square: the L2 part
+        keeps its strength, the L1 part loses one power.
+        """
+        unit = self._half_width()
+        low, high = self._coefficient_box(self.n_features_in_)
+        if self.fit_intercept:
+            low, high = np.append(low, -np.inf), np.append(high, np.inf)
+        name = getattr(self, "penalty", "elasticnet")
+        ends = {"low": low / unit, "high": high / unit}
+        penalty = make_penalty(name, float(self.alpha), self.l1_ratio, **ends)
+        return replace(penalty, l1=penalty.l1 / unit)
+
+    def _bounded_columns(self, X, weights):
+        """Return the bounded values by column, the intercept's constant last, and that constant."""
+        clip, scaled = is_private(self), self.data_norm is not None
+        data_norm = check_positive(self.data_norm, "data_norm") if scaled else 1.0
+        intercept = self.fit_intercept
+        rows = clip_rows(X, data_norm=data_norm, fit_intercept=intercept, clip=clip and scaled)
+        rows = weights.without_zero_weights(rows)
+        low, high = public_feature_bounds(self, X.shape[1])
+        return clip_columns(rows, low=low, high=high, clip=clip), rows.bias
+
+    def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
+        """Return the plan that the parameters and these public numbers ask for."""
+        self._check_options(n_features)
+        data_norm = np.inf if self.data_norm is None else float(self.data_norm)
+        numbers = self._numbers(n_rows, n_features, n_outputs, scale)
+        # A coordinate is summed alone.
+        numbers["rounding_slack"] = summation_slack(n_rows, 1, n_outputs, SUM_BLOCK)
+        reach = norm_in_units(*public_feature_bounds(self, n_features), data_norm)
+        slack = summation_slack(n_rows, numbers["n_columns"], 1, SUM_BLOCK)
+        numbers |= {"n_features": n_features, "reach": reach, "square_slack": slack}
+        return plan_dpcd(
+            DPCDProblem(**numbers),
+            self._budget(),
+            max_iter=self.max_iter,
+            clipping_norm=self.clipping_norm,
+            step_size=self.step_size,
+            average_every=self.average_every,
+            shrinkage=self.shrinkage,
+            bought_share=float(self.smoothness_budget) if self._buys_squares() else 0.0,
+        )
+
+    @np.errstate(all="ignore")
+    def _solve(self, plan, columns, bias, targets, stream, weights):
+        """Return the weights, and the clipping norm if it is public."""
+        problem, penalty = plan.problem, self._penalty()
+        coins, noise = stream.spawn(2)
+        X, reach = columns
+        own = reach[: problem.n_features]
+        means = np.zeros_like(own)
+        if plan.squares is not None:
+            squares, means = feature_moments(X, own, plan, noise, weights.of_rows)
+        elif isinstance(self.smoothness, str):
+            squares = own**2
+        else:
+            squares = check_mean_squares(self.smoothness, own.size)
+        weight, constant = plan.weights_of_curvature(weights.expand(len(targets)).mean())
+        squares = np.append(weight * squares, constant * reach[own.size :] ** 2)
+        squares = np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
+        smoothness = problem.loss.smoothness * squares
+        unit, steps = plan.units(smoothness)
+        penalty = replace(penalty, l2=penalty.l2 + plan.shrinkages(smoothness))
+        columns = divide_columns(X, unit, means, bias)
+        model = {"loss": problem.loss, "penalty": penalty, "weights": weights.of_rows}
+        run = {"plan": plan, "steps": steps, "coins": coins, "noise": noise, "bias": bias}
+        coefs = solve_dpcd(columns, targets, **model, **run)
+        return uncentred(coefs, means, bias), plan.public_clip(smoothness)
+
+    def _set_report(self, plan, clip, report):
+        self.n_iter_ = plan.n_passes
+        self.clipping_norm_ = clip
+        self.step_size_ = plan.step_size
+        self.privacy_report_ = report
+
+
+class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
     r"""Elastic-net regression by differentially private coordinate descent (DP-CD).
 
     Minimises, over rows :math:`x_i` whose values are clipped to `feature_bounds`,
@@ -191,12 +351,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
     (1, 1e-05)-DP
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        **CONSTRAINTS,
-        "l1_ratio": [SHARE],
-        "positive": ["boolean"],
-        "target_bounds": ["array-like", None],
-    }
+    _parameter_constraints = {**_REGRESSION, "l1_ratio": [_SHARE]}  # noqa: RUF012
 
     def __init__(
         self,
@@ -278,9 +433,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
             If y is sparse.
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
-        )
+        X, y = self._read(X, y)
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
@@ -295,15 +448,13 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         coefs, clip = self._solve(plan, columns, bias, targets, stream, weights)
 
         # 5. publish
-        assumed = self._assumed() + weights_public(public_weight)
-        report = plan.report(clip=clip, reproducible=stream.reproducible, also_public=assumed)
         self._set_weights(coefs, bias, units)
         # Units may move a coefficient past the end of its interval by rounding.
         self.coef_ = np.clip(self.coef_, *self._coefficient_box(X.shape[1]))
-        self._set_report(plan, clip, report)
+        self._set_report(plan, clip, self._report(plan, stream, public_weight, clip=clip))
         return self
 
-    def _loss(self):
+    def _loss(self, n_outputs):
         return LOSSES["squared_error"]
 
 
@@ -477,11 +628,7 @@ class DPCDLasso(DPCDElasticNet):
     (1, 1e-05)-DP
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        name: allowed
-        for name, allowed in DPCDElasticNet._parameter_constraints.items()
-        if name != "l1_ratio"
-    }
+    _parameter_constraints = _REGRESSION
 
     def __init__(
         self,
@@ -532,7 +679,7 @@ class DPCDLasso(DPCDElasticNet):
         )
 
 
-class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, BaseDPCD):
+class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
     r"""Logistic regression by differentially private coordinate descent (DP-CD).
 
     Minimises, over rows :math:`x_i` whose values are clipped to `feature_bounds` and labels
@@ -722,11 +869,10 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
     """
 
     _parameter_constraints = {  # noqa: RUF012
-        **CONSTRAINTS,
+        **_CONSTRAINTS,
         "penalty": [StrOptions({"l2", "l1", "elasticnet"})],
-        "l1_ratio": [SHARE],
-        "classes": ["array-like", None],
-        "class_weight": CLASS_WEIGHT,
+        "l1_ratio": [_SHARE],
+        **CLASS_CONSTRAINTS,
     }
 
     def __init__(
@@ -812,7 +958,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
             If X is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        X, y = self._read(X, y)
         classes, targets = encode_labels(y, self.classes)
         weights = self._weigh(public_weight, y.size, classes, targets)
 
@@ -827,11 +973,9 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
         coefs, clip = self._solve(plan, columns, bias, targets, stream, weights)
 
         # 5. publish
-        assumed = self._assumed() + weights_public(public_weight)
-        report = plan.report(clip=clip, reproducible=stream.reproducible, also_public=assumed)
         self._set_weights(coefs, bias, classes)
-        self._set_report(plan, clip, report)
+        self._set_report(plan, clip, self._report(plan, stream, public_weight, clip=clip))
         return self
 
-    def _loss(self):
+    def _loss(self, n_outputs):
         return LOSSES["log_loss"]

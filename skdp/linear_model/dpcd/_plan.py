@@ -7,9 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from skdp._checks import check_count, check_positive
-from skdp._plans._base import SPLIT_SLACK, Plan
+from skdp._plans._base import SPLIT_SLACK
 from skdp._plans._release import Release
 from skdp._sampling import SingleCoordinateSampler
+from skdp.linear_model._plan import Problem, SteppedPlan
 
 # See doc/theory/default_rules.rst.
 _EXACT_PASSES, _FEWEST_PASSES, _MOST_PASSES, _PASSES = 100, 10, 50, 2.0
@@ -29,84 +30,43 @@ _WEIGHT_OF_MEANS = 0.5
 _ALONE = 9
 
 
-@dataclass(frozen=True)
-class DPCDProblem:
-    """Public numbers of a training problem.
+@dataclass(frozen=True, kw_only=True)
+class DPCDProblem(Problem):
+    """With the number of columns without the intercept's.
 
-    Parameters
-    ----------
-    n_rows, n_columns, n_outputs : int
-        Sizes, the intercept's column included.
-    n_features : int
-        Columns without the intercept's.
-    loss_smoothness : float
-        Bound on the slope of the loss's derivative.
-    lipschitz : float
-        Bound on the loss's derivative.
-    typical_prediction : float
-        Size of a good prediction under the loss.
-    reach : float
-        Public bound on the norm of a row's features in units of their bounds.
-    rounding_slack, square_slack : float
-        See `GaussianMechanism`; for the gradient's coordinates and the mean squares.
-    typical_weight, largest_weight : float
-    weighs_classes : bool
-        See `WeightScale`.
+    `reach` is a public bound on the norm of a row's features in units of their bounds, and
+    `square_slack` the rounding slack of mean squares.
     """
 
-    n_rows: int
-    n_columns: int
-    n_outputs: int
     n_features: int
-    loss_smoothness: float
-    lipschitz: float
-    typical_prediction: float
     reach: float
-    rounding_slack: float
     square_slack: float
-    typical_weight: float = 1.0
-    largest_weight: float = 1.0
-    weighs_classes: bool = False
+
+    @property
+    def has_intercept(self):
+        """Whether the last column is the intercept's."""
+        return self.n_columns > self.n_features
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class DPCDPlan(Plan):
+class DPCDPlan(SteppedPlan):
     """A sampler, mechanisms, and the guarantee that running them gives.
 
-    Parameters
-    ----------
-    budget, n_rows
-        See `Plan`.
-    problem : DPCDProblem
-    n_passes : int
-        Updates divided by the number of columns.
-    period : int
-        Steps between averagings, at which the iterate is replaced by their mean.
-    average : bool
-        Whether there are any; without, a period is a pass.
-    tail : bool
-        Whether what is released is the mean of the second half of the passes instead.
-    step_size : float
-        Factor of the steps ``step_size / M_j``.
-    clipping_norm : float or "auto"
-        Factor C of the thresholds ``C_j = sqrt(M_j / sum(M)) C``; infinite without noise.
-    scales : bool
-        Whether a row's slope is divided by how far the larger of its labels' is beyond the
-        threshold, rather than cut.
-    shrinkage : float
-        Strength of the penalty on the mean squares of the columns' parts of predictions.
-    doubt : float
-        Standard deviations of its own noise within which a feature that has an L1 penalty has the
-        coefficient 0.
-    noise_of_pass : float
-        Standard deviation that noise would have, summed over columns of mean square 1, if one pass
-        were the fit and thresholds were 1.
-    sampler : SingleCoordinateSampler
-    step : Release
-        Of a coordinate of the summed gradient in units of its threshold.
-    squares : Release or None
-        Of the sum of squares of the features in units of their bounds, and of the features
-        times `weight_of_means`; None if nothing is bought.
+    `n_passes` are updates divided by the number of columns. A `period` is so many steps between
+    averagings, at which the iterate is replaced by their mean if there is to be an `average`; with
+    `tail` the mean of the second half of the passes is released instead.
+
+    Steps are ``step_size / M_j``, and thresholds ``C_j = sqrt(M_j / sum(M)) C``, with C the
+    `clipping_norm`, infinite without noise. Where the plan `scales`, a row's slope is divided by
+    how far the larger of its labels' is beyond the threshold, rather than cut. `shrinkage` is the
+    strength of the penalty on the mean squares of the columns' parts of predictions. A feature that
+    has an L1 penalty has the coefficient 0 within `doubt` standard deviations of its own noise.
+    `noise_of_pass` is the standard deviation that noise would have, summed over columns of mean
+    square 1, if one pass were the fit and thresholds were 1.
+
+    `step` releases a coordinate of the summed gradient in units of its threshold, and `squares`,
+    None if nothing is bought, the sums of squares of the features in units of their bounds, and of
+    the features times `weight_of_means`.
     """
 
     weight_of_means: ClassVar = _WEIGHT_OF_MEANS
@@ -123,34 +83,30 @@ class DPCDPlan(Plan):
     doubt: float
     noise_of_pass: float
     sampler: SingleCoordinateSampler
-    step: Release
     squares: Release | None
 
     def clip(self, smoothness):
         """Return C for the columns' smoothness constants M."""
         if self.clipping_norm != "auto":
             return self.clipping_norm
-        return self._width * math.sqrt(smoothness.sum() / self.problem.loss_smoothness)
+        return self._width * math.sqrt(smoothness.sum() / self.problem.loss.smoothness)
 
     @property
     def _width(self):
         width = auto_width(self.noise_of_pass, self.n_passes, self.problem, scales=self.scales)
-        return width * self.problem.typical_weight
+        return width * self.problem.scale.typical
 
-    @property
-    def curvature_weight(self):
-        """Weight that the curvature of a column is taken to have, over its mean square.
+    def weights_of_curvature(self, mean_weight):
+        """Return weights that the curvature of columns is taken to have, over their mean squares.
 
-        Rows that are heavier than typical are cut. Where nothing is, the mean squares are those of
-        weighted rows, or if they were given the heaviest row could have all of one.
+        Of the features', and of the intercept's, whose mean square no release weighs. Rows that are
+        heavier than typical are cut. Where nothing is, the mean squares are those of weighted rows,
+        or if they were given the heaviest row could have all of one.
         """
+        scale = self.problem.scale
         if self.budget.is_private:
-            return self.problem.typical_weight
-        return 1.0 if self.squares is not None else self.problem.largest_weight
-
-    def intercept_weight(self, mean_weight):
-        """Return the same of the intercept's column, whose mean square no release weighs."""
-        return self.curvature_weight if self.budget.is_private else mean_weight
+            return scale.typical, scale.typical
+        return 1.0 if self.squares is not None else scale.largest, mean_weight
 
     def public_clip(self, smoothness):
         """Return C, or None if it follows from mean squares that were bought."""
@@ -166,23 +122,18 @@ class DPCDPlan(Plan):
         clip = self.clip(smoothness)
         scale = clip if math.isfinite(clip) else math.sqrt(total)
         unit = scale * np.sqrt(smoothness / total)
-        if self.clipping_norm == "auto" and self.has_intercept:
+        if self.clipping_norm == "auto" and self.problem.has_intercept:
             # The intercept's slopes are the loss's: of labels of a rare class all are needed.
-            one = self.problem.typical_weight
-            width = min(max(self._width, one), one * self.problem.lipschitz)
-            unit[-1] = width * math.sqrt(smoothness[-1] / self.problem.loss_smoothness)
+            one, loss = self.problem.scale.typical, self.problem.loss
+            width = min(max(self._width, one), one * loss.lipschitz)
+            unit[-1] = width * math.sqrt(smoothness[-1] / loss.smoothness)
         return unit, self.step_size * unit**2 / smoothness
 
     def shrinkages(self, smoothness):
         """Return the strengths of the L2 penalty that shrinkage is, none on the intercept."""
-        strengths = self.shrinkage * smoothness / self.problem.loss_smoothness
+        strengths = self.shrinkage * smoothness / self.problem.loss.smoothness
         strengths[self.problem.n_features :] = 0.0
         return strengths
-
-    @property
-    def has_intercept(self):
-        """Whether the last column is the intercept's."""
-        return self.problem.n_columns > self.problem.n_features
 
     @property
     def buys_means(self):
@@ -213,89 +164,59 @@ class DPCDPlan(Plan):
     @property
     def events(self):
         """The release of mean squares, if they are bought, and the steps."""
-        steps = self.step.event
-        return (steps,) if self.squares is None else (self.squares.event, steps)
-
-    @property
-    def mechanism(self):
-        """What adds noise to a step's coordinate."""
-        return self.step.mechanism
+        steps = super().events
+        return steps if self.squares is None else (self.squares.event, *steps)
 
     def report(self, *, clip=None, **facts):
         """Return the report of a run of this plan, see `Plan.report`, with C where it is public."""
-        alone = self.squares is None
-        return super().report(clipping=clip if alone else None, **facts)
+        return super().report(clipping=clip if self.squares is None else None, **facts)
 
 
 def plan_dpcd(
-    problem,
-    budget,
-    *,
-    max_iter,
-    clipping_norm,
-    step_size,
-    average_every,
-    shrinkage,
-    smoothness_budget,
+    problem, budget, *, max_iter, clipping_norm, step_size, average_every, shrinkage, bought_share
 ):
     """Plan DP-CD: one release of a coordinate of the full gradient per step.
 
-    Parameters
-    ----------
-    problem : DPCDProblem
-    budget : Budget
-    max_iter, clipping_norm, step_size, average_every, shrinkage
-        As in the estimators.
-    smoothness_budget : float
-        Share of the squared Gaussian-DP parameter that buys the mean squares of the columns; 0 to
-        buy none.
-
-    Notes
-    -----
-    T full-batch Gaussians at multiplier s have mu = sqrt(T) / s (half that bound under
-    "replace_one", which the accountant sees to), and squares of mu add up. So the steps get
-    ``1 - smoothness_budget`` of it by a multiplier that is larger by the root of that, and the
-    release of the moments the rest.
+    `bought_share` is the share of the squared Gaussian-DP parameter that buys the mean squares
+    of the columns; 0 buys none. T full-batch Gaussians at multiplier s have mu = sqrt(T) / s (half
+    that bound under "replace_one", which the accountant sees to), and squares of mu add up. So the
+    steps get ``1 - bought_share`` of it by a multiplier that is larger by the root of that,
+    and the release of the moments the rest.
     """
     # Parameters may come unvalidated (`sklearn.set_config`).
-    if not 0.0 <= smoothness_budget < 1.0:
+    if not 0.0 <= bought_share < 1.0:
         raise ValueError("smoothness_budget must be in (0, 1).")
-    private = budget.is_private
-    rest = 1.0 / (1.0 - smoothness_budget)
+    private, loss = budget.is_private, problem.loss
+    rest = 1.0 / (1.0 - bought_share)
     noise_of_pass = budget.calibrate() * math.sqrt(rest) * problem.n_columns / problem.n_rows
     scales = clipping_norm == "auto" and _scales(noise_of_pass, problem)
     if max_iter == "auto":
-        n_passes = auto_passes(noise_of_pass, problem, scales=scales)
-    else:
-        n_passes = check_count(max_iter, "max_iter")
+        max_iter = auto_passes(noise_of_pass, problem, scales=scales)
+    n_passes = check_count(max_iter, "max_iter")
     tail = average_every == "auto" and private
     if average_every == "auto":
         average_every = None
     elif average_every is not None:
         average_every = check_count(average_every, "average_every")
-    n_alone = _ALONE if tail and problem.n_columns > problem.n_features else 0
+    n_alone = _ALONE if tail and problem.has_intercept else 0
     n_steps = n_passes * problem.n_columns + n_alone
     multiplier = budget.calibrate(n_steps=n_steps) * math.sqrt(rest)
     squares = None
-    if smoothness_budget > 0.0:
+    if bought_share > 0.0:
         multiplier *= SPLIT_SLACK
         distance = _distance_of_moments(problem, budget)
         squares = budget.release(
             bound=distance,
             pair_bound=distance,
-            share=smoothness_budget,
+            share=bought_share,
             size=problem.n_features * (2 if _buys_means(problem, budget) else 1),
             n_records=problem.n_rows,
             slack=problem.square_slack,
         )
     sampler = SingleCoordinateSampler(problem.n_columns, n_steps, n_alone)
-    step = Release(
-        bound=1.0 if private else math.inf,
-        noise_multiplier=multiplier,
-        size=problem.n_outputs,
-        n_records=problem.n_rows,
-        rounding_slack=problem.rounding_slack,
-        design=sampler.design,
+    bound, size = 1.0 if private else math.inf, problem.n_outputs
+    step = problem.release(
+        bound=bound, noise_multiplier=multiplier, size=size, design=sampler.design
     )
     if clipping_norm != "auto":
         clipping_norm = check_positive(clipping_norm, "clipping_norm")
@@ -307,10 +228,8 @@ def plan_dpcd(
     elif not private:
         shrinkage = 0.0
     else:
-        shrinkage = (
-            _SHRINKAGE * (_SCALED if scales else 1.0) * noise_of_pass / problem.typical_prediction
-        )
-        shrinkage = min(shrinkage, _MOST_SHRINKAGE * problem.loss_smoothness)
+        wanted = _SHRINKAGE * (_SCALED if scales else 1.0) * noise_of_pass
+        shrinkage = min(wanted / loss.typical_prediction, _MOST_SHRINKAGE * loss.smoothness)
         # The largest of so many normal variables is seldom beyond.
         doubt = math.sqrt(2.0 * math.log(max(problem.n_features, 2)))
     return DPCDPlan(
@@ -339,7 +258,7 @@ def auto_passes(noise_of_pass, problem, *, scales):
         return _EXACT_PASSES
     passes = _PASSES / (_SCALED if scales else 1.0)
     fewest = _FEWEST_PASSES
-    if math.isfinite(problem.lipschitz):
+    if math.isfinite(problem.loss.lipschitz):
         fewest = min(max(_SETTLED / math.sqrt(noise_of_pass), _ANY_PASSES), fewest)
     return round(min(max(passes / math.sqrt(noise_of_pass), fewest), _MOST_PASSES))
 
@@ -348,13 +267,9 @@ def auto_width(noise_of_pass, n_passes, problem, *, scales):
     """Return the thresholds over the roots of the columns' mean squares."""
     if noise_of_pass == 0.0:
         return math.inf
-    max_noise = _NOISE_SHARE * problem.typical_prediction * problem.loss_smoothness
-    clip = _CLIP * (_SCALED if scales else 1.0)
-    return min(
-        clip / math.sqrt(noise_of_pass),
-        max_noise / (noise_of_pass * math.sqrt(n_passes)),
-        _LARGEST_CLIP,
-    )
+    max_noise = _NOISE_SHARE * problem.loss.typical_prediction * problem.loss.smoothness
+    found = _CLIP * (_SCALED if scales else 1.0) / math.sqrt(noise_of_pass)
+    return min(found, max_noise / (noise_of_pass * math.sqrt(n_passes)), _LARGEST_CLIP)
 
 
 def _scales(noise_of_pass, problem):
@@ -362,14 +277,14 @@ def _scales(noise_of_pass, problem):
 
     By what doesn't know the label, which the weight of a class would tell.
     """
-    even = problem.typical_weight == problem.largest_weight == 1.0
-    bounded = math.isfinite(problem.lipschitz) and problem.n_outputs == 1 and even
+    even = problem.scale.typical == problem.scale.largest == 1.0
+    bounded = math.isfinite(problem.loss.lipschitz) and problem.n_outputs == 1 and even
     return bounded and 0.0 < noise_of_pass <= _QUIET
 
 
 def _buys_means(problem, budget):
     """Tell whether means are worth buying: without an intercept nothing can be taken away."""
-    return budget.is_private and problem.n_columns > problem.n_features
+    return budget.is_private and problem.has_intercept
 
 
 def _distance_of_moments(problem, budget):

@@ -33,30 +33,10 @@ def solve_dpcd(
     they are on average, or, under an L1 penalty, where noise alone would explain them. Then the
     intercept follows, with some steps of its own.
 
-    Parameters
-    ----------
-    columns : BoundedColumns
-        Divided by their units u_j.
-    targets : ndarray of shape (n, k)
-    plan : DPCDPlan
-        Its period counts steps; what remains for the last may be less. Its mechanism is of sums
-        over records of k-vectors, each clipped to its contribution bound.
-    loss : Loss
-        Smooth.
-    penalty : Penalty
-        Of the coefficients w, the intercept's included.
-    steps : ndarray of shape (d,)
-        Step sizes in the units' coordinates, for the gradient of the mean loss.
-    coins, noise : streams of `skdp._random`
-    bias : float, default=0.0
-        Constant of the last column before it was divided; 0 if there is no intercept.
-    weights : ndarray of shape (n,), default=None
-        What records count; None is 1.
-
-    Returns
-    -------
-    ndarray of shape (k, d)
-        w, the mean of the last period or its last iterate, or that of the last passes.
+    Takes targets of shape (n, k), the penalty of the coefficients w, the intercept's included,
+    `steps` of shape (d,) in the units' coordinates, for the gradient of the mean loss, `bias`, the
+    constant of the last column before it was divided (0 if there is no intercept), and weights of
+    shape (n,). Returns w of shape (k, d).
     """
     coordinates = plan.sampler.coordinates(coins)
     descent = _Descent(columns, targets, plan, loss, penalty, steps, noise, weights)
@@ -89,7 +69,7 @@ def _descend_to_tail(descent, coordinates, plan, loss, bias):
     sampler = plan.sampler
     if sampler.n_alone:
         j = next(coordinates)
-        if plan.problem.weighs_classes:
+        if plan.problem.scale.of_classes:
             # Slopes of weighted labels tell no share of them.
             descent.update(j)
         else:
@@ -160,9 +140,8 @@ class _Descent:
         self._buffer = np.empty(shape)
         self._predictions = np.empty(shape)
         self._of_output = list(self._predictions.reshape(self.n_outputs, self.n_rows))
-        self.move(
-            [[alone.prox_of_number(0.0, 0.0) for alone in self.penalties] for _ in self.steps]
-        )
+        start = [alone.prox_of_number(0.0, 0.0) for alone in self.penalties]
+        self.move([start.copy() for _ in self.steps])
 
     def move(self, w):
         """Replace the iterate."""
@@ -205,21 +184,9 @@ class _Descent:
 def feature_moments(X, reach, plan, noise, weights=None):
     """Release the mean square of each column, and its mean where the plan buys it.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, >= d), Fortran-contiguous; or SparseColumns
-        Of which the first d columns count.
-    reach : ndarray of shape (d,)
-        What no entry of a column exceeds in size.
-    plan : DPCDPlan
-    noise : stream of `skdp._random`
-    weights : ndarray of shape (n,), default=None
-        What records count; where there is a bound, all count 1.
-
-    Returns
-    -------
-    squares, means : ndarray of shape (d,)
-        Means that aren't bought are 0. The squares are of what is left after they are taken away.
+    The first d columns of X count, of which no entry exceeds `reach`, of shape (d,), in size. Where
+    there is a bound, all records count 1. Means that aren't bought are 0. The squares are of what
+    is left after means are taken away.
     """
     mechanism, d = plan.squares.mechanism, reach.size
     if weights is None or not math.isinf(mechanism.contribution_bound):

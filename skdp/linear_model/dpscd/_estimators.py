@@ -6,55 +6,34 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._bounds import augmented_norm, bound_columns, summation_slack
+from skdp._bounds import augmented_norm, bound_columns
 from skdp._checks import check_count
 from skdp._estimator import is_private
 from skdp._losses import LOSSES
-from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
+from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp._targets import encode_labels
-from skdp._threads import BLOCK_ROWS
 from skdp.linear_model._base import (
-    CLASS_WEIGHT,
-    COMMON_CONSTRAINTS,
-    POSITIVE,
+    BATCH_CONSTRAINTS,
+    MARGIN_CONSTRAINTS,
     LinearClassifierMixin,
     LinearRegressorMixin,
-    ProbabilityMixin,
-    RowPrivateEstimator,
+    SteppedEstimator,
     public_feature_bounds,
-    weights_public,
 )
-from skdp.linear_model.dpscd._plan import (
-    DPSCDProblem,
-    plan_dpscd,
-    plan_dpscd_primal,
-    plan_dpscd_sequential,
-)
+from skdp.linear_model.dpscd._plan import PLANS, DPSCDProblem
 from skdp.linear_model.dpscd._solver import solve_dpscd, solve_dpscd_primal, solve_dpscd_sequential
 
 _CONSTRAINTS = {
-    **COMMON_CONSTRAINTS,
+    **BATCH_CONSTRAINTS,
     "noisy_dual": ["boolean"],
-    "data_norm": [POSITIVE],
     "feature_bounds": ["array-like", None],
     "max_iter": [Interval(Integral, 1, 10**9, closed="both")],
-    "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
-    "average": ["boolean"],
     "proximal": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     "solver": [StrOptions({"dual", "sequential", "primal"})],
-    "n_jobs": [Integral, None],
 }
 
 
-_PLANS = {
-    "dual": plan_dpscd,
-    "sequential": plan_dpscd_sequential,
-    "primal": plan_dpscd_primal,
-}
-
-
-class _BaseDPSCD(RowPrivateEstimator):
+class _BaseDPSCD(SteppedEstimator):
     """What the DP-SCD estimators share."""
 
     def _takes_sparse(self):
@@ -73,12 +52,9 @@ class _BaseDPSCD(RowPrivateEstimator):
         return None if self.solver == "primal" else "C"
 
     def _check_options(self, loss):
-        if self.n_jobs == 0:
-            raise ValueError("The 'n_jobs' parameter must not be 0.")
+        self._check_n_jobs()
         if self.solver != "dual" and self.noisy_dual:
-            raise ValueError(
-                "noisy_dual=True needs solver='dual'; the others release what they keep."
-            )
+            raise ValueError("noisy_dual=True needs solver='dual': others release what they keep.")
         if self.solver != "dual" and self.proximal not in ("auto", 0):
             raise ValueError("proximal is for solver='dual'; the other solvers have no centre.")
         if self.solver != "primal" and self.feature_bounds is not None:
@@ -91,50 +67,28 @@ class _BaseDPSCD(RowPrivateEstimator):
         return self.solver == "primal"
 
     def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
-        loss, n_columns = self._loss(n_outputs), self._n_columns(n_features)
-        self._check_options(loss)
-        problem = DPSCDProblem(
-            n_rows=n_rows,
-            n_columns=n_columns,
-            n_outputs=n_outputs,
-            row_norm=augmented_norm(float(self.data_norm), self.fit_intercept),
-            rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
-            alpha=float(self.alpha),
-            typical_prediction=loss.typical_prediction,
-            lipschitz=loss.lipschitz,
-            typical_weight=(scale or self._weight_scale(n_outputs)).typical,
-        )
-        return _PLANS[self.solver](
-            problem,
-            self._budget(),
-            max_iter=check_count(self.max_iter, "max_iter"),
-            batch_size=self.batch_size,
-            clipping_norm=self.clipping_norm,
-            **(
-                {"noisy_dual": self.noisy_dual, "proximal": self.proximal}
-                if self.solver == "dual"
-                else {}
-            ),
-        )
+        self._check_options(self._loss(n_outputs))
+        row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
+        numbers = self._numbers(n_rows, n_features, n_outputs, scale)
+        problem = DPSCDProblem(row_norm=row_norm, alpha=float(self.alpha), **numbers)
+        max_iter = check_count(self.max_iter, "max_iter")
+        options = {"batch_size": self.batch_size, "clipping_norm": self.clipping_norm}
+        if self.solver == "dual":
+            options |= {"noisy_dual": self.noisy_dual, "proximal": self.proximal}
+        return PLANS[self.solver](problem, self._budget(), max_iter=max_iter, **options)
 
     def _solve(self, plan, rows, targets, stream, weights):
         coins, noise = stream.spawn(2)
-        common = {
-            "plan": plan,
-            "loss": self._loss(targets.shape[1]),
-            "alpha": float(self.alpha),
-            "average": self.average,
-            "coins": coins,
-            "noise": noise,
-            "weights": weights.of_rows,
-        }
+        run = {"plan": plan, "average": self.average, "coins": coins, "noise": noise}
+        loss, alpha = self._loss(targets.shape[1]), float(self.alpha)
+        options = {"loss": loss, "alpha": alpha, "weights": weights.of_rows, **run}
         if self.solver == "sequential":
-            return solve_dpscd_sequential(rows, targets, **common)
+            return solve_dpscd_sequential(rows, targets, **options)
         if self.solver == "primal":
             low, high = public_feature_bounds(self, rows.X.shape[1])
             columns = bound_columns(rows, low=low, high=high, clip=is_private(self))
-            return solve_dpscd_primal(columns, targets, **common)
-        return solve_dpscd(rows, targets, n_jobs=self.n_jobs, **common)
+            return solve_dpscd_primal(columns, targets, **options)
+        return solve_dpscd(rows, targets, n_jobs=self.n_jobs, **options)
 
     def _set_report(self, plan, report):
         self.n_iter_ = self.max_iter
@@ -309,10 +263,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     (1, 1e-05)-DP
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        **_CONSTRAINTS,
-        "target_bounds": ["array-like", None],
-    }
+    _parameter_constraints = {**_CONSTRAINTS, "target_bounds": ["array-like", None]}  # noqa: RUF012
 
     def __init__(
         self,
@@ -390,15 +341,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
             If y is sparse, or X is and `solver` isn't "dual".
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            dtype=[np.float64, np.float32],
-            order=self._order(X),
-            multi_output=True,
-            y_numeric=True,
-        )
+        X, y = self._read(X, y, order=self._order(X))
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
@@ -413,17 +356,15 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        assumed = self._assumed() + weights_public(public_weight)
-        report = plan.report(reproducible=stream.reproducible, also_public=assumed)
         self._set_weights(coefs, rows.bias, units)
-        self._set_report(plan, report)
+        self._set_report(plan, self._report(plan, stream, public_weight))
         return self
 
     def _loss(self, n_outputs):
         return LOSSES["squared_error"]
 
 
-class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
+class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
     r"""Logistic regression and SVM by differentially private dual coordinate descent (DP-SCD).
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
@@ -608,12 +549,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
     (1, 1e-05)-DP
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        **_CONSTRAINTS,
-        "loss": [StrOptions({"log_loss", "hinge"})],
-        "classes": ["array-like", None],
-        "class_weight": CLASS_WEIGHT,
-    }
+    _parameter_constraints = {**_CONSTRAINTS, **MARGIN_CONSTRAINTS}  # noqa: RUF012
 
     def __init__(
         self,
@@ -696,7 +632,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             If X is sparse and `solver` isn't "dual".
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order=self._order(X))
+        X, y = self._read(X, y, order=self._order(X))
         classes, targets = encode_labels(y, self.classes)
         weights = self._weigh(public_weight, y.size, classes, targets)
 
@@ -711,10 +647,8 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        assumed = self._assumed() + weights_public(public_weight)
-        report = plan.report(reproducible=stream.reproducible, also_public=assumed)
         self._set_weights(coefs, rows.bias, classes)
-        self._set_report(plan, report)
+        self._set_report(plan, self._report(plan, stream, public_weight))
         return self
 
     def _loss(self, n_outputs):

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass, replace
 
 from skdp._checks import check_positive
-from skdp._plans._base import Plan, auto_batch_size, resolve_batch_size
-from skdp._plans._release import Release
+from skdp._plans._base import auto_batch_size, resolve_batch_size
 from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
+from skdp.linear_model._plan import Problem, SteppedPlan
 
 # Strength of the pull, in R^2 s / n for a direction of mean square R^2 / d: what a column asks for,
 # and what it asks for in proportion to the noise.
@@ -28,16 +28,8 @@ _SHARE_PER_NOISE = 150.0
 def proximal_strength(row_norm, n_columns, noise, noise_of_steps=None):
     """Return the strength of the pull that the noise asks for.
 
-    Parameters
-    ----------
-    row_norm : float
-        R.
-    n_columns : int
-        d, or what stands for it.
-    noise : float
-        Noise multiplier of one release of all rows, over their number.
-    noise_of_steps : float, default=None
-        The same for the steps that are run, where it differs.
+    `noise` is the noise multiplier of one release of all rows, over their number, and
+    `noise_of_steps` the same for the steps that are run, where it differs.
     """
     steps = noise if noise_of_steps is None else noise_of_steps
     asked = min(n_columns, _MOST_COLUMNS) * (_PER_COLUMN + _PER_NOISY_COLUMN * noise)
@@ -48,11 +40,6 @@ def intercept_share(n_columns):
     """Return the intercept's strength as a share of the others', between 1/9 and 1."""
     alike = _INTERCEPT_AS / min(n_columns, _MOST_COLUMNS)
     return min(1.0, max(alike, 1.0 / _INTERCEPT_AS))
-
-
-def strength_for_batch(row_norm, batch_share):
-    """Return the strength at which a batch of a share of the rows is fast enough."""
-    return row_norm**2 * batch_share / _CURVATURE
 
 
 def proximal_batch_size(n_rows, n_columns, *, max_iter, noise_of_pass, at_least):
@@ -88,81 +75,30 @@ def _excess(u):
     return 1.0 / math.sqrt(u * math.log1p(1.0 / u))
 
 
-@dataclass(frozen=True)
-class DPSCDProblem:
-    """Public numbers of a training problem.
+@dataclass(frozen=True, kw_only=True)
+class DPSCDProblem(Problem):
+    """With a public bound on the norm of a certified row, and the regularisation."""
 
-    Parameters
-    ----------
-    n_rows, n_columns, n_outputs : int
-        Sizes, the intercept's column included.
-    row_norm : float
-        Public bound on the norm of a certified row.
-    rounding_slack : float
-        See `GaussianMechanism`.
-    alpha : float
-        Regularisation.
-    typical_prediction : float
-        Size of a good prediction under the loss.
-    lipschitz : float
-        Bound on the loss's slope, and so on a dual variable.
-    typical_weight : float
-        See `WeightScale`.
-    """
-
-    n_rows: int
-    n_columns: int
-    n_outputs: int
     row_norm: float
-    rounding_slack: float
     alpha: float
-    typical_prediction: float
-    lipschitz: float
-    typical_weight: float = 1.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class DPSCDPlan(Plan):
+class DPSCDPlan(SteppedPlan):
     """A sampler, a mechanism and the guarantee that running them gives.
 
-    Parameters
-    ----------
-    budget, n_rows
-        See `Plan`.
-    batch_size : int
-        Expected rows (or columns) a step.
-    clipping_norm : float
-        What one update is clipped to.
-    sampler : object of `skdp._sampling`
-    step : Release
-    noisy_dual : bool
-        Whether the dual variable's updates are released with what they add to v.
-    proximal, intercept_proximal : float
-        Strengths of the pull to a moving centre, of the intercept's column in particular.
+    `batch_size` is the expected number of rows (or columns) a step, `clipping_norm` what one update
+    is clipped to, and `noisy_dual` tells whether the dual variable's updates are released with what
+    they add to v. `proximal` and `intercept_proximal` are strengths of the pull to a moving centre,
+    of the intercept's column in particular.
     """
 
     batch_size: int
     clipping_norm: float
     sampler: PoissonSampler | PartitionSampler | CoordinateSampler
-    step: Release
     noisy_dual: bool = False
     proximal: float = 0.0
     intercept_proximal: float = 0.0
-
-    @property
-    def events(self):
-        """One event of as many steps as the sampler has."""
-        return (self.step.event,)
-
-    @property
-    def mechanism(self):
-        """What adds noise to a step's sums."""
-        return self.step.mechanism
-
-    @property
-    def clipping(self):
-        """The mechanism's bound."""
-        return self.step.bound
 
 
 def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_dual, proximal):
@@ -172,28 +108,27 @@ def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_du
     ``batch_size / n_rows``. The bound of a release is the clipping norm; sqrt(2) times that if the
     dual variable is released with it (Damaskinos et al. 2021, Lemma 1).
     """
-    n_rows, row_norm = problem.n_rows, problem.row_norm
-    if proximal == "auto" and math.isinf(problem.lipschitz):
+    n_rows, n_columns, row_norm = problem.n_rows, problem.n_columns, problem.row_norm
+    if proximal == "auto" and math.isinf(problem.loss.lipschitz):
         # Clipped updates follow Huber's loss then, which is centred where errors are symmetric.
         proximal = 0.0
     is_pulled = proximal != 0.0
     if is_pulled and proximal != "auto":
         proximal = check_positive(proximal, "proximal")
-    noise_of_pass = _noise_of_one_pass(budget)
+    # Of one release of all rows. P times this is what the noise of all steps of P passes,
+    # s sqrt(T), comes to for small batches.
+    noise_of_pass = replace(budget, accountant="pld").calibrate()
     if batch_size == "auto":
         batch_size = auto_batch_size(n_rows, noise_of_fit=max_iter * noise_of_pass)
         if is_pulled:
-            batch_size = proximal_batch_size(
-                n_rows,
-                problem.n_columns,
-                max_iter=max_iter,
-                noise_of_pass=noise_of_pass,
-                at_least=batch_size,
-            )
+            passes = {"max_iter": max_iter, "noise_of_pass": noise_of_pass}
+            batch_size = proximal_batch_size(n_rows, n_columns, at_least=batch_size, **passes)
     batch_size = resolve_batch_size(batch_size, n_rows)
     reach = _dual_range(problem, joint=noisy_dual)
     if clipping_norm == "auto" and is_pulled:
         clipping_norm = reach * dual_share(noise_of_pass / n_rows) / max_iter
+    # A row is then followed up to an error as large as a good prediction.
+    followed = problem.loss.typical_prediction * problem.alpha * n_rows / (row_norm * batch_size)
     n_steps = math.ceil(max_iter * n_rows / batch_size)
     plan = _plan(
         problem,
@@ -202,28 +137,18 @@ def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_du
         batch_size=batch_size,
         clipping_norm=clipping_norm,
         bound_per_clip=math.sqrt(2.0) if noisy_dual else 1.0,
-        size=problem.n_columns + (n_rows if noisy_dual else 0),
+        size=n_columns + (n_rows if noisy_dual else 0),
         prediction_per_release=row_norm / (problem.alpha * n_rows),
-        largest_clip=min(
-            reach,
-            # A row is then followed up to an error as large as a good prediction.
-            problem.typical_prediction * problem.alpha * n_rows / (row_norm * batch_size),
-        ),
+        largest_clip=min(reach, followed),
         noisy_dual=noisy_dual,
     )
     if proximal == "auto":
-        noise_of_steps = plan.mechanism.noise_multiplier * math.sqrt(n_steps) / max_iter
-        proximal = max(
-            proximal_strength(
-                row_norm, problem.n_columns, noise_of_pass / n_rows, noise_of_steps / n_rows
-            ),
-            strength_for_batch(row_norm, batch_size / n_rows),
-        )
-    return replace(
-        plan,
-        proximal=float(proximal),
-        intercept_proximal=intercept_share(problem.n_columns) * proximal,
-    )
+        noise = noise_of_pass / n_rows
+        noise_of_steps = plan.mechanism.noise_multiplier * math.sqrt(n_steps) / max_iter / n_rows
+        asked = proximal_strength(row_norm, n_columns, noise, noise_of_steps)
+        proximal = max(asked, row_norm**2 * (batch_size / n_rows) / _CURVATURE)
+    intercept_proximal = intercept_share(n_columns) * proximal
+    return replace(plan, proximal=float(proximal), intercept_proximal=intercept_proximal)
 
 
 def plan_dpscd_sequential(problem, budget, *, max_iter, batch_size, clipping_norm):
@@ -274,6 +199,9 @@ def plan_dpscd_primal(problem, budget, *, max_iter, batch_size, clipping_norm):
     )
 
 
+PLANS = {"dual": plan_dpscd, "sequential": plan_dpscd_sequential, "primal": plan_dpscd_primal}
+
+
 def _plan(
     problem,
     budget,
@@ -289,37 +217,32 @@ def _plan(
 ):
     """Return the plan of releases of `size` numbers an output, bounded by a multiple of the clip.
 
-    `fields` are fields of the plan that are taken as they are.
+    The noise of a whole fit, before contraction and averaging, moves a prediction by up to
+    `prediction_per_release` times what it is. The clip "auto" makes it as large as a good
+    prediction: more drowns the model (contraction and averaging take most of the noise away, not
+    all), less and the rows can't move it far enough in the passes that they have. No update needs
+    more than `largest_clip`. `fields` are fields of the plan.
     """
-    design = sampler.design
-    noise_multiplier = budget.calibrate(
-        sampling_rate=design["sampling_rate"], n_steps=design["n_steps"], pairwise=pairwise
-    )
-    clip = math.inf
-    if budget.is_private:
-        clip = _resolve_clipping_norm(
-            clipping_norm,
-            noise_per_clip=noise_multiplier * bound_per_clip * math.sqrt(sampler.n_steps),
-            prediction_per_release=prediction_per_release,
-            typical_prediction=problem.typical_prediction,
-            largest=largest_clip,
-        )
-    step = Release(
+    rate, n_events = sampler.design["sampling_rate"], sampler.design["n_steps"]
+    noise_multiplier = budget.calibrate(sampling_rate=rate, n_steps=n_events, pairwise=pairwise)
+    if not budget.is_private:
+        clip = math.inf
+    elif clipping_norm != "auto":
+        clip = check_positive(clipping_norm, "clipping_norm")
+    else:
+        noise_per_clip = noise_multiplier * bound_per_clip * math.sqrt(sampler.n_steps)
+        noise = prediction_per_release * noise_per_clip
+        clip = min(problem.loss.typical_prediction / noise, largest_clip)
+    step = problem.release(
         bound=bound_per_clip * clip,
         noise_multiplier=noise_multiplier,
         size=size * problem.n_outputs,
-        n_records=problem.n_rows,
-        rounding_slack=problem.rounding_slack,
         pairwise=pairwise,
-        design=design,
+        design=sampler.design,
     )
+    n_rows = problem.n_rows
     return DPSCDPlan(
-        budget=budget,
-        n_rows=problem.n_rows,
-        clipping_norm=clip,
-        sampler=sampler,
-        step=step,
-        **fields,
+        budget=budget, n_rows=n_rows, clipping_norm=clip, sampler=sampler, step=step, **fields
     )
 
 
@@ -331,28 +254,4 @@ def _dual_range(problem, *, joint):
     bounds the dual update as well as what it adds to v.
     """
     reach = max(1.0, problem.row_norm) if joint else problem.row_norm
-    return reach * math.sqrt(problem.typical_weight)
-
-
-def _noise_of_one_pass(budget):
-    """Return the noise multiplier of one release of the whole data.
-
-    P times this is what the noise of all steps of P passes, s sqrt(T), comes to for small batches.
-    """
-    return replace(budget, accountant="pld").calibrate()
-
-
-def _resolve_clipping_norm(
-    clipping_norm, *, noise_per_clip, prediction_per_release, typical_prediction, largest
-):
-    """Return what an update is clipped to, C, for a `clipping_norm` parameter.
-
-    The noise of a whole fit, ``C * noise_per_clip`` before contraction and averaging, moves a
-    prediction by up to `prediction_per_release` times that. "auto" makes it as large as a good
-    prediction: more drowns the model (contraction and averaging take most of the noise away, not
-    all), less and the rows can't move it far enough in the passes that they have. No update needs
-    more than `largest`.
-    """
-    if clipping_norm != "auto":
-        return check_positive(clipping_norm, "clipping_norm")
-    return min(typical_prediction / (prediction_per_release * noise_per_clip), largest)
+    return reach * math.sqrt(problem.scale.typical)

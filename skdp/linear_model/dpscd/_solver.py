@@ -26,33 +26,15 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
     share at each step (an inexact proximal point method, as in Shalev-Shwartz and Zhang 2014).
     Both are functions of what was released.
 
-    Parameters
-    ----------
-    rows : BoundedRows
-        n certified rows of d columns, the intercept's included.
-    targets : ndarray of shape (n, k)
-        One column an output.
-    plan : DPSCDPlan
-        With a PoissonSampler. `noisy_dual` tells whether the updates of the dual variable go
-        through the release too, as published; they are then clipped as well as what they add to v.
-        `proximal` and `intercept_proximal` are the strengths kappa of columns; 0 is as published.
-    loss : DualLoss
-    alpha : float
-        Regularisation: the objective is mean loss + alpha ||theta||^2 / 2.
-    average : bool
-        Return the mean of the second half of the iterates, or of the last quarter where there is
-        a centre.
-    n_jobs : int or None
-    coins, noise : streams of `skdp._random`
-    weights : ndarray of shape (n,), default=None
-        What records count, each above 0; None is 1. The dual variable of a loss times w is w times
-        that of the loss, which is what is kept; its minimisation is that of the loss at the
-        curvature w c, and its update w times as long.
+    With `plan.noisy_dual` the updates of the dual variable go through the release too, as
+    published; they are then clipped as well as what they add to v. `average` asks for the mean of
+    the second half of the iterates, or of the last quarter where there is a centre.
 
-    Returns
-    -------
-    ndarray of shape (k, d)
-        theta.
+    Weights of shape (n,) are above 0. The dual variable of a loss times w is w times that of the
+    loss, which is what is kept; its minimisation is that of the loss at the curvature w c, and its
+    update w times as long.
+
+    Takes certified rows (n, d) and targets (n, k), and returns theta of shape (k, d).
     """
     sampler, mechanism, noisy_dual = plan.sampler, plan.mechanism, plan.noisy_dual
     n_rows, n_outputs = targets.shape
@@ -112,19 +94,8 @@ def solve_dpscd_sequential(
     """Run Algorithm 3 of Damaskinos et al. (2021), in which an update sees those before it.
 
     The dual variable is released with v after each batch: an exact one would carry what the later
-    updates of a batch saw of a record into releases that record takes no part in.
-
-    Parameters
-    ----------
-    rows, targets, loss, alpha, average, coins, noise, weights
-        As in `solve_dpscd`.
-    plan : DPSCDPlan
-        With a PartitionSampler.
-
-    Returns
-    -------
-    ndarray of shape (k, d)
-        theta.
+    updates of a batch saw of a record into releases that record takes no part in. Shapes are those
+    of `solve_dpscd`.
     """
     n_rows, n_outputs = targets.shape
     per_theta = 1.0 / (alpha * n_rows)
@@ -144,12 +115,9 @@ def solve_dpscd_sequential(
             for i, row in enumerate(batch):
                 margin = per_theta * ((shared + increment) @ x[i])
                 zeta = loss.dual_step(y[i], margin, a[i], curvature[row, np.newaxis])
-                zetas[i] = clip_contributions(
-                    zeta[np.newaxis],
-                    reach[row, np.newaxis],
-                    plan.clipping_norm,
-                    counted[row, np.newaxis],
-                )
+                one = slice(row, row + 1)
+                zeta = zeta[np.newaxis]
+                zetas[i] = clip_contributions(zeta, reach[one], plan.clipping_norm, counted[one])
                 increment += np.outer(zetas[i], x[i])
             increment, zetas = release_jointly(plan.mechanism, increment, zetas, noise)
             shared += increment
@@ -172,23 +140,8 @@ def solve_dpscd_primal(columns, targets, *, plan, loss, alpha, average, coins, n
     Works on columns divided by public bounds b_j of their norms, so on coordinates w_j = b_j
     theta_j. Each step minimises, for every coordinate of a batch of L, the quadratic bound of the
     objective with the L-fold curvature that makes parallel updates safe, clips the update, and
-    releases the updates together with what they add to the n predictions.
-
-    Parameters
-    ----------
-    columns : BoundedColumns
-    targets : ndarray of shape (n, k)
-    plan : DPSCDPlan
-        With a CoordinateSampler; the clipping norm bounds a coordinate's update in units of w_j.
-    loss : Loss
-        Smooth.
-    alpha, average, coins, noise, weights
-        As in `solve_dpscd`.
-
-    Returns
-    -------
-    ndarray of shape (k, d)
-        theta.
+    releases the updates together with what they add to the n predictions. The clipping norm bounds
+    a coordinate's update in units of w_j. Shapes are those of `solve_dpscd`.
     """
     n_rows, n_outputs = targets.shape
     penalty = alpha / columns.unit**2
@@ -197,10 +150,9 @@ def solve_dpscd_primal(columns, targets, *, plan, loss, alpha, average, coins, n
     curvature = plan.sampler.batch_size * loss.smoothness * squares / n_rows
     w = np.zeros((columns.X.shape[1], n_outputs))
     predictions = np.zeros((n_rows, n_outputs))
-    sampler = plan.sampler
-    mean = TailAverage(w.shape, sampler.n_steps, average)
+    mean = TailAverage(w.shape, plan.sampler.n_steps, average)
     with single_threaded_blas:
-        for batch in sampler.batches(coins):
+        for batch in plan.sampler.batches(coins):
             x = columns.X[:, batch]
             slope = x.T @ (counted * loss.gradient(targets, predictions)) / n_rows
             slope += penalty[batch, np.newaxis] * w[batch]

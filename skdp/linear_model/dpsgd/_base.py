@@ -5,22 +5,14 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from skdp._bounds import augmented_norm, summation_slack
+from skdp._bounds import augmented_norm
 from skdp._checks import check_finite, check_sample_epsilon
 from skdp._estimator import is_private
 from skdp._penalties import make_penalty
 from skdp._random import random_name
 from skdp._sklearn import Interval, StrOptions
-from skdp._threads import BLOCK_ROWS
-from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE, RowPrivateEstimator
-from skdp.linear_model._batches import late_average
-from skdp.linear_model.dpsgd._plan import (
-    DPSGDProblem,
-    plan_dpsgd,
-    plan_dpsgd_laplace,
-    plan_dpsgd_stream,
-)
-from skdp.linear_model.dpsgd._plan_rules import StepSizes
+from skdp.linear_model._base import BATCH_CONSTRAINTS, POSITIVE, SteppedEstimator
+from skdp.linear_model.dpsgd._plan import PLANS, DPSGDProblem, StepSizes, plan_dpsgd_stream
 from skdp.linear_model.dpsgd._solver import solve_dpsgd
 
 # Squares of larger ones could overflow.
@@ -29,19 +21,14 @@ BUDGETS_STATED = "the epsilons that the records stated (sample_epsilon)"
 APART = "that no record was shown to two calls of partial_fit"
 
 CONSTRAINTS = {
-    **COMMON_CONSTRAINTS,
+    **BATCH_CONSTRAINTS,
     "penalty": [StrOptions({"l2", "l1", "elasticnet"})],
     "l1_ratio": [Interval(Real, 0, 1, closed="both")],
     "mechanism": [StrOptions({"gaussian", "laplace"})],
-    "data_norm": [POSITIVE],
     "max_iter": [Interval(Integral, 1, 10**9, closed="both"), StrOptions({"auto"})],
-    "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
-    "average": ["boolean"],
     "learning_rate": [StrOptions({"constant", "invscaling", "inv_alpha"})],
     "eta0": [POSITIVE, StrOptions({"auto"})],
     "power_t": [Interval(Real, 0, 10, closed="both")],
-    "n_jobs": [Integral, None],
 }
 
 
@@ -49,21 +36,11 @@ CONSTRAINTS = {
 class _Stream:
     """What calls of `partial_fit` leave to the next one, made of releases.
 
-    Attributes
-    ----------
-    settings : tuple
-        What must not change between calls.
-    weights, mean : ndarray of shape (k, d)
-        Last iterate, and the average of all.
-    n_calls : int
-    report : PrivacyReport or None
-        Of all calls together.
-    also_public : tuple of str
-        What they assumed public.
-    name : str or None
-        What a ledger calls this state if a charge there covers the next call from here. It covers
-        one such call, whichever copy makes it: records of later calls are others', so that they
-        cost no more, but those of a second next call may be the same.
+    `settings` must not change between calls, `weights` and `mean`, of shape (k, d), are the last
+    iterate and the average of all, and the report and what was assumed public are those of all
+    calls together. `name` is what a ledger calls this state if a charge there covers the next call
+    from here. It covers one such call, whichever copy makes it: records of later calls are others',
+    so that they cost no more, but those of a second next call may be the same.
     """
 
     settings: tuple
@@ -74,27 +51,16 @@ class _Stream:
     also_public: tuple = ()
     name: str | None = None
 
-    def next_call(self, budget):
-        """Return the budget of another call, and the name of the state that it leaves."""
-        if budget.account is None:
-            return budget, self.name
-        after = random_name()
-        return replace(budget, account=budget.account._replace(states=(self.name, after))), after
 
-    def followed_by(self, weights, report, also_public, name):
-        """Return the state after another call."""
-        n_calls = self.n_calls + 1
-        mean = late_average(self.mean, weights, n_calls)
-        return _Stream(self.settings, weights, mean, n_calls, report, also_public, name)
-
-
-class BaseDPSGD(RowPrivateEstimator):
+class BaseDPSGD(SteppedEstimator):
     """Planning, solving and streams of the DP-SGD estimators."""
+
+    # What earlier calls of `partial_fit` left.
+    _stream = None
 
     def _check_options(self, n_rows, sample_epsilon=None):
         """Check parameters against each other; return personal epsilons as an array, or None."""
-        if self.n_jobs == 0:
-            raise ValueError("The 'n_jobs' parameter must not be 0.")
+        self._check_n_jobs()
         if sample_epsilon is None:
             return None
         if self.mechanism != "laplace":
@@ -114,30 +80,12 @@ class BaseDPSGD(RowPrivateEstimator):
 
         Without privacy rows are not clipped, and only the `longest` of them bounds the others.
         """
-        loss, penalty = self._loss(n_outputs), self._penalty()
-        n_columns = self._n_columns(n_features)
-        scale = scale or self._weight_scale(n_outputs)
+        penalty = self._penalty()
         row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
         if longest is not None:
             row_norm = min(max(longest, 1e-15 * row_norm), _LARGEST_NORM)
-        # A multinomial loss is stated for all outputs; the others are sums over them.
-        n_terms = 1 if loss.name == "multinomial" else n_outputs
-        return DPSGDProblem(
-            n_rows=n_rows,
-            n_columns=n_columns,
-            n_outputs=n_outputs,
-            row_norm=row_norm,
-            rounding_slack=summation_slack(n_rows, n_columns, n_outputs, BLOCK_ROWS),
-            l1=penalty.l1,
-            l2=penalty.l2,
-            noise_reach=loss.noise_reach,
-            clip_decay=loss.clip_decay,
-            smoothness=loss.smoothness,
-            lipschitz=loss.lipschitz * np.sqrt(n_terms),
-            loss_at_zero=loss.loss_at_zero * n_terms,
-            typical_weight=scale.typical,
-            largest_weight=scale.largest,
-        )
+        numbers = self._numbers(n_rows, n_features, n_outputs, scale)
+        return DPSGDProblem(row_norm=row_norm, l1=penalty.l1, l2=penalty.l2, **numbers)
 
     def _steps(self):
         return StepSizes(self.learning_rate, self.eta0, float(self.power_t), float(self.alpha))
@@ -151,32 +99,19 @@ class BaseDPSGD(RowPrivateEstimator):
     ):
         """Return the plan of a fit."""
         problem = self._problem(n_rows, n_features, n_outputs, longest, scale)
-        make, personal = plan_dpsgd, {}
+        options = {"batch_size": self.batch_size, "clipping_norm": self.clipping_norm}
         if self.mechanism == "laplace":
-            make, personal = plan_dpsgd_laplace, {"sample_epsilon": sample_epsilon}
-        return make(
-            problem,
-            self._budget(),
-            self._steps(),
-            max_iter=self.max_iter,
-            batch_size=self.batch_size,
-            clipping_norm=self.clipping_norm,
-            **personal,
-        )
+            options["sample_epsilon"] = sample_epsilon
+        make = PLANS[self.mechanism]
+        return make(problem, self._budget(), self._steps(), max_iter=self.max_iter, **options)
 
     def _solve(self, plan, rows, targets, stream, weights, **changes):
         """Return the coefficients that a plan leads to."""
-        loss, penalty = self._loss(targets.shape[1]), self._penalty()
         coins, noise = stream.spawn(2)
-        options = {"average": self.average, "n_jobs": self.n_jobs, "coins": coins, "noise": noise}
-        options["weights"] = weights.of_rows
-        return solve_dpsgd(
-            rows, targets, plan=plan, loss=loss, penalty=penalty, **options | changes
-        )
-
-    def _stream_before(self):
-        """Return what earlier calls of `partial_fit` left, or None."""
-        return vars(self).get("_stream")
+        run = {"average": self.average, "n_jobs": self.n_jobs, "coins": coins, "noise": noise}
+        model = {"loss": self._loss(targets.shape[1]), "penalty": self._penalty()}
+        options = {**model, "weights": weights.of_rows, **run, **changes}
+        return solve_dpsgd(rows, targets, plan=plan, **options)
 
     def _take_in(self, rows, targets, weights, settings, also_public=()):
         """Make the step of a call of `partial_fit`, publish it and return the weights to publish.
@@ -187,22 +122,20 @@ class BaseDPSGD(RowPrivateEstimator):
         shape = (n_outputs, rows.n_columns)
         settings = (*shape, self.fit_intercept, float(self.data_norm), self.adjacency, *settings)
         zero = np.zeros(shape)
-        before = self._stream_before() or _Stream(settings, zero, zero)
+        before = self._stream or _Stream(settings, zero, zero)
         if before.settings != settings:
             raise ValueError(
                 "fit_intercept, data_norm, target_bounds, adjacency and the numbers of columns and "
-                "targets must stay the same from one call of partial_fit to the next; fit, or a "
-                "clone, starts afresh."
+                "targets must stay the same in all calls of partial_fit; fit starts afresh."
             )
-        budget, name = before.next_call(self._budget())
-        plan = plan_dpsgd_stream(
-            self._problem(*rows.X.shape, n_outputs, self._length_of_longest(rows), weights.scale),
-            budget,
-            self._steps(),
-            n_calls=before.n_calls + 1,
-            clipping_norm=self.clipping_norm,
-            before=before.report,
-        )
+        budget, name, n_calls = self._budget(), before.name, before.n_calls + 1
+        if budget.account is not None:
+            name = random_name()
+            budget = replace(budget, account=budget.account._replace(states=(before.name, name)))
+        longest = self._length_of_longest(rows)
+        problem = self._problem(*rows.X.shape, n_outputs, longest, weights.scale)
+        calls = {"n_calls": n_calls, "before": before.report, "clipping_norm": self.clipping_norm}
+        plan = plan_dpsgd_stream(problem, budget, self._steps(), **calls)
         stream = plan.start(self.random_state)
         resumed = {"average": False, "start": before.weights}
         coefs = self._solve(plan, rows, targets, stream, weights, **resumed)
@@ -210,11 +143,15 @@ class BaseDPSGD(RowPrivateEstimator):
         seeded = stream.reproducible or (before.n_calls > 0 and before.report.reproducible)
         also_public = tuple(dict.fromkeys((*before.also_public, APART, *also_public)))
         report = plan.report(reproducible=seeded, also_public=also_public)
-        self._stream = before.followed_by(coefs, report, also_public, name)
-        self._set_report(plan, self._stream.n_calls, report)
-        return self._stream.mean if self.average else coefs
+        # The t-th of T counts about 4 t**3 / T**4 (Shamir and Zhang 2013, with eta = 3).
+        share = 4.0 / (n_calls + 3.0)
+        mean = (1.0 - share) * before.mean + share * coefs
+        after = _Stream(settings, coefs, mean, n_calls, report, also_public, name)
+        self._set_report(plan, n_calls, report, after)
+        return mean if self.average else coefs
 
-    def _set_report(self, plan, n_iter, report):
+    def _set_report(self, plan, n_iter, report, after=None):
+        self._stream = after
         self.n_iter_ = n_iter
         self.batch_size_ = plan.batch_size
         self.clipping_norm_ = plan.clipping_norm

@@ -6,22 +6,16 @@ from sklearn.utils.metaestimators import available_if
 
 from skdp._losses import LOSSES, Huber, Multinomial
 from skdp._plans._base import CLASSES_READ
-from skdp._sklearn import StrOptions, _fit_context, validate_data
+from skdp._sklearn import StrOptions, _fit_context
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
-    CLASS_WEIGHT,
+    MARGIN_CONSTRAINTS,
     POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
-    ProbabilityMixin,
     weights_public,
 )
-from skdp.linear_model.dpsgd._base import (
-    CONSTRAINTS,
-    BaseDPSGD,
-    budgets_public,
-    takes_streams,
-)
+from skdp.linear_model.dpsgd._base import CONSTRAINTS, BaseDPSGD, budgets_public, takes_streams
 
 
 class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
@@ -301,7 +295,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
             If y is sparse.
         """
         # 1. scikit-learn's contract
-        X, y = self._read(X, y)
+        X, y = self._read(X, y, order="C")
         sample_epsilon = self._check_options(X.shape[0], sample_epsilon)
         weights = self._weigh(public_weight, X.shape[0])
 
@@ -318,11 +312,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        also_public = budgets_public(sample_epsilon) + weights_public(public_weight)
-        also_public += self._assumed()
-        report = plan.report(reproducible=stream.reproducible, also_public=also_public)
+        report = self._report(plan, stream, public_weight, budgets_public(sample_epsilon))
         self._set_weights(coefs, rows.bias, units)
-        self._stream = None
         self._set_report(plan, plan.n_passes, report)
         return self
 
@@ -364,7 +355,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         """
         # 1. scikit-learn's contract; its decorator checks parameters in the first call only
         self._validate_params()
-        X, y = self._read(X, y, reset=self._stream_before() is None)
+        X, y = self._read(X, y, order="C", reset=self._stream is None)
         self._check_options(X.shape[0])
         weights = self._weigh(public_weight, X.shape[0])
 
@@ -378,25 +369,13 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         self._set_weights(coefs, rows.bias, units)
         return self
 
-    def _read(self, X, y, reset=True):
-        return validate_data(
-            self,
-            X,
-            y,
-            dtype=[np.float64, np.float32],
-            order="C",
-            multi_output=True,
-            y_numeric=True,
-            reset=reset,
-        )
-
     def _loss(self, n_outputs):
         if self.loss == "huber":
             return Huber(self.huber_threshold / self._half_width())
         return LOSSES["squared_error"]
 
 
-class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
+class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     r"""Logistic regression and SVM by differentially private stochastic gradient descent (DP-SGD).
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
@@ -587,12 +566,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
     (1, 0)-DP
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        **CONSTRAINTS,
-        "loss": [StrOptions({"log_loss", "hinge"})],
-        "classes": ["array-like", None],
-        "class_weight": CLASS_WEIGHT,
-    }
+    _parameter_constraints = {**CONSTRAINTS, **MARGIN_CONSTRAINTS}  # noqa: RUF012
 
     def __init__(
         self,
@@ -686,7 +660,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             If X is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
+        X, y = self._read(X, y, order="C")
         classes, targets = encode_labels(y, self.classes)
         sample_epsilon = self._check_options(X.shape[0], sample_epsilon)
         weights = self._weigh(public_weight, X.shape[0], classes, targets)
@@ -703,11 +677,8 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        also_public = budgets_public(sample_epsilon) + weights_public(public_weight)
-        also_public += self._assumed()
-        report = plan.report(reproducible=stream.reproducible, also_public=also_public)
+        report = self._report(plan, stream, public_weight, budgets_public(sample_epsilon))
         self._set_weights(coefs, rows.bias, classes)
-        self._stream = None
         self._set_report(plan, plan.n_passes, report)
         return self
 
@@ -752,8 +723,8 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         """
         # 1. scikit-learn's contract; its decorator checks parameters in the first call only
         self._validate_params()
-        first = self._stream_before() is None
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C", reset=first)
+        first = self._stream is None
+        X, y = self._read(X, y, order="C", reset=first)
         classes, read_from_y = self._declared(classes, first)
         classes, targets = encode_labels(y, classes)
         self._check_options(X.shape[0])
@@ -772,12 +743,11 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
     def _declared(self, classes, first):
         """Return the classes of a stream, and whether a fit before it read them from y."""
         known = self.classes if first else self.classes_
-        both = known is not None and classes is not None
-        if both and set(np.ravel(classes).tolist()) != set(np.ravel(known).tolist()):
+        given = known if classes is None else classes
+        if known is not None and set(np.ravel(given).tolist()) != set(np.ravel(known).tolist()):
             raise ValueError("classes must be the same in every call of partial_fit.")
-        if classes is None and known is None and not hasattr(self, "classes_"):
+        if given is None and not hasattr(self, "classes_"):
             raise ValueError("classes must be given to the first call of partial_fit.")
-        given = classes if classes is not None else known
         report = getattr(self, "privacy_report_", None)
         was_read = report is not None and CLASSES_READ in report.assumed_public
         if given is None:

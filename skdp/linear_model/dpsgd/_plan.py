@@ -1,21 +1,374 @@
-"""Plans of gradient descent: Gaussian noise on Poisson batches, Laplace noise on disjoint ones."""
+"""Plans of gradient descent: Gaussian noise on Poisson batches, Laplace noise on disjoint ones.
+
+doc/theory/default_rules.rst has the reasons of automatic batches, clipping and steps.
+"""
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from skdp._checks import check_count, check_positive
-from skdp._plans._base import CALL_KEY, Plan, resolve_batch_size
-from skdp._plans._release import Release
+from skdp._plans._base import CALL_KEY, resolve_batch_size
 from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp.accountant import LaplaceEvent
-from skdp.linear_model.dpsgd._plan_rules import auto_poisson_size, auto_slope
+from skdp.linear_model._plan import Problem, SteppedPlan
 
 # Disjoint batches are at most this share of the rows, so that there are some steps to take.
 _FEWEST_PARTS = 40
 # Relative error that sums of shares may have.
 _ROUNDING = 1e-9
+_SMALLEST_STEP, _LARGEST_STEP = 1e-30, 1e30
+# Share of the reach that the subgradient method without noise takes the optimum to be away.
+_OPTIMUM = 0.8
+# Noise multiplier of a step from which on smaller batches hardly cost noise.
+_LOUD = 1.25
+# Larger batches leave at least this many steps.
+_FEWEST_STEPS = 300
+# The reach is the length of so many entries; where there are more, that of as many of them.
+_MANY_COLUMNS = 64
+# Momentum remembers no more than this share of the steps.
+_MEMORY = 1.0 / 15.0
+# Share of the reach that a step moves a prediction by at most, without smoothness.
+_STRIDE = 0.2
+# Noise of a prediction, over 1 / noise of the mean gradient, up to which it is worth its signal.
+_WORTH = 0.1
+# Slope that gradients of smooth losses are clipped at in streams, whose length nobody knows.
+_STREAM_SLOPE = 0.3
+
+_SEVERAL_PASSES = (
+    "each pass is private on its own and the epsilons of the {} passes add up (basic composition)"
+)
+_PERSONAL = (
+    "each record stated its own epsilon, from {:g} to {:g}, and this fit protects it with that: "
+    "the noise of a batch serves its most demanding member, and with several passes each takes an "
+    "equal share. Epsilons of other fits add to each record's own"
+)
+_STREAM = (
+    "calls of partial_fit compose in parallel, which assumes that no record was shown to two of "
+    "them: a record shown to k calls has up to k times the largest epsilon of a call, {:g}"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DPSGDProblem(Problem):
+    """With a bound on the norm of a certified row, and strengths of the penalty, see `Penalty`."""
+
+    row_norm: float
+    l1: float
+    l2: float
+
+    @property
+    def n_terms(self):
+        """Losses of a row: a multinomial one is stated for all outputs, others add up over them."""
+        return 1 if self.loss.name == "multinomial" else self.n_outputs
+
+    @property
+    def lipschitz(self):
+        """Bound on the slope of the loss of a row, all its outputs together."""
+        return self.loss.lipschitz * math.sqrt(self.n_terms)
+
+    @property
+    def radius(self):
+        """Length that the minimiser never exceeds.
+
+        At the minimum the L2 penalty's gradient is no longer than the loss's, ``lipschitz *
+        row_norm``; for rows in the unit ball that is the 1 / alpha of Song et al. (2013). The L1
+        penalty is at most the loss of the zero model.
+        """
+        radius = math.inf
+        if self.l2 > 0.0:
+            radius = self.lipschitz * self.row_norm / self.l2
+        if self.l1 > 0.0:
+            radius = min(radius, self.loss.loss_at_zero * self.n_terms / self.l1)
+        return radius * self.scale.largest
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DPSGDPlan(SteppedPlan):
+    """What is run and the guarantee that it gives, with the delta and largest epsilon spent.
+
+    `batch_size` is the rows a step: expected for Poisson batches, else at most. The t-th step size,
+    from 1, is ``eta0 * t ** -power``; `momentum` is the share of a step's direction that is that of
+    the last one, and `radius` what the model is cut to. `event` is that of all calls of a stream,
+    and `same_clip` tells whether all releases that are reported had this bound. Where records ask
+    for different `noise_multipliers`, of shape (n_rows,), `full_step_noise` is the noise multiplier
+    over size up to which a batch takes a full step.
+    """
+
+    batch_size: int
+    n_passes: int
+    clipping_norm: float
+    eta0: float
+    momentum: float
+    power: float
+    radius: float
+    sampler: PoissonSampler | PartitionSampler | SortedPartitionSampler
+    noise_multipliers: np.ndarray | None = None
+    full_step_noise: float = math.inf
+    event: LaplaceEvent | None = None
+    notes: tuple = ()
+    same_clip: bool = True
+    stream_key: tuple = ()
+
+    @property
+    def events(self):
+        """The one event."""
+        return (self.event or self.step.event,)
+
+    @property
+    def clipping(self):
+        """The mechanism's bound, if it was that of all releases."""
+        return self.step.bound if self.same_clip else None
+
+
+class Step(NamedTuple):
+    """The first step size, and the share of a step's direction that is that of the last one."""
+
+    eta0: float
+    momentum: float = 0.0
+
+
+@dataclass(frozen=True)
+class StepSizes:
+    """What the parameters `learning_rate`, `eta0`, `power_t` and `alpha` ask for."""
+
+    learning_rate: str
+    eta0: float | str
+    power_t: float
+    alpha: float
+
+    @property
+    def power(self):
+        """The p of step sizes proportional to ``t ** -p``."""
+        return {"constant": 0.0, "invscaling": self.power_t, "inv_alpha": 1.0}[self.learning_rate]
+
+    def first(self, problem, clip, noise, n_steps, *, with_momentum=True):
+        """Return the first step.
+
+        The noise of all steps, of standard deviation `noise` on each entry of a step's mean
+        gradient over the clipping norm, moves an entry of w by up to eta0 * clip * noise *
+        sqrt(sum of t ** (-2 p)). "auto" gives the vector of these, times a row, the length of the
+        loss's reach. Steps longer than is stable without noise are taken with momentum.
+        """
+        if self.learning_rate == "inv_alpha":
+            return Step(1.0 / self.alpha)
+        if self.eta0 != "auto":
+            return Step(float(self.eta0))
+        loss, typical, row_norm = problem.loss, problem.scale.typical, problem.row_norm
+        total = math.sqrt(_sum_of_powers(n_steps, 2.0 * self.power))
+        smooth = math.isfinite(loss.smoothness)
+        most = 1.0 - 1.0 / max(1.0, _MEMORY * n_steps) if with_momentum else 0.0
+        if noise == 0.0 and smooth:
+            found = 1.0 / (typical * loss.smoothness * row_norm**2)
+            return _with_momentum(found, found * min(typical / problem.scale.largest, 1.0), most)
+        if noise == 0.0:
+            # What bounds the error of the subgradient method.
+            slope = typical * problem.lipschitz
+            found = _OPTIMUM * loss.noise_reach / (slope * row_norm**2 * total)
+            return Step(_within_range(found))
+        entry = loss.noise_reach / math.sqrt(min(problem.n_columns, _MANY_COLUMNS))
+        entry = min(entry, _WORTH * math.sqrt(n_steps) / noise)
+        wanted = entry / (row_norm * clip * noise * total)
+        if not smooth:
+            # No step moves a prediction by more than a share of the reach.
+            longest = _STRIDE * loss.noise_reach / (row_norm * clip)
+            return Step(_within_range(min(wanted, longest)))
+        # From this step on gradient descent can diverge; what is heavier than typical is cut.
+        longest = 2.0 / (typical * loss.smoothness * row_norm**2)
+        return _with_momentum(wanted, longest, most)
+
+
+def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm):
+    """Plan DP-SGD: one Gaussian release of a bounded sum over a Poisson batch per step.
+
+    There are ``ceil(max_iter * n_rows / batch_size)`` steps at the sampling rate
+    ``batch_size / n_rows``; `max_iter` "auto" is 10.
+    """
+    max_iter = 10 if max_iter == "auto" else check_count(max_iter, "max_iter")
+    if batch_size == "auto":
+        batch_size = auto_poisson_size(problem, max_iter, budget.calibrate())
+    batch_size = resolve_batch_size(batch_size, problem.n_rows)
+    n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
+    sampler = PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps)
+    noise_multiplier = budget.calibrate(sampling_rate=sampler.rate, n_steps=n_steps)
+    noise = _unit_noise("gaussian", problem, noise_multiplier) / batch_size
+    slope = auto_slope(problem, noise / math.sqrt(n_steps))
+    clip = _resolve_clip(clipping_norm, problem, noise_multiplier, slope)
+    release = _release("gaussian", problem, clip, noise_multiplier, sampler.design)
+    first = steps.first(problem, clip, noise, n_steps)
+    sizes = {"batch_size": batch_size, "n_passes": max_iter, "power": steps.power}
+    return _plan(problem, budget, release, first, sampler=sampler, **sizes)
+
+
+def plan_dpsgd_laplace(
+    problem, budget, steps, *, max_iter, batch_size, clipping_norm, sample_epsilon=None
+):
+    """Plan the pure DP-SGD of Song et al. (2013): spherical noise, disjoint batches.
+
+    A record takes part in one release a pass, so the batches of a pass compose in parallel and
+    passes by adding their epsilons; `max_iter` "auto" is 1. With `sample_epsilon`, an array of
+    public epsilons, one a record, the noise of a batch is that of its most demanding member, and
+    the batches are made of records with about the same epsilon.
+    """
+    max_iter = 1 if max_iter == "auto" else check_count(max_iter, "max_iter")
+    notes = (_SEVERAL_PASSES.format(max_iter),) if max_iter > 1 else ()
+    epsilon, multipliers = budget.epsilon, None
+    if sample_epsilon is not None:
+        epsilon = float(sample_epsilon.max())
+        notes += (_PERSONAL.format(sample_epsilon.min(), epsilon),)
+        if sample_epsilon.min() < epsilon:
+            multipliers = budget.calibrate_pure(max_iter, sample_epsilon)
+    budget = replace(budget, epsilon=epsilon, delta=0.0)
+    noise_multiplier = budget.calibrate_pure(max_iter)
+    n_entries = problem.n_columns * problem.n_outputs
+    unit_noise = _unit_noise("laplace", problem, noise_multiplier)
+    if batch_size != "auto":
+        batch_size = resolve_batch_size(batch_size, problem.n_rows)
+    largest, full_step = None, math.inf
+    if multipliers is None:
+        if batch_size == "auto":
+            size = auto_disjoint_size(problem.n_rows, n_entries, noise_multiplier)
+            batch_size = min(problem.n_rows, int(size))
+        sampler = PartitionSampler(problem.n_rows, batch_size, max_iter)
+        noise = unit_noise * sampler.n_parts / problem.n_rows
+    else:
+        sampler, noises = sort_by_budget(multipliers, n_entries, max_iter, batch_size)
+        if batch_size == "auto":
+            batch_size = max(sampler.sizes)
+        largest, full_step = float(multipliers.max()), full_step_noise(noises)
+        noise = unit_noise * mean_noise(noises) / noise_multiplier
+    slope = auto_slope(problem, noise / math.sqrt(sampler.n_steps))
+    clip = _resolve_clip(clipping_norm, problem, noise_multiplier, slope)
+    design = {"n_steps": max_iter, "n_parts": sampler.n_parts, "largest_multiplier": largest}
+    return _plan(
+        problem,
+        budget,
+        _release("laplace", problem, clip, noise_multiplier, design),
+        steps.first(problem, clip, noise, sampler.n_steps),
+        sampler=sampler,
+        batch_size=batch_size,
+        n_passes=max_iter,
+        power=steps.power,
+        noise_multipliers=multipliers,
+        full_step_noise=full_step,
+        notes=notes,
+    )
+
+
+def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=None):
+    """Plan a call of `partial_fit`, the `n_calls`-th: one release of a sum over all its rows.
+
+    The first step size is that of a fit of as many steps as there were calls, as nobody knows how
+    many will follow. `before` is the report of the calls so far: records of different calls are
+    different, so that their guarantees don't add up.
+    """
+    noise_multiplier, n_rows = budget.calibrate_pure(), problem.n_rows
+    slope = _STREAM_SLOPE if math.isfinite(problem.loss.smoothness) else 1.0
+    clip = _resolve_clip(clipping_norm, problem, noise_multiplier, slope)
+    noise = _unit_noise("laplace", problem, noise_multiplier) / n_rows
+    first = steps.first(problem, clip, noise, n_calls, with_momentum=False)
+    epsilon, least, most = float(budget.epsilon), noise_multiplier, noise_multiplier
+    if before is not None:
+        epsilon = max(epsilon, before.epsilon)
+        (event,) = before.events
+        least = min(least, event.noise_multiplier)
+        most = max(most, event.largest_multiplier or event.noise_multiplier)
+    release = _release("laplace", problem, clip, noise_multiplier, {"n_parts": n_calls})
+    largest = most if most > least else None
+    return _plan(
+        problem,
+        replace(budget, epsilon=epsilon, delta=0.0),
+        release,
+        first._replace(eta0=first.eta0 * float(n_calls) ** -steps.power),
+        sampler=PartitionSampler(n_rows, n_rows, 1),
+        batch_size=n_rows,
+        n_passes=1,
+        power=0.0,
+        event=replace(release.event, noise_multiplier=least, largest_multiplier=largest),
+        notes=(_STREAM.format(epsilon),),
+        same_clip=before is None or before.clipping == clip,
+        stream_key=(CALL_KEY, n_calls),
+    )
+
+
+PLANS = {"gaussian": plan_dpsgd, "laplace": plan_dpsgd_laplace}
+
+
+def _plan(problem, budget, release, first, **fields):
+    radius = problem.radius if release.noise_multiplier > 0.0 else math.inf
+    fields |= {"clipping_norm": release.bound, "radius": radius, **first._asdict()}
+    return DPSGDPlan(budget=budget, n_rows=problem.n_rows, step=release, **fields)
+
+
+def _release(kind, problem, clip, noise_multiplier, design):
+    size = problem.n_columns * problem.n_outputs
+    return problem.release(
+        bound=clip, noise_multiplier=noise_multiplier, size=size, noise=kind, design=design
+    )
+
+
+def _unit_noise(kind, problem, noise_multiplier):
+    """Return the standard deviation of an entry of the noise for a clipping norm of 1."""
+    return _release(kind, problem, 1.0, noise_multiplier, {}).mechanism.noise_std
+
+
+def _resolve_clip(clipping_norm, problem, noise_multiplier, slope):
+    """Return what a gradient is clipped to: without noise nothing is.
+
+    "auto" is the length of the gradient of a row at its bound, and of typical weight, where the
+    loss has this slope.
+    """
+    if noise_multiplier == 0.0:
+        return math.inf
+    if clipping_norm != "auto":
+        return check_positive(clipping_norm, "clipping_norm")
+    slope = min(problem.lipschitz, slope) * problem.scale.typical
+    return float(slope * problem.row_norm)
+
+
+def auto_poisson_size(problem, n_passes, noise_of_fit):
+    """Return the expected size of Poisson batches.
+
+    `noise_of_fit` is the noise multiplier of one release of all rows that spends the whole budget.
+    The noise of all steps together hardly depends on the size while the multiplier of a step,
+    ``noise_of_fit * sqrt(n_passes * size / n_rows)`` then, is `_LOUD` or more. Without smoothness
+    steps can't be longer instead of more, and batches stay small.
+    """
+    n_rows = problem.n_rows
+    size = math.sqrt(n_rows) / 4.0
+    if noise_of_fit > 0.0 and math.isfinite(problem.loss.smoothness):
+        loud = (_LOUD / noise_of_fit) ** 2 * n_rows / n_passes
+        size = max(2.0 * size, min(loud, n_rows * n_passes / _FEWEST_STEPS))
+    return min(n_rows, max(8, round(size)))
+
+
+def auto_slope(problem, noise):
+    """Return the slope that gradients of rows at their bound are clipped at.
+
+    `noise` is the standard deviation of an entry of the mean of all released mean gradients, over
+    the clipping norm.
+    """
+    decay = problem.loss.clip_decay
+    return 1.0 / (1.0 + math.sqrt(decay * math.sqrt(problem.n_columns) * noise))
+
+
+def _with_momentum(wanted, longest, most):
+    """Return a step as long as wanted, with so much momentum that one of the longest is stable."""
+    momentum = min(max(1.0 - longest / wanted, 0.0), most)
+    return Step(_within_range(min(wanted, longest / (1.0 - momentum))), momentum)
+
+
+def _within_range(step):
+    return float(min(max(step, _SMALLEST_STEP), _LARGEST_STEP))
+
+
+def _sum_of_powers(n_steps, exponent):
+    """Return about the sum of ``t ** -exponent`` over t from 1 to `n_steps`; exact for 0."""
+    if exponent == 1.0:
+        return 1.0 + math.log(n_steps)
+    return 1.0 + (float(n_steps) ** (1.0 - exponent) - 1.0) / (1.0 - exponent)
 
 
 def auto_disjoint_size(n_rows, n_entries, noise_multiplier):
@@ -32,23 +385,12 @@ def auto_disjoint_size(n_rows, n_entries, noise_multiplier):
 def sort_by_budget(multipliers, n_entries, n_passes, batch_size):
     """Return a sampler whose batches have records of about the same public noise multiplier.
 
-    Parameters
-    ----------
-    multipliers : ndarray of shape (n_rows,)
-        What each record asks for.
-    n_entries : int
-        Entries of a release.
-    n_passes : int
-    batch_size : int or "auto"
-        "auto" gives each record a batch of the size that suits a fit of records like it. A quieter
-        record, one of a smaller multiplier, counts as one of these, and a noisier one as the share
-        of information that it has, which is inverse to the square of its noise.
+    With it comes the noise multiplier of each batch over its size. `multipliers` are what records
+    ask for, and a release has `n_entries`.
 
-    Returns
-    -------
-    sampler : SortedPartitionSampler
-    noises : ndarray of shape (n_parts,)
-        Noise multiplier of each batch over its size.
+    The `batch_size` "auto" gives each record a batch of the size that suits a fit of records like
+    it. A quieter record, one of a smaller multiplier, counts as one of these, and a noisier one as
+    the share of information that it has, which is inverse to the square of its noise.
     """
     n_rows = multipliers.size
     ordered = np.sort(multipliers)
@@ -90,309 +432,3 @@ def _ends(wanted):
     n_parts = math.ceil(filled[-1] * (1.0 - _ROUNDING))
     limits = filled[-1] * np.arange(1, n_parts + 1) / n_parts
     return np.searchsorted(filled, limits * (1.0 + _ROUNDING), side="right")
-
-
-# Slope that gradients of smooth losses are clipped at in streams, whose length nobody knows.
-_STREAM_SLOPE = 0.3
-
-_SEVERAL_PASSES = (
-    "each pass is private on its own and the epsilons of the {} passes add up (basic composition)"
-)
-_PERSONAL = (
-    "each record stated its own epsilon, from {:g} to {:g}, and this fit protects it with that: "
-    "the noise of a batch serves its most demanding member, and with several passes each takes an "
-    "equal share. Epsilons of other fits add to each record's own"
-)
-_STREAM = (
-    "calls of partial_fit compose in parallel, which assumes that no record was shown to two of "
-    "them: a record shown to k calls has up to k times the largest epsilon of a call, {:g}"
-)
-
-
-@dataclass(frozen=True)
-class DPSGDProblem:
-    """Public numbers of a training problem.
-
-    Parameters
-    ----------
-    n_rows, n_columns, n_outputs : int
-        Sizes, the intercept's column included.
-    row_norm : float
-        Bound on the norm of a certified row.
-    rounding_slack : float
-        See `GaussianMechanism`.
-    l1, l2 : float
-        Strengths of the penalty, see `Penalty`.
-    noise_reach, clip_decay, smoothness, lipschitz, loss_at_zero : float
-        Of the loss of a row, all its outputs together.
-    typical_weight, largest_weight : float
-        See `WeightScale`.
-    """
-
-    n_rows: int
-    n_columns: int
-    n_outputs: int
-    row_norm: float
-    rounding_slack: float
-    l1: float
-    l2: float
-    noise_reach: float
-    clip_decay: float
-    smoothness: float
-    lipschitz: float
-    loss_at_zero: float
-    typical_weight: float = 1.0
-    largest_weight: float = 1.0
-
-    @property
-    def radius(self):
-        """Length that the minimiser never exceeds.
-
-        At the minimum the L2 penalty's gradient is no longer than the loss's, ``lipschitz *
-        row_norm``; for rows in the unit ball that is the 1 / alpha of Song et al. (2013). The L1
-        penalty is at most the loss of the zero model.
-        """
-        radius = math.inf
-        if self.l2 > 0.0:
-            radius = self.lipschitz * self.row_norm / self.l2
-        if self.l1 > 0.0:
-            radius = min(radius, self.loss_at_zero / self.l1)
-        return radius * self.largest_weight
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class DPSGDPlan(Plan):
-    """What is run and the guarantee that it gives.
-
-    Parameters
-    ----------
-    budget, n_rows
-        See `Plan`; with the delta and the largest epsilon that are spent.
-    batch_size : int
-        Rows a step: expected for Poisson batches, else at most.
-    n_passes : int
-    clipping_norm : float
-        What the gradient of a row is clipped to.
-    eta0, power : float
-        The t-th step size, from 1, is ``eta0 * t ** -power``.
-    momentum : float
-        Share of a step's direction that is that of the last one.
-    radius : float
-        Length that the model is cut to.
-    sampler : PoissonSampler, PartitionSampler or SortedPartitionSampler
-    step : Release
-        The noise of a step, and unless there is an `event`, the event of all of them.
-    event : LaplaceEvent or None
-        Of all calls of a stream.
-    noise_multipliers : ndarray of shape (n_rows,) or None
-        What each record asks for, where they differ.
-    full_step_noise : float
-        Noise multiplier over size up to which a batch takes a full step, where they differ.
-    notes : tuple of str
-        How the guarantee is to be read.
-    same_clip : bool
-        Whether all releases that are reported had this bound.
-    stream_key : tuple of int
-        See `skdp._random.make_stream`.
-    """
-
-    batch_size: int
-    n_passes: int
-    clipping_norm: float
-    eta0: float
-    momentum: float
-    power: float
-    radius: float
-    sampler: PoissonSampler | PartitionSampler | SortedPartitionSampler
-    step: Release
-    noise_multipliers: np.ndarray | None = None
-    full_step_noise: float = math.inf
-    event: LaplaceEvent | None = None
-    notes: tuple = ()
-    same_clip: bool = True
-    stream_key: tuple = ()
-
-    @property
-    def events(self):
-        """The one event."""
-        return (self.event or self.step.event,)
-
-    @property
-    def mechanism(self):
-        """What adds noise to a step's sum."""
-        return self.step.mechanism
-
-    @property
-    def clipping(self):
-        """The mechanism's bound, if it was that of all releases."""
-        return self.step.bound if self.same_clip else None
-
-
-def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm):
-    """Plan DP-SGD: one Gaussian release of a bounded sum over a Poisson batch per step.
-
-    There are ``ceil(max_iter * n_rows / batch_size)`` steps at the sampling rate
-    ``batch_size / n_rows``; `max_iter` "auto" is 10.
-    """
-    max_iter = 10 if max_iter == "auto" else check_count(max_iter, "max_iter")
-    if batch_size == "auto":
-        batch_size = auto_poisson_size(problem, max_iter, budget.calibrate())
-    batch_size = resolve_batch_size(batch_size, problem.n_rows)
-    n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
-    sampler = PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps)
-    noise_multiplier = budget.calibrate(sampling_rate=sampler.rate, n_steps=n_steps)
-    noise = _unit_noise("gaussian", problem, noise_multiplier) / batch_size
-    clip = _resolve_clip(
-        clipping_norm, problem, noise_multiplier, auto_slope(problem, noise / math.sqrt(n_steps))
-    )
-    step = steps.first(problem, clip, noise, n_steps)
-    return DPSGDPlan(
-        n_rows=problem.n_rows,
-        batch_size=batch_size,
-        n_passes=max_iter,
-        clipping_norm=clip,
-        eta0=step.eta0,
-        momentum=step.momentum,
-        power=steps.power,
-        radius=problem.radius if noise_multiplier > 0.0 else math.inf,
-        sampler=sampler,
-        step=_release("gaussian", problem, clip, noise_multiplier, sampler.design),
-        budget=budget,
-    )
-
-
-def plan_dpsgd_laplace(
-    problem, budget, steps, *, max_iter, batch_size, clipping_norm, sample_epsilon=None
-):
-    """Plan the pure DP-SGD of Song et al. (2013): spherical noise, disjoint batches.
-
-    A record takes part in one release a pass, so the batches of a pass compose in parallel and
-    passes by adding their epsilons; `max_iter` "auto" is 1. With `sample_epsilon`, an array of
-    public epsilons, one a record, the noise of a batch is that of its most demanding member, and
-    the batches are made of records with about the same epsilon.
-    """
-    max_iter = 1 if max_iter == "auto" else check_count(max_iter, "max_iter")
-    notes = (_SEVERAL_PASSES.format(max_iter),) if max_iter > 1 else ()
-    epsilon, multipliers = budget.epsilon, None
-    if sample_epsilon is not None:
-        epsilon = float(sample_epsilon.max())
-        notes += (_PERSONAL.format(sample_epsilon.min(), epsilon),)
-        if sample_epsilon.min() < epsilon:
-            multipliers = budget.calibrate_pure(max_iter, sample_epsilon)
-    budget = replace(budget, epsilon=epsilon, delta=0.0)
-    noise_multiplier = budget.calibrate_pure(max_iter)
-    n_entries = problem.n_columns * problem.n_outputs
-    unit_noise = _unit_noise("laplace", problem, noise_multiplier)
-    if batch_size != "auto":
-        batch_size = resolve_batch_size(batch_size, problem.n_rows)
-    largest, full_step = None, math.inf
-    if multipliers is None:
-        if batch_size == "auto":
-            size = auto_disjoint_size(problem.n_rows, n_entries, noise_multiplier)
-            batch_size = min(problem.n_rows, int(size))
-        sampler = PartitionSampler(problem.n_rows, batch_size, max_iter)
-        noise = unit_noise * sampler.n_parts / problem.n_rows
-    else:
-        sampler, noises = sort_by_budget(multipliers, n_entries, max_iter, batch_size)
-        if batch_size == "auto":
-            batch_size = max(sampler.sizes)
-        largest, full_step = float(multipliers.max()), full_step_noise(noises)
-        noise = unit_noise * mean_noise(noises) / noise_multiplier
-    clip = _resolve_clip(
-        clipping_norm,
-        problem,
-        noise_multiplier,
-        auto_slope(problem, noise / math.sqrt(sampler.n_steps)),
-    )
-    step = steps.first(problem, clip, noise, sampler.n_steps)
-    design = {"n_steps": max_iter, "n_parts": sampler.n_parts, "largest_multiplier": largest}
-    return DPSGDPlan(
-        n_rows=problem.n_rows,
-        batch_size=batch_size,
-        n_passes=max_iter,
-        clipping_norm=clip,
-        eta0=step.eta0,
-        momentum=step.momentum,
-        power=steps.power,
-        radius=problem.radius if noise_multiplier > 0.0 else math.inf,
-        sampler=sampler,
-        step=_release("laplace", problem, clip, noise_multiplier, design),
-        budget=budget,
-        noise_multipliers=multipliers,
-        full_step_noise=full_step,
-        notes=notes,
-    )
-
-
-def plan_dpsgd_stream(problem, budget, steps, *, n_calls, clipping_norm, before=None):
-    """Plan a call of `partial_fit`, the `n_calls`-th: one release of a sum over all its rows.
-
-    The first step size is that of a fit of as many steps as there were calls, as nobody knows how
-    many will follow. `before` is the report of the calls so far: records of different calls are
-    different, so that their guarantees don't add up.
-    """
-    noise_multiplier = budget.calibrate_pure()
-    slope = _STREAM_SLOPE if math.isfinite(problem.smoothness) else 1.0
-    clip = _resolve_clip(clipping_norm, problem, noise_multiplier, slope)
-    noise = _unit_noise("laplace", problem, noise_multiplier) / problem.n_rows
-    first = steps.first(problem, clip, noise, n_calls, with_momentum=False)
-    epsilon, least, most = float(budget.epsilon), noise_multiplier, noise_multiplier
-    if before is not None:
-        epsilon = max(epsilon, before.epsilon)
-        (event,) = before.events
-        least = min(least, event.noise_multiplier)
-        most = max(most, event.largest_multiplier or event.noise_multiplier)
-    design = {"n_parts": n_calls}
-    release = _release("laplace", problem, clip, noise_multiplier, design)
-    return DPSGDPlan(
-        n_rows=problem.n_rows,
-        batch_size=problem.n_rows,
-        n_passes=1,
-        clipping_norm=clip,
-        eta0=first.eta0 * float(n_calls) ** -steps.power,
-        momentum=0.0,
-        power=0.0,
-        radius=problem.radius if noise_multiplier > 0.0 else math.inf,
-        sampler=PartitionSampler(problem.n_rows, problem.n_rows, 1),
-        step=release,
-        event=replace(
-            release.event,
-            noise_multiplier=least,
-            largest_multiplier=most if most > least else None,
-        ),
-        budget=replace(budget, epsilon=epsilon, delta=0.0),
-        notes=(_STREAM.format(epsilon),),
-        same_clip=before is None or before.clipping == clip,
-        stream_key=(CALL_KEY, n_calls),
-    )
-
-
-def _release(noise, problem, clip, noise_multiplier, design):
-    return Release(
-        bound=clip,
-        noise_multiplier=noise_multiplier,
-        size=problem.n_columns * problem.n_outputs,
-        n_records=problem.n_rows,
-        rounding_slack=problem.rounding_slack,
-        noise=noise,
-        design=design,
-    )
-
-
-def _unit_noise(noise, problem, noise_multiplier):
-    """Return the standard deviation of an entry of the noise for a clipping norm of 1."""
-    return _release(noise, problem, 1.0, noise_multiplier, {}).mechanism.noise_std
-
-
-def _resolve_clip(clipping_norm, problem, noise_multiplier, slope):
-    """Return what a gradient is clipped to: without noise nothing is.
-
-    "auto" is the length of the gradient of a row at its bound, and of typical weight, where the
-    loss has this slope.
-    """
-    if noise_multiplier == 0.0:
-        return math.inf
-    if clipping_norm != "auto":
-        return check_positive(clipping_norm, "clipping_norm")
-    slope = min(problem.lipschitz, slope) * problem.typical_weight
-    return float(slope * problem.row_norm)

@@ -27,31 +27,12 @@ def solve_dpsgd(
     the product of two lengths and the gradients themselves are never built. All that is kept from
     step to step is made of releases.
 
-    Parameters
-    ----------
-    rows : BoundedRows
-        n certified rows of d columns, the intercept's included.
-    targets : ndarray of shape (n, k)
-        One column an output.
-    plan : DPSGDPlan
-        With a PoissonSampler, PartitionSampler or SortedPartitionSampler. Where it has
-        `noise_multipliers`, a batch's release serves all that its records ask for, and batches of
-        more noise than `full_step_noise` take steps that are shorter by the square of the ratio.
-    loss : Loss
-    penalty : Penalty
-    average : bool
-        Return the mean of the second half of the iterates.
-    n_jobs : int or None
-    coins, noise : streams of `skdp._random`
-    start : ndarray of shape (k, d), default=None
-        First w, public; None means zero.
-    weights : ndarray of shape (n,), default=None
-        What records count; None is 1.
+    Where the plan has `noise_multipliers`, a batch's release serves all that its records ask for,
+    and batches of more noise than `full_step_noise` take steps that are shorter by the square of
+    the ratio. `average` asks for the mean of the second half of the iterates.
 
-    Returns
-    -------
-    ndarray of shape (k, d)
-        w.
+    Takes certified rows (n, d), targets (n, k), a public first w of shape (k, d), None being zero,
+    and weights of shape (n,), and returns w.
     """
     sampler, mechanism = plan.sampler, plan.mechanism
     n_outputs = targets.shape[1]

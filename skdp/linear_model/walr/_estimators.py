@@ -12,7 +12,7 @@ from skdp._plans._base import resolve_batch_size
 from skdp._sklearn import Interval, StrOptions, _fit_context, validate_arrays, validate_data
 from skdp._threads import single_threaded_blas
 from skdp.exceptions import PrivacyWarning, warn_user
-from skdp.linear_model._base import POSITIVE, LinearClassifierMixin, ProbabilityMixin
+from skdp.linear_model._base import POSITIVE, LinearClassifierMixin
 from skdp.linear_model.walr._plan import public_coins
 from skdp.linear_model.walr._release import (
     CONSTRAINTS,
@@ -42,7 +42,7 @@ _LESS_PRIVATE = (
 _AUTO_PASSES = {"lbfgs": 1000, "gd": 1000, "hybrid": 20}
 
 
-class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
+class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
     r"""Logistic regression under label differential privacy (WALR).
 
     For records whose features everybody may know and whose labels are private. All that is taken

@@ -19,7 +19,6 @@ from skdp.linear_model._base import (
     POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
-    ProbabilityMixin,
     RowPrivateEstimator,
     weights_public,
 )
@@ -413,9 +412,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         return LOSSES["squared_error"]
 
 
-class DPLogisticRegression(
-    InferenceMixin, ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, _BaseWhitened
-):
+class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixin, _BaseWhitened):
     r"""Logistic regression by private whitening, the classifier that most people should use.
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,

@@ -431,7 +431,7 @@ def test_positional_alpha_as_in_lasso():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_weights_that_overflowed_are_refused(value, cancer, monkeypatch):
-    import skdp.linear_model.dpcd._base as module
+    import skdp.linear_model.dpcd._estimators as module
 
     monkeypatch.setattr(module, "solve_dpcd", lambda *_, **__: np.full((1, 31), value))
     with pytest.raises(ValueError, match="overflowed"):

@@ -1,11 +1,13 @@
 import itertools
 import math
 from dataclasses import fields
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from skdp._plans._base import Budget
+from skdp._weights import WeightScale
 from skdp.accountant import calibrate
 from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
 from tests._loops import for_each
@@ -39,6 +41,18 @@ def plan(**changes):
         "smoothness_budget": 0.0,
         **changes,
     }
+    numbers = {
+        "smoothness": arguments.pop("loss_smoothness"),
+        "lipschitz": arguments.pop("lipschitz"),
+        "typical_prediction": arguments.pop("typical_prediction"),
+    }
+    arguments["bought_share"] = arguments.pop("smoothness_budget")
+    arguments["loss"] = SimpleNamespace(**numbers)
+    arguments["scale"] = WeightScale(
+        largest=arguments.pop("largest_weight"),
+        typical=arguments.pop("typical_weight"),
+        of_classes=arguments.pop("weighs_classes"),
+    )
     problem, budget = (
         cls(**{field.name: arguments.pop(field.name) for field in fields(cls)})
         for cls in (DPCDProblem, Budget)

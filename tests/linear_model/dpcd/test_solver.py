@@ -11,6 +11,7 @@ from skdp._mechanisms import GaussianMechanism
 from skdp._penalties import make_penalty
 from skdp._random import make_stream
 from skdp._sampling import SingleCoordinateSampler
+from skdp._weights import EVEN
 from skdp.linear_model._batches import CoordinateMean
 from skdp.linear_model.dpcd._solver import feature_moments, solve_dpcd
 
@@ -174,7 +175,7 @@ def test_the_tail_is_the_mean_of_what_the_operator_is_applied_to(rng):
         scales=False,
         n_passes=n_passes,
         doubt=doubt,
-        problem=SimpleNamespace(n_features=2, weighs_classes=False),
+        problem=SimpleNamespace(n_features=2, scale=EVEN),
         sampler=sampler,
         mechanism=mechanism,
     )

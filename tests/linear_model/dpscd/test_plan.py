@@ -1,9 +1,11 @@
 import math
 from dataclasses import fields
+from types import SimpleNamespace
 
 import pytest
 
 from skdp._plans._base import Budget
+from skdp._weights import WeightScale
 from skdp.accountant import calibrate, get_epsilon
 from skdp.linear_model.dpscd._plan import (
     DPSCDProblem,
@@ -37,6 +39,9 @@ def plan(solver="dual", **changes):
         **({"noisy_dual": False, "proximal": 0.0} if solver == "dual" else {}),
         **changes,
     }
+    numbers = ("typical_prediction", "lipschitz")
+    arguments["loss"] = SimpleNamespace(**{name: arguments.pop(name) for name in numbers})
+    arguments["scale"] = WeightScale(typical=arguments.pop("typical_weight"))
     problem, budget = (
         cls(**{field.name: arguments.pop(field.name) for field in fields(cls)})
         for cls in (DPSCDProblem, Budget)

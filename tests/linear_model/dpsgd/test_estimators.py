@@ -292,15 +292,21 @@ def test_private_estimators_keep_their_promises(estimator, options):
 def test_the_plan_is_made_of_public_scalars(estimator, name, cancer, monkeypatch):
     import skdp.linear_model.dpsgd._base as common
 
-    calls, original = [], getattr(common, name)
+    plans = {plan.__name__: mechanism for mechanism, plan in common.PLANS.items()}
+    mechanism = plans.get(name, "laplace")
+    calls, original = [], common.PLANS[mechanism] if name in plans else common.plan_dpsgd_stream
 
     def spy(problem, budget, steps, **arguments):
-        calls.append({**vars(problem), **vars(budget), **vars(steps), **arguments})
+        given = {**vars(problem), **vars(budget), **vars(steps), **arguments}
+        given |= vars(given.pop("loss")) | given.pop("scale")._asdict()
+        calls.append(given)
         return original(problem, budget, steps, **arguments)
 
-    monkeypatch.setattr(common, name, spy)
+    if name in plans:
+        monkeypatch.setitem(common.PLANS, mechanism, spy)
+    else:
+        monkeypatch.setattr(common, name, spy)
     X, y = cancer
-    mechanism = "gaussian" if name == "plan_dpsgd" else "laplace"
     for rows in (X, 1e5 * X[::-1] ** 3):
         model = estimator(mechanism=mechanism)
         if name == "plan_dpsgd_stream":

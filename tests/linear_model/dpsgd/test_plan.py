@@ -1,5 +1,6 @@
 import math
 from dataclasses import fields, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,12 +11,21 @@ from skdp.accountant import get_epsilon
 from skdp.linear_model.dpsgd._plan import (
     DPSGDPlan,
     DPSGDProblem,
+    StepSizes,
     plan_dpsgd,
     plan_dpsgd_laplace,
     plan_dpsgd_stream,
 )
-from skdp.linear_model.dpsgd._plan_rules import StepSizes
 
+# A multinomial one is stated for all outputs together.
+LOSS = {
+    "name": "multinomial",
+    "noise_reach": 2.5,
+    "clip_decay": 2.0,
+    "smoothness": 0.25,
+    "lipschitz": 1.0,
+    "loss_at_zero": 0.7,
+}
 PROBLEM = DPSGDProblem(
     n_rows=1000,
     n_columns=5,
@@ -24,11 +34,7 @@ PROBLEM = DPSGDProblem(
     rounding_slack=0.0,
     l1=0.0,
     l2=1e-3,
-    noise_reach=2.5,
-    clip_decay=2.0,
-    smoothness=0.25,
-    lipschitz=1.0,
-    loss_at_zero=0.7,
+    loss=SimpleNamespace(**LOSS),
 )
 
 
@@ -52,8 +58,10 @@ def plan(make=plan_dpsgd, **changes):
         cls(**{field.name: arguments.pop(field.name) for field in fields(cls)})
         for cls in (Budget, StepSizes)
     )
+    loss = {name: arguments.pop(name, value) for name, value in LOSS.items()}
     names = {field.name for field in fields(DPSGDProblem)} & arguments.keys()
-    problem = replace(PROBLEM, **{name: arguments.pop(name) for name in names})
+    numbers = {name: arguments.pop(name) for name in names}
+    problem = replace(PROBLEM, loss=SimpleNamespace(**loss), **numbers)
     return make(problem, budget, steps, **arguments)
 
 
@@ -173,7 +181,8 @@ def test_the_radius_is_the_papers_for_rows_in_the_unit_ball():
     assert paper.radius == pytest.approx(1.0 / 1e-3)
     assert PROBLEM.radius == pytest.approx(1.5 / 1e-3)
     assert replace(PROBLEM, l1=2.0, l2=0.0).radius == pytest.approx(0.35)
-    assert replace(PROBLEM, lipschitz=math.inf, loss_at_zero=math.inf).radius == math.inf
+    unbounded = LOSS | {"lipschitz": math.inf, "loss_at_zero": math.inf}
+    assert replace(PROBLEM, loss=SimpleNamespace(**unbounded)).radius == math.inf
 
 
 @pytest.mark.parametrize(
