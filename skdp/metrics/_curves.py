@@ -1,4 +1,4 @@
-"""Private calibration curves."""
+"""Private curves and tables of a classifier."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -16,14 +16,15 @@ from skdp.metrics import _statistics as statistics
 from skdp.metrics._release import (
     BINS,
     CONSTRAINTS,
+    GRADE,
     Request,
     check_lengths,
+    grade,
     predict,
     probabilities,
     ranks_by_probability,
     read_labels,
     two_classes,
-    ungrade,
 )
 from skdp.metrics._score import PrivateScore
 from skdp.metrics._scorings import roc_axes
@@ -163,15 +164,14 @@ def private_roc_curve(
     >>> float(curve.fpr[0]), float(curve.tpr[-1])
     (0.0, 1.0)
     """
-    name, design = "private_roc_curve", {"bins": bins, "level": level}
-    how = {"design": design, "groups": groups}
-    request = Request(name, epsilon, delta, adjacency, mechanism, random_state, ledger, **how)
+    asked = epsilon, delta, adjacency, mechanism, random_state, ledger, groups
+    request = Request("private_roc_curve", *asked, {"bins": bins, "level": level})
     axes = roc_axes(estimator, X, y, bins, request.noise_std)
     (released,) = request.count(axes)
     shares, n_bins = released.shares, axes[1].size
-    area = statistics.RocAuc((2, n_bins)).interval(shares, level)
+    area = statistics.roc_auc(shares, level=level)
     fpr, tpr = (_rising(share) for share in shares.values)
-    thresholds = ungrade(np.arange(n_bins, -1, -1) / n_bins)
+    thresholds = grade(np.arange(n_bins, -1, -1) / n_bins, 1.0 / GRADE)
     if not ranks_by_probability(estimator):
         with np.errstate(divide="ignore"):
             thresholds = logit(thresholds)
@@ -246,10 +246,10 @@ class PrivateConfusionMatrix:
         return ConfusionMatrixDisplay(shown, display_labels=self.labels)
 
 
-@validate_params(
-    {name: CONSTRAINTS[name] for name in CONSTRAINTS if name != "level"},
-    prefer_skip_nested_validation=True,
-)
+_WITHOUT_LEVEL = {name: CONSTRAINTS[name] for name in CONSTRAINTS if name != "level"}
+
+
+@validate_params(_WITHOUT_LEVEL, prefer_skip_nested_validation=True)
 def private_confusion_matrix(
     estimator,
     X,
@@ -316,13 +316,12 @@ def private_confusion_matrix(
     >>> found.labels.tolist(), found.report
     ([0, 1, 2], (2, 0)-DP while the seed stays secret)
     """
-    name = "private_confusion_matrix"
-    how = {"design": {}, "groups": groups}
-    request = Request(name, epsilon, delta, adjacency, mechanism, random_state, ledger, **how)
+    asked = epsilon, delta, adjacency, mechanism, random_state, ledger, groups
+    request = Request("private_confusion_matrix", *asked, {})
     classes, codes = read_labels(estimator, X, y)
     _, predicted = read_labels(estimator, X, predict(estimator, X))
     size = classes.size
-    (released,) = request.count([Axis(codes, size, "down"), Axis(predicted, size, "down")])
+    (released,) = request.count([Axis(codes, size), Axis(predicted, size)])
     return PrivateConfusionMatrix(released.counts, classes, released.noise_std, released.report)
 
 
@@ -388,10 +387,10 @@ class PrivateCalibrationCurve:
         return CalibrationDisplay(self.prob_true, self.prob_pred, self.prob_pred)
 
 
-@validate_params(
-    CONSTRAINTS | {"n_bins": [Interval(Integral, 1, 1000, closed="both")]},
-    prefer_skip_nested_validation=True,
-)
+_N_BINS = {"n_bins": [Interval(Integral, 1, 1000, closed="both")]}
+
+
+@validate_params(CONSTRAINTS | _N_BINS, prefer_skip_nested_validation=True)
 def private_calibration_curve(
     estimator,
     X,
@@ -465,25 +464,20 @@ def private_calibration_curve(
     >>> bool((curve.low <= curve.prob_true).all() and (curve.prob_true <= curve.high).all())
     True
     """
-    name, design = "private_calibration_curve", {"n_bins": n_bins, "level": level}
-    how = {"design": design, "groups": groups}
-    request = Request(name, epsilon, delta, adjacency, mechanism, random_state, ledger, **how)
+    asked = epsilon, delta, adjacency, mechanism, random_state, ledger, groups
+    request = Request("private_calibration_curve", *asked, {"n_bins": n_bins, "level": level})
     classes, codes = read_labels(estimator, X, y)
     two_classes(classes, "a calibration curve")
     predicted = clip_scores(probabilities(estimator, X, 2)[:, 1], 0.0, 1.0)
-    axes = [Axis(codes, 2, "down"), Axis(n_bins * predicted, n_bins, "down")]
-    (released,) = request.count(axes)
+    (released,) = request.count([Axis(codes, 2), Axis(n_bins * predicted, n_bins)])
     negative, positive = released.counts.astype(np.float64)
     totals, noise = negative + positive, released.noise_std
     seen = totals > max(_SEEN * np.sqrt(2.0) * noise, 0.5)
     share = np.clip(positive[seen] / totals[seen], 0.0, 1.0)
-    ends = [
-        # The noise of both counts, where the share is p, is that of (1 - p) and p times them.
-        statistics.proportion_interval(
-            p, total, ((1.0 - p) ** 2 + p**2) * (noise / total) ** 2, level
-        )
-        for p, total in zip(share, totals[seen], strict=True)
-    ]
+    # The noise of both counts, where the share is p, is that of (1 - p) and p times them.
+    variances = ((1.0 - share) ** 2 + share**2) * (noise / totals[seen]) ** 2
+    bins = zip(share, totals[seen], variances, strict=True)
+    ends = [statistics.proportion_interval(*values, level) for values in bins]
     low, high = np.array(ends).reshape(-1, 2).T
     middles = (np.arange(n_bins)[seen] + 0.5) / n_bins
     return PrivateCalibrationCurve(share, middles, low, high, released.report)

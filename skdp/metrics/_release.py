@@ -30,7 +30,7 @@ CONSTRAINTS = {
     "ledger": LEDGER_CONSTRAINT,
 }
 # Chosen on seven sets of records, where it was best or near it for rare classes and even ones.
-_GRADE = 0.75
+GRADE = 0.75
 _SEVERAL_ROWS = (
     "groups has an id in more than one row, and scores count one row of each group: draw one, such "
     "as by table.sample(frac=1).drop_duplicates(name of the ids)."
@@ -39,16 +39,7 @@ BINS = [Interval(Integral, 2, 4096, closed="both"), StrOptions({"auto"})]
 
 
 class Released(NamedTuple):
-    """Noisy counts of the cells of a grid, and what is known of them.
-
-    Attributes
-    ----------
-    counts : ndarray
-    n_rows : int
-    noise_std : float
-        Of each count.
-    report : PrivacyReport
-    """
+    """Noisy counts of the cells of a grid, the noise of each, and the report of the call."""
 
     counts: np.ndarray
     n_rows: int
@@ -71,57 +62,41 @@ class Request(NamedTuple):
     mechanism: str
     random_state: object
     ledger: object
+    groups: object
     design: dict
     n_releases: int = 1
-    groups: object = None
-
-    @property
-    def budget(self):
-        """What may be spent, and where it is charged."""
-        account = resolve_account(self.ledger, self.function, self._spent | self.design)
-        make_budget = ScoreBudget if self.groups is None else GroupScoreBudget
-        return make_budget(**self._spent, account=account)
-
-    @property
-    def noise_std(self):
-        """Standard deviation of each count's noise."""
-        return count_noise(ScoreBudget(**self._spent), self.n_releases)
 
     @property
     def _spent(self):
         names = ("epsilon", "delta", "adjacency", "mechanism")
         return {name: getattr(self, name) for name in names}
 
+    @property
+    def noise_std(self):
+        """Standard deviation of each count's noise."""
+        return count_noise(ScoreBudget(**self._spent), self.n_releases)
+
     def count(self, *grids):
-        """Return noisy counts of records on each of as many public grids as were asked for.
+        """Return noisy counts of the records on each of as many public grids as were asked for.
 
-        Parameters
-        ----------
-        *grids : list of Axis
-            All of the same sizes; each has any of the records once.
-
-        Returns
-        -------
-        released : list of Released
-            Each with the report of all.
+        The grids, lists of `Axis`, have the same sizes, and each has any of the records once.
         """
         n_rows = grids[0][0].position.size
         if encode_groups(self.groups, n_rows)[1] < n_rows:
             raise ValueError(_SEVERAL_ROWS)
-        plan = plan_histogram(
-            self.budget,
-            n_rows=n_rows,
-            n_cells=math.prod(axis.size for axis in grids[0]),
-            n_steps=self.n_releases,
-        )
+        account = resolve_account(self.ledger, self.function, self._spent | self.design)
+        make_budget = ScoreBudget if self.groups is None else GroupScoreBudget
+        budget = make_budget(**self._spent, account=account)
+        n_cells = math.prod(axis.size for axis in grids[0])
+        plan = plan_histogram(budget, n_rows=n_rows, n_cells=n_cells, n_steps=self.n_releases)
         stream = plan.start(self.random_state)
         coins, noise = stream.spawn(2)
         report = plan.report(reproducible=stream.reproducible)
-        streams = {"mechanism": plan.mechanism, "coins": coins, "noise": noise}
-        return [
-            Released(release_histogram(axes, **streams), n_rows, plan.mechanism.noise_std, report)
-            for _, axes in zip(range(plan.counts.event.n_steps), grids, strict=True)
-        ]
+        released = []
+        for _, axes in zip(range(plan.counts.event.n_steps), grids, strict=True):
+            counts = release_histogram(axes, plan.mechanism, coins, noise)
+            released.append(Released(counts, n_rows, plan.mechanism.noise_std, report))
+        return released
 
 
 def read_labels(estimator, X, y):
@@ -157,13 +132,7 @@ def _read(X, y, is_table=False):
 def predict(estimator, X, method="predict", width=None):
     """Call a method of the estimator, of which no error or warning tells of an entry.
 
-    Parameters
-    ----------
-    estimator : estimator
-    X : array-like
-    method : str
-    width : int, default=None
-        Number of columns that there must be; None for a single number a row, in a column or not.
+    There must be `width` columns; None is a single number a row, in a column or not.
     """
     found = np.asarray(quietly(getattr(estimator, method), X))
     if width is None and found.ndim == 2 and found.shape[1] == 1:
@@ -211,21 +180,12 @@ def two_classes(classes, what):
         raise ValueError(f"{what} needs a classifier of two classes, this one has {classes.size}.")
 
 
-def grade(probability):
+def grade(probability, power=GRADE):
     """Return positions in [0, 1] of probabilities, at which bins are narrower near 0 and 1.
 
     The odds are raised to a power below 1: bins of one width would have most rows of a rare class
     in one of them, and bins even in log-odds would often be empty.
     """
-    return _power_of_odds(probability, _GRADE)
-
-
-def ungrade(position):
-    """Return the probabilities that `grade` gave positions of."""
-    return _power_of_odds(position, 1.0 / _GRADE)
-
-
-def _power_of_odds(probability, power):
     return probability**power / (probability**power + (1.0 - probability) ** power)
 
 

@@ -1,6 +1,7 @@
 """What each score needs of a record, and where a record lies on a public grid."""
 
 import math
+from functools import partial
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -36,55 +37,48 @@ def _right(estimator, X, classes, codes):
 
 def _accuracy(estimator, X, y, options):
     right = _right(estimator, X, *read_labels(estimator, X, y))
-    return statistics.Accuracy(), [Axis(right, 2, "down")]
+    return statistics.accuracy, [Axis(right, 2)]
 
 
 def _balanced_accuracy(estimator, X, y, options):
     classes, codes = read_labels(estimator, X, y)
     right = _right(estimator, X, classes, codes)
-    statistic = statistics.BalancedAccuracy((classes.size, 2))
-    return statistic, [Axis(codes, classes.size, "down"), Axis(right, 2, "down")]
+    return statistics.balanced_accuracy, [Axis(codes, classes.size), Axis(right, 2)]
 
 
 def roc_axes(estimator, X, y, bins, noise_std):
     """Return the axes of a histogram of the score by class, for two classes."""
     classes, codes = read_labels(estimator, X, y)
     two_classes(classes, "a ROC curve")
+    position = grade(clip_scores(binary_scores(estimator, X), 0.0, 1.0))
+    return _by_score(codes, position, bins, noise_std)
+
+
+def _by_score(codes, position, bins, noise_std):
     if bins == "auto":
         bins = statistics.auto_bins(codes.size, noise_std)
-    position = grade(clip_scores(binary_scores(estimator, X), 0.0, 1.0))
-    return [Axis(codes, 2, "down"), Axis(bins * position, bins, "down")]
+    return [Axis(codes, 2), Axis(bins * position, bins)]
 
 
 def _roc_auc(estimator, X, y, options):
     axes = roc_axes(estimator, X, y, options["bins"], options["noise_std"])
-    return statistics.RocAuc((2, axes[1].size)), axes
+    return statistics.roc_auc, axes
 
 
 def _roc_auc_ovr(estimator, X, y, options):
     classes, codes = read_labels(estimator, X, y)
     if classes.size == 2:
         return _roc_auc(estimator, X, y, options)
-    bins = options["bins"]
-    if bins == "auto":
-        bins = statistics.auto_bins(codes.size, options["noise_std"])
-    position = grade(clip_scores(probabilities(estimator, X, classes.size), 0.0, 1.0))
+    positions = grade(clip_scores(probabilities(estimator, X, classes.size), 0.0, 1.0)).T
     grids = (
-        [Axis(codes == code, 2, "down"), Axis(bins * position[:, code], bins, "down")]
-        for code in range(classes.size)
+        _by_score(codes == code, position, options["bins"], options["noise_std"])
+        for code, position in enumerate(positions)
     )
-    return statistics.OneVsRestAuc((2, bins)), *grids
+    return statistics.one_vs_rest_auc, *grids
 
 
 def n_releases(scoring, classes):
-    """Return how many histograms a score needs.
-
-    Parameters
-    ----------
-    scoring : str
-    classes : ndarray or None
-        Of a classifier.
-    """
+    """Return how many histograms a score needs; only classifiers have classes."""
     return classes.size if scoring == "roc_auc_ovr" and np.size(classes) > 2 else 1
 
 
@@ -96,7 +90,8 @@ def _mean(losses, largest, options):
     # What is no number counts as the worst.
     losses = clip_scores(np.nan_to_num(losses, nan=largest), 0.0, largest)
     position = statistics.graded_positions(losses, nodes)
-    return statistics.NegativeMeanLoss((nodes,), largest), [Axis(position, nodes, "linear")]
+    statistic = partial(statistics.negative_mean_loss, largest=largest)
+    return statistic, [Axis(position, nodes, "linear")]
 
 
 def _neg_log_loss(estimator, X, y, options):
@@ -117,10 +112,7 @@ def _neg_brier_score(estimator, X, y, options):
 
 
 def _residuals(estimator, X, y, options):
-    """Return targets and errors in units of the targets' range, and the range's width.
-
-    They are of shape (n_samples, n_targets).
-    """
+    """Return targets and errors, of shape (n, k), in units of the targets' range, and its width."""
     if options["target_bounds"] is None:
         raise ValueError("scores of a regression need public target_bounds=(low, high).")
     low, high = check_bounds(options["target_bounds"], "target_bounds")
@@ -167,7 +159,7 @@ def _r2(estimator, X, y, options):
         Axis(statistics.graded_positions(error**2, nodes), nodes, "linear"),
         Axis(0.5 + reach * target, of_targets, "quadratic"),
     ]
-    return statistics.R2((nodes, of_targets), reach**2), axes
+    return partial(statistics.r2, error_scale=reach**2), axes
 
 
 SCORES = {
@@ -182,7 +174,6 @@ SCORES = {
     "neg_mean_absolute_error": _neg_mean_absolute_error,
 }
 
-SCORINGS = frozenset(SCORES)
 # Scores that are means over rows, and about what standard deviation those of rows have as a part of
 # their range: losses are mostly near its end.
 ROW_SPREAD = {
@@ -203,18 +194,7 @@ def check_kind(estimator, scoring):
 
 
 def check_scoring(estimator, scoring, classes, n_targets):
-    """Refuse a score that an estimator will not have, by its parameters alone.
-
-    Parameters
-    ----------
-    estimator : estimator
-        It needn't be fitted.
-    scoring : str
-    classes : ndarray or None
-        Of a classifier.
-    n_targets : int
-        Of a regressor.
-    """
+    """Refuse a score that an estimator, fitted or not, will not have by its parameters alone."""
     kind = "regressor" if scoring in _OF_REGRESSORS else "classifier"
     if not {"regressor": is_regressor, "classifier": is_classifier}[kind](estimator):
         raise ValueError(f"scoring={scoring!r} is of a {kind}.")
@@ -231,13 +211,9 @@ def check_scoring(estimator, scoring, classes, n_targets):
 def row_scores(estimator, X, y, scoring, target_bounds):
     """Return a score within 0 and 1 of each row, of whose mean a score is an increasing function.
 
-    Parameters
-    ----------
-    estimator, X, y, scoring, target_bounds
-        See `private_score`; one of `ROW_SPREAD`.
+    It takes the scorings of `ROW_SPREAD`.
     """
     # Of two nodes, 0 and the largest loss.
     options = {"bins": 2, "target_bounds": target_bounds, "noise_std": 0.0}
-    statistic, (axis,) = SCORES[scoring](estimator, X, y, options)
-    is_loss = isinstance(statistic, statistics.NegativeMeanLoss)
-    return 1.0 - axis.position if is_loss else axis.position
+    _, (axis,) = SCORES[scoring](estimator, X, y, options)
+    return axis.position if scoring == "accuracy" else 1.0 - axis.position

@@ -27,7 +27,7 @@ from skdp._sklearn import (
 from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import COMMON_CONSTRAINTS, NO_TARGET_BOUNDS
-from skdp.metrics._scorings import ROW_SPREAD, SCORINGS, check_scoring, n_releases
+from skdp.metrics._scorings import ROW_SPREAD, SCORES, check_scoring, n_releases
 from skdp.model_selection._candidates import last_step, make_candidates
 from skdp.model_selection._plan import SearchBudget, plan_selection, public_choices
 from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated
@@ -85,7 +85,7 @@ CONSTRAINTS = {
         for name in ("epsilon", "delta", "adjacency", "ledger", "random_state")
     },
     "estimator": [HasMethods(["fit", "predict"])],
-    "scoring": [StrOptions(set(SCORINGS)), None],
+    "scoring": [StrOptions(set(SCORES)), None],
     "validation_size": [Interval(Real, 0, 1, closed="neither")],
     "n_trials": [Interval(Real, 1, None, closed="left"), StrOptions({"auto"})],
     "method": [StrOptions({"auto", "repeat", "compose"})],
