@@ -12,14 +12,14 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import clip_scores
-from skdp._estimator import PrivateEstimator, is_private, refuse_settings
+from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private, refuse_settings
 from skdp._losses import as_probabilities
 from skdp._plans._base import Budget
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_data
 from skdp._targets import encode_labels
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED
-from skdp.linear_model._base import COMMON_CONSTRAINTS, RowPrivateEstimator
+from skdp.linear_model._base import RowPrivateEstimator
 from skdp.metrics._solver import Axis, release_histogram
 
 # Standard deviations of what is thought beforehand of the slope's logarithm and of the offset: a
@@ -59,7 +59,6 @@ def fit_sigmoid(negative, positive, values, noise_std):
 
 
 _BINARY_ONLY = "Only binary classification is supported. The type of the target is {}."
-_TAKEN = ("epsilon", "delta", "adjacency", "ledger", "random_state")
 
 
 class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimator):
@@ -156,7 +155,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
 
     _parameter_constraints = {  # noqa: RUF012
         "estimator": [HasMethods(["fit", "decision_function"])],
-        **{name: COMMON_CONSTRAINTS[name] for name in _TAKEN},
+        **BUDGET_CONSTRAINTS,
         "calibration_share": [Interval(Real, 0, 1, closed="neither")],
     }
 

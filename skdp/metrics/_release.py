@@ -9,25 +9,20 @@ from scipy.special import expit
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from skdp._checks import check_finite_input
+from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._groups import encode_groups
 from skdp._sklearn import Interval, StrOptions, quietly, refuse_foreign
 from skdp._targets import encode_labels
 from skdp.accountant import PrivacyReport
-from skdp.ledger._account import LEDGER_CONSTRAINT, resolve_account
-from skdp.linear_model._base import COMMON_CONSTRAINTS
+from skdp.ledger._account import resolve_account
 from skdp.metrics._plan import GroupScoreBudget, ScoreBudget, count_noise, plan_histogram
 from skdp.metrics._solver import release_histogram
 from skdp.metrics._statistics import Shares
 
-CONSTRAINTS = {
-    "epsilon": COMMON_CONSTRAINTS["epsilon"],
-    "delta": [Interval(Real, 0, 1, closed="left")],
-    "adjacency": COMMON_CONSTRAINTS["adjacency"],
+CONSTRAINTS = BUDGET_CONSTRAINTS | {
     "mechanism": [StrOptions({"auto", "laplace", "gaussian"})],
     "level": [Interval(Real, 0, 1, closed="neither")],
     "groups": ["array-like", None],
-    "random_state": COMMON_CONSTRAINTS["random_state"],
-    "ledger": LEDGER_CONSTRAINT,
 }
 # Chosen on seven sets of records, where it was best or near it for rare classes and even ones.
 GRADE = 0.75

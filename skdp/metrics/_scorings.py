@@ -29,20 +29,14 @@ _LARGEST_LOG_LOSS = float(-np.log(LEAST_PROBABILITY))
 _MOST_TARGET_NODES = 8
 
 
-def _right(estimator, X, classes, codes):
-    """Return 1 where a record's class is predicted, else 0."""
-    predicted = predict(estimator, X)
-    return (predicted == classes[codes]).astype(np.float64)
-
-
 def _accuracy(estimator, X, y, options):
-    right = _right(estimator, X, *read_labels(estimator, X, y))
-    return statistics.accuracy, [Axis(right, 2)]
+    _, (_, of_right) = _balanced_accuracy(estimator, X, y, options)
+    return statistics.accuracy, [of_right]
 
 
 def _balanced_accuracy(estimator, X, y, options):
     classes, codes = read_labels(estimator, X, y)
-    right = _right(estimator, X, classes, codes)
+    right = (predict(estimator, X) == classes[codes]).astype(np.float64)
     return statistics.balanced_accuracy, [Axis(codes, classes.size), Axis(right, 2)]
 
 

@@ -189,7 +189,8 @@ class LabelAggregate:
             if not all(isinstance(word, str) for word in getattr(self, name) or ()):
                 raise ValueError(f"{name} must be strings.")
         n_classes, kind = self.classes.size, self.classes.dtype.kind
-        known = kind in "biufU" or (kind == "O" and all(isinstance(c, str) for c in self.classes))
+        words = all(isinstance(label, str) for label in self.classes.flat)
+        known = kind in "biufU" or (kind == "O" and words)
         if not known or not np.array_equal(self.classes, np.unique(self.classes)) or n_classes < 2:
             raise ValueError("classes must be 2 or more numbers or strings, sorted, all different.")
         n_columns = self.part_sums.size
@@ -199,9 +200,8 @@ class LabelAggregate:
                 raise ValueError(f"{name} must have the shape {(length, n_columns)}.")
             if not np.isfinite(getattr(self, name)).all():
                 raise ValueError(f"{name} must be finite.")
-        if (np.diag(self.noise_cov) < 0.0).any() or not np.allclose(
-            self.noise_cov, self.noise_cov.T
-        ):
+        is_symmetric = np.allclose(self.noise_cov, self.noise_cov.T)
+        if not is_symmetric or (np.diag(self.noise_cov) < 0.0).any():
             raise ValueError("noise_cov must be a covariance.")
         if self.feature_names is not None and len(self.feature_names) != self.n_features:
             raise ValueError("feature_names must be as many as features.")
@@ -424,7 +424,7 @@ class ResponseAggregate(LabelAggregate):
 
     @np.errstate(all="ignore")
     def _check_noise(self):
-        event = self._plan.event
+        (event,) = self._plan.events
         if not event.epsilon("replace_label") <= self.epsilon * (1.0 + 1e-9):
             raise TooLittleNoise("flip_probability is too small for epsilon.")
         if not math.isclose(self.noise_multiplier, event.noise_multiplier, rel_tol=SAME_SUMS):

@@ -13,8 +13,6 @@ A with mapped rows in the unit ball, the best for a model whose loss rises by
 u is found by multiplying with :math:`\|A x_i\|^2` again and again.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
@@ -43,26 +41,27 @@ class GaussianDesign:
     """Sums with Gaussian noise, which suits the rows where `adapted`, or is even in all columns."""
 
     def __init__(self, public, plan, *, adapted):
-        self.plan = plan
-        self._public = public
+        self.plan, self._public = plan, public
+        # Rows of zeros alone reveal nothing; any length will do.
+        longest = public.longest or 1.0
+        self._transform = self._inverse = np.eye(public.n_columns)
         if adapted and plan.noise_multiplier > 0.0:
-            self._coordinates = adapted_coordinates(public, plan.noise_multiplier)
-        else:
-            self._coordinates = spherical_coordinates(public.n_columns, public.longest)
-        stretch = float(np.linalg.norm(self._coordinates.transform))
+            found = adapted_coordinates(public, longest, plan.noise_multiplier)
+            self._transform, self._inverse = found
+        stretch = float(np.linalg.norm(self._transform))
         stretch *= 1.0 + public.n_columns / min(public.n_rows, BLOCK)
-        self._mechanism = plan.mechanism(self._coordinates.longest, stretch)
-        inverse = self._coordinates.inverse
-        self.noise_cov = self._mechanism.noise_std**2 * inverse @ inverse.T
+        self._mechanism = plan.mechanism(longest, stretch)
+        self.noise_cov = self._mechanism.noise_std**2 * self._inverse @ self._inverse.T
 
     def release_sums(self, targets, stream):
         """Return noisy sums by class of labels as by `encode_labels`, and what is told of them."""
-        coordinates, mechanism = self._coordinates, self._mechanism
-        ones = (targets > 0.0).astype(np.float64)
-        totals = self._public.sums(ones) @ coordinates.transform.T
-        sums = mechanism.release(totals, stream) @ coordinates.inverse.T
-        sensitivity = mechanism.sensitivity
-        return {"sums": sums, "noise_cov": self.noise_cov, "sensitivity": sensitivity}
+        totals = self._public.sums((targets > 0.0).astype(np.float64)) @ self._transform.T
+        return {
+            "sums": self._mechanism.release(totals, stream) @ self._inverse.T,
+            "noise_cov": self.noise_cov,
+            "noise_multiplier": self.plan.noise_multiplier,
+            "sensitivity": self._mechanism.sensitivity,
+        }
 
 
 class ResponseDesign:
@@ -75,8 +74,7 @@ class ResponseDesign:
     """
 
     def __init__(self, public, plan):
-        self.plan = plan
-        self._public = public
+        self.plan, self._public = plan, public
         self.noise_cov = plan.noise_multiplier**2 * public.n_rows * public.second_moment
 
     def release_sums(self, targets, stream):
@@ -88,8 +86,13 @@ class ResponseDesign:
         n_classes, flip = self.plan.n_classes, self.plan.flip_probability
         ones = np.equal.outer(codes, np.arange(1 if n_classes == 2 else 0, n_classes))
         sums = self._public.sums(ones.astype(np.float64))
-        sums = (sums - flip * self._public.total) / (1.0 - n_classes * flip)
-        return {"sums": sums, "noise_cov": self.noise_cov, "sensitivity": None}
+        return {
+            "sums": (sums - flip * self._public.total) / (1.0 - n_classes * flip),
+            "noise_cov": self.noise_cov,
+            "noise_multiplier": self.plan.noise_multiplier,
+            "flip_probability": flip,
+            "sensitivity": None,
+        }
 
 
 def best_design(public, plans, *, adapted):
@@ -125,43 +128,27 @@ def _expected_excess(public, design):
     return float(excess_losses(h, v, squares, alphas).min())
 
 
-class Coordinates(NamedTuple):
-    """A linear map of sums, of shape (r, d), the map back, and the longest row after the map.
+def adapted_coordinates(public, longest, noise_multiplier):
+    """Return the linear map (r, d) after which a release serves a logistic regression best.
 
-    The inverse is right for all that rows span.
+    The longest row stays as long. The second array maps back, right for all that rows span.
     """
-
-    transform: np.ndarray
-    inverse: np.ndarray
-    longest: float
-
-
-def spherical_coordinates(n_columns, longest):
-    """Return the coordinates that are: every column gets the same noise."""
-    identity = np.eye(n_columns)
-    # Rows of zeros alone reveal nothing; any length will do.
-    return Coordinates(identity, identity, longest or 1.0)
-
-
-def adapted_coordinates(public, noise_multiplier):
-    """Return the coordinates in which a release serves a logistic regression best."""
-    plain = spherical_coordinates(public.n_columns, public.longest)
     sizes, values, vectors = _spanned(public.second_moment, _RANK)
     if not values.size:
-        return plain
+        return np.eye(public.n_columns), np.eye(public.n_columns)
     root = np.sqrt(values)
     # Signs of eigenvectors are arbitrary; seeded noise shouldn't hang on them.
     vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(root.size)])
     # Coordinates in which the rows' second moment is the identity.
     whiten = (vectors / root).T / sizes
     colour = (vectors * root) * sizes[:, np.newaxis]
-    noise = (noise_multiplier * plain.longest / public.n_rows) ** 2
+    noise = (noise_multiplier * longest / public.n_rows) ** 2
     cost = _cost_of_errors(public.second_moment, sizes, noise, public.n_rows, public.bias)
     cost = (vectors * root).T @ cost @ (vectors * root)
     shape = _optimal_shape(public, whiten, 0.5 * (cost + cost.T))
     transform, inverse = _root(shape, 0.5) @ whiten, colour @ _root(shape, -0.5)
-    scale = plain.longest / float(public.mapped_norms(transform).max())
-    return Coordinates(scale * transform, inverse / scale, plain.longest)
+    scale = longest / float(public.mapped_norms(transform).max())
+    return scale * transform, inverse / scale
 
 
 def _spanned(second_moment, rank):

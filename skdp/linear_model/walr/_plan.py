@@ -64,11 +64,6 @@ class WALRPlan(Plan):
         return (self._release.event,)
 
     @property
-    def stated(self):
-        """What a release tells of its noise besides its covariance."""
-        return {"noise_multiplier": self.noise_multiplier}
-
-    @property
     def share_left(self):
         """Share of a sum's noise that is left where the sum over three classes or more is known.
 
@@ -112,35 +107,19 @@ class ResponsePlan(Plan):
     n_parts: int = 1
 
     kind: ClassVar = "randomized_response"
-
-    @property
-    def event(self):
-        """What is released."""
-        return RandomizedResponseEvent(self.flip_probability, self.n_classes, n_parts=self.n_parts)
+    # Unbiased labels of a row add up to 1: the sums of all classes are right as they are.
+    share_left: ClassVar = 1.0
 
     @property
     def events(self):
         """The one event."""
-        return (self.event,)
-
-    @property
-    def stated(self):
-        """What a release tells of its noise besides its covariance."""
-        names = ("noise_multiplier", "flip_probability")
-        return {name: getattr(self, name) for name in names}
-
-    @property
-    def share_left(self):
-        """Share of a sum's noise that is left where the sum over classes is known.
-
-        Unbiased labels of a row add up to 1: the sums of all classes are right as they are.
-        """
-        return 1.0
+        flip, n_classes = self.flip_probability, self.n_classes
+        return (RandomizedResponseEvent(flip, n_classes, n_parts=self.n_parts),)
 
     @property
     def noise_multiplier(self):
         """Standard deviation of an unbiased label."""
-        return self.event.noise_multiplier
+        return self.events[0].noise_multiplier
 
     def mechanism(self):
         """Return the mechanism, for labels as numbers of classes."""

@@ -20,16 +20,12 @@ from skdp.linear_model.walr._plan import LabelBudget, plan_walr
 from skdp.linear_model.walr._solver import BLOCK, PublicRows
 
 # Of the parameters of a release, which are its options.
-CONSTRAINTS = {
-    "fit_intercept": COMMON_CONSTRAINTS["fit_intercept"],
+_COMMON = ("fit_intercept", "epsilon", "delta", "ledger", "random_state")
+CONSTRAINTS = {name: COMMON_CONSTRAINTS[name] for name in _COMMON} | {
     "classes": ["array-like", None],
-    "epsilon": COMMON_CONSTRAINTS["epsilon"],
-    "delta": COMMON_CONSTRAINTS["delta"],
     "mechanism": [StrOptions({"auto", "analytic", "classic", "randomized_response"})],
     "noise_shape": [StrOptions({"auto", "adapted", "spherical"})],
     "data_norm": [POSITIVE, None],
-    "ledger": COMMON_CONSTRAINTS["ledger"],
-    "random_state": COMMON_CONSTRAINTS["random_state"],
 }
 Options = namedtuple("Options", CONSTRAINTS)
 # Columns up to which noise is adapted by default, and mechanisms are compared: that takes some
@@ -127,8 +123,8 @@ def label_aggregate(
     """
     checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
     X, y, names = validate_arrays("label_aggregate", X, y, **checks)
-    how = mechanism, noise_shape, data_norm, ledger, random_state
-    options = Options(fit_intercept, classes, epsilon, delta, *how)
+    common = fit_intercept, epsilon, delta, ledger, random_state
+    options = Options(*common, classes, mechanism, noise_shape, data_norm)
     account = resolve_account(ledger, "label_aggregate", options._asdict())
     return release_labels(X, y, names, options, account, public_weight)[1]
 
@@ -171,23 +167,26 @@ def release_labels(X, y, feature_names, options, account, public_weight):
         # 4. release
         released = design.release_sums(targets, stream)
         part_sums = multiplied.total[np.newaxis]
-    return public, AGGREGATES[design.plan.kind](
+    return public, make_aggregate(
+        design.plan,
+        stream,
         **released,
-        **design.plan.stated,
-        n_rows=public.n_rows,
         classes=classes,
         data_norm=data_norm,
         bias=bias,
         part_sums=part_sums,
         feature_names=feature_names,
-        epsilon=design.plan.budget.epsilon,
-        delta=design.plan.budget.delta,
-        names=(random_name(),),
-        reproducible=stream.reproducible,
         classes_read=options.classes is None,
         norm_read=norm_read,
         weighted=weights is not None,
     )
+
+
+def make_aggregate(plan, stream, **fields):
+    """Return the aggregate of a run of a plan, under a name of its own."""
+    planned = {"n_rows": plan.n_rows, "epsilon": plan.budget.epsilon, "delta": plan.budget.delta}
+    fields |= {"names": (random_name(),), "reproducible": stream.reproducible}
+    return AGGREGATES[plan.kind](**planned, **fields)
 
 
 def prepared_rows(X, aggregate, feature_names, public_weight=None):
