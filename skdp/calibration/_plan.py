@@ -21,16 +21,13 @@ class CalibrationPlan(HistogramPlan):
     classifier: PrivacyReport
 
     stream_key: ClassVar = (CALIBRATION_KEY,)
+    # The two parts have bounds of their own.
+    clipping: ClassVar = None
 
     @property
     def events(self):
         """The classifier's releases and the counts."""
         return (*self.classifier.events, *super().events)
-
-    @property
-    def clipping(self):
-        """None: the two parts have bounds of their own."""
-        return None
 
     def joint_report(self, classifier, *, reproducible):
         """Return the report of the fitted classifier and the counts together."""

@@ -12,23 +12,18 @@ from sklearn.metrics import ConfusionMatrixDisplay, RocCurveDisplay
 from skdp._bounds import clip_scores
 from skdp._sklearn import Interval, validate_params
 from skdp.accountant import PrivacyReport
+from skdp.metrics import _scorings as scorings
 from skdp.metrics import _statistics as statistics
-from skdp.metrics._release import (
-    BINS,
-    CONSTRAINTS,
-    GRADE,
-    Request,
-    check_lengths,
-    grade,
-    predict,
-    probabilities,
-    ranks_by_probability,
-    read_labels,
-    two_classes,
-)
+from skdp.metrics._plan import count_noise
+from skdp.metrics._release import BINS, CONSTRAINTS, count_records, score_budget
 from skdp.metrics._score import PrivateScore
-from skdp.metrics._scorings import roc_axes
 from skdp.metrics._solver import Axis
+
+
+def _check_lengths(*arrays):
+    """Refuse arrays of a curve of different lengths."""
+    if len({np.shape(array) for array in arrays}) != 1:
+        raise ValueError("the arrays of a curve must be of one length.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +67,7 @@ class PrivateRocCurve:
     report: PrivacyReport
 
     def __post_init__(self):
-        check_lengths(self.fpr, self.tpr, self.thresholds)
+        _check_lengths(self.fpr, self.tpr, self.thresholds)
 
     def display(self):
         """Give the curve to scikit-learn.
@@ -164,15 +159,15 @@ def private_roc_curve(
     >>> float(curve.fpr[0]), float(curve.tpr[-1])
     (0.0, 1.0)
     """
-    asked = epsilon, delta, adjacency, mechanism, random_state, ledger, groups
-    request = Request("private_roc_curve", *asked, {"bins": bins, "level": level})
-    axes = roc_axes(estimator, X, y, bins, request.noise_std)
-    (released,) = request.count(axes)
+    spent, design = (epsilon, delta, adjacency, mechanism), {"bins": bins, "level": level}
+    budget = score_budget("private_roc_curve", spent, design, groups, ledger)
+    axes = scorings.roc_axes(estimator, X, y, bins, count_noise(budget))
+    (released,) = count_records([axes], budget, groups, random_state)
     shares, n_bins = released.shares, axes[1].size
     area = statistics.roc_auc(shares, level=level)
     fpr, tpr = (_rising(share) for share in shares.values)
-    thresholds = grade(np.arange(n_bins, -1, -1) / n_bins, 1.0 / GRADE)
-    if not ranks_by_probability(estimator):
+    thresholds = scorings.grade(np.arange(n_bins, -1, -1) / n_bins, 1.0 / scorings.GRADE)
+    if not scorings.ranks_by_probability(estimator):
         with np.errstate(divide="ignore"):
             thresholds = logit(thresholds)
     score = PrivateScore(*area, released.report, level, "roc_auc")
@@ -316,12 +311,13 @@ def private_confusion_matrix(
     >>> found.labels.tolist(), found.report
     ([0, 1, 2], (2, 0)-DP while the seed stays secret)
     """
-    asked = epsilon, delta, adjacency, mechanism, random_state, ledger, groups
-    request = Request("private_confusion_matrix", *asked, {})
-    classes, codes = read_labels(estimator, X, y)
-    _, predicted = read_labels(estimator, X, predict(estimator, X))
+    spent = epsilon, delta, adjacency, mechanism
+    budget = score_budget("private_confusion_matrix", spent, {}, groups, ledger)
+    classes, codes = scorings.read_labels(estimator, X, y)
+    _, predicted = scorings.read_labels(estimator, X, scorings.predict(estimator, X))
     size = classes.size
-    (released,) = request.count([Axis(codes, size), Axis(predicted, size)])
+    axes = [Axis(codes, size), Axis(predicted, size)]
+    (released,) = count_records([axes], budget, groups, random_state)
     return PrivateConfusionMatrix(released.counts, classes, released.noise_std, released.report)
 
 
@@ -368,7 +364,7 @@ class PrivateCalibrationCurve:
     report: PrivacyReport
 
     def __post_init__(self):
-        check_lengths(self.prob_true, self.prob_pred, self.low, self.high)
+        _check_lengths(self.prob_true, self.prob_pred, self.low, self.high)
 
     def display(self):
         """Give the curve to scikit-learn.
@@ -464,12 +460,13 @@ def private_calibration_curve(
     >>> bool((curve.low <= curve.prob_true).all() and (curve.prob_true <= curve.high).all())
     True
     """
-    asked = epsilon, delta, adjacency, mechanism, random_state, ledger, groups
-    request = Request("private_calibration_curve", *asked, {"n_bins": n_bins, "level": level})
-    classes, codes = read_labels(estimator, X, y)
-    two_classes(classes, "a calibration curve")
-    predicted = clip_scores(probabilities(estimator, X, 2)[:, 1], 0.0, 1.0)
-    (released,) = request.count([Axis(codes, 2), Axis(n_bins * predicted, n_bins)])
+    spent, design = (epsilon, delta, adjacency, mechanism), {"n_bins": n_bins, "level": level}
+    budget = score_budget("private_calibration_curve", spent, design, groups, ledger)
+    classes, codes = scorings.read_labels(estimator, X, y)
+    scorings.two_classes(classes, "a calibration curve")
+    predicted = clip_scores(scorings.probabilities(estimator, X, 2)[:, 1], 0.0, 1.0)
+    axes = [Axis(codes, 2), Axis(n_bins * predicted, n_bins)]
+    (released,) = count_records([axes], budget, groups, random_state)
     negative, positive = released.counts.astype(np.float64)
     totals, noise = negative + positive, released.noise_std
     seen = totals > max(_SEEN * np.sqrt(2.0) * noise, 0.5)

@@ -5,7 +5,8 @@ from numbers import Real
 
 from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
-from skdp.metrics._release import BINS, CONSTRAINTS, Request
+from skdp.metrics._plan import count_noise
+from skdp.metrics._release import BINS, CONSTRAINTS, count_records, score_budget
 from skdp.metrics._scorings import SCORES, check_kind, n_releases
 
 
@@ -197,12 +198,13 @@ def private_score(
     (True, True)
     """
     check_kind(estimator, scoring)
-    design = {"scoring": scoring, "bins": bins, "level": level}
-    asked = epsilon, delta, adjacency, mechanism, random_state, ledger, groups
     n_grids = n_releases(scoring, getattr(estimator, "classes_", None))
-    request = Request("private_score", *asked, design, n_grids)
-    options = {"bins": bins, "target_bounds": target_bounds, "noise_std": request.noise_std}
+    spent = epsilon, delta, adjacency, mechanism
+    design = {"scoring": scoring, "bins": bins, "level": level}
+    budget = score_budget("private_score", spent, design, groups, ledger)
+    noise_std = count_noise(budget, n_grids)
+    options = {"bins": bins, "target_bounds": target_bounds, "noise_std": noise_std}
     statistic, *grids = SCORES[scoring](estimator, X, y, options)
-    released = request.count(*grids)
+    released = count_records(grids, budget, groups, random_state, n_grids)
     found = statistic(*(one.shares for one in released), level=level)
     return PrivateScore(*found, released[0].report, level, scoring)

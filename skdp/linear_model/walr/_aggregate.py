@@ -26,13 +26,9 @@ _EQUAL = 1e-9
 # How far a row may go beyond what its noise is for: rounding, and columns that nearly cancel.
 LENIENT = 1.005
 _DISJOINT = "that the parts of a sum of aggregates are of different records, each in one part"
-_UNLIKE = (
-    "the aggregates are of different mechanisms, and only like ones add up: all holders must name "
-    "the same mechanism, since the default may choose either."
-)
 _DIFFERS = (
     "the aggregates differ in {}, so their sums don't add up: all holders must use the same "
-    "columns, the same classes and the same data_norm, given as a number."
+    "columns and classes, and name one data_norm and one mechanism (the default may choose either)."
 )
 _SEEDED_TWICE = (
     "aggregates made with a seed may share their noise, which their difference would then give "
@@ -299,9 +295,7 @@ class LabelAggregate:
     def __add__(self, other):
         if not isinstance(other, LabelAggregate):
             return NotImplemented
-        if self.mechanism != other.mechanism:
-            raise ValueError(_UNLIKE)
-        for name in ("data_norm", "bias", "feature_names", "n_features", "classes"):
+        for name in ("mechanism", "data_norm", "bias", "feature_names", "n_features", "classes"):
             if not np.array_equal(getattr(self, name), getattr(other, name)):
                 raise ValueError(_DIFFERS.format(name))
         if math.isinf(self.epsilon) != math.isinf(other.epsilon):

@@ -14,12 +14,7 @@ from skdp._threads import single_threaded_blas
 from skdp.exceptions import PrivacyWarning, warn_user
 from skdp.linear_model._base import POSITIVE, LinearClassifierMixin, ProbabilityMixin
 from skdp.linear_model.walr._plan import public_coins
-from skdp.linear_model.walr._release import (
-    CONSTRAINTS,
-    Options,
-    prepared_rows,
-    release_labels,
-)
+from skdp.linear_model.walr._release import CONSTRAINTS, Options, prepared_rows, release_labels
 from skdp.linear_model.walr._solver import (
     automatic_alpha,
     consistent_means,
@@ -34,10 +29,7 @@ _AUTO_BATCH = 256
 _MOST_ALPHAS = 10_000
 # A path is this many times the automatic strength long, to both sides.
 _AROUND = 1e3
-_LESS_PRIVATE = (
-    "the aggregate was made with a larger epsilon or delta than this estimator has; what counts is "
-    "the aggregate's, which privacy_report_ tells."
-)
+_LESS_PRIVATE = "the aggregate has a larger epsilon or delta than the estimator, and these count."
 _STOPPED = "The solver took all max_iter={} iterations; raise max_iter or alpha."
 _AUTO_PASSES = {"lbfgs": 1000, "gd": 1000, "hybrid": 20}
 

@@ -42,15 +42,13 @@ class GaussianDesign:
 
     def __init__(self, public, plan, *, adapted):
         self.plan, self._public = plan, public
-        # Rows of zeros alone reveal nothing; any length will do.
-        longest = public.longest or 1.0
         self._transform = self._inverse = np.eye(public.n_columns)
         if adapted and plan.noise_multiplier > 0.0:
-            found = adapted_coordinates(public, longest, plan.noise_multiplier)
-            self._transform, self._inverse = found
+            maps = adapted_coordinates(public, plan.noise_multiplier)
+            self._transform, self._inverse = maps
         stretch = float(np.linalg.norm(self._transform))
         stretch *= 1.0 + public.n_columns / min(public.n_rows, BLOCK)
-        self._mechanism = plan.mechanism(longest, stretch)
+        self._mechanism = plan.mechanism(public.longest, stretch)
         self.noise_cov = self._mechanism.noise_std**2 * self._inverse @ self._inverse.T
 
     def release_sums(self, targets, stream):
@@ -128,7 +126,7 @@ def _expected_excess(public, design):
     return float(excess_losses(h, v, squares, alphas).min())
 
 
-def adapted_coordinates(public, longest, noise_multiplier):
+def adapted_coordinates(public, noise_multiplier):
     """Return the linear map (r, d) after which a release serves a logistic regression best.
 
     The longest row stays as long. The second array maps back, right for all that rows span.
@@ -142,12 +140,12 @@ def adapted_coordinates(public, longest, noise_multiplier):
     # Coordinates in which the rows' second moment is the identity.
     whiten = (vectors / root).T / sizes
     colour = (vectors * root) * sizes[:, np.newaxis]
-    noise = (noise_multiplier * longest / public.n_rows) ** 2
+    noise = (noise_multiplier * public.longest / public.n_rows) ** 2
     cost = _cost_of_errors(public.second_moment, sizes, noise, public.n_rows, public.bias)
     cost = (vectors * root).T @ cost @ (vectors * root)
     shape = _optimal_shape(public, whiten, 0.5 * (cost + cost.T))
     transform, inverse = _root(shape, 0.5) @ whiten, colour @ _root(shape, -0.5)
-    scale = longest / float(public.mapped_norms(transform).max())
+    scale = public.longest / float(public.mapped_norms(transform).max())
     return scale * transform, inverse / scale
 
 

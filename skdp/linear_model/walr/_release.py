@@ -33,11 +33,8 @@ Options = namedtuple("Options", CONSTRAINTS)
 _ADAPTED_COLUMNS = 500
 _MOST_COLUMNS = 20_000
 _TOO_MANY_COLUMNS = (
-    f"WALR keeps a matrix of columns by columns, of {_MOST_COLUMNS} columns at most: take fewer "
-    "(user guide, sparse rows and many columns)."
-)
-_OTHER_ROWS = (
-    "X has other rows than the aggregate was made of, or rows scaled or weighted otherwise."
+    f"WALR takes {_MOST_COLUMNS} columns at most: use fewer (user guide, sparse rows and many "
+    "columns)."
 )
 
 
@@ -205,7 +202,7 @@ def prepared_rows(X, aggregate, feature_names, public_weight=None):
     reach = SAME_SUMS * public.n_rows * max(aggregate.data_norm, bias)
     with single_threaded_blas, np.errstate(all="ignore"):
         if (np.abs(public.total - aggregate.feature_sums) > reach).any():
-            raise ValueError(_OTHER_ROWS)
+            raise ValueError("X has other rows than the aggregate's, or other scales or weights.")
         if is_private:
             aggregate._check_rows(public.multiplied())
     return public

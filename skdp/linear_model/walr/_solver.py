@@ -185,8 +185,8 @@ class PublicRows:
 
     @property
     def longest(self):
-        """Length of the longest row."""
-        return float(self.norms.max())
+        """Length of the longest row; rows of zeros alone reveal nothing, and any will do."""
+        return float(self.norms.max()) or 1.0
 
     def weighted_moment(self, weights):
         """Return the mean outer product of a row with itself, with weights of shape (n,) or 1."""
