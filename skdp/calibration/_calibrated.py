@@ -12,14 +12,14 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import clip_scores
-from skdp._estimator import PrivateEstimator, is_private, refuse_settings
+from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private, refuse_settings
 from skdp._losses import as_probabilities
 from skdp._plans._base import Budget
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_data
 from skdp._targets import encode_labels
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED
-from skdp.linear_model._base import COMMON_CONSTRAINTS, RowPrivateEstimator
+from skdp.linear_model._base import RowPrivateEstimator
 from skdp.metrics._solver import Axis, release_histogram
 
 # Standard deviations of what is thought beforehand of the slope's logarithm and of the offset: a
@@ -33,27 +33,14 @@ _LEAST_VARIANCE = 1e-3
 
 
 def fit_sigmoid(negative, positive, values, noise_std):
-    r"""Return the slope and offset that turn decision values into log-odds.
+    r"""Return the slope and offset that turn the decision values of cells into log-odds.
 
     In a cell of decision value v, :math:`r = a (1 - p) - c p` has the mean 0 where :math:`p =
     \sigma(s v + o)` is true, of the counts a of the positive and c of the negative class, and also
     with noise on them; its variance is :math:`(a + c) p (1 - p)` of the sample and
     :math:`((1 - p)^2 + p^2)` times that of the noise. The most likely s and o are those of normal
-    r, and of the spread that they are thought to have beforehand.
-
-    Parameters
-    ----------
-    negative, positive : ndarray of shape (n_cells,)
-        Noisy counts.
-    values : ndarray of shape (n_cells,)
-        Decision value that stands for each cell.
-    noise_std : float
-        Of each count.
-
-    Returns
-    -------
-    slope, offset : float
-        The slope is positive: the order of records stays.
+    r, and of the spread that they are thought to have beforehand. The slope is positive: the order
+    of records stays.
     """
     total = np.maximum(negative + positive, 0.0)
 
@@ -72,7 +59,6 @@ def fit_sigmoid(negative, positive, values, noise_std):
 
 
 _BINARY_ONLY = "Only binary classification is supported. The type of the target is {}."
-_TAKEN = ("epsilon", "delta", "adjacency", "ledger", "random_state")
 
 
 class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimator):
@@ -169,7 +155,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
 
     _parameter_constraints = {  # noqa: RUF012
         "estimator": [HasMethods(["fit", "decision_function"])],
-        **{name: COMMON_CONSTRAINTS[name] for name in _TAKEN},
+        **BUDGET_CONSTRAINTS,
         "calibration_share": [Interval(Real, 0, 1, closed="neither")],
     }
 
@@ -232,7 +218,15 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         if kind != "binary":
             raise ValueError(_BINARY_ONLY.format(kind))
         budget = Budget(self.epsilon, self.delta, self.adjacency, "pld", account=self._account())
-        estimator = self._classifier(budget)
+        # The ledger knows the seed of all; a plain fit with it must have noise of its own. The
+        # counts and the classifier are charged together.
+        estimator = clone(self.estimator).set_params(
+            epsilon=classifier_epsilon(budget, self.calibration_share),
+            delta=self.delta,
+            adjacency=self.adjacency,
+            random_state=None,
+            ledger=ALREADY_CHARGED,
+        )
         classes, targets = encode_labels(y, estimator.classes)
         if classes.size != 2:
             raise ValueError(_BINARY_ONLY.format("multiclass"))
@@ -242,21 +236,16 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         # 2. the classifier bounds the data
         # 3. plan from public numbers
         n_bins = _bins(budget, X.shape[0], self.calibration_share)
-        plan = plan_calibration(
-            budget,
-            estimator._preview(*X.shape),
-            self.calibration_share,
-            n_rows=X.shape[0],
-            n_cells=2 * n_bins,
-        )
+        cost, sizes = estimator._preview(*X.shape), {"n_rows": X.shape[0], "n_cells": 2 * n_bins}
+        plan = plan_calibration(budget, cost, self.calibration_share, **sizes)
         coins, noise, fit = plan.start(self.random_state).spawn(3)
 
         # 4. solve
         estimator.set_params(random_state=fit.as_random_state()).fit(X, y)
         values = np.asarray(estimator.decision_function(X), dtype=np.float64)
         position = clip_scores(expit(0.5 * values), 0.0, 1.0)
-        axes = [Axis(targets[:, 0] > 0.0, 2, "down"), Axis(n_bins * position, n_bins, "down")]
-        counts = release_histogram(axes, mechanism=plan.mechanism, coins=coins, noise=noise)
+        axes = [Axis(targets[:, 0] > 0.0, 2), Axis(n_bins * position, n_bins)]
+        counts = release_histogram(axes, plan.mechanism, coins, noise)
         middles = 2.0 * logit((np.arange(n_bins) + 0.5) / n_bins)
         slope, offset = fit_sigmoid(*counts, middles, plan.mechanism.noise_std)
 
@@ -265,23 +254,9 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         estimator.set_params(random_state=None, ledger=self.ledger)
         self.estimator_, self.classes_ = estimator, classes
         self.slope_, self.offset_ = slope, offset
-        self.privacy_report_ = plan.joint_report(
-            estimator.privacy_report_, reproducible=noise.reproducible
-        )
+        report = estimator.privacy_report_
+        self.privacy_report_ = plan.joint_report(report, reproducible=noise.reproducible)
         return self
-
-    def _classifier(self, budget):
-        """Return an unfitted classifier that may spend its share."""
-        chosen = {
-            "epsilon": classifier_epsilon(budget, self.calibration_share),
-            "delta": self.delta,
-            "adjacency": self.adjacency,
-            # The ledger knows the seed of all; a plain fit with it must have noise of its own.
-            "random_state": None,
-            # The counts and the classifier are charged together.
-            "ledger": ALREADY_CHARGED,
-        }
-        return clone(self.estimator).set_params(**chosen)
 
     def decision_function(self, X):
         """Compute log-odds of the second class.

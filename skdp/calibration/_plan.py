@@ -16,58 +16,32 @@ _SPENT = 0.98
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CalibrationPlan(HistogramPlan):
-    """The mechanism of the counts, beside a classifier whose releases are known.
-
-    Parameters
-    ----------
-    budget, n_rows, counts, n_cells
-        See `HistogramPlan`.
-    classifier : PrivacyReport
-        What the classifier's fit will cost.
-    """
+    """The mechanism of the counts, beside a classifier of whose fit the cost is known."""
 
     classifier: PrivacyReport
 
     stream_key: ClassVar = (CALIBRATION_KEY,)
+    # The two parts have bounds of their own.
+    clipping: ClassVar = None
 
     @property
     def events(self):
         """The classifier's releases and the counts."""
         return (*self.classifier.events, *super().events)
 
-    @property
-    def clipping(self):
-        """None: the two parts have bounds of their own."""
-        return None
-
     def joint_report(self, classifier, *, reproducible):
-        """Return the report of the classifier and the counts together.
-
-        Parameters
-        ----------
-        classifier : PrivacyReport
-        reproducible : bool
-        """
-        return dataclasses.replace(
+        """Return the report of the fitted classifier and the counts together."""
+        return _together(
             classifier,
+            events=(*classifier.events, *super().events),
             epsilon=self.budget.epsilon,
             delta=self.budget.delta,
-            events=(*classifier.events, *super().events),
-            clipping=None,
-            accountant=_accountant(classifier),
-            accountant_version=None,
             reproducible=classifier.reproducible or reproducible,
         )
 
 
 def classifier_epsilon(budget, share):
-    """Return the epsilon of a classifier that leaves a share of the squared Gaussian parameter.
-
-    Raises
-    ------
-    ValueError
-        If delta alone would pay for such a classifier, so that it has no epsilon.
-    """
+    """Return the epsilon of a classifier that leaves a share of the squared Gaussian parameter."""
     if not budget.is_private:
         return math.inf
     noise = budget.calibrate(pairwise=True) / math.sqrt(1.0 - share)
@@ -87,43 +61,20 @@ def plan_calibration(budget, classifier, share, *, n_rows, n_cells):
     The classifier's events are composed with that of the counts. Where all are Gaussian on full
     batches the shares of the squared parameter add up exactly. Otherwise the noise is found by
     trying, from public numbers: what the classifier's fit was to cost.
-
-    Parameters
-    ----------
-    budget : Budget
-    classifier : PrivacyReport
-        What the classifier's fit will cost.
-    share : float
-    n_rows, n_cells : int
-
-    Raises
-    ------
-    ValueError
-        If the classifier left nothing.
     """
-    noise = 0.0
+    counts = gaussian_counts(budget, n_rows, n_cells)
     if budget.is_private:
         noise = _fill(budget, classifier, share)
-    counts = gaussian_counts(noise, budget.adjacency, n_rows=n_rows, n_cells=n_cells)
-    return CalibrationPlan(
-        budget=budget, n_rows=n_rows, counts=counts, n_cells=n_cells, classifier=classifier
-    )
+        counts = dataclasses.replace(counts, noise_multiplier=noise)
+    return CalibrationPlan(budget=budget, n_rows=n_rows, counts=counts, classifier=classifier)
 
 
 def _fill(budget, classifier, share):
     """Return the noise multiplier of counts with which a budget is spent and not exceeded."""
 
     def spent(quietness):
-        event = GaussianEvent(1.0 / quietness, pairwise=True)
-        together = dataclasses.replace(
-            classifier,
-            epsilon=math.inf,
-            delta=budget.delta,
-            events=(*classifier.events, event),
-            clipping=None,
-            accountant=_accountant(classifier),
-            accountant_version=None,
-        )
+        events = (*classifier.events, GaussianEvent(1.0 / quietness, pairwise=True))
+        together = _together(classifier, events=events, epsilon=math.inf, delta=budget.delta)
         return together.epsilon_at(budget.delta) / budget.epsilon
 
     start = math.sqrt(share) / (SPLIT_SLACK * budget.calibrate(pairwise=True))
@@ -133,6 +84,9 @@ def _fill(budget, classifier, share):
     return 1.0 / quietness
 
 
-def _accountant(report: PrivacyReport):
-    """Return the method that was asked for: others are what it came to."""
-    return "rdp" if report.accountant == "rdp" else "pld"
+def _together(classifier, **changes):
+    """Return a classifier's report with other events."""
+    # What was asked for: other methods are what it came to.
+    accountant = "rdp" if classifier.accountant == "rdp" else "pld"
+    own = {"clipping": None, "accountant": accountant, "accountant_version": None}
+    return dataclasses.replace(classifier, **own, **changes)

@@ -8,7 +8,6 @@ from distributed import Client
 
 from skdp._bounds import clip_rows, summation_slack
 from skdp._checks import check_positive
-from skdp._random import random_name
 from skdp._sklearn import StrOptions, validate_params
 from skdp._targets import encode_labels
 from skdp.dask._clients import resolve_client
@@ -16,9 +15,8 @@ from skdp.dask._sums import passes
 from skdp.dask._table import read_table
 from skdp.ledger._account import resolve_account
 from skdp.linear_model._base import POSITIVE
-from skdp.linear_model.walr._aggregate import LabelAggregate
 from skdp.linear_model.walr._plan import LabelBudget, plan_walr
-from skdp.linear_model.walr._release import CONSTRAINTS
+from skdp.linear_model.walr._release import CONSTRAINTS, make_aggregate
 from skdp.linear_model.walr._solver import BLOCK
 
 _KEPT = ("fit_intercept", "epsilon", "delta", "ledger", "random_state")
@@ -158,21 +156,18 @@ def label_aggregate(
         part_sums = sums.of_rows()[np.newaxis]
         stream = plan.start(random_state)
         released = noisy.release(sums.by_label(noisy), stream)
-    return LabelAggregate(
+    return make_aggregate(
+        plan,
+        stream,
         sums=released,
         noise_cov=noisy.noise_std**2 * np.eye(n_columns),
+        noise_multiplier=plan.noise_multiplier,
         sensitivity=noisy.sensitivity,
-        **plan.stated,
-        n_rows=table.n_rows,
         classes=classes,
         data_norm=data_norm,
         bias=bias,
         part_sums=part_sums,
         feature_names=table.feature_names,
-        epsilon=budget.epsilon,
-        delta=budget.delta,
-        names=(random_name(),),
-        reproducible=stream.reproducible,
         classes_read=False,
         norm_read=False,
     )

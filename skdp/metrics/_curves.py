@@ -1,4 +1,4 @@
-"""Private calibration curves."""
+"""Private curves and tables of a classifier."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -12,22 +12,18 @@ from sklearn.metrics import ConfusionMatrixDisplay, RocCurveDisplay
 from skdp._bounds import clip_scores
 from skdp._sklearn import Interval, validate_params
 from skdp.accountant import PrivacyReport
+from skdp.metrics import _scorings as scorings
 from skdp.metrics import _statistics as statistics
-from skdp.metrics._release import (
-    BINS,
-    CONSTRAINTS,
-    Request,
-    check_lengths,
-    predict,
-    probabilities,
-    ranks_by_probability,
-    read_labels,
-    two_classes,
-    ungrade,
-)
+from skdp.metrics._plan import count_noise
+from skdp.metrics._release import BINS, CONSTRAINTS, count_records, score_budget
 from skdp.metrics._score import PrivateScore
-from skdp.metrics._scorings import roc_axes
 from skdp.metrics._solver import Axis
+
+
+def _check_lengths(*arrays):
+    """Refuse arrays of a curve of different lengths."""
+    if len({np.shape(array) for array in arrays}) != 1:
+        raise ValueError("the arrays of a curve must be of one length.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +67,7 @@ class PrivateRocCurve:
     report: PrivacyReport
 
     def __post_init__(self):
-        check_lengths(self.fpr, self.tpr, self.thresholds)
+        _check_lengths(self.fpr, self.tpr, self.thresholds)
 
     def display(self):
         """Give the curve to scikit-learn.
@@ -163,16 +159,15 @@ def private_roc_curve(
     >>> float(curve.fpr[0]), float(curve.tpr[-1])
     (0.0, 1.0)
     """
-    name, design = "private_roc_curve", {"bins": bins, "level": level}
-    how = {"design": design, "groups": groups}
-    request = Request(name, epsilon, delta, adjacency, mechanism, random_state, ledger, **how)
-    axes = roc_axes(estimator, X, y, bins, request.noise_std)
-    (released,) = request.count(axes)
+    spent, design = (epsilon, delta, adjacency, mechanism), {"bins": bins, "level": level}
+    budget = score_budget("private_roc_curve", spent, design, groups, ledger)
+    axes = scorings.roc_axes(estimator, X, y, bins, count_noise(budget))
+    (released,) = count_records([axes], budget, groups, random_state)
     shares, n_bins = released.shares, axes[1].size
-    area = statistics.RocAuc((2, n_bins)).interval(shares, level)
+    area = statistics.roc_auc(shares, level=level)
     fpr, tpr = (_rising(share) for share in shares.values)
-    thresholds = ungrade(np.arange(n_bins, -1, -1) / n_bins)
-    if not ranks_by_probability(estimator):
+    thresholds = scorings.grade(np.arange(n_bins, -1, -1) / n_bins, 1.0 / scorings.GRADE)
+    if not scorings.ranks_by_probability(estimator):
         with np.errstate(divide="ignore"):
             thresholds = logit(thresholds)
     score = PrivateScore(*area, released.report, level, "roc_auc")
@@ -246,10 +241,10 @@ class PrivateConfusionMatrix:
         return ConfusionMatrixDisplay(shown, display_labels=self.labels)
 
 
-@validate_params(
-    {name: CONSTRAINTS[name] for name in CONSTRAINTS if name != "level"},
-    prefer_skip_nested_validation=True,
-)
+_WITHOUT_LEVEL = {name: CONSTRAINTS[name] for name in CONSTRAINTS if name != "level"}
+
+
+@validate_params(_WITHOUT_LEVEL, prefer_skip_nested_validation=True)
 def private_confusion_matrix(
     estimator,
     X,
@@ -316,13 +311,13 @@ def private_confusion_matrix(
     >>> found.labels.tolist(), found.report
     ([0, 1, 2], (2, 0)-DP while the seed stays secret)
     """
-    name = "private_confusion_matrix"
-    how = {"design": {}, "groups": groups}
-    request = Request(name, epsilon, delta, adjacency, mechanism, random_state, ledger, **how)
-    classes, codes = read_labels(estimator, X, y)
-    _, predicted = read_labels(estimator, X, predict(estimator, X))
+    spent = epsilon, delta, adjacency, mechanism
+    budget = score_budget("private_confusion_matrix", spent, {}, groups, ledger)
+    classes, codes = scorings.read_labels(estimator, X, y)
+    _, predicted = scorings.read_labels(estimator, X, scorings.predict(estimator, X))
     size = classes.size
-    (released,) = request.count([Axis(codes, size, "down"), Axis(predicted, size, "down")])
+    axes = [Axis(codes, size), Axis(predicted, size)]
+    (released,) = count_records([axes], budget, groups, random_state)
     return PrivateConfusionMatrix(released.counts, classes, released.noise_std, released.report)
 
 
@@ -369,7 +364,7 @@ class PrivateCalibrationCurve:
     report: PrivacyReport
 
     def __post_init__(self):
-        check_lengths(self.prob_true, self.prob_pred, self.low, self.high)
+        _check_lengths(self.prob_true, self.prob_pred, self.low, self.high)
 
     def display(self):
         """Give the curve to scikit-learn.
@@ -388,10 +383,10 @@ class PrivateCalibrationCurve:
         return CalibrationDisplay(self.prob_true, self.prob_pred, self.prob_pred)
 
 
-@validate_params(
-    CONSTRAINTS | {"n_bins": [Interval(Integral, 1, 1000, closed="both")]},
-    prefer_skip_nested_validation=True,
-)
+_N_BINS = {"n_bins": [Interval(Integral, 1, 1000, closed="both")]}
+
+
+@validate_params(CONSTRAINTS | _N_BINS, prefer_skip_nested_validation=True)
 def private_calibration_curve(
     estimator,
     X,
@@ -465,25 +460,21 @@ def private_calibration_curve(
     >>> bool((curve.low <= curve.prob_true).all() and (curve.prob_true <= curve.high).all())
     True
     """
-    name, design = "private_calibration_curve", {"n_bins": n_bins, "level": level}
-    how = {"design": design, "groups": groups}
-    request = Request(name, epsilon, delta, adjacency, mechanism, random_state, ledger, **how)
-    classes, codes = read_labels(estimator, X, y)
-    two_classes(classes, "a calibration curve")
-    predicted = clip_scores(probabilities(estimator, X, 2)[:, 1], 0.0, 1.0)
-    axes = [Axis(codes, 2, "down"), Axis(n_bins * predicted, n_bins, "down")]
-    (released,) = request.count(axes)
+    spent, design = (epsilon, delta, adjacency, mechanism), {"n_bins": n_bins, "level": level}
+    budget = score_budget("private_calibration_curve", spent, design, groups, ledger)
+    classes, codes = scorings.read_labels(estimator, X, y)
+    scorings.two_classes(classes, "a calibration curve")
+    predicted = clip_scores(scorings.probabilities(estimator, X, 2)[:, 1], 0.0, 1.0)
+    axes = [Axis(codes, 2), Axis(n_bins * predicted, n_bins)]
+    (released,) = count_records([axes], budget, groups, random_state)
     negative, positive = released.counts.astype(np.float64)
     totals, noise = negative + positive, released.noise_std
     seen = totals > max(_SEEN * np.sqrt(2.0) * noise, 0.5)
     share = np.clip(positive[seen] / totals[seen], 0.0, 1.0)
-    ends = [
-        # The noise of both counts, where the share is p, is that of (1 - p) and p times them.
-        statistics.proportion_interval(
-            p, total, ((1.0 - p) ** 2 + p**2) * (noise / total) ** 2, level
-        )
-        for p, total in zip(share, totals[seen], strict=True)
-    ]
+    # The noise of both counts, where the share is p, is that of (1 - p) and p times them.
+    variances = ((1.0 - share) ** 2 + share**2) * (noise / totals[seen]) ** 2
+    bins = zip(share, totals[seen], variances, strict=True)
+    ends = [statistics.proportion_interval(*values, level) for values in bins]
     low, high = np.array(ends).reshape(-1, 2).T
     middles = (np.arange(n_bins)[seen] + 0.5) / n_bins
     return PrivateCalibrationCurve(share, middles, low, high, released.report)

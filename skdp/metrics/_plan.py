@@ -47,19 +47,9 @@ class GroupScoreBudget(ScoreBudget):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HistogramPlan(Plan):
-    """The mechanism of a histogram's counts and the guarantee that it gives.
-
-    Parameters
-    ----------
-    budget, n_rows
-        See `Plan`.
-    counts : Release
-        Of a histogram of `n_cells` counts, once or several times alike.
-    n_cells : int
-    """
+    """The release of a histogram's counts, once or several times alike, and its guarantee."""
 
     counts: Release
-    n_cells: int
 
     # Scores of the records that a fit of the same seed had must not have its noise.
     stream_key: ClassVar = (HISTOGRAM_KEY,)
@@ -81,27 +71,14 @@ class HistogramPlan(Plan):
 
 
 def plan_histogram(budget, *, n_rows, n_cells, n_steps=1):
-    """Plan releases of counts, each record being in one cell of each.
+    """Plan releases of counts, which spend a budget together; a record is in one cell of each.
 
-    Parameters
-    ----------
-    budget : Budget
-    n_rows, n_cells : int
-    n_steps : int, default=1
-        Number of releases, which spend the budget together.
-
-    Notes
-    -----
     A null record is in no cell: it moves one count by one. One record that replaces another moves
     two counts by one, or none: an L1 distance of 2, which the accountant makes of 1 by itself, and
     an L2 distance of sqrt(2), which is a bound of a pair and never doubled.
     """
-    return HistogramPlan(
-        budget=budget,
-        n_rows=n_rows,
-        counts=_choose_release(budget, n_rows, n_cells, n_steps),
-        n_cells=n_cells,
-    )
+    counts = _choose_release(budget, n_rows, n_cells, n_steps)
+    return HistogramPlan(budget=budget, n_rows=n_rows, counts=counts)
 
 
 def count_noise(budget, n_steps=1):
@@ -109,17 +86,10 @@ def count_noise(budget, n_steps=1):
     return _choose_release(budget, 1, 1, n_steps).mechanism.noise_std
 
 
-def gaussian_counts(noise_multiplier, adjacency, *, n_rows, n_cells, n_steps=1):
-    """Return a release of counts with Gaussian noise, whose multiplier is relative to a pair."""
-    pairwise = adjacency == "replace_one"
-    return Release(
-        bound=math.sqrt(2.0) if pairwise else 1.0,
-        noise_multiplier=noise_multiplier,
-        size=n_cells,
-        n_records=n_rows,
-        pairwise=pairwise,
-        design={"n_steps": n_steps},
-    )
+def gaussian_counts(budget, n_rows, n_cells, n_steps=1):
+    """Return releases of counts with Gaussian noise."""
+    sizes = {"n_records": n_rows, "size": n_cells, "n_steps": n_steps}
+    return budget.release(bound=1.0, pair_bound=math.sqrt(2.0), **sizes)
 
 
 def _choose_release(budget, n_rows, n_cells, n_steps):
@@ -128,20 +98,11 @@ def _choose_release(budget, n_rows, n_cells, n_steps):
     That is the discrete Laplace mechanism's unless delta is so large that nobody should take it:
     one release of counts of which a record moves one is what it is best for.
     """
-    sizes = {"n_rows": n_rows, "n_cells": n_cells, "n_steps": n_steps}
     made = []
     if budget.mechanism != "gaussian" or not budget.is_private:
-        made.append(
-            Release(
-                bound=1.0,
-                noise_multiplier=budget.calibrate_pure(n_steps),
-                size=n_cells,
-                n_records=n_rows,
-                noise="counts",
-                design={"n_steps": n_steps},
-            )
-        )
+        how = {"size": n_cells, "n_records": n_rows, "design": {"n_steps": n_steps}}
+        noise = budget.calibrate_pure(n_steps)
+        made.append(Release(bound=1.0, noise_multiplier=noise, noise="counts", **how))
     if budget.mechanism == "gaussian" or (budget.mechanism == "auto" and budget.delta > 0.0):
-        noise = budget.calibrate(pairwise=True, n_steps=n_steps)
-        made.append(gaussian_counts(noise, budget.adjacency, **sizes))
+        made.append(gaussian_counts(budget, n_rows, n_cells, n_steps))
     return min(made, key=lambda release: release.mechanism.noise_std)

@@ -5,7 +5,8 @@ from numbers import Real
 
 from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
-from skdp.metrics._release import BINS, CONSTRAINTS, Request
+from skdp.metrics._plan import count_noise
+from skdp.metrics._release import BINS, CONSTRAINTS, count_records, score_budget
 from skdp.metrics._scorings import SCORES, check_kind, n_releases
 
 
@@ -66,21 +67,14 @@ class PrivateScore:
         width = self.high - self.low
         digits = 3 if not 0.0 < width < 0.01 else 4
         ends = f"{self.low:.{digits}f} to {self.high:.{digits}f}"
-        return (
-            f"{self.scoring} {self.value:.{digits}f} "
-            f"({100 * self.level:g} % interval {ends}), {self.report!r}"
-        )
+        interval = f"({100 * self.level:g} % interval {ends})"
+        return f"{self.scoring} {self.value:.{digits}f} {interval}, {self.report!r}"
 
 
-@validate_params(
-    CONSTRAINTS
-    | {
-        "scoring": [StrOptions(set(SCORES))],
-        "bins": BINS,
-        "target_bounds": ["array-like", None],
-    },
-    prefer_skip_nested_validation=True,
-)
+_SCORING = {"scoring": [StrOptions(set(SCORES))], "target_bounds": ["array-like", None]}
+
+
+@validate_params(CONSTRAINTS | _SCORING | {"bins": BINS}, prefer_skip_nested_validation=True)
 def private_score(
     estimator,
     X,
@@ -204,21 +198,13 @@ def private_score(
     (True, True)
     """
     check_kind(estimator, scoring)
+    n_grids = n_releases(scoring, getattr(estimator, "classes_", None))
+    spent = epsilon, delta, adjacency, mechanism
     design = {"scoring": scoring, "bins": bins, "level": level}
-    request = Request(
-        "private_score",
-        epsilon,
-        delta,
-        adjacency,
-        mechanism,
-        random_state,
-        ledger,
-        design,
-        n_releases(scoring, getattr(estimator, "classes_", None)),
-        groups,
-    )
-    options = {"bins": bins, "target_bounds": target_bounds, "noise_std": request.noise_std}
+    budget = score_budget("private_score", spent, design, groups, ledger)
+    noise_std = count_noise(budget, n_grids)
+    options = {"bins": bins, "target_bounds": target_bounds, "noise_std": noise_std}
     statistic, *grids = SCORES[scoring](estimator, X, y, options)
-    released = request.count(*grids)
-    value, low, high = statistic.interval(*(one.shares for one in released), level=level)
-    return PrivateScore(value, low, high, released[0].report, level, scoring)
+    released = count_records(grids, budget, groups, random_state, n_grids)
+    found = statistic(*(one.shares for one in released), level=level)
+    return PrivateScore(*found, released[0].report, level, scoring)

@@ -29,23 +29,13 @@ class Axis(NamedTuple):
 
     position: np.ndarray
     size: int
-    rounding: str
+    rounding: str = "down"
 
 
-def release_histogram(axes, *, mechanism, coins, noise):
-    """Release how many records are in each cell of a grid.
+def release_histogram(axes, mechanism, coins, noise):
+    """Release how many records are in each cell of a grid of `Axis`.
 
-    Parameters
-    ----------
-    axes : list of Axis
-        A record's cell follows from its own positions and coins alone.
-    mechanism : DiscreteLaplaceMechanism or GaussianMechanism
-    coins, noise : stream
-        Of the records' rounding, and of the mechanism.
-
-    Returns
-    -------
-    counts : ndarray with an axis for each of `axes`
+    A record's cell follows from its own positions and coins alone.
     """
     shape = tuple(axis.size for axis in axes)
     cells = np.zeros(axes[0].position.size, dtype=np.int64)

@@ -20,7 +20,7 @@ from skdp._sklearn import HasMethods, Interval, StrOptions, _fit_context, take_r
 from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import NO_TARGET_BOUNDS
-from skdp.metrics._scorings import ROW_SPREAD, SCORINGS, check_scoring, n_releases
+from skdp.metrics._scorings import ROW_SPREAD, SCORES, check_scoring, n_releases
 from skdp.model_selection._candidates import last_step, make_candidates
 from skdp.model_selection._plan import SearchBudget, plan_selection, public_choices
 from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated
@@ -61,7 +61,7 @@ _RUN = {"repeat": run_repeated, "compose": run_composed}
 CONSTRAINTS = {
     **BUDGET_CONSTRAINTS,
     "estimator": [HasMethods(["fit", "predict"])],
-    "scoring": [StrOptions(set(SCORINGS)), None],
+    "scoring": [StrOptions(set(SCORES)), None],
     "validation_size": [Interval(Real, 0, 1, closed="neither")],
     "n_trials": [Interval(Real, 1, None, closed="left"), StrOptions({"auto"})],
     "method": [StrOptions({"auto", "repeat", "compose"})],

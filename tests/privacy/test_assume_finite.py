@@ -182,9 +182,9 @@ def test_a_score_that_is_not_finite_is_in_the_grid(scoring, rng, monkeypatch):
     model = (DPRidge(**bounds) if bounds else DPLogisticRegression(**CLASSES)).fit(X, y)
     grids = []
 
-    def release(axes, original=_release.release_histogram, **options):
+    def release(axes, *how, original=_release.release_histogram):
         grids.append(axes)
-        return original(axes, **options)
+        return original(axes, *how)
 
     monkeypatch.setattr(_release, "release_histogram", release)
     for entry in NOT_FINITE:

@@ -1,11 +1,10 @@
-"""Sums of rows by labels that coins may have changed."""
+"""Noisy sums of rows by label, as their holder hands them on."""
 
 import dataclasses
 import functools
 import json
 import math
 import operator
-from typing import ClassVar
 
 import numpy as np
 
@@ -14,14 +13,10 @@ from skdp._plans._base import CLASSES_READ
 from skdp._weights import WEIGHTS_STATED
 from skdp.accountant import calibrate
 from skdp.linear_model.walr._noise import mean_length, row_lengths
-from skdp.linear_model.walr._plan import (
-    CLASSES_DECLARED,
-    FEATURES_READ,
-    LabelBudget,
-    ResponsePlan,
-    WALRPlan,
-)
+from skdp.linear_model.walr._plan import LabelBudget, ResponsePlan, WALRPlan
 
+_CLASSES_DECLARED = "the set of classes"
+_FEATURES_READ = "the largest row norm, which was read from X (set data_norm to declare a bound)"
 # How far sums of the same features may lie apart for rounding, relative to their sizes.
 SAME_SUMS = 1e-6
 _FLAGS = ("reproducible", "classes_read", "norm_read", "weighted")
@@ -31,6 +26,10 @@ _EQUAL = 1e-9
 # How far a row may go beyond what its noise is for: rounding, and columns that nearly cancel.
 LENIENT = 1.005
 _DISJOINT = "that the parts of a sum of aggregates are of different records, each in one part"
+_DIFFERS = (
+    "the aggregates differ in {}, so their sums don't add up: all holders must use the same "
+    "columns and classes, and name one data_norm and one mechanism (the default may choose either)."
+)
 _SEEDED_TWICE = (
     "aggregates made with a seed may share their noise, which their difference would then give "
     "away; make them with random_state=None."
@@ -156,12 +155,6 @@ class LabelAggregate:
     mechanism = "gaussian"
     # Of the parts of a sum the smallest counts.
     _smallest = ("noise_multiplier",)
-    # By mechanism, for what is read.
-    _kinds: ClassVar = {}
-
-    def __init_subclass__(cls, **options):
-        super().__init_subclass__(**options)
-        LabelAggregate._kinds[cls.mechanism] = cls
 
     def __post_init__(self):
         for name in _ARRAYS:
@@ -176,47 +169,36 @@ class LabelAggregate:
         self._set("names", tuple(self.names))
         if self.feature_names is not None:
             self._set("feature_names", tuple(self.feature_names))
-        self._check_numbers()
-        self._check_arrays()
+        self._check_fields()
         if math.isfinite(self.epsilon):
             self._check_noise()
 
-    def _check_numbers(self):
-        numbers = (self.data_norm, self.bias, self.delta, self.noise_multiplier)
-        if min(*numbers, self.sensitivity or 0.0) < 0.0 or math.isinf(self.data_norm + self.bias):
-            raise ValueError("numbers must not be negative, data_norm and bias not infinite.")
-        if not (self.epsilon > 0.0 and self.delta < 1.0 and self.data_norm > 0.0):
-            raise ValueError("epsilon and data_norm must be positive and delta below 1.")
-
-    def _check_arrays(self):
-        n_classes = self.classes.size
-        known = self.classes.dtype.kind in "biufU" or (
-            self.classes.dtype.kind == "O" and all(isinstance(c, str) for c in self.classes.flat)
-        )
-        if not known or not np.array_equal(self.classes, np.unique(self.classes)) or n_classes < 2:
-            raise ValueError(
-                "classes must be numbers or strings, sorted, all different, 2 or more."
-            )
-        if self.part_sums.ndim != 2 or len(self.part_sums) != len(self.names):
-            raise ValueError("part_sums must have the shape (n_parts, n_columns).")
-        n_columns = self.part_sums.shape[1]
-        for name, shape in (
-            ("sums", (n_classes if n_classes > 2 else 1, n_columns)),
-            ("noise_cov", (n_columns, n_columns)),
-        ):
-            if getattr(self, name).shape != shape:
-                raise ValueError(f"{name} must have the shape {shape}.")
-        if not all(np.isfinite(getattr(self, name)).all() for name in _ARRAYS):
-            raise ValueError("sums, noise_cov and part_sums must be finite.")
-        if not (
-            np.allclose(self.noise_cov, self.noise_cov.T) and (np.diag(self.noise_cov) >= 0).all()
-        ):
-            raise ValueError("noise_cov must be a covariance.")
+    def _check_fields(self):
+        numbers = (self.bias, self.delta, self.noise_multiplier, self.sensitivity or 0.0)
+        if min(numbers) < 0.0 or math.isinf(self.data_norm + self.bias) or self.delta >= 1.0:
+            raise ValueError("numbers must not be negative, data_norm and bias finite, delta < 1.")
+        if min(self.epsilon, self.data_norm) <= 0.0:
+            raise ValueError("epsilon and data_norm must be positive.")
+        if len(self.names) != 1:
+            raise ValueError("names must be one, that of a release: sums are made by adding.")
         for name in ("names", "feature_names"):
             if not all(isinstance(word, str) for word in getattr(self, name) or ()):
                 raise ValueError(f"{name} must be strings.")
-        if len(self.names) != 1:
-            raise ValueError("names must be one, that of a release: sums are made by adding.")
+        n_classes, kind = self.classes.size, self.classes.dtype.kind
+        words = all(isinstance(label, str) for label in self.classes.flat)
+        known = kind in "biufU" or (kind == "O" and words)
+        if not known or not np.array_equal(self.classes, np.unique(self.classes)) or n_classes < 2:
+            raise ValueError("classes must be 2 or more numbers or strings, sorted, all different.")
+        n_columns = self.part_sums.size
+        n_sums = n_classes if n_classes > 2 else 1
+        for name, length in (("part_sums", 1), ("sums", n_sums), ("noise_cov", n_columns)):
+            if getattr(self, name).shape != (length, n_columns):
+                raise ValueError(f"{name} must have the shape {(length, n_columns)}.")
+            if not np.isfinite(getattr(self, name)).all():
+                raise ValueError(f"{name} must be finite.")
+        is_symmetric = np.allclose(self.noise_cov, self.noise_cov.T)
+        if not is_symmetric or (np.diag(self.noise_cov) < 0.0).any():
+            raise ValueError("noise_cov must be a covariance.")
         if self.feature_names is not None and len(self.feature_names) != self.n_features:
             raise ValueError("feature_names must be as many as features.")
         last = self.part_sums[0, -1]
@@ -287,50 +269,35 @@ class LabelAggregate:
     @property
     def share_left(self):
         """Share of the noise of a sum that is left where the sum over all classes is known."""
-        return self._plan(**self._planned()).share_left
+        return self._plan.share_left
 
-    def _planned(self):
-        return {
-            "budget": LabelBudget(self.epsilon, self.delta),
-            "n_rows": self.n_rows,
-            "n_classes": self.classes.size,
-            "n_parts": len(self.names),
-        }
+    @property
+    def _plan(self):
+        budget, sizes = LabelBudget(self.epsilon, self.delta), {"n_parts": len(self.names)}
+        sizes |= {"n_rows": self.n_rows, "n_classes": self.classes.size}
+        return self._plan_of_noise(budget=budget, **sizes)
 
-    def _plan(self, **planned):
-        return WALRPlan(
-            noise_multiplier=self.noise_multiplier, n_columns=self.sums.shape[1], **planned
-        )
+    def _plan_of_noise(self, **planned):
+        n_columns = self.sums.shape[1]
+        return WALRPlan(noise_multiplier=self.noise_multiplier, n_columns=n_columns, **planned)
 
     @property
     def report(self):
         """The guarantee, a :class:`skdp.accountant.PrivacyReport`."""
-        public = (CLASSES_READ if self.classes_read else CLASSES_DECLARED,)
-        public += (FEATURES_READ,) if self.norm_read else ()
+        public = (CLASSES_READ if self.classes_read else _CLASSES_DECLARED,)
+        public += (_FEATURES_READ,) if self.norm_read else ()
         public += (WEIGHTS_STATED,) if self.weighted else ()
         public += (_DISJOINT,) if len(self.names) > 1 else ()
-        return self._plan(**self._planned()).report(
+        return self._plan.report(
             reproducible=self.reproducible, also_public=public, clipping=self.sensitivity
         )
 
     def __add__(self, other):
         if not isinstance(other, LabelAggregate):
             return NotImplemented
-        if self.mechanism != other.mechanism:
-            raise ValueError(
-                "the aggregates are of different mechanisms, and only like ones add up: all "
-                "holders must name the same mechanism, since the default may choose either."
-            )
-        for name in ("data_norm", "bias", "feature_names"):
-            if getattr(self, name) != getattr(other, name):
-                raise ValueError(
-                    f"the aggregates differ in {name}, so their sums don't add up: all holders "
-                    "must use the same columns and the same data_norm, given as a number."
-                )
-        if self.n_features != other.n_features:
-            raise ValueError("the aggregates differ in the number of features.")
-        if not np.array_equal(self.classes, other.classes):
-            raise ValueError("the aggregates differ in their classes.")
+        for name in ("mechanism", "data_norm", "bias", "feature_names", "n_features", "classes"):
+            if not np.array_equal(getattr(self, name), getattr(other, name)):
+                raise ValueError(_DIFFERS.format(name))
         if math.isinf(self.epsilon) != math.isinf(other.epsilon):
             raise ValueError("one of the aggregates has no privacy, and other rows than the other.")
         # Columns that were centred have sums of rounding errors.
@@ -376,17 +343,12 @@ class LabelAggregate:
         text : str
             Strict JSON.
         """
-        return json.dumps(self._to_content(), allow_nan=False)
+        return json.dumps(self._to_content(), allow_nan=False, default=np.ndarray.tolist)
 
     def _to_content(self):
         if self.parts:
             return {"parts": [part._to_content() for part in self.parts]}
-        content = {
-            field.name: getattr(self, field.name)
-            for field in dataclasses.fields(self)
-            if field.name not in (*_ARRAYS, "classes")
-        }
-        content |= {name: getattr(self, name).tolist() for name in (*_ARRAYS, "classes")}
+        content = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         content |= {"dtype": self.classes.dtype.str, "mechanism": self.mechanism}
         if math.isinf(self.epsilon):
             content["epsilon"] = "inf"
@@ -400,7 +362,7 @@ class LabelAggregate:
         content["classes"] = np.array(content["classes"], dtype=content.pop("dtype"))
         content["epsilon"] = float(content["epsilon"])
         # Texts that name no mechanism were written when there was one.
-        return cls._kinds[content.pop("mechanism", cls.mechanism)](**content)
+        return AGGREGATES[content.pop("mechanism", cls.mechanism)](**content)
 
     @classmethod
     def from_json(cls, text):
@@ -432,9 +394,6 @@ class LabelAggregate:
         raise ValueError("text is not the JSON of a LabelAggregate" + problem)
 
 
-LabelAggregate._kinds[LabelAggregate.mechanism] = LabelAggregate
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ResponseAggregate(LabelAggregate):
     """A `LabelAggregate` of randomised response, for whose fields see there.
@@ -454,12 +413,12 @@ class ResponseAggregate(LabelAggregate):
         self._set("flip_probability", check_real(self.flip_probability, "flip_probability"))
         super().__post_init__()
 
-    def _plan(self, **planned):
+    def _plan_of_noise(self, **planned):
         return ResponsePlan(flip_probability=self.flip_probability, **planned)
 
     @np.errstate(all="ignore")
     def _check_noise(self):
-        event = self._plan(**self._planned()).event
+        (event,) = self._plan.events
         if not event.epsilon("replace_label") <= self.epsilon * (1.0 + 1e-9):
             raise TooLittleNoise("flip_probability is too small for epsilon.")
         if not math.isclose(self.noise_multiplier, event.noise_multiplier, rel_tol=SAME_SUMS):
@@ -480,3 +439,6 @@ class ResponseAggregate(LabelAggregate):
         sizes = np.sqrt(np.diag(expected)) + 1e-100
         if not (np.abs(stated - expected) <= SAME_SUMS * np.multiply.outer(sizes, sizes)).all():
             raise TooLittleNoise("noise_cov isn't that of flipped labels of the rows of X.")
+
+
+AGGREGATES = {kind.mechanism: kind for kind in (LabelAggregate, ResponseAggregate)}

@@ -14,13 +14,7 @@ from skdp._threads import single_threaded_blas
 from skdp.exceptions import PrivacyWarning, warn_user
 from skdp.linear_model._base import POSITIVE, LinearClassifierMixin
 from skdp.linear_model.walr._plan import public_coins
-from skdp.linear_model.walr._release import (
-    CONSTRAINTS,
-    Options,
-    prepared_rows,
-    read_public_weight,
-    release_labels,
-)
+from skdp.linear_model.walr._release import CONSTRAINTS, Options, prepared_rows, release_labels
 from skdp.linear_model.walr._solver import (
     automatic_alpha,
     consistent_means,
@@ -35,10 +29,8 @@ _AUTO_BATCH = 256
 _MOST_ALPHAS = 10_000
 # A path is this many times the automatic strength long, to both sides.
 _AROUND = 1e3
-_LESS_PRIVATE = (
-    "the aggregate was made with a larger epsilon or delta than this estimator has; what counts is "
-    "the aggregate's, which privacy_report_ tells."
-)
+_LESS_PRIVATE = "the aggregate has a larger epsilon or delta than the estimator, and these count."
+_STOPPED = "The solver took all max_iter={} iterations; raise max_iter or alpha."
 _AUTO_PASSES = {"lbfgs": 1000, "gd": 1000, "hybrid": 20}
 
 
@@ -281,8 +273,8 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         # 2. bound the data, 3. plan from public numbers; and release
         names = getattr(self, "feature_names_in_", None)
         options = Options(**{name: getattr(self, name) for name in CONSTRAINTS})
-        weights = read_public_weight(public_weight, X.shape[0])
-        public, aggregate = release_labels(X, y, names, options, self._account(), weights)
+        account = self._account()
+        public, aggregate = release_labels(X, y, names, options, account, public_weight)
 
         # 4. solve, 5. publish
         return self._train(public, aggregate)
@@ -331,15 +323,8 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
             If the aggregate's epsilon or delta is larger than this estimator's.
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        weights = read_public_weight(public_weight, X.shape[0])
-        public = prepared_rows(X, aggregate, getattr(self, "feature_names_in_", None), weights)
-        self._check_made_alike(aggregate)
-        if aggregate.epsilon > self.epsilon or aggregate.delta > self.delta:
-            warn_user(_LESS_PRIVATE, PrivacyWarning)
-        return self._train(public, aggregate)
-
-    def _check_made_alike(self, aggregate):
-        """Refuse parameters that an aggregate wasn't made with."""
+        names = getattr(self, "feature_names_in_", None)
+        public = prepared_rows(X, aggregate, names, public_weight)
         classes = aggregate.classes if self.classes is None else self.classes
         for name, alike in (
             ("fit_intercept", self.fit_intercept == (aggregate.bias > 0.0)),
@@ -348,6 +333,9 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         ):
             if not alike:
                 raise ValueError(f"{name} differs from what the aggregate was made with.")
+        if aggregate.epsilon > self.epsilon or aggregate.delta > self.delta:
+            warn_user(_LESS_PRIVATE, PrivacyWarning)
+        return self._train(public, aggregate)
 
     def _train(self, public, aggregate):
         """Fit to an aggregate of these rows; nothing from here on knows a label."""
@@ -357,10 +345,8 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
 
         # 5. publish
         self._set_weights(weights, aggregate.bias, aggregate.classes.copy())
-        self.alpha_ = alpha
-        self.n_iter_ = n_iter
-        self.aggregate_ = aggregate
-        self.privacy_report_ = aggregate.report
+        self.alpha_, self.n_iter_ = alpha, n_iter
+        self.aggregate_, self.privacy_report_ = aggregate, aggregate.report
         return self
 
     def _solve(self, public, means, noise_cov):
@@ -371,23 +357,17 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         max_iter = _AUTO_PASSES[self.solver] if self.max_iter == "auto" else self.max_iter
         problem = {"alpha": float(alpha), "max_iter": max_iter}
         if self.solver == "lbfgs":
-            w, n_iter, converged = solve_lbfgs(public, means, **problem, start=w)
-            _warn_unless(converged, max_iter)
+            w, n_iter = _optimum(public, means, **problem, start=w)
             return w, problem["alpha"], n_iter
         batch_size = public.n_rows
         if self.solver == "hybrid":
             batch_size = min(_AUTO_BATCH, public.n_rows)
             if self.batch_size != "auto":
                 batch_size = resolve_batch_size(self.batch_size, public.n_rows)
-        w = solve_descent(
-            public,
-            means,
-            **problem,
-            eta0=stable_step(public, len(means)) if self.eta0 == "auto" else float(self.eta0),
-            batch_size=batch_size,
-            average=self.average,
-            stream=public_coins(self.random_state),
-        )
+        eta0 = stable_step(public, len(means)) if self.eta0 == "auto" else float(self.eta0)
+        steps = {"eta0": eta0, "batch_size": batch_size, "average": self.average}
+        stream = public_coins(self.random_state)
+        w = solve_descent(public, means, **problem, **steps, stream=stream)
         return w, problem["alpha"], max_iter
 
 
@@ -444,7 +424,7 @@ def walr_path(X, aggregate, *, public_weight=None, alphas=20, max_iter=1000):
     """
     checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
     X, names = validate_arrays("walr_path", X, **checks)
-    public = prepared_rows(X, aggregate, names, read_public_weight(public_weight, X.shape[0]))
+    public = prepared_rows(X, aggregate, names, public_weight)
     alphas, max_iter, path = _read_alphas(alphas), check_count(max_iter, "max_iter"), []
     with single_threaded_blas, np.errstate(all="ignore"):
         means, noise_cov = consistent_means(aggregate)
@@ -454,8 +434,7 @@ def walr_path(X, aggregate, *, public_weight=None, alphas=20, max_iter=1000):
             alphas = np.geomspace(_AROUND * best, best / _AROUND, alphas)
         _, losses = expected_losses(public, means, noise_cov, likely, alphas)
         for alpha in alphas:
-            w, _, converged = solve_lbfgs(public, means, alpha=alpha, max_iter=max_iter, start=w)
-            _warn_unless(converged, max_iter)
+            w, _ = _optimum(public, means, alpha=alpha, max_iter=max_iter, start=w)
             path.append(w)
     path = np.array(path)
     check_finite(path)
@@ -478,9 +457,9 @@ def _read_alphas(alphas):
     return np.sort(alphas)[::-1]
 
 
-def _warn_unless(converged, max_iter):
+def _optimum(public, means, **problem):
+    """Return the weights of `solve_lbfgs` and its iterations, and warn if they weren't enough."""
+    w, n_iter, converged = solve_lbfgs(public, means, **problem)
     if not converged:
-        warn_user(
-            f"The solver took all max_iter={max_iter} iterations; raise max_iter or alpha.",
-            ConvergenceWarning,
-        )
+        warn_user(_STOPPED.format(problem["max_iter"]), ConvergenceWarning)
+    return w, n_iter

@@ -13,9 +13,6 @@ A with mapped rows in the unit ball, the best for a model whose loss rises by
 u is found by multiplying with :math:`\|A x_i\|^2` again and again.
 """
 
-from functools import partial
-from typing import NamedTuple
-
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
@@ -40,54 +37,29 @@ _EVEN_ROWS, _FAR_ROWS = 2500, 1500
 _ROUNDS = 4
 
 
-class Release(NamedTuple):
-    """What is released of labels, and how.
-
-    Attributes
-    ----------
-    sums : ndarray of shape (k, d)
-    noise_cov : ndarray of shape (d, d)
-        Covariance of the noise of each of the sums.
-    sensitivity : float or None
-        In the coordinates of the release.
-    """
-
-    sums: np.ndarray
-    noise_cov: np.ndarray
-    sensitivity: float | None
-
-
 class GaussianDesign:
-    """Sums with Gaussian noise.
-
-    Parameters
-    ----------
-    public : PublicRows
-    plan : WALRPlan
-    adapted : bool
-        Whether the noise suits the rows or is the same for every column.
-    """
+    """Sums with Gaussian noise, which suits the rows where `adapted`, or is even in all columns."""
 
     def __init__(self, public, plan, *, adapted):
-        self.plan = plan
-        self._public = public
+        self.plan, self._public = plan, public
+        self._transform = self._inverse = np.eye(public.n_columns)
         if adapted and plan.noise_multiplier > 0.0:
-            self._coordinates = adapted_coordinates(public, plan.noise_multiplier)
-        else:
-            self._coordinates = spherical_coordinates(public.n_columns, public.longest)
-        stretch = float(np.linalg.norm(self._coordinates.transform))
+            maps = adapted_coordinates(public, plan.noise_multiplier)
+            self._transform, self._inverse = maps
+        stretch = float(np.linalg.norm(self._transform))
         stretch *= 1.0 + public.n_columns / min(public.n_rows, BLOCK)
-        self._mechanism = plan.mechanism(self._coordinates.longest, stretch)
-        inverse = self._coordinates.inverse
-        self.noise_cov = self._mechanism.noise_std**2 * inverse @ inverse.T
+        self._mechanism = plan.mechanism(public.longest, stretch)
+        self.noise_cov = self._mechanism.noise_std**2 * self._inverse @ self._inverse.T
 
-    def release(self, targets, stream):
-        """Release the sums, see `release_sums`."""
-        coordinates, mechanism = self._coordinates, self._mechanism
-        ones = (targets > 0.0).astype(np.float64)
-        totals = self._public.sums(ones) @ coordinates.transform.T
-        sums = mechanism.release(totals, stream) @ coordinates.inverse.T
-        return Release(sums, self.noise_cov, mechanism.sensitivity)
+    def release_sums(self, targets, stream):
+        """Return noisy sums by class of labels as by `encode_labels`, and what is told of them."""
+        totals = self._public.sums((targets > 0.0).astype(np.float64)) @ self._transform.T
+        return {
+            "sums": self._mechanism.release(totals, stream) @ self._inverse.T,
+            "noise_cov": self.noise_cov,
+            "noise_multiplier": self.plan.noise_multiplier,
+            "sensitivity": self._mechanism.sensitivity,
+        }
 
 
 class ResponseDesign:
@@ -97,66 +69,41 @@ class ResponseDesign:
     mean ``1[label is c]``. Its variance for a row, times the row's outer product with itself, adds
     up to a public covariance; of three classes and more, whose variances hang on labels, that of
     classes of equal shares.
-
-    Parameters
-    ----------
-    public : PublicRows
-    plan : ResponsePlan
     """
 
     def __init__(self, public, plan):
-        self.plan = plan
-        self._public = public
+        self.plan, self._public = plan, public
         self.noise_cov = plan.noise_multiplier**2 * public.n_rows * public.second_moment
 
-    def release(self, targets, stream):
-        """Release labels, and return the sums that follow; see `release_sums`."""
+    def release_sums(self, targets, stream):
+        """Release labels, and return the sums that follow as `GaussianDesign` does."""
         several = targets.shape[1] > 1
         codes = targets.argmax(axis=1) if several else (targets[:, 0] > 0.0).astype(np.int64)
         codes = self.plan.mechanism().release(codes, stream)
-        return Release(self._unbiased(codes), self.noise_cov, None)
-
-    def _unbiased(self, codes):
-        """Return the sums, of which nothing hangs on labels but by the released ones."""
+        # From here on nothing hangs on labels but by the released ones.
         n_classes, flip = self.plan.n_classes, self.plan.flip_probability
         ones = np.equal.outer(codes, np.arange(1 if n_classes == 2 else 0, n_classes))
         sums = self._public.sums(ones.astype(np.float64))
-        return (sums - flip * self._public.total) / (1.0 - n_classes * flip)
+        return {
+            "sums": (sums - flip * self._public.total) / (1.0 - n_classes * flip),
+            "noise_cov": self.noise_cov,
+            "noise_multiplier": self.plan.noise_multiplier,
+            "flip_probability": flip,
+            "sensitivity": None,
+        }
 
 
 def best_design(public, plans, *, adapted):
-    """Return the design of the plan that is expected to cost a regression least.
-
-    Parameters
-    ----------
-    public : PublicRows
-    plans : tuple of WALRPlan and ResponsePlan
-    adapted : bool
-        See `GaussianDesign`.
-    """
-    of_kind = {"gaussian": partial(GaussianDesign, adapted=adapted)}
-    of_kind["randomized_response"] = ResponseDesign
-    designs = [of_kind[plan.kind](public, plan) for plan in plans]
+    """Return the design of the plan that is expected to cost a regression least."""
+    designs = [
+        GaussianDesign(public, plan, adapted=adapted)
+        if plan.kind == "gaussian"
+        else ResponseDesign(public, plan)
+        for plan in plans
+    ]
     if len(designs) == 1:
         return designs[0]
     return min(designs, key=lambda design: _expected_excess(public, design))
-
-
-def release_sums(design, targets, stream):
-    """Release the sums of the rows of each class: all that is taken from labels.
-
-    Parameters
-    ----------
-    design : GaussianDesign or ResponseDesign
-    targets : ndarray of shape (n, k)
-        1 for rows of a class, -1 for others; of two classes one column.
-    stream : stream of `skdp._random`
-
-    Returns
-    -------
-    Release
-    """
-    return design.release(targets, stream)
 
 
 def _expected_excess(public, design):
@@ -179,59 +126,27 @@ def _expected_excess(public, design):
     return float(excess_losses(h, v, squares, alphas).min())
 
 
-class Coordinates(NamedTuple):
-    """A linear map of sums and the map back.
-
-    Attributes
-    ----------
-    transform : ndarray of shape (r, d)
-    inverse : ndarray of shape (d, r)
-        Right for all that rows span.
-    longest : float
-        Length of the longest row after the map.
-    """
-
-    transform: np.ndarray
-    inverse: np.ndarray
-    longest: float
-
-
-def spherical_coordinates(n_columns, longest):
-    """Return the coordinates that are: every column gets the same noise."""
-    identity = np.eye(n_columns)
-    # Rows of zeros alone reveal nothing; any length will do.
-    return Coordinates(identity, identity, longest or 1.0)
-
-
 def adapted_coordinates(public, noise_multiplier):
-    """Return the coordinates in which a release serves a logistic regression best.
+    """Return the linear map (r, d) after which a release serves a logistic regression best.
 
-    Parameters
-    ----------
-    public : PublicRows
-    noise_multiplier : float
-
-    Returns
-    -------
-    Coordinates
+    The longest row stays as long. The second array maps back, right for all that rows span.
     """
-    plain = spherical_coordinates(public.n_columns, public.longest)
     sizes, values, vectors = _spanned(public.second_moment, _RANK)
     if not values.size:
-        return plain
+        return np.eye(public.n_columns), np.eye(public.n_columns)
     root = np.sqrt(values)
     # Signs of eigenvectors are arbitrary; seeded noise shouldn't hang on them.
     vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(root.size)])
     # Coordinates in which the rows' second moment is the identity.
     whiten = (vectors / root).T / sizes
     colour = (vectors * root) * sizes[:, np.newaxis]
-    noise = (noise_multiplier * plain.longest / public.n_rows) ** 2
+    noise = (noise_multiplier * public.longest / public.n_rows) ** 2
     cost = _cost_of_errors(public.second_moment, sizes, noise, public.n_rows, public.bias)
     cost = (vectors * root).T @ cost @ (vectors * root)
     shape = _optimal_shape(public, whiten, 0.5 * (cost + cost.T))
     transform, inverse = _root(shape, 0.5) @ whiten, colour @ _root(shape, -0.5)
-    scale = plain.longest / float(public.mapped_norms(transform).max())
-    return Coordinates(scale * transform, inverse / scale, plain.longest)
+    scale = public.longest / float(public.mapped_norms(transform).max())
+    return scale * transform, inverse / scale
 
 
 def _spanned(second_moment, rank):
@@ -249,17 +164,8 @@ def _spanned(second_moment, rank):
 def mean_length(noise_cov, mean):
     """Return the length of the mean of rows in units of noise: no row mean may be longer than 1.
 
-    Rows that noise serves are an ellipsoid, which contains their mean.
-
-    Parameters
-    ----------
-    noise_cov : ndarray of shape (d, d)
-    mean : ndarray of shape (d,)
-
-    Returns
-    -------
-    length : float
-        Infinite if the matrix is no covariance.
+    Rows that noise serves are an ellipsoid, which contains their mean. It is infinite if the matrix
+    is no covariance.
     """
     try:
         return float(np.linalg.norm(solve_triangular(_noise_root(noise_cov), mean, trans="T")))
@@ -271,15 +177,6 @@ def row_lengths(public, noise_cov):
     """Return the lengths of rows in units of noise, which are at most 1 where noise serves them.
 
     Directions that an adapted release would leave out as rounding aren't looked at.
-
-    Parameters
-    ----------
-    public : PublicRows
-    noise_cov : ndarray of shape (d, d)
-
-    Returns
-    -------
-    lengths : ndarray of shape (n,)
     """
     if np.array_equal(noise_cov, noise_cov[0, 0] * np.eye(public.n_columns)):
         return public.norms / np.sqrt(noise_cov[0, 0])

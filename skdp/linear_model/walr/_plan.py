@@ -9,14 +9,8 @@ from skdp._mechanisms import RandomizedResponse
 from skdp._plans._base import ASSUMED_PUBLIC, BATCHES_KEY, NOT_COVERED, Budget, Plan
 from skdp._plans._release import Release
 from skdp._random import make_stream
-from skdp.accountant import (
-    RandomizedResponseEvent,
-    calibrate_classic,
-    calibrate_response,
-)
+from skdp.accountant import RandomizedResponseEvent, calibrate_classic, calibrate_response
 
-CLASSES_DECLARED = "the set of classes"
-FEATURES_READ = "the largest row norm, which was read from X (set data_norm to declare a bound)"
 # Below this, labels that are flipped tell next to nothing, and all but none of them stays.
 _SMALLEST_RESPONSE = 1e-6
 
@@ -34,10 +28,7 @@ class LabelBudget(Budget):
 
     adjacencies: ClassVar = ("replace_label",)
     unit: ClassVar = "the label of one row"
-    assumed_public: ClassVar = (
-        *ASSUMED_PUBLIC,
-        "the features of every row: all of X",
-    )
+    assumed_public: ClassVar = (*ASSUMED_PUBLIC, "the features of every row: all of X")
     not_covered: ClassVar = (
         "the features, which are not protected at all: who took part, and with what features, may "
         "be learnt",
@@ -55,17 +46,8 @@ class LabelBudget(Budget):
 class WALRPlan(Plan):
     """The noise of releases of sums by label, and the sizes of the sums.
 
-    Parameters
-    ----------
-    budget, n_rows
-        See `Plan`.
-    noise_multiplier : float
-        The smallest of the releases'.
-    n_columns, n_classes : int
-    rounding_slack : float
-        See `GaussianMechanism`, for sums of rows as they are.
-    n_parts : int
-        Releases, one for each of so many disjoint sets of rows.
+    There are `n_parts` releases, each of rows of its own, and `noise_multiplier` is the smallest of
+    theirs. `rounding_slack` is for sums of rows as they are, see `GaussianMechanism`.
     """
 
     noise_multiplier: float
@@ -78,13 +60,8 @@ class WALRPlan(Plan):
 
     @property
     def events(self):
-        """One event of a release for each part."""
+        """The one event, of a release for each part."""
         return (self._release.event,)
-
-    @property
-    def stated(self):
-        """What a release tells of its noise besides its covariance."""
-        return {"noise_multiplier": self.noise_multiplier}
 
     @property
     def share_left(self):
@@ -95,17 +72,11 @@ class WALRPlan(Plan):
         return 1.0 - 1.0 / self.n_classes if self.n_classes > 2 else 1.0
 
     def mechanism(self, longest, stretch):
-        """Return the mechanism for sums in some coordinates.
+        """Return the mechanism for sums in coordinates in which no row is longer than `longest`.
 
-        A label of two classes is one number, 0 or 1, and a flip moves the sum by that row. Of more
-        classes it is one of k unit vectors, and a flip moves two sums by the row: sqrt(2) as far.
-
-        Parameters
-        ----------
-        longest : float
-            What no row is longer than in these coordinates.
-        stretch : float
-            Factor by which rounding errors may have grown, relative to that.
+        There rounding errors may be `stretch` times as large, relative to that. A label of two
+        classes is one number, 0 or 1, and a flip moves the sum by that row. Of more classes it is
+        one of k unit vectors, and a flip moves two sums by the row: sqrt(2) as far.
         """
         return self._release.bounded(longest * self._release.bound, stretch=stretch).mechanism
 
@@ -127,15 +98,8 @@ class WALRPlan(Plan):
 class ResponsePlan(Plan):
     """Labels that coins replace by others: everything after them is post-processing.
 
-    Parameters
-    ----------
-    budget, n_rows
-        See `Plan`; its delta is 0.
-    flip_probability : float
-        Of each of the other classes; the smallest of the releases'.
-    n_classes : int
-    n_parts : int
-        Releases, one for each of so many disjoint sets of rows.
+    `flip_probability` is that of each of the other classes, the smallest of `n_parts` releases.
+    The budget's delta is 0.
     """
 
     flip_probability: float
@@ -143,37 +107,19 @@ class ResponsePlan(Plan):
     n_parts: int = 1
 
     kind: ClassVar = "randomized_response"
-
-    @property
-    def event(self):
-        """What is released."""
-        return RandomizedResponseEvent(self.flip_probability, self.n_classes, n_parts=self.n_parts)
+    # Unbiased labels of a row add up to 1: the sums of all classes are right as they are.
+    share_left: ClassVar = 1.0
 
     @property
     def events(self):
         """The one event."""
-        return (self.event,)
-
-    @property
-    def stated(self):
-        """What a release tells of its noise besides its covariance."""
-        return {
-            "noise_multiplier": self.noise_multiplier,
-            "flip_probability": self.flip_probability,
-        }
-
-    @property
-    def share_left(self):
-        """Share of a sum's noise that is left where the sum over classes is known.
-
-        Unbiased labels of a row add up to 1: the sums of all classes are right as they are.
-        """
-        return 1.0
+        flip, n_classes = self.flip_probability, self.n_classes
+        return (RandomizedResponseEvent(flip, n_classes, n_parts=self.n_parts),)
 
     @property
     def noise_multiplier(self):
         """Standard deviation of an unbiased label."""
-        return self.event.noise_multiplier
+        return self.events[0].noise_multiplier
 
     def mechanism(self):
         """Return the mechanism, for labels as numbers of classes."""
@@ -183,28 +129,14 @@ class ResponsePlan(Plan):
 def plan_walr(budget, *, compare, n_rows, n_columns, n_classes, rounding_slack):
     """Return the plans of which one is to be run: the budget's mechanism, or both for "auto".
 
-    Parameters
-    ----------
-    budget : LabelBudget
-    compare : bool
-        Whether there may be two; otherwise "auto" is Gaussian unless delta is 0.
-    n_rows, n_columns, n_classes : int
-    rounding_slack : float
-        See `WALRPlan`.
+    If these aren't to be compared, "auto" is Gaussian unless delta is 0.
     """
     sizes = {"n_rows": n_rows, "n_classes": n_classes}
     auto, plans = budget.mechanism == "auto" and budget.is_private, ()
     pure = budget.mechanism == "randomized_response" or (auto and budget.delta == 0.0)
     if not pure:
-        plans += (
-            WALRPlan(
-                budget=budget,
-                noise_multiplier=budget.calibrate(),
-                n_columns=n_columns,
-                rounding_slack=rounding_slack,
-                **sizes,
-            ),
-        )
+        sums = {"n_columns": n_columns, "rounding_slack": rounding_slack}
+        plans += (WALRPlan(budget=budget, noise_multiplier=budget.calibrate(), **sums, **sizes),)
     if pure or (auto and compare and budget.epsilon >= _SMALLEST_RESPONSE):
         flip = calibrate_response(budget.epsilon, n_classes=n_classes)
         # Flipped labels have no use for a delta.

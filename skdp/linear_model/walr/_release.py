@@ -14,22 +14,18 @@ from skdp._threads import single_threaded_blas
 from skdp._weights import weigh
 from skdp.ledger._account import resolve_account
 from skdp.linear_model._base import COMMON_CONSTRAINTS, POSITIVE
-from skdp.linear_model.walr._aggregate import SAME_SUMS, LabelAggregate, ResponseAggregate
-from skdp.linear_model.walr._noise import best_design, release_sums
+from skdp.linear_model.walr._aggregate import AGGREGATES, SAME_SUMS, LabelAggregate
+from skdp.linear_model.walr._noise import best_design
 from skdp.linear_model.walr._plan import LabelBudget, plan_walr
 from skdp.linear_model.walr._solver import BLOCK, PublicRows
 
 # Of the parameters of a release, which are its options.
-CONSTRAINTS = {
-    "fit_intercept": COMMON_CONSTRAINTS["fit_intercept"],
+_COMMON = ("fit_intercept", "epsilon", "delta", "ledger", "random_state")
+CONSTRAINTS = {name: COMMON_CONSTRAINTS[name] for name in _COMMON} | {
     "classes": ["array-like", None],
-    "epsilon": COMMON_CONSTRAINTS["epsilon"],
-    "delta": COMMON_CONSTRAINTS["delta"],
     "mechanism": [StrOptions({"auto", "analytic", "classic", "randomized_response"})],
     "noise_shape": [StrOptions({"auto", "adapted", "spherical"})],
     "data_norm": [POSITIVE, None],
-    "ledger": COMMON_CONSTRAINTS["ledger"],
-    "random_state": COMMON_CONSTRAINTS["random_state"],
 }
 Options = namedtuple("Options", CONSTRAINTS)
 # Columns up to which noise is adapted by default, and mechanisms are compared: that takes some
@@ -37,12 +33,8 @@ Options = namedtuple("Options", CONSTRAINTS)
 _ADAPTED_COLUMNS = 500
 _MOST_COLUMNS = 20_000
 _TOO_MANY_COLUMNS = (
-    f"WALR keeps a matrix of columns by columns, of {_MOST_COLUMNS} columns at most: take fewer "
-    "(user guide, sparse rows and many columns)."
-)
-_AGGREGATES = {kind.mechanism: kind for kind in (LabelAggregate, ResponseAggregate)}
-_OTHER_ROWS = (
-    "X has other rows than the aggregate was made of, or rows scaled or weighted otherwise."
+    f"WALR takes {_MOST_COLUMNS} columns at most: use fewer (user guide, sparse rows and many "
+    "columns)."
 )
 
 
@@ -128,30 +120,21 @@ def label_aggregate(
     """
     checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
     X, y, names = validate_arrays("label_aggregate", X, y, **checks)
-    options = Options(
-        fit_intercept=fit_intercept,
-        classes=classes,
-        epsilon=epsilon,
-        delta=delta,
-        mechanism=mechanism,
-        noise_shape=noise_shape,
-        data_norm=data_norm,
-        ledger=ledger,
-        random_state=random_state,
-    )
+    common = fit_intercept, epsilon, delta, ledger, random_state
+    options = Options(*common, classes, mechanism, noise_shape, data_norm)
     account = resolve_account(ledger, "label_aggregate", options._asdict())
-    weights = read_public_weight(public_weight, len(y))
-    return release_labels(X, y, names, options, account, weights)[1]
+    return release_labels(X, y, names, options, account, public_weight)[1]
 
 
-def read_public_weight(public_weight, n_rows):
+def _weights(public_weight, n_rows):
     """Return public weights of mean 1 as an array of shape (n_rows,), or None if all are alike."""
     weights = weigh(check_public_weight(public_weight, n_rows))
     return None if weights.of_rows is None else weights.expand(n_rows)
 
 
-def release_labels(X, y, feature_names, options, account, weights):
+def release_labels(X, y, feature_names, options, account, public_weight):
     """Return validated rows as `PublicRows`, and the aggregate of them and their labels."""
+    weights = _weights(public_weight, len(y))
     classes, targets = encode_labels(y, options.classes)
 
     # 2. bound the data
@@ -161,71 +144,66 @@ def release_labels(X, y, feature_names, options, account, weights):
     bias = data_norm / X.shape[1] ** 0.25 if options.fit_intercept else 0.0
     promised = options.epsilon, options.delta
     budget = LabelBudget(*promised, mechanism=options.mechanism, account=account)
-    intercept = {"fit_intercept": options.fit_intercept, "bias": bias}
-    rows = clip_rows(X, data_norm=data_norm, clip=budget.is_private, norm=norms, **intercept)
+    clip = {"data_norm": data_norm, "clip": budget.is_private, "norm": norms}
+    rows = clip_rows(X, fit_intercept=options.fit_intercept, bias=bias, **clip)
 
     # 3. plan from public numbers
     if rows.n_columns > _MOST_COLUMNS:
         raise ValueError(_TOO_MANY_COLUMNS)
-    few = rows.n_columns <= _ADAPTED_COLUMNS
-    plans = plan_walr(
-        budget,
-        compare=few,
-        n_rows=X.shape[0],
-        n_columns=rows.n_columns,
-        n_classes=classes.size,
-        rounding_slack=summation_slack(*X.shape, targets.shape[1], BLOCK),
-    )
-    public, shape = PublicRows(rows, weights), options.noise_shape
+    few, shape = rows.n_columns <= _ADAPTED_COLUMNS, options.noise_shape
+    sizes = {"n_rows": len(y), "n_columns": rows.n_columns, "n_classes": classes.size}
+    slack = summation_slack(*X.shape, targets.shape[1], BLOCK)
+    plans = plan_walr(budget, compare=few, rounding_slack=slack, **sizes)
+    public = PublicRows(rows, weights)
     multiplied = public.multiplied()
     adapted = shape == "adapted" or (shape == "auto" and few)
     with single_threaded_blas, np.errstate(all="ignore"):
         design = best_design(multiplied, plans, adapted=adapted)
-    stream = design.plan.start(options.random_state)
+        stream = design.plan.start(options.random_state)
 
-    # 4. release
-    with single_threaded_blas, np.errstate(all="ignore"):
-        released = release_sums(design, targets, stream)
+        # 4. release
+        released = design.release_sums(targets, stream)
         part_sums = multiplied.total[np.newaxis]
-    return public, _AGGREGATES[design.plan.kind](
-        **released._asdict(),
-        **design.plan.stated,
-        n_rows=public.n_rows,
+    return public, make_aggregate(
+        design.plan,
+        stream,
+        **released,
         classes=classes,
         data_norm=data_norm,
         bias=bias,
         part_sums=part_sums,
         feature_names=feature_names,
-        epsilon=design.plan.budget.epsilon,
-        delta=design.plan.budget.delta,
-        names=(random_name(),),
-        reproducible=stream.reproducible,
         classes_read=options.classes is None,
         norm_read=norm_read,
         weighted=weights is not None,
     )
 
 
-def prepared_rows(X, aggregate, feature_names, weights=None):
+def make_aggregate(plan, stream, **fields):
+    """Return the aggregate of a run of a plan, under a name of its own."""
+    planned = {"n_rows": plan.n_rows, "epsilon": plan.budget.epsilon, "delta": plan.budget.delta}
+    fields |= {"names": (random_name(),), "reproducible": stream.reproducible}
+    return AGGREGATES[plan.kind](**planned, **fields)
+
+
+def prepared_rows(X, aggregate, feature_names, public_weight=None):
     """Return validated rows as `PublicRows`, as an aggregate was made of; refuse other rows."""
     if not isinstance(aggregate, LabelAggregate):
         raise TypeError("aggregate must be a LabelAggregate, as made by label_aggregate.")
-    if X.shape != (aggregate.n_rows, aggregate.n_features):
-        raise ValueError(
-            f"X has the shape {X.shape}, but the aggregate was made of "
-            f"{(aggregate.n_rows, aggregate.n_features)}."
-        )
+    shape = aggregate.n_rows, aggregate.n_features
+    if X.shape != shape:
+        raise ValueError(f"X has the shape {X.shape}, but the aggregate was made of {shape}.")
     if feature_names is not None and aggregate.feature_names not in (None, tuple(feature_names)):
         raise ValueError("X has other feature names than those that the aggregate was made of.")
-    intercept = {"fit_intercept": aggregate.bias > 0.0, "bias": aggregate.bias}
-    clip = not math.isinf(aggregate.epsilon)
-    rows = clip_rows(X, data_norm=aggregate.data_norm, clip=clip, **intercept)
-    public = PublicRows(rows, weights)
-    reach = SAME_SUMS * public.n_rows * max(aggregate.data_norm, aggregate.bias)
+    is_private, bias = math.isfinite(aggregate.epsilon), aggregate.bias
+    clip = {"data_norm": aggregate.data_norm, "clip": is_private}
+    rows = clip_rows(X, fit_intercept=bias > 0.0, bias=bias, **clip)
+    public = PublicRows(rows, _weights(public_weight, X.shape[0]))
+    reach = SAME_SUMS * public.n_rows * max(aggregate.data_norm, bias)
     with single_threaded_blas, np.errstate(all="ignore"):
         if (np.abs(public.total - aggregate.feature_sums) > reach).any():
-            raise ValueError(_OTHER_ROWS)
-        if math.isfinite(aggregate.epsilon):
+            raise ValueError("X has other rows than the aggregate's, or other scales or weights.")
+        if is_private:
             aggregate._check_rows(public.multiplied())
     return public
 

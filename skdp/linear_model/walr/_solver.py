@@ -27,22 +27,8 @@ def expected_losses(public, means, noise_cov, w, alphas=None):
     and h / n of the labels themselves), so that with weight u the excess loss is expected to be
     :math:`\frac{1}{2} h (v + \alpha^2 u^2) / (h + \alpha)^2`. The sizes of the weights are taken
     from a normal distribution of variance :math:`\tau^2 h^{-1/2}`, where :math:`\tau` makes the
-    released means likeliest. doc/theory/walr.rst derives and measures this.
-
-    Parameters
-    ----------
-    public : PublicRows
-    means : ndarray of shape (k, d)
-    noise_cov : ndarray of shape (d, d)
-        Of the means of each class.
-    w : ndarray of shape (k, d)
-        Where the curvature is taken: weights that follow from the release.
-    alphas : ndarray, default=None
-        None: a grid.
-
-    Returns
-    -------
-    alphas, losses : ndarray
+    released means likeliest. doc/theory/walr.rst derives and measures this. The curvature is taken
+    at weights `w` that follow from the release; without `alphas` there is a grid of them.
     """
     p = class_probabilities(public.scores(w))
     gaps = means - public.sums(p) / public.n_rows
@@ -71,11 +57,7 @@ def expected_losses(public, means, noise_cov, w, alphas=None):
 def excess_losses(h, v, squares, alphas):
     """Return the loss that each strength costs along directions, see `expected_losses`.
 
-    Parameters
-    ----------
-    h, v, squares : ndarray of shape (d,), or numbers
-        Curvatures, variances of the means and expected squares of the weights.
-    alphas : ndarray
+    These have curvatures h, variances v of the means and expected squares of the weights.
     """
     column = alphas[:, np.newaxis]
     return 0.5 * (h * (v + column**2 * squares) / (h + column) ** 2).sum(axis=1)
@@ -128,13 +110,7 @@ _CORRECTION = 4.0
 class PublicRows:
     """Sums over certified rows, block by block, so that no copy of the data is made.
 
-    Parameters
-    ----------
-    rows : BoundedRows
-    weights : ndarray of shape (n,), default=None
-        How often rows count in sums; None is 1.
-    factors : ndarray of shape (n,), default=None
-        What rows are multiplied by; None is 1.
+    Rows count `weights` times in sums, and are multiplied by `factors`; None is 1 for all.
     """
 
     def __init__(self, rows: BoundedRows, weights=None, factors=None):
@@ -209,8 +185,8 @@ class PublicRows:
 
     @property
     def longest(self):
-        """Length of the longest row."""
-        return float(self.norms.max())
+        """Length of the longest row; rows of zeros alone reveal nothing, and any will do."""
+        return float(self.norms.max()) or 1.0
 
     def weighted_moment(self, weights):
         """Return the mean outer product of a row with itself, with weights of shape (n,) or 1."""
@@ -222,17 +198,11 @@ class PublicRows:
 
     def mapped_norms(self, transform):
         """Return the lengths of the rows after a linear map of shape (r, d)."""
-        norms = np.empty(self.n_rows)
-        for block, x in self.blocks():
-            norms[block] = row_norms(x @ transform.T)
-        return norms
+        return np.concatenate([row_norms(x @ transform.T) for _, x in self.blocks()])
 
     def scores(self, w):
         """Return the products of the rows with weights of shape (k, d), of shape (n, k)."""
-        out = np.empty((self.n_rows, w.shape[0]))
-        for block, x in self.blocks():
-            out[block] = x @ w.T
-        return out
+        return np.concatenate([x @ w.T for _, x in self.blocks()])
 
     def loss_and_gradient(self, w):
         """Return the mean log-partition at weights of shape (k, d), and its gradient."""
@@ -252,15 +222,7 @@ def consistent_means(aggregate):
     and kept between half a row and all rows but half a one; the other columns move with them by the
     regression of their noise on that of the shares.
 
-    Parameters
-    ----------
-    aggregate : LabelAggregate
-
-    Returns
-    -------
-    means : ndarray of shape (k, d)
-    noise_cov : ndarray of shape (d, d)
-        Covariance of the noise that is left of each, before shares were moved.
+    The second value is the covariance of the noise that is left of each, before shares were moved.
     """
     n_rows, bias = aggregate.n_rows, aggregate.bias
     means, noise_cov = aggregate.sums / n_rows, aggregate.noise_cov / n_rows**2
@@ -270,24 +232,18 @@ def consistent_means(aggregate):
         noise_cov = noise_cov * aggregate.share_left
     if not bias:
         return means, noise_cov
-    shares = means[:, -1] / bias
-    variance = noise_cov[-1, -1] / bias**2
+    shares, last = means[:, -1] / bias, noise_cov[:, -1]
+    variance = last[-1] / bias**2
     prior = 1.0 / max(2, n_outputs)
     drawn = prior + (shares - prior) * _PRIOR_VARIANCE / (_PRIOR_VARIANCE + variance)
     least = 0.5 / n_rows
     drawn = np.clip(drawn, least, 1.0 - least)
     if n_outputs > 1:
         drawn /= drawn.sum()
-    moved = bias * (drawn - shares)
-    means = means + np.multiply.outer(moved, _regression(noise_cov))
+    regression = last / last[-1] if last[-1] > 0.0 else np.zeros(last.size)
+    means = means + np.multiply.outer(bias * (drawn - shares), regression)
     means[:, -1] = bias * drawn
     return means, noise_cov
-
-
-def _regression(noise_cov):
-    """Return the coefficients of all noise on that of the last column."""
-    last = noise_cov[:, -1]
-    return last / last[-1] if last[-1] > 0.0 else np.zeros(last.size)
 
 
 def start_of(means, bias):
@@ -312,21 +268,7 @@ def solve_lbfgs(public, means, *, alpha, max_iter, start):
     penalised; of two classes the first has w = 0. The variables are those in which the curvature
     of a model without features is the identity, where few iterations are needed.
 
-    Parameters
-    ----------
-    public : PublicRows
-    means : ndarray of shape (k, d)
-    alpha : float
-    max_iter : int
-        Iterations at most.
-    start : ndarray of shape (k, d)
-
-    Returns
-    -------
-    w : ndarray of shape (k, d)
-    n_iter : int
-        Iterations taken, at least 1.
-    converged : bool
+    It returns the weights, the number of iterations, at least 1, and whether they were enough.
     """
     penalty = penalties(alpha, public.n_columns, public.bias)
     root = _inverse_root(public, means, penalty)
@@ -337,20 +279,11 @@ def solve_lbfgs(public, means, *, alpha, max_iter, start):
         value += 0.5 * (penalty * w * w).sum() - (w * means).sum()
         return value, ((gradient + penalty * w - means) @ root).ravel()
 
+    options = {"maxiter": max_iter, "maxfun": 2 * max_iter + 20, "maxcor": 20}
+    options |= {"gtol": _GRADIENT_TOLERANCE, "ftol": 0.0}
+    zeros = np.zeros(start.size)
     with single_threaded_blas:
-        found = minimize(
-            objective,
-            np.zeros(start.size),
-            jac=True,
-            method="L-BFGS-B",
-            options={
-                "maxiter": max_iter,
-                "maxfun": 2 * max_iter + 20,
-                "maxcor": 20,
-                "gtol": _GRADIENT_TOLERANCE,
-                "ftol": 0.0,
-            },
-        )
+        found = minimize(objective, zeros, jac=True, method="L-BFGS-B", options=options)
     return start + found.x.reshape(start.shape) @ root, max(1, int(found.nit)), found.status != 1
 
 
@@ -372,26 +305,6 @@ def solve_descent(public, means, *, alpha, max_iter, eta0, batch_size, average, 
 
     A step moves against the mean over a batch of probabilities times rows, minus the released
     means, which are those of all rows (WALR note, "Hybrid Minibatch GD").
-
-    Parameters
-    ----------
-    public : PublicRows
-    means : ndarray of shape (k, d)
-    alpha : float
-    max_iter : int
-        Passes.
-    eta0 : float
-        Step size.
-    batch_size : int
-        Rows a step; all rows for full batches.
-    average : bool
-        Return the mean of the second half of the iterates.
-    stream : stream of `skdp._random`
-        Draws the batches.
-
-    Returns
-    -------
-    w : ndarray of shape (k, d)
     """
     penalty = penalties(alpha, public.n_columns, public.bias)
     sampler = PartitionSampler(public.n_rows, batch_size, max_iter)

@@ -345,7 +345,7 @@ def test_aggregates_that_do_not_fit_are_not_added(records):
         found + label_aggregate(others, labels, **(options | {"epsilon": INF}))
     flipped = label_aggregate(others, labels, **(options | {"mechanism": "randomized_response"}))
     for one, two in ((found, flipped), (flipped, found)):
-        with pytest.raises(ValueError, match="different mechanisms"):
+        with pytest.raises(ValueError, match="differ in mechanism"):
             one + two
     for changes, message in (
         ({"data_norm": 2.0}, "data_norm"),
