@@ -333,13 +333,7 @@ def calibrate_classic(epsilon, delta):
 
 
 def get_epsilon(
-    noise_multiplier,
-    delta,
-    *,
-    sampling_rate=1.0,
-    n_steps=1,
-    adjacency="zero_out",
-    accountant="pld",
+    noise_multiplier, delta, *, sampling_rate=1.0, n_steps=1, adjacency="zero_out", accountant="pld"
 ):
     """Epsilon at a delta of repeated Gaussian releases; the inverse of ``calibrate``.
 

@@ -503,10 +503,7 @@ class PrivacyReport:
         | Protects | one row: neighbouring data sets are those where
         | Guarantee | epsilon = 1, delta = 1e-05 |
         """
-        recorded = [
-            ("Adjacency", self.adjacency),
-            ("Made by", f"skdp {self.skdp_version}"),
-        ]
+        recorded = [("Adjacency", self.adjacency), ("Made by", f"skdp {self.skdp_version}")]
         if math.isfinite(self.epsilon):
             recorded.insert(1, ("Noise", explain_numbers(self.event)))
         return report_markdown(("Privacy report", repr(self)), [*self._entries(), *recorded])

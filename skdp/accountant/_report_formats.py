@@ -6,8 +6,7 @@ import math
 import re
 
 from skdp._checks import check_real
-from skdp.accountant._events import EVENTS
-from skdp.accountant._selection_event import INSIDE, NoisyMaxEvent, SelectionEvent
+from skdp.accountant._selection_event import INSIDE, RELEASES, SelectionEvent
 
 # No colour but the notebook's own, so that light and dark themes both work.
 _CELL = "text-align:left;vertical-align:top;padding:2px 8px;white-space:normal"
@@ -121,7 +120,7 @@ def _plain(text):
 _COMPARED = ("sampling", "sampling_rate", "n_steps", "n_releases", "noise_multiplier", "mu")
 # Wording may change from one version to the next, and isn't compared.
 _DERIVED = ("event", *_COMPARED)
-_KINDS = {kind.__name__: kind for kind in (*EVENTS, NoisyMaxEvent, SelectionEvent)}
+_KINDS = {kind.__name__: kind for kind in RELEASES}
 _KINDS_INSIDE = {kind.__name__: kind for kind in INSIDE}
 _LONGEST_NAME = 40
 # By how much versions and machines may differ in what is derived.

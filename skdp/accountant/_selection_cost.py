@@ -19,14 +19,7 @@ _TOLERANCE, _EXACT_TOLERANCE = 2e-4, 1e-9
 
 
 def calibrate_selection(
-    epsilon,
-    delta,
-    *,
-    mean,
-    eta=-0.5,
-    trial_events=None,
-    adjacency="zero_out",
-    accountant="pld",
+    epsilon, delta, *, mean, eta=-0.5, trial_events=None, adjacency="zero_out", accountant="pld"
 ):
     """Epsilon and delta that a trial may have if the best of several is to be private.
 
