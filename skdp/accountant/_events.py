@@ -7,7 +7,7 @@ from functools import partial
 from skdp._checks import check_count, check_fields, check_flag, check_within, check_word
 
 check_probability = partial(check_within, low=0.0, high=1.0, ends="(]")
-check_noise = partial(check_within, low=0.0, high=math.inf)
+check_not_negative = partial(check_within, low=0.0, high=math.inf)
 
 _PURE_FACTORS = {"zero_out": 1.0, "replace_one": 2.0}
 # A few units in the last place.
@@ -92,8 +92,8 @@ class GaussianEvent(Event):
     pairwise: bool = False
 
     def __post_init__(self):
-        check_fields(self, noise_multiplier=check_noise, n_steps=check_count, n_parts=check_count)
-        check_fields(self, sampling_rate=check_probability, pairwise=check_flag)
+        check_fields(self, n_steps=check_count, n_parts=check_count, pairwise=check_flag)
+        check_fields(self, noise_multiplier=check_not_negative, sampling_rate=check_probability)
         if self.sampling_rate < 1 and (self.n_parts > 1 or self.pairwise):
             raise ValueError("n_parts and pairwise need sampling_rate=1.")
 
@@ -204,8 +204,8 @@ class LaplaceEvent(Event):
     is_pure = True
 
     def __post_init__(self):
-        check_fields(self, noise_multiplier=check_noise, n_steps=check_count, n_parts=check_count)
-        check_fields(self, counts=check_flag)
+        check_fields(self, noise_multiplier=check_not_negative, n_steps=check_count)
+        check_fields(self, n_parts=check_count, counts=check_flag)
         if self.largest_multiplier is not None:
             check_largest = partial(check_within, low=self.noise_multiplier, high=math.inf)
             check_fields(self, largest_multiplier=check_largest)
@@ -487,6 +487,12 @@ def joint_erasure(probabilities):
 def pure_factor(adjacency):
     """Distance between the sums of two neighbouring data sets over one record's bound."""
     return _PURE_FACTORS[check_word(adjacency, "adjacency", _PURE_FACTORS)]
+
+
+def common_value(values):
+    """Return the one value that all are equal to, else None."""
+    values = set(values)
+    return values.pop() if len(values) == 1 else None
 
 
 def total(values):

@@ -19,7 +19,7 @@ from skdp.accountant._calibration import calibrate
 from skdp.accountant._events import (
     ErasureEvent,
     GaussianEvent,
-    check_noise,
+    check_not_negative,
     joint_erasure,
     total,
 )
@@ -48,7 +48,7 @@ class GaussianCost:
     erasure: float = 0.0
 
     def __post_init__(self):
-        check_fields(self, mu=check_noise, erasure=partial(check_within, low=0.0, high=1.0))
+        check_fields(self, mu=check_not_negative, erasure=partial(check_within, low=0.0, high=1.0))
 
     def __add__(self, other):
         if not isinstance(other, GaussianCost):

@@ -13,8 +13,9 @@ from skdp.accountant._events import (
     Event,
     GaussianEvent,
     LaplaceEvent,
-    check_noise,
+    check_not_negative,
     checked_events,
+    common_value,
     pure_factor,
 )
 
@@ -230,7 +231,7 @@ class NoisyMaxEvent(Event):
     is_pure = True
 
     def __post_init__(self):
-        check_fields(self, noise_multiplier=check_noise, n_steps=check_count)
+        check_fields(self, noise_multiplier=check_not_negative, n_steps=check_count)
 
     def __str__(self):
         return self._repeated(f"NoisyMax(scale {self.noise_multiplier:.5g})")
@@ -400,8 +401,7 @@ class SelectionEvent(Event):
     @property
     def sampling(self):
         """How batches are drawn: as all trials do it, or "mixed"."""
-        found = {event.sampling for event in self.inside}
-        return found.pop() if len(found) == 1 else "mixed"
+        return common_value(event.sampling for event in self.inside) or "mixed"
 
     @property
     def inside(self):
@@ -433,6 +433,16 @@ RELEASES = (*EVENTS, NoisyMaxEvent, SelectionEvent)
 def checked_releases(events):
     """Return events of any kind as a tuple after checking them again, see `checked_events`."""
     return checked_events(events, RELEASES, "events")
+
+
+def merged_events(events):
+    """Neighbouring equal events as one with more steps."""
+    merged = []
+    for event in events:
+        if merged and replace(merged[-1], n_steps=event.n_steps) == event:
+            event = replace(event, n_steps=merged.pop().n_steps + event.n_steps)
+        merged.append(event)
+    return tuple(merged)
 
 
 def both_directions(events):
