@@ -19,15 +19,12 @@ _WAIT_SECONDS = 30.0
 _RETRY_SECONDS = 0.01
 _FIRST_SCHEMA = (
     """CREATE TABLE budget (
-        dataset TEXT PRIMARY KEY,
+        dataset TEXT PRIMARY KEY, adjacency TEXT NOT NULL, unit TEXT NOT NULL,
+        salt TEXT NOT NULL, time TEXT NOT NULL,
         epsilon REAL NOT NULL CHECK (typeof(epsilon) = 'real' AND epsilon >= 0),
         delta REAL NOT NULL CHECK (typeof(delta) = 'real' AND delta > 0 AND delta < 1),
         erasure REAL NOT NULL CHECK (typeof(erasure) = 'real' AND erasure >= 0),
-        adjacency TEXT NOT NULL,
-        unit TEXT NOT NULL,
-        allow_seeds INTEGER NOT NULL CHECK (allow_seeds IN (0, 1)),
-        salt TEXT NOT NULL,
-        time TEXT NOT NULL
+        allow_seeds INTEGER NOT NULL CHECK (allow_seeds IN (0, 1))
     )""",
     # Rows are in the order in which they were charged, whatever the clock said.
     """CREATE TABLE charge (
@@ -36,15 +33,9 @@ _FIRST_SCHEMA = (
         part TEXT NOT NULL,
         mu REAL NOT NULL CHECK (typeof(mu) = 'real' AND mu >= 0),
         erasure REAL NOT NULL CHECK (typeof(erasure) = 'real' AND erasure >= 0),
-        alone REAL,
-        time TEXT NOT NULL,
-        estimator TEXT NOT NULL,
-        parameters TEXT NOT NULL,
-        epsilon REAL NOT NULL,
-        delta REAL NOT NULL,
-        report TEXT NOT NULL,
-        process INTEGER NOT NULL,
-        user TEXT
+        alone REAL, time TEXT NOT NULL, estimator TEXT NOT NULL, parameters TEXT NOT NULL,
+        epsilon REAL NOT NULL, delta REAL NOT NULL, report TEXT NOT NULL,
+        process INTEGER NOT NULL, user TEXT
     )""",
     "CREATE INDEX charge_of_part ON charge (dataset, part, mu, erasure, alone)",
     "CREATE TABLE seed (dataset TEXT, hash TEXT, PRIMARY KEY (dataset, hash))",
@@ -60,15 +51,15 @@ _SCHEMAS = (
     (
         # Of each charge for a stream, the state that the last call which it covers has left.
         """CREATE TABLE stream (
-            name TEXT PRIMARY KEY,
-            charge INTEGER NOT NULL REFERENCES charge (id)
+            name TEXT PRIMARY KEY, charge INTEGER NOT NULL REFERENCES charge (id)
         )""",
     ),
 )
 SCHEMA_VERSION = len(_SCHEMAS)
+_LOCKED = f"is locked by another process, for more than {_WAIT_SECONDS:g} seconds"
 _WORDS = {
-    "SQLITE_BUSY": f"is locked by another process, for more than {_WAIT_SECONDS:g} seconds",
-    "SQLITE_LOCKED": f"is locked by another process, for more than {_WAIT_SECONDS:g} seconds",
+    "SQLITE_BUSY": _LOCKED,
+    "SQLITE_LOCKED": _LOCKED,
     "SQLITE_READONLY": "is read-only, or lies in a folder that is",
     "SQLITE_FULL": "can't grow: the disk is full",
     "SQLITE_CORRUPT": "is damaged; take the last backup, and add what was charged since",
@@ -93,18 +84,9 @@ def absolute(path):
 def transaction(path, *, write):
     """Give the connection of one transaction, which ends when the block does.
 
-    Parameters
-    ----------
-    path : str
-        An existing ledger.
-    write : bool
-        Whether nobody else may write from the beginning on.
-
-    Raises
-    ------
-    LedgerError
-        If the file can't be used, or isn't in its place at the end; what was written is then
-        undone or of no use, and in both cases the caller must not go on.
+    Where it writes, nobody else may write from the beginning on. A LedgerError says that the file
+    can't be used, or isn't in its place at the end; what was written is then undone or of no use,
+    and in both cases the caller must not go on.
     """
     before = _identity(path)
     if before is None:
@@ -129,29 +111,14 @@ HOW_TO_CREATE = (
 
 
 def create(path, dataset, entries):
-    """Write a budget, in a new file if there is none, unless the file has one for the dataset.
-
-    Parameters
-    ----------
-    path : str
-    dataset : str
-    entries : dict
-        The other columns of the budget.
-
-    Returns
-    -------
-    is_new : bool
-        Whether it was written.
-    """
+    """Write a budget, in a new file if there is none, unless the file has one for the dataset."""
     with _connection(path, "rwc") as connection:
         _give_up_log(connection, path, write=True)
         connection.execute("BEGIN IMMEDIATE")
         _complete(connection, _read_version(connection, path))
-        is_new = find_budget(connection, dataset) is None
-        if is_new:
+        if find_budget(connection, dataset) is None:
             insert(connection, "budget", {"dataset": dataset, **entries})
         connection.execute("COMMIT")
-    return is_new
 
 
 def insert(connection, table, entries):
@@ -174,16 +141,10 @@ def select(connection, query, *values):
         yield dict(zip(names, row, strict=True))
 
 
-def _sqlite3():
-    """Import SQLite where it is needed, which most programs don't."""
-    import sqlite3
-
-    return sqlite3
-
-
 @contextlib.contextmanager
 def _connection(path, mode):
-    sqlite3 = _sqlite3()
+    import sqlite3
+
     try:
         connection = sqlite3.connect(
             f"{Path(path).as_uri()}?mode={mode}",
@@ -229,7 +190,7 @@ def _give_up_log(connection, path, write):
         try:
             # SQLite's own waiting isn't for this.
             connection.execute("PRAGMA journal_mode = DELETE")
-        except _sqlite3().OperationalError as error:
+        except connection.OperationalError as error:
             if not write:
                 return
             if _kind(error) != "SQLITE_BUSY" or time.monotonic() > end:
