@@ -9,23 +9,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 from skdp._checks import check_count, check_fields, check_flag, check_within, check_word
 from skdp._version import __version__
+from skdp.accountant import _profile, _report_formats
 from skdp.accountant._calibration import resolve_accountant
 from skdp.accountant._events import check_not_negative, common_value, total
-from skdp.accountant._profile import (
-    ADJACENCIES,
-    build_profile,
-    epsilon_of,
-    full_batch_mu,
-    group_epsilon,
-    least_epsilon,
-)
-from skdp.accountant._report_formats import (
-    explain_numbers,
-    read_entries,
-    report_html,
-    report_markdown,
-    write_entries,
-)
 from skdp.accountant._selection_event import SelectionEvent, checked_releases, merged_events
 
 _wrap = functools.partial(textwrap.wrap, width=79, break_on_hyphens=False)
@@ -171,7 +157,7 @@ class PrivacyReport:
         self._check_words()
 
     def _check_words(self):
-        for name, known in (("adjacency", ADJACENCIES), ("accountant", _ACCOUNTANTS)):
+        for name, known in (("adjacency", _profile.ADJACENCIES), ("accountant", _ACCOUNTANTS)):
             check_word(vars(self).get(name), name, known)
 
     def _resolved_accountant(self):
@@ -196,9 +182,9 @@ class PrivacyReport:
         What was unpickled, or set behind a frozen object's back, was never checked.
         """
         releases = self.events, self.adjacency, self.accountant, self.delta
-        if math.isinf(self.epsilon) or self.epsilon >= epsilon_of(*releases):
+        if math.isinf(self.epsilon) or self.epsilon >= _profile.epsilon_of(*releases):
             return self.epsilon
-        return max(least_epsilon(*releases), self.epsilon)
+        return max(_profile.least_epsilon(*releases), self.epsilon)
 
     @property
     def event(self):
@@ -238,7 +224,7 @@ class PrivacyReport:
     @property
     def mu(self):
         """Parameter of Gaussian differential privacy; None unless all batches were full."""
-        return full_batch_mu(self.events, self.adjacency)
+        return _profile.full_batch_mu(self.events, self.adjacency)
 
     @property
     def condition(self):
@@ -271,12 +257,12 @@ class PrivacyReport:
         delta = _check_delta(delta, "delta")
         group_size = check_count(group_size, "group_size")
         if group_size == 1:
-            found = epsilon_of(self.events, self.adjacency, self.accountant, delta)
+            found = _profile.epsilon_of(self.events, self.adjacency, self.accountant, delta)
             return min(found, self._certified_epsilon()) if delta >= self.delta else found
         events = tuple(event.scaled_to_group(group_size) for event in checked_releases(self.events))
-        found = epsilon_of(events, self.adjacency, self.accountant, delta)
+        found = _profile.epsilon_of(events, self.adjacency, self.accountant, delta)
         if self.mu is None:
-            found = min(found, group_epsilon(self._profile(), delta, group_size))
+            found = min(found, _profile.group_epsilon(self._profile(), delta, group_size))
         return found
 
     def delta_at(self, epsilon):
@@ -339,7 +325,7 @@ class PrivacyReport:
         content : dict
             Fields and what is derived from them; infinity is the string "inf".
         """
-        return write_entries(self)
+        return _report_formats.write_entries(self)
 
     def to_json(self):
         """Give the content of `to_dict` as JSON.
@@ -402,7 +388,7 @@ class PrivacyReport:
         """
         if not isinstance(entries, dict):
             raise TypeError("entries must be a dict.")
-        return read_entries(cls, entries)
+        return _report_formats.read_entries(cls, entries)
 
     @classmethod
     def from_json(cls, text):
@@ -494,15 +480,15 @@ class PrivacyReport:
         """
         entries = [*self._entries(), ("Adjacency", self.adjacency)]
         if math.isfinite(self.epsilon):
-            entries.append(("Noise", explain_numbers(self.event)))
+            entries.append(("Noise", _report_formats.explain_numbers(self.event)))
         entries.append(("Made by", f"skdp {self.skdp_version}"))
-        return report_markdown(("Privacy report", repr(self)), entries)
+        return _report_formats.report_markdown(("Privacy report", repr(self)), entries)
 
     def __repr__(self):
         return f"({self.epsilon:g}, {self.delta:g})-DP {self.condition}".rstrip()
 
     def _repr_html_(self):
-        return report_html(f"Privacy report: {self!r}", self._entries())
+        return _report_formats.report_html(f"Privacy report: {self!r}", self._entries())
 
     @property
     def _record(self):
@@ -510,7 +496,7 @@ class PrivacyReport:
         return "group of rows" if self.unit == "one group" else "record"
 
     def _profile(self):
-        return build_profile(self.events, self.adjacency, self.accountant)
+        return _profile.build_profile(self.events, self.adjacency, self.accountant)
 
     def _rows(self):
         yield (
@@ -678,7 +664,7 @@ def compose(reports):
         reproducible=any(report.reproducible for report in reports),
     )
     # What a reader can compute again, who doesn't know the single fits.
-    least = least_epsilon(joint.events, joint.adjacency, joint.accountant, delta)
+    least = _profile.least_epsilon(joint.events, joint.adjacency, joint.accountant, delta)
     apart = max(total(report.epsilon for report in reports), least)
     return dataclasses.replace(joint, epsilon=min(joint.epsilon_at(delta), apart))
 

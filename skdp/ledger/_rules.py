@@ -120,9 +120,9 @@ def assess(report, terms):
         and report.adjacency != terms.adjacency
     ):
         raise LedgerError(
-            f"this ledger counts fits that protect {terms.unit} ({terms.adjacency}), and this fit "
-            f"protects {report.unit} ({report.adjacency}); the two can't be added up. Give it a "
-            "ledger of its own, in another file or with another dataset=."
+            f"this ledger counts fits that protect {terms.unit} ({terms.adjacency}), and this one "
+            f"protects {report.unit} ({report.adjacency}): give it a ledger of its own, in another "
+            "file or with another dataset=."
         )
     try:
         return cost_of_report(report, terms.adjacency, erasure=FIT_SHARE * terms.limits.erasure)
@@ -198,10 +198,9 @@ def share_of(cost, terms):
 def n_more(cost, totals, terms):
     """Return how many fits of this cost could follow."""
     limits = terms.limits
-    pairs = (
-        (cost.mu**2, limits.mu**2 - max(total.square for total in totals)),
-        (cost.erasure, limits.erasure - max(total.erasure for total in totals)),
-    )
+    square = limits.mu**2 - max(total.square for total in totals)
+    erasure = limits.erasure - max(total.erasure for total in totals)
+    pairs = (cost.mu**2, square), (cost.erasure, erasure)
     shares = [max(left, 0.0) / one for one, left in pairs if one > 0]
     # One more than what rounding leaves, and down to what is taken.
     found = 1 + int(min([_MANY, *shares]))

@@ -6,6 +6,7 @@ it would drop this process's locks.
 """
 
 import contextlib
+import itertools
 import os
 import stat
 import time
@@ -163,11 +164,10 @@ def _connection(path, mode):
 
 
 def _explain(error, path):
-    if _kind(error) == "SQLITE_CANTOPEN":
-        if os.path.isdir(path):
-            return "is a folder"
-        if not os.path.isdir(os.path.dirname(path)):
-            return "lies in a folder that doesn't exist"
+    if _kind(error) == "SQLITE_CANTOPEN" and os.path.isdir(path):
+        return "is a folder"
+    if _kind(error) == "SQLITE_CANTOPEN" and not os.path.isdir(os.path.dirname(path)):
+        return "lies in a folder that doesn't exist"
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     return _WORDS.get(_kind(error), f"can't be used ({name}: {error})")
 
@@ -202,9 +202,8 @@ def _complete(connection, version):
     """Add what a ledger of this version lacks: all that there is to an empty file, which has 0."""
     if version == SCHEMA_VERSION:
         return
-    for statements in _SCHEMAS[version:]:
-        for statement in statements:
-            connection.execute(statement)
+    for statement in itertools.chain(*_SCHEMAS[version:]):
+        connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
@@ -214,10 +213,7 @@ def _read_version(connection, path):
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if kind == APPLICATION_ID:
         if version > SCHEMA_VERSION:
-            raise LedgerError(
-                f"{_quoted(path)} was made by a newer skdp (its schema is {version}, this one "
-                f"knows {SCHEMA_VERSION}): install a newer one."
-            )
+            raise LedgerError(f"{_quoted(path)} was made by a newer skdp: install a newer one.")
         return version
     (n_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if kind or version or n_tables:
@@ -233,10 +229,7 @@ def _identity(path):
     except OSError as error:
         raise LedgerError(f"{_quoted(path)} can't be reached: {error.strerror}.") from error
     if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
-        raise LedgerError(
-            f"{_quoted(path)} has several names (hard links): who opens it by different ones isn't "
-            "kept apart. Delete all but one."
-        )
+        raise LedgerError(f"{_quoted(path)} has several names (hard links): delete all but one.")
     return found.st_dev, found.st_ino
 
 
