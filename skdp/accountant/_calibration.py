@@ -246,8 +246,7 @@ def calibrate(
         return 0.0
     if arguments[0] == 0:
         raise ValueError(
-            "delta must be positive: Gaussian noise gives no pure (delta = 0) guarantee. What "
-            "has mechanism='laplace' can do without delta."
+            "delta must be positive for Gaussian noise; mechanism='laplace' can do without."
         )
     return _calibrate(epsilon, *arguments)
 
@@ -340,24 +339,20 @@ def resolve_accountant(accountant, delta, sampling_rate=1.0, n_steps=1, adjacenc
 
     The sampling rate is the smallest of the events, and the number of steps that of all.
     """
+    if accountant == "rdp" and adjacency == "replace_one":
+        raise ValueError("accountant='rdp' takes no adjacency='replace_one'; use accountant='pld'.")
     if accountant == "rdp":
-        if adjacency == "replace_one":
-            raise ValueError(
-                "accountant='rdp' does not support adjacency='replace_one'; use accountant='pld'."
-            )
         return "rdp"
     if sampling_rate == 1:
         return "analytic"
-    if 0 < delta < smallest_pld_delta(n_steps):
-        if adjacency == "replace_one":
-            raise ValueError(
-                f"delta={delta!r} is too small for adjacency='replace_one' with Poisson batches: "
-                f"with n_steps={n_steps} the privacy loss distribution is reliable from "
-                f"{smallest_pld_delta(n_steps):.2g} only. Use a larger delta, fewer steps, or full "
-                "batches (sampling_rate=1; in an estimator, batch_size=n_samples)."
-            )
-        return "rdp"
-    return "pld"
+    least = smallest_pld_delta(n_steps)
+    if 0 < delta < least and adjacency == "replace_one":
+        raise ValueError(
+            f"delta={delta!r} is below {least:.2g}, from which adjacency='replace_one' is reliable "
+            f"with n_steps={n_steps} of Poisson batches. Use a larger delta, fewer steps, or full "
+            "batches (sampling_rate=1; in an estimator, batch_size=n_samples)."
+        )
+    return "rdp" if 0 < delta < least else "pld"
 
 
 def _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant):

@@ -110,10 +110,7 @@ def cost_of_report(report, adjacency, *, erasure):
     events = checked_releases(report.events)
     if report.adjacency != adjacency:
         if "replace_label" in (report.adjacency, adjacency):
-            raise ValueError(
-                f"a release of adjacency={report.adjacency!r} can't be charged to a budget of "
-                f"adjacency={adjacency!r}: one protects a label, the other a record."
-            )
+            raise ValueError("of release and budget, one protects a label, the other a record.")
         if adjacency == "replace_one":
             events = both_directions(events)
     return gaussian_cost(events, adjacency, erasure=erasure)

@@ -152,18 +152,8 @@ class TruncatedNegativeBinomial:
 def any_of(law, probability):
     """Probability that something happens in a trial at least, rounded up.
 
-    It is ``1 - f(1 - p)`` with the generating function ``f(x) = E[x^K]``.
-
-    Parameters
-    ----------
-    law : TruncatedNegativeBinomial
-    probability : float
-        That it happens in one trial.
-
-    Returns
-    -------
-    probability : float
-        At most `mean` times that of one trial.
+    It is ``1 - f(1 - p)`` with the generating function ``f(x) = E[x^K]``, and at most the mean of
+    the law times the probability of one trial.
     """
     if not law.odds:
         return probability
@@ -173,19 +163,7 @@ def any_of(law, probability):
 
 
 def any_of_inverse(law, probability):
-    """Probability of one trial that gives one of any trial, rounded down.
-
-    Parameters
-    ----------
-    law : TruncatedNegativeBinomial
-    probability : float
-        In [0, 1].
-
-    Returns
-    -------
-    probability : float
-        At most that of any trial.
-    """
+    """Probability of one trial that gives one of any trial, rounded down; see `any_of`."""
     if not law.odds:
         return probability
     grown = probability * (1 - _ROUNDING) * law.log_range

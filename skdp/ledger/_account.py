@@ -97,9 +97,8 @@ def named_ledger(ledger):
         ledger = os.environ.get(_VARIABLE)
         if ledger is not None and not os.path.isabs(ledger):
             raise LedgerError(
-                f"{_VARIABLE} must be an absolute path: an empty one leads nowhere, and a relative "
-                "one to another file from each folder that a process is in. Give it the path of a "
-                "ledger, or unset it to fit without one."
+                f"{_VARIABLE} must be the absolute path of a ledger, as a relative one leads "
+                "elsewhere from each folder; unset it to fit without one."
             )
     return os.path.abspath(ledger) if isinstance(ledger, str | os.PathLike) and ledger else ledger
 

@@ -96,9 +96,8 @@ def hash_seed(seed, terms, where):
         return None
     if not terms.allow_seeds:
         raise LedgerError(
-            f"{where} takes no fits with a seed (random_state): fits with equal seeds share their "
-            "noise, and together reveal what each hides. Fit with random_state=None, or make a "
-            "ledger with allow_seeds=True."
+            f"{where} takes no fits with a seed (random_state), as equal seeds share their noise: "
+            "fit with random_state=None, or make a ledger with allow_seeds=True."
         )
     if seed == UNKNOWN_SEED:
         return seed
@@ -114,8 +113,8 @@ def keep_seed(file, dataset, hashed, where):
         hashed == UNKNOWN_SEED and any(_store.select(file, any_kept, dataset))
     ):
         raise LedgerError(
-            f"two seeds might be equal in {where}, because a report of one that was charged by "
-            "charge() doesn't say what it is, and equal seeds have equal noise: take none."
+            f"two seeds might be equal in {where}, as a report charged by charge() doesn't say "
+            "which it had, and equal seeds have equal noise: take none."
         )
     if any(_store.select(file, kept, dataset, hashed)):
         raise LedgerError(
