@@ -25,6 +25,28 @@ def check_real(value, name):
     return value
 
 
+def check_within(value, name, low, high, ends="[]"):
+    """Return a real number of an interval as a float; "(" and ")" leave its ends out."""
+    value = check_real(value, name)
+    is_left_out = (value == low and ends[0] == "(") or (value == high and ends[1] == ")")
+    if not low <= value <= high or is_left_out:
+        raise ValueError(f"{name} must be in {ends[0]}{low:g}, {high:g}{ends[1]}, got {value!r}.")
+    return value
+
+
+def check_word(value, name, known):
+    """Return one of some known words, or raise a ValueError, which doesn't quote another."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name} must be one of {tuple(known)}.")
+    return value
+
+
+def check_fields(owner, **checks):
+    """Set fields of a frozen object to what checks, functions of value and name, make of them."""
+    for name, check in checks.items():
+        object.__setattr__(owner, name, check(getattr(owner, name), name))
+
+
 def check_count(value, name):
     """Return an integer of at least 1 as an int, or raise a ValueError."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:

@@ -5,7 +5,7 @@ import math
 
 from scipy.optimize import brentq
 
-from skdp._checks import check_count, check_flag, check_real
+from skdp._checks import check_count, check_flag, check_real, check_within, check_word
 from skdp.accountant._divergences import gaussian_log_delta, unamplified_epsilon
 from skdp.accountant._events import GaussianEvent
 from skdp.accountant._loss_distribution import smallest_pld_delta
@@ -14,8 +14,7 @@ from skdp.accountant._profile import ADJACENCIES, SMALLEST_RATE, build_profile, 
 _TOLERANCE, _COARSE_TOLERANCE = 1e-3, 1e-2
 # A record published in the clear with probability q already satisfies delta = q; with such a
 # delta no noise is needed, and this much is returned.
-_SMALLEST_NOISE = 0.01
-LARGEST_NOISE = 1e9
+_SMALLEST_NOISE, _LARGEST_NOISE = 0.01, 1e9
 _MAX_TRIALS = 80
 # Of `largest_within`: where it gives up, the latter over its start; the least power that a cost is
 # taken for, the least cost, and the largest factor of a step.
@@ -65,23 +64,10 @@ def _guess(epsilon, delta, sampling_rate, n_steps, factor):
     return max(guess, _one_step_noise(epsilon, delta / n_steps, sampling_rate))
 
 
-def search_noise(epsilon, delta, design, full_batch):
-    """Noise that is about the smallest.
+def _search_noise(epsilon, delta, design, factor, full_batch):
+    """Noise within the tolerance of the smallest for the first direction of the losses.
 
-    It is within the tolerance of that for the first direction of the losses.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        Target.
-    design : tuple
-        Sampling rate, number of steps, adjacency, and "pld" or "rdp".
-    full_batch : float
-        Noise that would do without sampling.
-
-    Returns
-    -------
-    noise_multiplier : float
+    `full_batch` is the noise that would do without sampling.
     """
     sampling_rate, n_steps, adjacency, resolved = design
 
@@ -91,7 +77,6 @@ def search_noise(epsilon, delta, design, full_batch):
         return profile.excess(epsilon, delta)
 
     # One step needs no more noise than several.
-    factor = 2.0 if adjacency == "replace_one" else 1.0
     floor = max(_SMALLEST_NOISE * factor, _one_step_noise(epsilon, delta, sampling_rate))
     guess = _guess(epsilon, delta, sampling_rate, n_steps, factor)
     low, high = math.log(floor), math.log(max(full_batch, floor)) + _TOLERANCE
@@ -99,8 +84,7 @@ def search_noise(epsilon, delta, design, full_batch):
     # Of a Gaussian of small delta.
     slope = 2 * math.log(delta) - 1
     for is_coarse, tolerance in ((True, _COARSE_TOLERANCE), (False, _TOLERANCE)):
-        trial = functools.partial(excess, is_coarse=is_coarse)
-        x, slope = _root(trial, x, slope, low, tolerance)
+        x, slope = _root(functools.partial(excess, is_coarse=is_coarse), x, slope, low, tolerance)
         if x is None:
             raise ValueError(
                 f"accountant={resolved!r} cannot certify epsilon={epsilon!r} at delta={delta!r} "
@@ -112,17 +96,9 @@ def search_noise(epsilon, delta, design, full_batch):
 def largest_within(spent, start, *, enough):
     """Return about the largest x whose cost is within a budget, None if none was found.
 
-    A secant in logarithms, held between the largest x that is known to fit and the smallest that
+    `spent` gives the cost over the budget, about a power of x; `enough` of it ends the search. It
+    is a secant in logarithms, held between the largest x that is known to fit and the smallest that
     isn't: designs change by whole steps, so that costs may jump.
-
-    Parameters
-    ----------
-    spent : callable
-        Given x, its cost over the budget, about a power of x.
-    start : float
-        First x, positive.
-    enough : float
-        Share of the budget that ends the search.
     """
     fits, exceeds, last, power = 0.0, math.inf, None, 1.0
     x = start
@@ -152,16 +128,7 @@ def _root(excess, x, slope, low, tolerance):
     """Return a point where a decreasing function is not positive, near its root, and the slope.
 
     The distance to the root is at most the tolerance, as far as the slope tells. The point is None
-    if there is none.
-
-    Parameters
-    ----------
-    excess : callable
-    x, slope : float
-        First point, and what the slope may be there.
-    low : float
-        Least point that is tried.
-    tolerance : float
+    if there is none from `low` on.
     """
     margin = tolerance / 4
     outside, inside, last = None, None, None
@@ -191,7 +158,7 @@ def _root(excess, x, slope, low, tolerance):
             move = min(max(root + margin - x, -reach), reach)
             x = max(x + move, low)
             reach *= 2
-            if x > math.log(LARGEST_NOISE):
+            if x > math.log(_LARGEST_NOISE):
                 return None, slope
     return (inside[0] if inside else None), slope
 
@@ -270,12 +237,10 @@ def calibrate(
     3.73
     """
     epsilon = check_real(epsilon, "epsilon")
-    if not epsilon > 0:
-        raise ValueError(f"epsilon must be positive, got {epsilon!r}.")
-    if not (_SMALLEST_EPSILON <= epsilon <= _LARGEST_EPSILON or math.isinf(epsilon)):
+    if epsilon != math.inf and not _SMALLEST_EPSILON <= epsilon <= _LARGEST_EPSILON:
         raise ValueError(
-            f"epsilon must be at least {_SMALLEST_EPSILON:g} and at most {_LARGEST_EPSILON:g}, or "
-            "infinite for no privacy."
+            f"epsilon must be positive, from {_SMALLEST_EPSILON:g} to {_LARGEST_EPSILON:g}, or "
+            f"infinite for no privacy, got {epsilon!r}."
         )
     arguments = _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant)
     if check_flag(pairwise, "pairwise"):
@@ -285,8 +250,7 @@ def calibrate(
         return 0.0
     if arguments[0] == 0:
         raise ValueError(
-            "delta must be positive: Gaussian noise gives no pure (delta = 0) guarantee. What "
-            "has mechanism='laplace' can do without delta."
+            "delta must be positive for Gaussian noise; mechanism='laplace' can do without."
         )
     return _calibrate(epsilon, *arguments)
 
@@ -325,25 +289,13 @@ def calibrate_classic(epsilon, delta):
     >>> round(calibrate_classic(1.0, 1e-5), 2)
     4.84
     """
-    epsilon, delta = check_real(epsilon, "epsilon"), check_real(delta, "delta")
-    if not 0 < epsilon <= 1:
-        raise ValueError(
-            f"epsilon must be in (0, 1] for the classic formula, got {epsilon!r}: its theorem says "
-            "nothing of larger ones, where it soon gives too little noise."
-        )
-    if not 0 < delta <= 0.05:
-        raise ValueError(f"delta must be in (0, 0.05] for the classic formula, got {delta!r}.")
+    epsilon = check_within(epsilon, "epsilon of the classic formula", 0.0, 1.0, "(]")
+    delta = check_within(delta, "delta of the classic formula", 0.0, 0.05, "(]")
     return math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
 
 
 def get_epsilon(
-    noise_multiplier,
-    delta,
-    *,
-    sampling_rate=1.0,
-    n_steps=1,
-    adjacency="zero_out",
-    accountant="pld",
+    noise_multiplier, delta, *, sampling_rate=1.0, n_steps=1, adjacency="zero_out", accountant="pld"
 ):
     """Epsilon at a delta of repeated Gaussian releases; the inverse of ``calibrate``.
 
@@ -381,71 +333,39 @@ def get_epsilon(
     >>> round(get_epsilon(3.73, 1e-5), 2)
     1.0
     """
-    noise_multiplier = check_real(noise_multiplier, "noise_multiplier")
-    if noise_multiplier < 0:
-        raise ValueError(f"noise_multiplier must not be negative, got {noise_multiplier!r}.")
+    noise_multiplier = check_within(noise_multiplier, "noise_multiplier", 0.0, math.inf)
     arguments = _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant)
     return _get_epsilon(noise_multiplier, *arguments)
 
 
 def resolve_accountant(accountant, delta, sampling_rate=1.0, n_steps=1, adjacency="zero_out"):
-    """Method that ``accountant`` stands for: "analytic", "pld" or "rdp".
+    """Return the method that "pld" or "rdp" stands for: one of them or "analytic".
 
-    Parameters
-    ----------
-    accountant : {"pld", "rdp"}
-        What was asked for.
-    delta : float
-        The delta at which epsilon is needed.
-    sampling_rate : float, default=1.0
-        The smallest of the events that are composed.
-    n_steps : int, default=1
-        Total number of releases.
-    adjacency : str, default="zero_out"
-        See :func:`calibrate`.
-
-    Returns
-    -------
-    resolved : {"analytic", "pld", "rdp"}
-
-    Raises
-    ------
-    ValueError
-        If no accountant covers the case.
+    The sampling rate is the smallest of the events, and the number of steps that of all.
     """
+    if accountant == "rdp" and adjacency == "replace_one":
+        raise ValueError("accountant='rdp' takes no adjacency='replace_one'; use accountant='pld'.")
     if accountant == "rdp":
-        if adjacency == "replace_one":
-            raise ValueError(
-                "accountant='rdp' does not support adjacency='replace_one'; use accountant='pld'."
-            )
         return "rdp"
     if sampling_rate == 1:
         return "analytic"
-    if 0 < delta < smallest_pld_delta(n_steps):
-        if adjacency == "replace_one":
-            raise ValueError(
-                f"delta={delta!r} is too small for adjacency='replace_one' with Poisson batches: "
-                f"with n_steps={n_steps} the privacy loss distribution is reliable from "
-                f"{smallest_pld_delta(n_steps):.2g} only. Use a larger delta, fewer steps, or full "
-                "batches (sampling_rate=1; in an estimator, batch_size=n_samples)."
-            )
-        return "rdp"
-    return "pld"
+    least = smallest_pld_delta(n_steps)
+    if 0 < delta < least and adjacency == "replace_one":
+        raise ValueError(
+            f"delta={delta!r} is below {least:.2g}, from which adjacency='replace_one' is reliable "
+            f"with n_steps={n_steps} of Poisson batches. Use a larger delta, fewer steps, or full "
+            "batches (sampling_rate=1; in an estimator, batch_size=n_samples)."
+        )
+    return "rdp" if 0 < delta < least else "pld"
 
 
 def _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant):
     """Validated scalars, in the order of the cached functions."""
-    delta = check_real(delta, "delta")
-    if not 0 <= delta < 1:
-        raise ValueError(f"delta must be in [0, 1), got {delta!r}.")
-    sampling_rate = check_real(sampling_rate, "sampling_rate")
-    if not 0 < sampling_rate <= 1:
-        raise ValueError(f"sampling_rate must be in (0, 1], got {sampling_rate!r}.")
+    delta = check_within(delta, "delta", 0.0, 1.0, "[)")
+    sampling_rate = check_within(sampling_rate, "sampling_rate", 0.0, 1.0, "(]")
     n_steps = check_count(n_steps, "n_steps")
-    if not isinstance(adjacency, str) or adjacency not in ADJACENCIES:
-        raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {adjacency!r}.")
-    if not isinstance(accountant, str) or accountant not in ("pld", "rdp"):
-        raise ValueError(f"accountant must be 'pld' or 'rdp', got {accountant!r}.")
+    check_word(adjacency, "adjacency", ADJACENCIES)
+    check_word(accountant, "accountant", ("pld", "rdp"))
     if adjacency == "replace_label" and sampling_rate < 1:
         raise ValueError("adjacency='replace_label' needs sampling_rate=1.")
     resolved = resolve_accountant(accountant, delta, sampling_rate, n_steps, adjacency)
@@ -465,10 +385,10 @@ def _calibrate(epsilon, delta, *design):
     if resolved == "analytic":
         noise, nudge = full_batch, 1e-9
     else:
-        noise, nudge = search_noise(epsilon, delta, design, full_batch), 1e-4
-    if noise > LARGEST_NOISE:
+        noise, nudge = _search_noise(epsilon, delta, design, factor, full_batch), 1e-4
+    if noise > _LARGEST_NOISE:
         raise ValueError(
-            f"epsilon={epsilon:g} at delta={delta:g} needs noise of more than {LARGEST_NOISE:g} "
+            f"epsilon={epsilon:g} at delta={delta:g} needs noise of more than {_LARGEST_NOISE:g} "
             "times a record's contribution; use a larger epsilon or delta, or smaller n_steps."
         )
     while _get_epsilon(noise, delta, *design) > epsilon:

@@ -187,6 +187,33 @@ def largest_power(fpr, epsilons, deltas):
     return min(1.0, float(bounds.min()))
 
 
+class TabledProfile:
+    """Profile that bounds the power of an attack by its deltas on a grid."""
+
+    _first_epsilons = (0.0,)
+
+    def tpr(self, fpr):
+        return largest_power(fpr, *self._points)
+
+    @functools.cached_property
+    def _points(self):
+        grid = np.concatenate([self._first_epsilons, np.geomspace(1e-4, 700.0, 400)])
+        return grid, np.array([self.delta(float(epsilon)) for epsilon in grid])
+
+
+def bisected(is_enough, below, above, relative=0.0, absolute=0.0, n_halvings=200):
+    """Return about the least number that is enough, where `above` is and `below` may not be."""
+    for _ in range(n_halvings):
+        middle = (below + above) / 2
+        if above - below <= max(relative * above, absolute) or not below < middle < above:
+            break
+        if is_enough(middle):
+            above = middle
+        else:
+            below = middle
+    return above
+
+
 def privacy_loss_variance(sigma, q, direction):
     """Variance of the loss of one step."""
     nodes = np.linspace(-9, 9, 361)

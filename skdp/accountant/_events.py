@@ -2,8 +2,12 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
-from skdp._checks import check_count, check_flag, check_real
+from skdp._checks import check_count, check_fields, check_flag, check_within, check_word
+
+check_probability = partial(check_within, low=0.0, high=1.0, ends="(]")
+check_not_negative = partial(check_within, low=0.0, high=math.inf)
 
 _PURE_FACTORS = {"zero_out": 1.0, "replace_one": 2.0}
 # A few units in the last place.
@@ -16,26 +20,14 @@ class Event:
     """What accountants ask of every event. By default: noise on full batches, nothing pure."""
 
     n_steps = n_parts = 1
-
-    @property
-    def is_pure(self):
-        """Whether the event has a guarantee of delta = 0."""
-        return False
-
-    @property
-    def erasure(self):
-        """Probability that the event reveals everything, beyond what its noise does."""
-        return 0.0
-
-    @property
-    def pairwise(self):
-        """Whether the event is the same whatever neighbours differ by."""
-        return False
-
-    @property
-    def sampling_rate(self):
-        """Probability that a record takes part in a step."""
-        return 1.0
+    #: Whether the event has a guarantee of delta = 0.
+    is_pure = False
+    #: Probability that the event reveals everything, beyond what its noise does.
+    erasure = 0.0
+    #: Whether the event is the same whatever neighbours differ by.
+    pairwise = False
+    #: Probability that a record takes part in a step.
+    sampling_rate = 1.0
 
     @property
     def sampling(self):
@@ -48,6 +40,11 @@ class Event:
     def n_releases(self):
         """Number of releases that were made."""
         return self.n_steps * self.n_parts
+
+    def _repeated(self, release):
+        """Say how often a release is made."""
+        disjoint = f"{self.n_parts} disjoint " if self.n_parts > 1 else ""
+        return f"{self.n_steps} x {disjoint}{release}"
 
 
 @dataclass(frozen=True)
@@ -95,12 +92,8 @@ class GaussianEvent(Event):
     pairwise: bool = False
 
     def __post_init__(self):
-        _set_noise_and_counts(self)
-        rate = check_real(self.sampling_rate, "sampling_rate")
-        if not 0 < rate <= 1:
-            raise ValueError(f"sampling_rate must be in (0, 1], got {rate!r}.")
-        object.__setattr__(self, "sampling_rate", rate)
-        object.__setattr__(self, "pairwise", check_flag(self.pairwise, "pairwise"))
+        check_fields(self, n_steps=check_count, n_parts=check_count, pairwise=check_flag)
+        check_fields(self, noise_multiplier=check_not_negative, sampling_rate=check_probability)
         if self.sampling_rate < 1 and (self.n_parts > 1 or self.pairwise):
             raise ValueError("n_parts and pairwise need sampling_rate=1.")
 
@@ -110,9 +103,7 @@ class GaussianEvent(Event):
             gaussian = f"pairwise {gaussian}"
         if self.sampling_rate < 1:
             gaussian = f"Poisson({self.sampling_rate:.5g}) {gaussian}"
-        if self.n_parts > 1:
-            gaussian = f"{self.n_parts} disjoint {gaussian}"
-        return f"{self.n_steps} x {gaussian}"
+        return self._repeated(gaussian)
 
     def mu(self, adjacency):
         """Parameter of Gaussian differential privacy without sampling.
@@ -213,21 +204,18 @@ class LaplaceEvent(Event):
     is_pure = True
 
     def __post_init__(self):
-        _set_noise_and_counts(self)
-        object.__setattr__(self, "counts", check_flag(self.counts, "counts"))
+        check_fields(self, noise_multiplier=check_not_negative, n_steps=check_count)
+        check_fields(self, n_parts=check_count, counts=check_flag)
         if self.largest_multiplier is not None:
-            largest = check_real(self.largest_multiplier, "largest_multiplier")
-            if largest < self.noise_multiplier:
-                raise ValueError("largest_multiplier must be at least noise_multiplier.")
-            object.__setattr__(self, "largest_multiplier", largest)
+            check_largest = partial(check_within, low=self.noise_multiplier, high=math.inf)
+            check_fields(self, largest_multiplier=check_largest)
 
     def __str__(self):
         noise = f"{self.noise_multiplier:.5g}"
         if self.largest_multiplier is not None:
             noise += f" to {self.largest_multiplier:.5g}"
-        disjoint = f"{self.n_parts} disjoint " if self.n_parts > 1 else ""
         kind = "DiscreteLaplace" if self.counts else "SphericalLaplace"
-        return f"{self.n_steps} x {disjoint}{kind}(scale {noise})"
+        return self._repeated(f"{kind}(scale {noise})")
 
     def epsilon(self, adjacency):
         """Pure epsilon of all steps, by basic composition.
@@ -314,16 +302,14 @@ class ErasureEvent(Event):
     n_steps: int = 1
 
     pairwise = True
+    #: Noise of what is seen where nothing is revealed.
+    noise_multiplier = math.inf
 
     def __post_init__(self):
-        probability = check_real(self.probability, "probability")
-        if not 0 < probability <= 1:
-            raise ValueError("probability must be in (0, 1].")
-        object.__setattr__(self, "probability", probability)
-        object.__setattr__(self, "n_steps", check_count(self.n_steps, "n_steps"))
+        check_fields(self, probability=check_probability, n_steps=check_count)
 
     def __str__(self):
-        return f"{self.n_steps} x Erasure({self.probability:.5g})"
+        return self._repeated(f"Erasure({self.probability:.5g})")
 
     @property
     def erasure(self):
@@ -332,11 +318,6 @@ class ErasureEvent(Event):
             return self.probability
         exact = -math.expm1(self.n_steps * math.log1p(-self.probability))
         return min(exact * (1 + _ROUNDING), 1.0)
-
-    @property
-    def noise_multiplier(self):
-        """Noise of what is seen where nothing is revealed: infinite."""
-        return math.inf
 
     def scaled_to_group(self, group_size):
         """Event of one record that dominates this event seen by a group of records.
@@ -402,21 +383,16 @@ class RandomizedResponseEvent(Event):
     is_pure = pairwise = True
 
     def __post_init__(self):
-        object.__setattr__(
-            self, "flip_probability", check_real(self.flip_probability, "flip_probability")
-        )
-        for name in ("n_classes", "n_steps", "n_parts"):
-            object.__setattr__(self, name, check_count(getattr(self, name), name))
+        check_fields(self, n_classes=check_count, n_steps=check_count, n_parts=check_count)
         if self.n_classes < 2:
             raise ValueError("n_classes must be at least 2.")
-        if not 0.0 <= self.flip_probability <= 1.0 or self._advantage < 0.0:
+        check_fields(self, flip_probability=partial(check_within, low=0.0, high=1.0))
+        if self._advantage < 0.0:
             raise ValueError("flip_probability must be in [0, 1 / n_classes].")
 
     def __str__(self):
         classes = f", {self.n_classes} classes" if self.n_classes > 2 else ""
-        disjoint = f"{self.n_parts} disjoint " if self.n_parts > 1 else ""
-        response = f"RandomizedResponse({self.flip_probability:.5g}{classes})"
-        return f"{self.n_steps} x {disjoint}{response}"
+        return self._repeated(f"RandomizedResponse({self.flip_probability:.5g}{classes})")
 
     @property
     def _advantage(self):
@@ -460,11 +436,9 @@ class RandomizedResponseEvent(Event):
         """
         if adjacency != "replace_label":
             raise ValueError("adjacency must be 'replace_label' for randomised response.")
-        if self.flip_probability == 0.0:
-            return math.inf
-        numerator, denominator = self.flip_probability.as_integer_ratio()
         if self.flip_probability < 1e-300:
             return math.inf
+        numerator, denominator = self.flip_probability.as_integer_ratio()
         one = math.log1p((denominator - self.n_classes * numerator) / numerator)
         return self.n_steps * one * _ROUNDING_OF_LOG
 
@@ -489,24 +463,15 @@ class RandomizedResponseEvent(Event):
 EVENTS = (GaussianEvent, LaplaceEvent, RandomizedResponseEvent, ErasureEvent)
 
 
-def _set_noise_and_counts(event):
-    noise_multiplier = check_real(event.noise_multiplier, "noise_multiplier")
-    if not noise_multiplier >= 0:
-        raise ValueError("noise_multiplier must not be negative.")
-    object.__setattr__(event, "noise_multiplier", noise_multiplier)
-    for name in ("n_steps", "n_parts"):
-        object.__setattr__(event, name, check_count(getattr(event, name), name))
-
-
-def checked_events(events):
+def checked_events(events, kinds, name):
     """Return events as a tuple after checking them and their fields again.
 
     A subclass, or an attribute set on an event, could say that it costs less than it does: the
     former raises a TypeError, the latter is dropped.
     """
-    if not all(type(event) in EVENTS for event in events):
-        *names, last = (kind.__name__ for kind in EVENTS)
-        raise TypeError(f"events must be instances of {', '.join(names)} or {last} themselves.")
+    if not all(type(event) in kinds for event in events):
+        *names, last = (kind.__name__ for kind in kinds)
+        raise TypeError(f"{name} must be instances of {', '.join(names)} or {last} themselves.")
     return tuple(replace(event) for event in events)
 
 
@@ -521,9 +486,13 @@ def joint_erasure(probabilities):
 
 def pure_factor(adjacency):
     """Distance between the sums of two neighbouring data sets over one record's bound."""
-    if not isinstance(adjacency, str) or adjacency not in _PURE_FACTORS:
-        raise ValueError(f"adjacency must be one of {tuple(_PURE_FACTORS)}, got {adjacency!r}.")
-    return _PURE_FACTORS[adjacency]
+    return _PURE_FACTORS[check_word(adjacency, "adjacency", _PURE_FACTORS)]
+
+
+def common_value(values):
+    """Return the one value that all are equal to, else None."""
+    values = set(values)
+    return values.pop() if len(values) == 1 else None
 
 
 def total(values):

@@ -7,16 +7,22 @@ probability d0. Squares of mu and logarithms of 1 - d0 add up also where each fi
 the results of those before it. The proof is in the documentation, "theory/ledger".
 """
 
-import functools
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
 import numpy as np
 from scipy.special import log_expit, ndtri_exp
 
-from skdp._checks import check_real
+from skdp._checks import check_fields, check_within, check_word
 from skdp.accountant._calibration import calibrate
-from skdp.accountant._events import ErasureEvent, GaussianEvent, joint_erasure, total
+from skdp.accountant._events import (
+    ErasureEvent,
+    GaussianEvent,
+    check_not_negative,
+    joint_erasure,
+    total,
+)
 from skdp.accountant._loss_distribution import smallest_pld_delta
 from skdp.accountant._profile import ADJACENCIES, build_profile, epsilon_of, full_batch_mu
 from skdp.accountant._selection_event import both_directions, checked_releases
@@ -36,25 +42,13 @@ _ROUNDING, _ABSOLUTE_ROUNDING = 1e-9, 1e-12
 
 @dataclass(frozen=True)
 class GaussianCost:
-    """What is spent or may be spent: a Gaussian release, and an erasure.
-
-    Parameters
-    ----------
-    mu : float
-        Parameter of Gaussian differential privacy.
-    erasure : float, default=0.0
-        Probability with which everything is revealed.
-    """
+    """What is spent or may be spent: a Gaussian release, and the probability of an erasure."""
 
     mu: float
     erasure: float = 0.0
 
     def __post_init__(self):
-        for name, most in (("mu", math.inf), ("erasure", 1.0)):
-            value = check_real(getattr(self, name), name)
-            if not 0 <= value <= most:
-                raise ValueError(f"{name} is out of range, got {value!r}.")
-            object.__setattr__(self, name, value)
+        check_fields(self, mu=check_not_negative, erasure=partial(check_within, low=0.0, high=1.0))
 
     def __add__(self, other):
         if not isinstance(other, GaussianCost):
@@ -82,14 +76,7 @@ class GaussianCost:
 
 
 class ErasureTooSmallError(ValueError):
-    """The cost of releases can't be computed beside so small an erasure.
-
-    Parameters
-    ----------
-    message : str
-    least : float
-        Probability with which it can, infinite if there is none.
-    """
+    """The cost of releases can't be computed beside an erasure below `least`, if it can at all."""
 
     def __init__(self, message, least):
         super().__init__(message)
@@ -101,30 +88,12 @@ def gaussian_budget(epsilon, delta, erasure=None):
 
     Both numbers of it are to be fixed before the first release: a budget of epsilon and delta
     alone, met by any mu and erasure, is not private where the analyst chooses between the two.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        As in :func:`calibrate`; delta is positive.
-    erasure : float, default=None
-        At most delta; None is `ERASURE_SHARE` of it.
-
-    Returns
-    -------
-    budget : GaussianCost
-        Whatever `is_within` it is (epsilon, delta)-private. A Poisson fit may spend the share
-        `FIT_SHARE` of its erasure.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    Whatever `is_within` the cost is (epsilon, delta)-private. A Poisson fit may spend the share
+    `FIT_SHARE` of its erasure.
     """
-    delta = check_real(delta, "delta")
-    if erasure is None:
-        erasure = ERASURE_SHARE * delta
-    if not 0 <= erasure <= delta:
-        raise ValueError("erasure must be in [0, delta].")
+    delta = check_within(delta, "delta", 0.0, 1.0)
+    erasure = ERASURE_SHARE * delta if erasure is None else erasure
+    erasure = check_within(erasure, "erasure", 0.0, delta)
     rest = (delta - erasure) / (1 - erasure) * (1 - 2 * _ROUNDING)
     noise = calibrate(epsilon, rest, pairwise=True)
     return GaussianCost((1 - 2 * _ROUNDING) / noise if noise > 0 else math.inf, erasure)
@@ -133,70 +102,31 @@ def gaussian_budget(epsilon, delta, erasure=None):
 def cost_of_report(report, adjacency, *, erasure):
     """Cost of what a report says was released, for a budget of some adjacency.
 
-    It is that of the events; what the report states beside them is not believed.
-
-    Parameters
-    ----------
-    report : PrivacyReport
-    adjacency : {"zero_out", "replace_one", "replace_label"}
-        Of the budget. "zero_out" takes reports of "replace_one" at what their events cost when a
-        record is nulled: contributions lie in a ball that holds zero. In the other direction a
-        distance between neighbours' values counts twice, for a record that goes and one that comes.
-    erasure : float
-        See :func:`gaussian_cost`.
-
-    Returns
-    -------
-    cost : GaussianCost
-
-    Raises
-    ------
-    ValueError
-        If the report protects labels and the budget records, or the reverse, or if the events
-        can't be bounded.
+    It is that of the events; what the report states beside them is not believed. A budget of
+    "zero_out" takes reports of "replace_one" at what their events cost when a record is nulled:
+    contributions lie in a ball that holds zero. In the other direction a distance between
+    neighbours' values counts twice, for a record that goes and one that comes.
     """
     events = checked_releases(report.events)
     if report.adjacency != adjacency:
         if "replace_label" in (report.adjacency, adjacency):
-            raise ValueError(
-                f"a release of adjacency={report.adjacency!r} can't be charged to a budget of "
-                f"adjacency={adjacency!r}: one protects a label, the other a record."
-            )
+            raise ValueError("of release and budget, one protects a label, the other a record.")
         if adjacency == "replace_one":
             events = both_directions(events)
     return gaussian_cost(events, adjacency, erasure=erasure)
 
 
 def gaussian_cost(events, adjacency, *, erasure):
-    """Least mu that events cost beside an erasure.
+    """Least mu that events cost beside an erasure, a probability in [0, 1).
 
-    Parameters
-    ----------
-    events : iterable of events
-    adjacency : {"zero_out", "replace_one", "replace_label"}
-    erasure : float
-        Probability that may be spent, in [0, 1). It is where batches are Poisson samples or trials
-        are repeated, and nowhere else.
-
-    Returns
-    -------
-    cost : GaussianCost
-        Full batches have their own mu. Of each pure release it is that of randomised response,
-        which dominates it. Of Poisson batches it is about 0.02 % above the least that their
-        accountant's profile allows; 0.2 % from mu = 10 on, and more beyond 16, where deltas round
-        to 1. Erasures among the events are added. Without noise, mu is infinite.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or `erasure` is too small for what can be computed of the
-        Poisson batches.
+    The erasure is spent where batches are Poisson samples or trials are repeated, and nowhere else;
+    an `ErasureTooSmallError` says that no mu can be computed with it. Full batches have their own
+    mu. Of each pure release it is that of randomised response, which dominates it. Of Poisson
+    batches it is about 0.02 % above the least that their accountant's profile allows; 0.2 % from
+    mu = 10 on, and more beyond 16, where deltas round to 1. Erasures among the events are added.
     """
-    if not isinstance(adjacency, str) or adjacency not in ADJACENCIES:
-        raise ValueError(f"adjacency must be one of {ADJACENCIES}.")
-    erasure = check_real(erasure, "erasure")
-    if not 0 <= erasure < 1:
-        raise ValueError("erasure must be in [0, 1).")
+    check_word(adjacency, "adjacency", ADJACENCIES)
+    erasure = check_within(erasure, "erasure", 0.0, 1.0, "[)")
     events = checked_releases(tuple(events))
     # Only a distance between neighbours' values says how far a label moves them.
     if adjacency == "replace_label" and not all(event.pairwise for event in events):
@@ -204,7 +134,7 @@ def gaussian_cost(events, adjacency, *, erasure):
     return _gaussian_cost(events, adjacency, erasure)
 
 
-@functools.lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)
 def _gaussian_cost(events, adjacency, erasure):
     spent = GaussianCost(0.0, joint_erasure(event.erasure for event in events))
     if any(event.noise_multiplier == 0 for event in events):
@@ -251,26 +181,13 @@ def _numerical_profile(events, adjacency, erasure):
 def dominating_mu(profile, erasure):
     """Least mu such that a mu-Gaussian release and an erasure dominate a privacy profile.
 
-    Parameters
-    ----------
-    profile : callable
-        Of an epsilon >= 0, a delta such that what is released is (epsilon, delta)-private in both
-        directions. It need be neither continuous nor monotone.
-    erasure : float
-        Probability of the erasure, in [0, 1).
-
-    Returns
-    -------
-    mu : float
-        Infinite where the profile never falls to `erasure`.
-
-    Notes
-    -----
-    Every pair (epsilon, delta) bounds the power of a test of level alpha by
-    ``delta + exp(epsilon) * alpha``, and by that line's mirror image. The power curve of a Gaussian
-    beside an erasure is concave and its own mirror image. So it is above the least of finitely many
-    such lines if it is at the corners where they meet, however far apart these are, and at a corner
-    mu has a closed form. Lines that were not asked for can only make mu smaller.
+    It is infinite where the profile never falls to the erasure. The profile gives, of an epsilon of
+    at least 0, a delta for both directions; it need be neither continuous nor monotone. Every pair
+    (epsilon, delta) bounds the power of a test of level alpha by ``delta + exp(epsilon) * alpha``,
+    and by that line's mirror image. The power curve of a Gaussian beside an erasure is concave and
+    its own mirror image. So it is above the least of finitely many such lines if it is at the
+    corners where they meet, however far apart these are, and at a corner mu has a closed form.
+    Lines that were not asked for can only make mu smaller.
     """
 
     def delta_at(epsilon):
@@ -296,22 +213,10 @@ def dominating_mu(profile, erasure):
 
 
 def _worst_corner(deltas, erasure):
-    """Corner of the least of some lines that needs the largest mu.
+    """Largest mu that a corner of the least of some lines, a dict by epsilon, needs.
 
-    Parameters
-    ----------
-    deltas : dict of float to float
-        Lines, by epsilon.
-    erasure : float
-
-    Returns
-    -------
-    mu : float
-        What the corner needs.
-    epsilon, bound : float
-        The line that touches the curve of this mu at the corner.
-    slope : float
-        Derivative of its delta by mu.
+    With it are returned epsilon and delta of the line that touches the curve of this mu at the
+    corner, and the derivative of its delta by mu.
     """
     epsilons, deltas, log_levels = _least_lines(sorted(deltas.items()))
     with np.errstate(divide="ignore"):
@@ -341,18 +246,9 @@ def _worst_corner(deltas, erasure):
 
 
 def _least_lines(lines):
-    """Lines that are the least of all at some level.
+    """Of lines, ascending in epsilon, those that are the least at some level.
 
-    Parameters
-    ----------
-    lines : list of (epsilon, delta)
-        Ascending in epsilon.
-
-    Returns
-    -------
-    epsilons, deltas : ndarray of shape (k,)
-    log_levels : ndarray of shape (k - 1,)
-        Logarithms of the levels at which each line meets its next; they descend.
+    The last array has the logarithms of the levels at which each meets its next; they descend.
     """
     kept, met = lines[:1], []
     for epsilon, delta in lines[1:]:

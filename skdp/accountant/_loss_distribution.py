@@ -47,26 +47,18 @@ def smallest_pld_delta(n_steps):
 class PLDProfile:
     """Profile of composed privacy loss distributions, one for each direction.
 
-    A direction is composed when it is first needed.
-
-    Parameters
-    ----------
-    events : tuple of GaussianEvent
-    adjacency : {"zero_out", "replace_one"}
-    selections : iterable of (SelectionProfile, int), default=()
-        What is composed with them, and how many times each; their bounds are of both directions.
-    is_coarse : bool, default=False
-        Whether the grid is coarser than it need be, for a quick answer that is too high.
+    A direction is composed when it is first needed. `selections` are pairs of a SelectionProfile,
+    whose bound is of both directions, and the number of times that it is composed with the events.
+    A coarse grid gives a quick answer that is too high.
     """
 
     def __init__(self, events, adjacency, *, selections=(), is_coarse=False):
-        self._events = events
-        self._selections = tuple(selections)
+        self._events, self._selections = events, selections
         self._directions = ("replace",) if adjacency == "replace_one" else ("remove", "add")
         self._n_steps = sum(event.n_steps for event in events)
-        self._n_steps += sum(n_steps for _, n_steps in self._selections)
-        coarsening = _COARSENING if is_coarse else 1
-        self._step = _grid_step(events, self._selections, self._directions, coarsening)
+        self._n_steps += sum(n_steps for _, n_steps in selections)
+        step = _grid_step(events, selections, self._directions)
+        self._step = _COARSENING * step if is_coarse else step
         self._composed, self._on_grid = {}, {}
 
     def epsilon(self, delta):
@@ -137,15 +129,17 @@ class PLDProfile:
     @np.errstate(over="ignore", under="ignore")
     def _pmf(self, direction):
         if direction not in self._composed:
-            parts = [_composed_pmf(event, direction, self._step) for event in self._events]
-            parts += [_selection_pmf(*selection, self._step) for selection in self._selections]
-            joint = functools.reduce(lambda one, other: one.compose(other, 1e-15), parts)
+            step = self._step
+            parts = [(_loss_pmf(event, direction, step), event.n_steps) for event in self._events]
+            parts += [(_selection_pmf(one, step), n_steps) for one, n_steps in self._selections]
+            repeated = (_repeated(pmf, n_steps) for pmf, n_steps in parts)
+            joint = functools.reduce(lambda one, other: one.compose(other, 1e-15), repeated)
             self._composed[direction] = joint
         return self._composed[direction]
 
 
 @np.errstate(over="ignore")
-def _grid_step(events, selections, directions, coarsening):
+def _grid_step(events, selections, directions):
     steps = [_gaussian_grid_step(events, directions)] if events else []
     least = 0.0
     for profile, _ in selections:
@@ -156,7 +150,7 @@ def _grid_step(events, selections, directions, coarsening):
         for direction in directions:
             low, high = _loss_range(event, direction)
             least = max(least, (high - low) / _MAX_GRID_POINTS)
-    return coarsening * max(min(steps), least)
+    return max(min(steps), least)
 
 
 def _gaussian_grid_step(events, directions):
@@ -184,17 +178,15 @@ def _loss_range(event, direction):
     return tuple(sorted(privacy_loss(ends, sigma, q, direction).tolist()))
 
 
-def _composed_pmf(event, direction, step):
-    pmf = _loss_pmf(event, direction, step)
-    return pmf if event.n_steps == 1 else pmf.self_compose(event.n_steps)
+def _repeated(pmf, n_steps):
+    return pmf if n_steps == 1 else pmf.self_compose(n_steps)
 
 
-def _selection_pmf(profile, n_steps, step):
-    """Dominating discrete privacy loss of private selections, whose bound is a profile itself."""
+def _selection_pmf(profile, step):
+    """Dominating discrete privacy loss of one selection, whose bound is a profile itself."""
     end, _ = profile.spread
     last = math.ceil(end / step)
-    pmf = _connect_the_dots(step, -last, last, profile.chord(np.arange(-last, last + 1) * step))
-    return pmf if n_steps == 1 else pmf.self_compose(n_steps)
+    return _connect_the_dots(step, -last, last, profile.chord(np.arange(-last, last + 1) * step))
 
 
 def _loss_pmf(event, direction, step):

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from skdp.accountant._divergences import upper_gaussian_log_delta
+from skdp.accountant._divergences import bisected, upper_gaussian_log_delta
 from skdp.accountant._events import GaussianEvent, joint_erasure, total
 from skdp.accountant._loss_distribution import PLDProfile, smallest_pld_delta
 from skdp.accountant._pure import PureProfile
@@ -76,14 +76,7 @@ class GaussianProfile:
 
 
 class ErasureProfile:
-    """Profile of releases beside which everything is revealed with some probability.
-
-    Parameters
-    ----------
-    erasure : float
-        This probability.
-    others : profile
-    """
+    """Profile of releases beside which everything is revealed with some probability."""
 
     def __init__(self, erasure, others):
         self._erasure = erasure
@@ -134,13 +127,7 @@ def group_epsilon(profile, delta, group_size):
         below = above
     else:
         return math.inf
-    while above - below > max(1e-4 * above, 1e-12):
-        middle = (above + below) / 2
-        if excess(middle) <= 0:
-            above = middle
-        else:
-            below = middle
-    return group_size * above
+    return group_size * bisected(lambda step: excess(step) <= 0, below, above, 1e-4, 1e-12)
 
 
 def full_batch_mu(events, adjacency):
@@ -184,17 +171,17 @@ def _build_profile(events, adjacency, accountant, is_coarse):
     mu = full_batch_mu(events, adjacency)
     if mu is not None:
         return GaussianProfile(mu)
-    return PLDProfile(_full_as_one(events, adjacency), adjacency, is_coarse=is_coarse)
+    return _pld_profile(events, adjacency, is_coarse)
 
 
-def _full_as_one(events, adjacency):
-    """Gaussian events, of which those with full batches are made one."""
+def _pld_profile(events, adjacency, is_coarse, selections=()):
+    """Profile of loss distributions, in which Gaussian events with full batches are one."""
     full = tuple(event for event in events if event.sampling_rate == 1)
-    if not full:
-        return events
-    factor = 2.0 if adjacency == "replace_one" else 1.0
-    one = GaussianEvent(factor / full_batch_mu(full, adjacency))
-    return (*(event for event in events if event.sampling_rate < 1), one)
+    if full:
+        factor = 2.0 if adjacency == "replace_one" else 1.0
+        one = GaussianEvent(factor / full_batch_mu(full, adjacency))
+        events = (*(event for event in events if event.sampling_rate < 1), one)
+    return PLDProfile(events, adjacency, selections=selections, is_coarse=is_coarse)
 
 
 def _selection_profile(selections, others, adjacency, accountant, is_coarse):
@@ -203,19 +190,15 @@ def _selection_profile(selections, others, adjacency, accountant, is_coarse):
     Together they are composed as loss distributions, whatever the accountant, which is then that of
     the trials.
     """
-    profiles = []
+    profiles, options = [], (adjacency, accountant, is_coarse)
     for event in selections:
-        options = (adjacency, accountant, is_coarse)
-        trials = [_build_profile(events, *options) for events in event.alternatives]
-        profiles.append(
-            (SelectionProfile(LargestProfile(trials), event.repetitions), event.n_steps)
-        )
+        trials = LargestProfile([_build_profile(one, *options) for one in event.alternatives])
+        profiles.append((SelectionProfile(trials, event.repetitions), event.n_steps))
     if not others and len(profiles) == 1 and profiles[0][1] == 1:
         return profiles[0][0]
     if any(profile.reveals_all for profile, _ in profiles):
         return GaussianProfile(math.inf)
-    events = _full_as_one(others, adjacency)
-    return PLDProfile(events, adjacency, selections=profiles, is_coarse=is_coarse)
+    return _pld_profile(others, adjacency, is_coarse, selections=profiles)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -1,43 +1,36 @@
 """Pure differential privacy: its profile, alone or beside Gaussian releases, and calibration."""
 
-import functools
 import math
 import numbers
 
 import numpy as np
 from scipy.special import expit
 
-from skdp._checks import check_count, check_real
-from skdp.accountant._divergences import largest_power
+from skdp._checks import check_count, check_real, read_numbers
+from skdp.accountant._divergences import TabledProfile, bisected
 from skdp.accountant._events import RandomizedResponseEvent, pure_factor
 
 _LARGEST_NOISE = 1e9
 _LARGEST_EPSILON = 1e6
-_BISECTIONS = 200
 _SMALLEST_RESPONSE = 1e-6
 # A response is decided by a word of 64 bits, and no probability is finer.
 _COIN = 2.0**-64
 _ONE_COIN = 64.0
 
 
-class PureProfile:
+class PureProfile(TabledProfile):
     """Profile of a release that is pure_epsilon-private together with others of known profile.
 
     Randomised response dominates whatever is e-private (Kairouz, Oh and Viswanath 2015, theorem
     3.1): its loss is e with probability ``exp(e) / (1 + exp(e))``, else -e. Composed with releases
     of profile delta, the mean over this loss remains:
     ``p delta(x - e) + (1 - p) delta(x + e)``.
-
-    Parameters
-    ----------
-    pure_epsilon : float
-    others : profile
-        Its `delta` takes any real epsilon.
     """
 
     def __init__(self, pure_epsilon, others):
         self._pure = pure_epsilon
         self._others = others
+        self._first_epsilons = (0.0, min(pure_epsilon, 700.0))
 
     def delta(self, epsilon):
         far = expit(self._pure) * self._others.delta(epsilon - self._pure)
@@ -45,28 +38,11 @@ class PureProfile:
         return min(float(far + near) * (1 + 1e-12), 1.0)
 
     def epsilon(self, delta):
+        if self.delta(0.0) <= delta:
+            return 0.0
         # Basic composition is an upper bound.
         above = self._others.epsilon(delta) + self._pure
-        if math.isinf(above) or self.delta(0.0) <= delta:
-            return 0.0 if self.delta(0.0) <= delta else above
-        below = 0.0
-        for _ in range(_BISECTIONS):
-            middle = 0.5 * (below + above)
-            if not below < middle < above:
-                break
-            if self.delta(middle) <= delta:
-                above = middle
-            else:
-                below = middle
-        return above
-
-    def tpr(self, fpr):
-        return largest_power(fpr, *self._points)
-
-    @functools.cached_property
-    def _points(self):
-        grid = np.concatenate([[0.0, min(self._pure, 700.0)], np.geomspace(1e-4, 700.0, 400)])
-        return grid, np.array([self.delta(float(epsilon)) for epsilon in grid])
+        return bisected(lambda epsilon: self.delta(epsilon) <= delta, 0.0, above)
 
 
 def calibrate_pure(epsilon, *, n_steps=1, adjacency="zero_out"):
@@ -106,15 +82,10 @@ def calibrate_pure(epsilon, *, n_steps=1, adjacency="zero_out"):
     if isinstance(epsilon, numbers.Real):
         check_real(epsilon, "epsilon")
     check_count(n_steps, "n_steps")
-    try:
-        target = np.asarray(epsilon)
-    except (TypeError, ValueError):
-        raise ValueError("epsilon must be a number or an array of numbers.") from None
-    if target.dtype.kind not in "iuf" or not (target > 0).all():
-        raise ValueError("epsilon must be positive.")
-    if ((target > _LARGEST_EPSILON) & (target < math.inf)).any():
+    target = read_numbers(epsilon, "epsilon must be a number or an array of numbers.")
+    if not ((target > 0) & ((target <= _LARGEST_EPSILON) | (target == math.inf))).all():
         raise ValueError(
-            f"epsilon must be at most {_LARGEST_EPSILON:g}, or infinite for no privacy."
+            f"epsilon must be in (0, {_LARGEST_EPSILON:g}], or infinite for no privacy."
         )
     one = pure_factor(adjacency) * n_steps
     if (one > _LARGEST_NOISE * target).any():

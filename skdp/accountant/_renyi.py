@@ -1,13 +1,12 @@
 """Renyi divergences of a list of Gaussian events, composed by addition, as a privacy profile."""
 
 import contextlib
-import functools
 import logging
 import math
 
 import numpy as np
 
-from skdp.accountant._divergences import largest_power, subsampled_log_moment
+from skdp.accountant._divergences import TabledProfile, subsampled_log_moment
 
 _INTEGER_ORDERS = tuple(
     np.unique(np.concatenate([np.arange(2, 65), np.geomspace(65, 1e5, 80).astype(int)])).tolist()
@@ -16,7 +15,7 @@ _INTEGER_ORDERS = tuple(
 _LARGEST_FRACTIONAL_ORDER = 10
 
 
-class RDPProfile:
+class RDPProfile(TabledProfile):
     """Profile of Renyi divergences, by the conversion of Canonne, Kamath and Steinke (2020).
 
     Every order gives a bound. Divergences are computed for the orders that a search for the best
@@ -49,14 +48,6 @@ class RDPProfile:
     def excess(self, epsilon, delta):
         """Positive where delta is too small for epsilon, and smooth."""
         return self._log_delta(epsilon) - math.log(delta)
-
-    def tpr(self, fpr):
-        return largest_power(fpr, *self._points)
-
-    @functools.cached_property
-    def _points(self):
-        grid = np.concatenate([[0.0], np.geomspace(1e-4, 700.0, 400)])
-        return grid, np.array([self.delta(float(epsilon)) for epsilon in grid])
 
     def _log_delta(self, epsilon):
         def bound(a):

@@ -6,8 +6,7 @@ import math
 import re
 
 from skdp._checks import check_real
-from skdp.accountant._events import EVENTS
-from skdp.accountant._selection_event import INSIDE, NoisyMaxEvent, SelectionEvent
+from skdp.accountant._selection_event import INSIDE, RELEASES
 
 # No colour but the notebook's own, so that light and dark themes both work.
 _CELL = "text-align:left;vertical-align:top;padding:2px 8px;white-space:normal"
@@ -20,17 +19,7 @@ _LIST = "margin:0;padding-left:1.2em"
 
 
 def report_html(title, entries):
-    """Write a table of titles and texts; a tuple of texts becomes a list.
-
-    Parameters
-    ----------
-    title : str
-    entries : iterable of (str, str or tuple of str)
-
-    Returns
-    -------
-    text : str
-    """
+    """Write a table of titles and texts; a tuple of texts becomes a list."""
     body = "".join(
         f'<tr style="background:transparent"><th scope="row" style="{_NAME}">{html.escape(name)}'
         f'</th><td style="{_CELL}">{_content(value)}</td></tr>'
@@ -70,47 +59,20 @@ _NUMBERS = {
 
 
 def explain_numbers(released):
-    """Say what the numbers are in the words for what was released.
-
-    Parameters
-    ----------
-    released : str
-        As a report's `event`.
-
-    Returns
-    -------
-    text : str
-    """
+    """Say what the numbers are in a report's words for what was released."""
     shown = [text for word, text in _NUMBERS.items() if f"{word}(" in released]
     return "; ".join([shown[0].replace("that of", "the number of", 1), *shown[1:]])
 
 
 def report_markdown(title, entries):
-    """Write a table of titles and texts, and below it a list for each tuple of texts.
-
-    Parameters
-    ----------
-    title : pair of str
-        Head of the table.
-    entries : iterable of (str, str or tuple of str)
-
-    Returns
-    -------
-    text : str
-        In GitHub's dialect, without headings.
-    """
-    entries = list(entries)
+    """Write a table of titles and texts, and below it a list for each tuple of texts."""
     table = [title, ("---", "---")]
     table += [pair for pair in entries if isinstance(pair[1], str)]
-    lines = [f"| {' | '.join(cells)} |" for cells in map(_cells, table)]
+    lines = [f"| {_plain(name)} | {_plain(text)} |" for name, text in table]
     for name, items in entries:
         if not isinstance(items, str):
             lines += ["", f"**{_plain(name)}**", "", *(f"- {_plain(item)}" for item in items)]
     return "\n".join(lines) + "\n"
-
-
-def _cells(row):
-    return [_plain(cell) for cell in row]
 
 
 def _plain(text):
@@ -121,7 +83,7 @@ def _plain(text):
 _COMPARED = ("sampling", "sampling_rate", "n_steps", "n_releases", "noise_multiplier", "mu")
 # Wording may change from one version to the next, and isn't compared.
 _DERIVED = ("event", *_COMPARED)
-_KINDS = {kind.__name__: kind for kind in (*EVENTS, NoisyMaxEvent, SelectionEvent)}
+_KINDS = {kind.__name__: kind for kind in RELEASES}
 _KINDS_INSIDE = {kind.__name__: kind for kind in INSIDE}
 _LONGEST_NAME = 40
 # By how much versions and machines may differ in what is derived.
@@ -130,24 +92,7 @@ _ROUNDING = 1e-9
 
 def write_entries(report):
     """Fields of a report and what is derived from them, as types that JSON knows."""
-    entries = {name: getattr(report, name) for name in (*_names(report), *_DERIVED)}
-    entries["events"] = _write_events(report.events)
-    return _json_safe(entries)
-
-
-def _write_events(events):
-    return [
-        {"type": type(event).__name__}
-        | {name: getattr(event, name) for name in _names(event)}
-        | _write_alternatives(event)
-        for event in events
-    ]
-
-
-def _write_alternatives(event):
-    if type(event) is not SelectionEvent:
-        return {}
-    return {"alternatives": [_write_events(events) for events in event.alternatives]}
+    return _json_safe({name: getattr(report, name) for name in (*_names(report), *_DERIVED)})
 
 
 def read_entries(cls, entries):
@@ -186,6 +131,9 @@ def _names(owner):
 def _json_safe(value):
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
+    if isinstance(value, RELEASES):
+        fields = {name: getattr(value, name) for name in _names(value)}
+        return _json_safe({"type": type(value).__name__, **fields})
     if isinstance(value, dict):
         return {key: _json_safe(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

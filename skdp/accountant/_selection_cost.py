@@ -3,7 +3,7 @@
 import functools
 import math
 
-from skdp._checks import check_count, check_real
+from skdp._checks import check_count, check_within, check_word
 from skdp.accountant._calibration import gaussian_mu, largest_within
 from skdp.accountant._events import GaussianEvent, LaplaceEvent
 from skdp.accountant._profile import ADJACENCIES, epsilon_of
@@ -19,14 +19,7 @@ _TOLERANCE, _EXACT_TOLERANCE = 2e-4, 1e-9
 
 
 def calibrate_selection(
-    epsilon,
-    delta,
-    *,
-    mean,
-    eta=-0.5,
-    trial_events=None,
-    adjacency="zero_out",
-    accountant="pld",
+    epsilon, delta, *, mean, eta=-0.5, trial_events=None, adjacency="zero_out", accountant="pld"
 ):
     """Epsilon and delta that a trial may have if the best of several is to be private.
 
@@ -74,17 +67,10 @@ def calibrate_selection(
     >>> round(trial[0], 3), round(calibrate(*trial) / calibrate(1.0, 1e-5), 2)
     (0.796, 1.4)
     """
-    epsilon, delta = check_real(epsilon, "epsilon"), check_real(delta, "delta")
-    if not _SMALLEST_EPSILON <= epsilon <= _LARGEST_EPSILON:
-        raise ValueError(
-            f"epsilon must be from {_SMALLEST_EPSILON:g} to {_LARGEST_EPSILON:g}, got {epsilon!r}."
-        )
-    if not 0 <= delta < 1:
-        raise ValueError(f"delta must be in [0, 1), got {delta!r}.")
-    if not isinstance(adjacency, str) or adjacency not in ADJACENCIES:
-        raise ValueError(f"adjacency must be one of {ADJACENCIES}, got {adjacency!r}.")
-    if not isinstance(accountant, str) or accountant not in ("pld", "rdp"):
-        raise ValueError(f"accountant must be 'pld' or 'rdp', got {accountant!r}.")
+    epsilon = check_within(epsilon, "epsilon", _SMALLEST_EPSILON, _LARGEST_EPSILON)
+    delta = check_within(delta, "delta", 0.0, 1.0, "[)")
+    check_word(adjacency, "adjacency", ADJACENCIES)
+    check_word(accountant, "accountant", ("pld", "rdp"))
     law = TruncatedNegativeBinomial.of_mean(mean, eta)
     if trial_events is None:
         if delta == 0:

@@ -3,11 +3,21 @@
 import decimal
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 from scipy.optimize import brentq
 
-from skdp._checks import check_count, check_real
-from skdp.accountant._events import Event, GaussianEvent, LaplaceEvent, checked_events, pure_factor
+from skdp._checks import check_count, check_fields, check_within
+from skdp.accountant._events import (
+    EVENTS,
+    Event,
+    GaussianEvent,
+    LaplaceEvent,
+    check_not_negative,
+    checked_events,
+    common_value,
+    pure_factor,
+)
 
 _LARGEST_ETA, _SMALLEST_ETA, _SMALLEST_RATE = 100.0, 1e-12, 1e-12
 # Digits of the law that is drawn from, and words of 64 bits of the uniform that draws.
@@ -54,15 +64,10 @@ class TruncatedNegativeBinomial:
     stopping_rate: float
 
     def __post_init__(self):
-        eta = check_real(self.eta, "eta")
-        if not -1 < eta <= _LARGEST_ETA:
-            raise ValueError(f"eta must be in (-1, {_LARGEST_ETA:g}], got {eta!r}.")
-        rate = check_real(self.stopping_rate, "stopping_rate")
-        if not _SMALLEST_RATE <= rate <= 1:
-            raise ValueError(f"stopping_rate must be in [{_SMALLEST_RATE:g}, 1], got {rate!r}.")
+        eta = check_within(self.eta, "eta", -1.0, _LARGEST_ETA, "(]")
         # Differences between powers would lose the digits of smaller ones.
         object.__setattr__(self, "eta", eta if abs(eta) >= _SMALLEST_ETA else 0.0)
-        object.__setattr__(self, "stopping_rate", rate)
+        check_fields(self, stopping_rate=partial(check_within, low=_SMALLEST_RATE, high=1.0))
 
     @classmethod
     def of_mean(cls, mean, eta):
@@ -85,14 +90,9 @@ class TruncatedNegativeBinomial:
         ValueError
             If no law that can be computed with has this mean.
         """
-        mean = check_real(mean, "mean")
-        if not mean >= 1:
-            raise ValueError(f"mean must be at least 1, got {mean!r}.")
+        mean = check_within(mean, "mean", 1.0, cls(eta, _SMALLEST_RATE).mean)
         if mean == 1:
             return cls(eta, 1.0)
-        longest = cls(eta, _SMALLEST_RATE).mean
-        if mean > longest:
-            raise ValueError(f"mean must be at most {longest:.3g} for eta={eta!r}.")
 
         def excess(log_rate):
             return cls(eta, math.exp(log_rate)).mean - mean
@@ -152,18 +152,8 @@ class TruncatedNegativeBinomial:
 def any_of(law, probability):
     """Probability that something happens in a trial at least, rounded up.
 
-    It is ``1 - f(1 - p)`` with the generating function ``f(x) = E[x^K]``.
-
-    Parameters
-    ----------
-    law : TruncatedNegativeBinomial
-    probability : float
-        That it happens in one trial.
-
-    Returns
-    -------
-    probability : float
-        At most `mean` times that of one trial.
+    It is ``1 - f(1 - p)`` with the generating function ``f(x) = E[x^K]``, and at most the mean of
+    the law times the probability of one trial.
     """
     if not law.odds:
         return probability
@@ -173,19 +163,7 @@ def any_of(law, probability):
 
 
 def any_of_inverse(law, probability):
-    """Probability of one trial that gives one of any trial, rounded down.
-
-    Parameters
-    ----------
-    law : TruncatedNegativeBinomial
-    probability : float
-        In [0, 1].
-
-    Returns
-    -------
-    probability : float
-        At most that of any trial.
-    """
+    """Probability of one trial that gives one of any trial, rounded down; see `any_of`."""
     if not law.odds:
         return probability
     grown = probability * (1 - _ROUNDING) * law.log_range
@@ -231,14 +209,10 @@ class NoisyMaxEvent(Event):
     is_pure = True
 
     def __post_init__(self):
-        noise = check_real(self.noise_multiplier, "noise_multiplier")
-        if not noise >= 0:
-            raise ValueError("noise_multiplier must not be negative.")
-        object.__setattr__(self, "noise_multiplier", noise)
-        object.__setattr__(self, "n_steps", check_count(self.n_steps, "n_steps"))
+        check_fields(self, noise_multiplier=check_not_negative, n_steps=check_count)
 
     def __str__(self):
-        return f"{self.n_steps} x NoisyMax(scale {self.noise_multiplier:.5g})"
+        return self._repeated(f"NoisyMax(scale {self.noise_multiplier:.5g})")
 
     def epsilon(self, adjacency):
         """Pure epsilon of all steps.
@@ -338,16 +312,13 @@ class SelectionEvent(Event):
             raise TypeError("alternatives must be a tuple of tuples of events.") from None
         if not alternatives or not all(alternatives):
             raise ValueError("alternatives must hold at least one event each, and one of them.")
-        for events in alternatives:
-            if not all(type(event) in INSIDE for event in events):
-                *names, last = (kind.__name__ for kind in INSIDE)
-                raise TypeError(f"alternatives must hold {', '.join(names)} or {last} themselves.")
-        alternatives = tuple(dict.fromkeys(checked_releases(events) for events in alternatives))
-        object.__setattr__(self, "alternatives", alternatives)
-        law = TruncatedNegativeBinomial(self.eta, self.stopping_rate)
+        name = "events of alternatives"
+        checked = dict.fromkeys(checked_events(events, INSIDE, name) for events in alternatives)
+        object.__setattr__(self, "alternatives", tuple(checked))
+        law = self.repetitions
         object.__setattr__(self, "eta", law.eta)
         object.__setattr__(self, "stopping_rate", law.stopping_rate)
-        object.__setattr__(self, "n_steps", check_count(self.n_steps, "n_steps"))
+        check_fields(self, n_steps=check_count)
 
     def __str__(self):
         trial = " or ".join(
@@ -408,8 +379,7 @@ class SelectionEvent(Event):
     @property
     def sampling(self):
         """How batches are drawn: as all trials do it, or "mixed"."""
-        found = {event.sampling for event in self.inside}
-        return found.pop() if len(found) == 1 else "mixed"
+        return common_value(event.sampling for event in self.inside) or "mixed"
 
     @property
     def inside(self):
@@ -435,14 +405,22 @@ class SelectionEvent(Event):
         return replace(self, alternatives=(together,) if group_size > 1 else self.alternatives)
 
 
+RELEASES = (*EVENTS, NoisyMaxEvent, SelectionEvent)
+
+
 def checked_releases(events):
     """Return events of any kind as a tuple after checking them again, see `checked_events`."""
-    return tuple(
-        replace(event)
-        if type(event) in (NoisyMaxEvent, SelectionEvent)
-        else checked_events((event,))[0]
-        for event in events
-    )
+    return checked_events(events, RELEASES, "events")
+
+
+def merged_events(events):
+    """Neighbouring equal events as one with more steps."""
+    merged = []
+    for event in events:
+        if merged and replace(merged[-1], n_steps=event.n_steps) == event:
+            event = replace(event, n_steps=merged.pop().n_steps + event.n_steps)
+        merged.append(event)
+    return tuple(merged)
 
 
 def both_directions(events):

@@ -8,10 +8,9 @@ import math
 
 import numpy as np
 
-from skdp.accountant._divergences import largest_power
+from skdp.accountant._divergences import bisected, largest_power
 from skdp.accountant._selection_event import any_of, any_of_inverse
 
-_BISECTIONS = 60
 _N_POINTS = 256
 # Deltas of which one is where the grid ends, the first of finite epsilon.
 _ENDS = (1e-16, 1e-13, 1e-10, 1e-7, 1e-4)
@@ -42,12 +41,7 @@ class SelectionProfile:
     ``delta(e) <= 1 - f(1 - delta_Q(max(e - (eta + 1) r, 0)))`` for every r such that
     ``1 + c delta_Q(r) <= exp(r)``, delta_Q being in the reverse direction. What is convex in
     exp(e) and below that is the second bound.
-
-    Parameters
-    ----------
-    trial : profile
-        The worse of both directions; it is asked for epsilons of at least 0.
-    repetitions : TruncatedNegativeBinomial
+    Of a trial is meant the worse of both directions, which is asked for epsilons of at least 0.
     """
 
     def __init__(self, trial, repetitions):
@@ -93,17 +87,12 @@ class SelectionProfile:
     @functools.cached_property
     def shift(self):
         """By how much more epsilon is than that of a trial, at deltas that go together."""
-        odds = self._repetitions.odds
-        high = math.log1p(odds * self._trial.delta(0.0))
-        low = 0.0
-        for _ in range(_BISECTIONS):
-            middle = (low + high) / 2
-            if not low < middle < high:
-                break
-            if math.log1p(odds * self._trial.delta(middle)) <= middle:
-                high = middle
-            else:
-                low = middle
+
+        def grown(epsilon):
+            return math.log1p(self._repetitions.odds * self._trial.delta(epsilon))
+
+        start = grown(0.0)
+        high = bisected(lambda epsilon: grown(epsilon) <= epsilon, 0.0, start, n_halvings=60)
         return (self._repetitions.eta + 1) * high * (1 + _ROUNDING)
 
     @property

@@ -15,7 +15,7 @@ def main(arguments=None):
     """Run a command and return its exit code."""
     options = _parser().parse_args(arguments)
     try:
-        print(_COMMANDS[options.command](options))
+        print(options.run(options))
     except (LedgerError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -23,12 +23,8 @@ def main(arguments=None):
 
 
 def _create(options):
-    terms = {name: getattr(options, name) for name in ("epsilon", "delta", "adjacency", "unit")}
-    return str(
-        PrivacyLedger(
-            options.path, **terms, dataset=options.dataset, allow_seeds=options.allow_seeds
-        )
-    )
+    names = ("epsilon", "delta", "adjacency", "unit", "dataset", "allow_seeds")
+    return str(PrivacyLedger(options.path, **{name: getattr(options, name) for name in names}))
 
 
 def _show(options):
@@ -41,9 +37,6 @@ def _report(options):
     return report.to_json() if options.json else report.to_text()
 
 
-_COMMANDS = {"create": _create, "show": _show, "report": _report}
-
-
 def _open(options):
     ledger = PrivacyLedger(options.path, dataset=options.dataset)
     return ledger.part(options.part) if getattr(options, "part", None) else ledger
@@ -54,12 +47,11 @@ def _parser():
         prog="python -m skdp.ledger", description="One privacy budget for all fits of a study."
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    create = commands.add_parser(
-        "create", help="make a ledger, or check that it is there with this budget"
-    )
+    create = commands.add_parser("create", help="make a ledger, or check that it has this budget")
     show = commands.add_parser("show", help="what is spent and left, and every charge")
     report = commands.add_parser("report", help="the guarantee, which is the budget")
-    for command in (create, show, report):
+    for command, run in ((create, _create), (show, _show), (report, _report)):
+        command.set_defaults(run=run)
         command.add_argument("path", help="the file")
         command.add_argument("--dataset", default="default", help="name of the records")
     for command in (show, report):

@@ -41,19 +41,10 @@ LEDGER_CONSTRAINT = [str, os.PathLike, LedgerParameter, None]
 
 
 class Account(NamedTuple):
-    """Where a fit is charged, and what is kept about it.
+    """Where a fit is charged, and what is kept about it: its class and scalar public parameters.
 
-    Parameters
-    ----------
-    ledger : PrivacyLedger
-    estimator : str
-        Name of the class.
-    parameters : dict
-        Scalar public parameters, by name.
-    states : tuple of str, default=None
-        Of a call in a stream: the names of the stream's states before (None if no ledger knows it)
-        and after. The charge that led to the first covers the call if no other call has begun
-        there.
+    Of a call in a stream, `states` names the stream's states before (None if no ledger knows it)
+    and after. The charge that led to the first covers the call if no other call has begun there.
     """
 
     ledger: LedgerParameter
@@ -64,17 +55,7 @@ class Account(NamedTuple):
     def charge(self, report, random_state, key=()):
         """Charge a fit, which goes on only if nothing is raised.
 
-        Parameters
-        ----------
-        report : skdp.accountant.PrivacyReport
-        random_state : None, int or numpy.random.RandomState
-        key : tuple of int, default=()
-            Of the stream, see `skdp._random.make_stream`.
-
-        Raises
-        ------
-        LedgerError
-            If the fit must not be made.
+        The key is that of its stream, see `skdp._random.make_stream`.
         """
         if repeats_rows():
             raise LedgerError(_BOOTSTRAP)
@@ -90,23 +71,8 @@ class Account(NamedTuple):
 def resolve_account(ledger, estimator, parameters):
     """Return the account of a fit, or None if nobody records it here.
 
-    Parameters
-    ----------
-    ledger : None, str, os.PathLike, PrivacyLedger or ALREADY_CHARGED
-        The estimator's parameter. None takes the environment variable SKDP_LEDGER, if it is set.
-    estimator : str
-        Name of the class.
-    parameters : dict
-        What `get_params` of the estimator gives; scalars are kept, but the random state.
-
-    Returns
-    -------
-    account : Account or None
-
-    Raises
-    ------
-    LedgerError
-        If the path leads to no ledger.
+    The ledger is the estimator's parameter, for which None takes the environment variable
+    SKDP_LEDGER, if it is set. Of the parameters, scalars are kept, but the random state.
     """
     ledger = named_ledger(ledger)
     if ledger is None or ledger is ALREADY_CHARGED:
@@ -115,14 +81,10 @@ def resolve_account(ledger, estimator, parameters):
         from skdp.ledger import PrivacyLedger
 
         ledger = PrivacyLedger(ledger)
-    kept = {
-        name: _plain(value)
-        for name, value in parameters.items()
-        if name.rpartition("__")[2] not in _LEFT_OUT
-    }
-    return Account(
-        ledger, estimator, {name: value for name, value in kept.items() if value is not None}
-    )
+    names = [name for name in parameters if name.rpartition("__")[2] not in _LEFT_OUT]
+    plain = {name: _plain(parameters[name]) for name in names}
+    kept = {name: value for name, value in plain.items() if value is not None}
+    return Account(ledger, estimator, kept)
 
 
 def named_ledger(ledger):
@@ -130,19 +92,13 @@ def named_ledger(ledger):
 
     Workers may have been started before the variable was set, or in another folder. So this is what
     a copy for them holds.
-
-    Raises
-    ------
-    LedgerError
-        If the environment variable counts, and is no absolute path.
     """
     if ledger is None:
         ledger = os.environ.get(_VARIABLE)
         if ledger is not None and not os.path.isabs(ledger):
             raise LedgerError(
-                f"{_VARIABLE} must be an absolute path: an empty one leads nowhere, and a relative "
-                "one to another file from each folder that a process is in. Give it the path of a "
-                "ledger, or unset it to fit without one."
+                f"{_VARIABLE} must be the absolute path of a ledger, as a relative one leads "
+                "elsewhere from each folder; unset it to fit without one."
             )
     return os.path.abspath(ledger) if isinstance(ledger, str | os.PathLike) and ledger else ledger
 

@@ -6,11 +6,13 @@ import os
 
 from skdp._checks import check_flag, check_real
 from skdp._random import random_name
+from skdp.accountant._report_formats import report_html
 from skdp.exceptions import BudgetExceededError, LedgerError
 from skdp.ledger import _records, _rules, _store, _text
 from skdp.ledger._account import LedgerParameter
 
 _USER_VARIABLE = "SKDP_LEDGER_USER"
+_DEFAULTS = {"adjacency": "zero_out", "unit": "one row", "allow_seeds": False}
 
 
 class PrivacyLedger(LedgerParameter):
@@ -100,30 +102,17 @@ class PrivacyLedger(LedgerParameter):
         self._path = _store.absolute(path)
         self._dataset = _records.check_name(dataset, "dataset")
         self._part = ""
-        wanted = {}
-        for name, value in (("epsilon", epsilon), ("delta", delta)):
-            if value is not None:
-                wanted[name] = check_real(value, name)
-        defaults = {"adjacency": "zero_out", "unit": "one row", "allow_seeds": False}
-        given = {
-            "adjacency": adjacency,
-            "unit": unit,
-            "allow_seeds": check_flag(allow_seeds, "allow_seeds"),
-        }
+        numbers = {"epsilon": epsilon, "delta": delta}
+        wanted = {name: check_real(x, name) for name, x in numbers.items() if x is not None}
+        allow_seeds = check_flag(allow_seeds, "allow_seeds")
+        given = {"adjacency": adjacency, "unit": unit, "allow_seeds": allow_seeds}
         if len(wanted) == 2:
             wanted |= given
-            self._create(wanted)
+            terms = dataclasses.asdict(_rules.make_terms(**wanted, salt=random_name()))
+            _store.create(self._path, self._dataset, {**terms, "time": _records.now()})
         else:
             # What is left out is the file's.
-            wanted |= {name: value for name, value in given.items() if value != defaults[name]}
-        self._check_terms(wanted)
-
-    def _create(self, wanted):
-        terms = _rules.make_terms(**wanted, salt=random_name())
-        entries = {**dataclasses.asdict(terms), "time": _records.now()}
-        _store.create(self._path, self._dataset, entries)
-
-    def _check_terms(self, wanted):
+            wanted |= {name: value for name, value in given.items() if value != _DEFAULTS[name]}
         terms = self._terms()
         for name, value in wanted.items():
             if value != getattr(terms, name):
@@ -297,7 +286,7 @@ class PrivacyLedger(LedgerParameter):
         LedgerError
             If the file can't be used.
         """
-        return _text.as_dict(self, *self._everything())
+        return _text.as_dict(self, *self._state(_records.read_charges))
 
     def _charge(self, report, *, estimator, parameters, seed, states=None):
         """Charge a fit, and keep what is public about it.
@@ -347,9 +336,6 @@ class PrivacyLedger(LedgerParameter):
             readers = (_records.read_totals, *more)
             return terms, *(read(file, self._dataset, self._part) for read in readers)
 
-    def _everything(self):
-        return self._state(_records.read_charges)
-
     def __eq__(self, other):
         if not isinstance(other, PrivacyLedger):
             return NotImplemented
@@ -369,13 +355,14 @@ class PrivacyLedger(LedgerParameter):
         return f"PrivacyLedger({shown})" + (f".part({self._part!r})" if self._part else "")
 
     def __str__(self):
-        return _text.plain(*self._summary())
+        title, entries = self._summary()
+        return "\n".join([title, *(f"{name:<10}{value}" for name, value in entries)])
 
     def _repr_html_(self):
-        return _text.as_html(*self._summary())
+        return report_html(*self._summary())
 
     def _summary(self):
-        return _text.summarise(self, *self._everything())
+        return _text.summarise(self, *self._state(_records.read_charges))
 
     def _key(self):
         return self._path, self._dataset, self._part

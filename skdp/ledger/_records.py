@@ -36,12 +36,8 @@ def checked(report):
 
 def check_name(name, parameter):
     """Return the name of a dataset or a part in its one spelling, or raise a ValueError."""
-    if (
-        not isinstance(name, str)
-        or not name.isprintable()
-        or not 0 < len(name) <= _LONGEST_NAME
-        or name != name.strip()
-    ):
+    is_short = isinstance(name, str) and 0 < len(name) <= _LONGEST_NAME
+    if not (is_short and name.isprintable() and name == name.strip()):
         raise ValueError(
             f"{parameter} must be a string of 1 to {_LONGEST_NAME} printable letters that neither "
             "begins nor ends with a space."
@@ -54,10 +50,8 @@ def read_terms(file, dataset, path):
     """Return the terms of a dataset's budget; a LedgerError says that there is none."""
     row = _store.find_budget(file, dataset)
     if row is None:
-        raise LedgerError(
-            f"the ledger {path!r} has no budget for the dataset {dataset!r}: "
-            f"{_store.HOW_TO_CREATE}."
-        )
+        problem = f"the ledger {path!r} has no budget for the dataset {dataset!r}"
+        raise LedgerError(f"{problem}: {_store.HOW_TO_CREATE}.")
     fields = {field.name: row[field.name] for field in dataclasses.fields(_rules.Terms)}
     terms = _rules.Terms(**{**fields, "allow_seeds": bool(row["allow_seeds"])})
     try:
@@ -102,9 +96,8 @@ def hash_seed(seed, terms, where):
         return None
     if not terms.allow_seeds:
         raise LedgerError(
-            f"{where} takes no fits with a seed (random_state): fits with equal seeds share their "
-            "noise, and together reveal what each hides. Fit with random_state=None, or make a "
-            "ledger with allow_seeds=True."
+            f"{where} takes no fits with a seed (random_state), as equal seeds share their noise: "
+            "fit with random_state=None, or make a ledger with allow_seeds=True."
         )
     if seed == UNKNOWN_SEED:
         return seed
@@ -120,12 +113,11 @@ def keep_seed(file, dataset, hashed, where):
         hashed == UNKNOWN_SEED and any(_store.select(file, any_kept, dataset))
     ):
         raise LedgerError(
-            f"two seeds might be equal in {where}, because a report of one that was charged by "
-            "charge() doesn't say what it is, and equal seeds have equal noise: take none."
+            f"two seeds might be equal in {where}, as a report charged by charge() doesn't say "
+            "which it had, and equal seeds have equal noise: take none."
         )
     if any(_store.select(file, kept, dataset, hashed)):
         raise LedgerError(
-            f"a fit with this seed was charged to {where} before, and would have the same noise: "
-            "take another seed, or better none."
+            f"a fit with this seed, and so the same noise, was charged to {where}: take no seed."
         )
     _store.insert(file, "seed", {"dataset": dataset, "hash": hashed})

@@ -9,6 +9,7 @@ the two to spend the rest on.
 import math
 from dataclasses import dataclass
 
+from skdp._checks import check_within
 from skdp.accountant import ErasureEvent, GaussianEvent, LaplaceEvent, PrivacyReport, calibrate
 from skdp.accountant._calibration import gaussian_mu
 from skdp.accountant._events import joint_erasure
@@ -46,16 +47,9 @@ _ROUNDING = 2e-9
 
 @dataclass(frozen=True)
 class Terms:
-    """A budget as it stands in the file.
+    """A budget as it stands in the file, with a salt for hashes of seeds.
 
-    Parameters
-    ----------
-    epsilon, delta, adjacency, unit, allow_seeds
-        See `PrivacyLedger`.
-    erasure : float
-        How far erasures may add up: fixed with the budget, before the first release.
-    salt : str
-        Of hashes of seeds.
+    How far erasures may add up is fixed with it, before the first release.
     """
 
     epsilon: float
@@ -109,10 +103,8 @@ class Terms:
 
 def make_terms(*, epsilon, delta, adjacency, **fields):
     """Return the terms of a new budget after checking them; a ValueError says what is wrong."""
-    if not 0 < epsilon < math.inf:
-        raise ValueError("epsilon must be positive and finite.")
-    if not 0 < delta < 1:
-        raise ValueError("delta must be in (0, 1): fits with Gaussian noise need one.")
+    check_within(epsilon, "epsilon", 0.0, math.inf, "()")
+    check_within(delta, "delta", 0.0, 1.0, "()")
     # Fits of labels are Gaussian, and erase nothing.
     erasure = 0.0 if adjacency == "replace_label" else gaussian_budget(epsilon, delta).erasure
     terms = Terms(epsilon=epsilon, delta=delta, erasure=erasure, adjacency=adjacency, **fields)
@@ -122,46 +114,29 @@ def make_terms(*, epsilon, delta, adjacency, **fields):
 
 
 def assess(report, terms):
-    """Return what a fit costs under the terms of a budget.
-
-    Returns
-    -------
-    cost : GaussianCost
-
-    Raises
-    ------
-    LedgerError
-        If fits like this aren't counted there.
-    """
+    """Return the `GaussianCost` of a fit under the terms of a budget that counts such fits."""
     if report.unit != terms.unit or (
         "replace_label" in (report.adjacency, terms.adjacency)
         and report.adjacency != terms.adjacency
     ):
         raise LedgerError(
-            f"this ledger counts fits that protect {terms.unit} ({terms.adjacency}), and this fit "
-            f"protects {report.unit} ({report.adjacency}); the two can't be added up. Give it a "
-            "ledger of its own, in another file or with another dataset=."
+            f"this ledger counts fits that protect {terms.unit} ({terms.adjacency}), and this one "
+            f"protects {report.unit} ({report.adjacency}): give it a ledger of its own, in another "
+            "file or with another dataset=."
         )
     try:
         return cost_of_report(report, terms.adjacency, erasure=FIT_SHARE * terms.limits.erasure)
-    except ErasureTooSmallError as error:
-        advice = _least_delta(error.least / FIT_SHARE)
-        raise LedgerError(f"this fit's cost can't be bounded: {error}{advice}") from error
     except ValueError as error:
-        raise LedgerError(f"this fit's cost can't be bounded: {error}") from error
+        is_sampled = isinstance(error, ErasureTooSmallError)
+        advice = _least_delta(error.least / FIT_SHARE) if is_sampled else ""
+        raise LedgerError(f"this fit's cost can't be bounded: {error}{advice}") from error
 
 
 @dataclass(frozen=True)
 class Total:
-    """Sums over charges that one record may have met.
+    """Sums of squared mu and of erasures over charges that one record may have met.
 
-    Parameters
-    ----------
-    square, erasure : float
-        Sums of squared mu and of erasures.
-    n_charges : int
-    alone : float
-        Epsilon of a fit that was taken for a whole budget, or 0.
+    `alone` is the epsilon of a fit that was taken for a whole budget, or 0.
     """
 
     square: float = 0.0
@@ -193,15 +168,7 @@ class Total:
 
 
 def joint_totals(sums, part):
-    """Return the totals that a charge adds to.
-
-    Parameters
-    ----------
-    sums : dict of str to Total
-        By part; "" is what was charged to all records.
-    part : str
-        "" means all records, and so every part.
-    """
+    """Return the totals that a charge to a part adds to; "" means all records, and every part."""
     whole = sums.get("", Total())
     if part:
         return [whole + sums.get(part, Total())]
@@ -231,10 +198,9 @@ def share_of(cost, terms):
 def n_more(cost, totals, terms):
     """Return how many fits of this cost could follow."""
     limits = terms.limits
-    pairs = (
-        (cost.mu**2, limits.mu**2 - max(total.square for total in totals)),
-        (cost.erasure, limits.erasure - max(total.erasure for total in totals)),
-    )
+    square = limits.mu**2 - max(total.square for total in totals)
+    erasure = limits.erasure - max(total.erasure for total in totals)
+    pairs = (cost.mu**2, square), (cost.erasure, erasure)
     shares = [max(left, 0.0) / one for one, left in pairs if one > 0]
     # One more than what rounding leaves, and down to what is taken.
     found = 1 + int(min([_MANY, *shares]))
@@ -248,11 +214,6 @@ def admit(report, cost, totals, terms, where):
 
     Such a fit was decided on when there was nothing yet to look at, and nothing can follow: its
     own guarantee counts, which for sampled batches is better than its cost.
-
-    Raises
-    ------
-    BudgetExceededError
-        If it may not be made.
     """
     if _take(cost, totals, terms.limits):
         return None

@@ -6,6 +6,7 @@ it would drop this process's locks.
 """
 
 import contextlib
+import itertools
 import os
 import stat
 import time
@@ -19,15 +20,12 @@ _WAIT_SECONDS = 30.0
 _RETRY_SECONDS = 0.01
 _FIRST_SCHEMA = (
     """CREATE TABLE budget (
-        dataset TEXT PRIMARY KEY,
+        dataset TEXT PRIMARY KEY, adjacency TEXT NOT NULL, unit TEXT NOT NULL,
+        salt TEXT NOT NULL, time TEXT NOT NULL,
         epsilon REAL NOT NULL CHECK (typeof(epsilon) = 'real' AND epsilon >= 0),
         delta REAL NOT NULL CHECK (typeof(delta) = 'real' AND delta > 0 AND delta < 1),
         erasure REAL NOT NULL CHECK (typeof(erasure) = 'real' AND erasure >= 0),
-        adjacency TEXT NOT NULL,
-        unit TEXT NOT NULL,
-        allow_seeds INTEGER NOT NULL CHECK (allow_seeds IN (0, 1)),
-        salt TEXT NOT NULL,
-        time TEXT NOT NULL
+        allow_seeds INTEGER NOT NULL CHECK (allow_seeds IN (0, 1))
     )""",
     # Rows are in the order in which they were charged, whatever the clock said.
     """CREATE TABLE charge (
@@ -36,15 +34,9 @@ _FIRST_SCHEMA = (
         part TEXT NOT NULL,
         mu REAL NOT NULL CHECK (typeof(mu) = 'real' AND mu >= 0),
         erasure REAL NOT NULL CHECK (typeof(erasure) = 'real' AND erasure >= 0),
-        alone REAL,
-        time TEXT NOT NULL,
-        estimator TEXT NOT NULL,
-        parameters TEXT NOT NULL,
-        epsilon REAL NOT NULL,
-        delta REAL NOT NULL,
-        report TEXT NOT NULL,
-        process INTEGER NOT NULL,
-        user TEXT
+        alone REAL, time TEXT NOT NULL, estimator TEXT NOT NULL, parameters TEXT NOT NULL,
+        epsilon REAL NOT NULL, delta REAL NOT NULL, report TEXT NOT NULL,
+        process INTEGER NOT NULL, user TEXT
     )""",
     "CREATE INDEX charge_of_part ON charge (dataset, part, mu, erasure, alone)",
     "CREATE TABLE seed (dataset TEXT, hash TEXT, PRIMARY KEY (dataset, hash))",
@@ -60,15 +52,15 @@ _SCHEMAS = (
     (
         # Of each charge for a stream, the state that the last call which it covers has left.
         """CREATE TABLE stream (
-            name TEXT PRIMARY KEY,
-            charge INTEGER NOT NULL REFERENCES charge (id)
+            name TEXT PRIMARY KEY, charge INTEGER NOT NULL REFERENCES charge (id)
         )""",
     ),
 )
 SCHEMA_VERSION = len(_SCHEMAS)
+_LOCKED = f"is locked by another process, for more than {_WAIT_SECONDS:g} seconds"
 _WORDS = {
-    "SQLITE_BUSY": f"is locked by another process, for more than {_WAIT_SECONDS:g} seconds",
-    "SQLITE_LOCKED": f"is locked by another process, for more than {_WAIT_SECONDS:g} seconds",
+    "SQLITE_BUSY": _LOCKED,
+    "SQLITE_LOCKED": _LOCKED,
     "SQLITE_READONLY": "is read-only, or lies in a folder that is",
     "SQLITE_FULL": "can't grow: the disk is full",
     "SQLITE_CORRUPT": "is damaged; take the last backup, and add what was charged since",
@@ -93,18 +85,9 @@ def absolute(path):
 def transaction(path, *, write):
     """Give the connection of one transaction, which ends when the block does.
 
-    Parameters
-    ----------
-    path : str
-        An existing ledger.
-    write : bool
-        Whether nobody else may write from the beginning on.
-
-    Raises
-    ------
-    LedgerError
-        If the file can't be used, or isn't in its place at the end; what was written is then
-        undone or of no use, and in both cases the caller must not go on.
+    Where it writes, nobody else may write from the beginning on. A LedgerError says that the file
+    can't be used, or isn't in its place at the end; what was written is then undone or of no use,
+    and in both cases the caller must not go on.
     """
     before = _identity(path)
     if before is None:
@@ -129,29 +112,14 @@ HOW_TO_CREATE = (
 
 
 def create(path, dataset, entries):
-    """Write a budget, in a new file if there is none, unless the file has one for the dataset.
-
-    Parameters
-    ----------
-    path : str
-    dataset : str
-    entries : dict
-        The other columns of the budget.
-
-    Returns
-    -------
-    is_new : bool
-        Whether it was written.
-    """
+    """Write a budget, in a new file if there is none, unless the file has one for the dataset."""
     with _connection(path, "rwc") as connection:
         _give_up_log(connection, path, write=True)
         connection.execute("BEGIN IMMEDIATE")
         _complete(connection, _read_version(connection, path))
-        is_new = find_budget(connection, dataset) is None
-        if is_new:
+        if find_budget(connection, dataset) is None:
             insert(connection, "budget", {"dataset": dataset, **entries})
         connection.execute("COMMIT")
-    return is_new
 
 
 def insert(connection, table, entries):
@@ -174,16 +142,10 @@ def select(connection, query, *values):
         yield dict(zip(names, row, strict=True))
 
 
-def _sqlite3():
-    """Import SQLite where it is needed, which most programs don't."""
-    import sqlite3
-
-    return sqlite3
-
-
 @contextlib.contextmanager
 def _connection(path, mode):
-    sqlite3 = _sqlite3()
+    import sqlite3
+
     try:
         connection = sqlite3.connect(
             f"{Path(path).as_uri()}?mode={mode}",
@@ -202,11 +164,10 @@ def _connection(path, mode):
 
 
 def _explain(error, path):
-    if _kind(error) == "SQLITE_CANTOPEN":
-        if os.path.isdir(path):
-            return "is a folder"
-        if not os.path.isdir(os.path.dirname(path)):
-            return "lies in a folder that doesn't exist"
+    if _kind(error) == "SQLITE_CANTOPEN" and os.path.isdir(path):
+        return "is a folder"
+    if _kind(error) == "SQLITE_CANTOPEN" and not os.path.isdir(os.path.dirname(path)):
+        return "lies in a folder that doesn't exist"
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     return _WORDS.get(_kind(error), f"can't be used ({name}: {error})")
 
@@ -229,7 +190,7 @@ def _give_up_log(connection, path, write):
         try:
             # SQLite's own waiting isn't for this.
             connection.execute("PRAGMA journal_mode = DELETE")
-        except _sqlite3().OperationalError as error:
+        except connection.OperationalError as error:
             if not write:
                 return
             if _kind(error) != "SQLITE_BUSY" or time.monotonic() > end:
@@ -241,9 +202,8 @@ def _complete(connection, version):
     """Add what a ledger of this version lacks: all that there is to an empty file, which has 0."""
     if version == SCHEMA_VERSION:
         return
-    for statements in _SCHEMAS[version:]:
-        for statement in statements:
-            connection.execute(statement)
+    for statement in itertools.chain(*_SCHEMAS[version:]):
+        connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
@@ -253,10 +213,7 @@ def _read_version(connection, path):
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if kind == APPLICATION_ID:
         if version > SCHEMA_VERSION:
-            raise LedgerError(
-                f"{_quoted(path)} was made by a newer skdp (its schema is {version}, this one "
-                f"knows {SCHEMA_VERSION}): install a newer one."
-            )
+            raise LedgerError(f"{_quoted(path)} was made by a newer skdp: install a newer one.")
         return version
     (n_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if kind or version or n_tables:
@@ -272,10 +229,7 @@ def _identity(path):
     except OSError as error:
         raise LedgerError(f"{_quoted(path)} can't be reached: {error.strerror}.") from error
     if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
-        raise LedgerError(
-            f"{_quoted(path)} has several names (hard links): who opens it by different ones isn't "
-            "kept apart. Delete all but one."
-        )
+        raise LedgerError(f"{_quoted(path)} has several names (hard links): delete all but one.")
     return found.st_dev, found.st_ino
 
 

@@ -378,7 +378,7 @@ def test_no_noise_and_no_signal():
 
 def test_bad_arguments():
     event = GaussianEvent(1.0)
-    with pytest.raises(TypeError, match=r"instances of GaussianEvent, .* or ErasureEvent"):
+    with pytest.raises(TypeError, match=r"instances of GaussianEvent, .* or SelectionEvent"):
         gaussian_cost((_Free(1.0),), "zero_out", erasure=0.0)
     for adjacency in ("nobody", None, ["zero_out"]):
         with pytest.raises(ValueError, match="adjacency"):

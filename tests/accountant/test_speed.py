@@ -30,14 +30,14 @@ def composed(monkeypatch):
     for cached in (calibration._calibrate, epsilon_of, _build_profile):
         cached.cache_clear()
     sizes = []
-    original = loss_distribution._composed_pmf
+    original = loss_distribution._repeated
 
     def counted(*arguments):
         pmf = original(*arguments)
         sizes.append(pmf.size)
         return pmf
 
-    monkeypatch.setattr(loss_distribution, "_composed_pmf", counted)
+    monkeypatch.setattr(loss_distribution, "_repeated", counted)
     return sizes
 
 
