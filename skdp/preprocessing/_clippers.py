@@ -8,12 +8,11 @@ from sklearn.base import OneToOneFeatureMixin
 from skdp._bounds import row_norms
 from skdp._checks import check_bounds, check_feature_bounds, check_positive, check_real
 from skdp._estimator import BUDGET_CONSTRAINTS
+from skdp._plans._base import NORM_KEY, QUANTILE_KEY
 from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
 from skdp.preprocessing._base import DTYPES, NumberTransformer
 from skdp.preprocessing._bounded import same_bounds, shorten_rows, type_that_holds
 from skdp.preprocessing._plan import (
-    NormPlan,
-    QuantilePlan,
     geometric_edges,
     linear_edges,
     logarithmic_edges,
@@ -226,12 +225,9 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         bounds = check_feature_bounds(self.feature_bounds, n_features)
         if self.scale not in _GRIDS:
             raise ValueError("scale must be 'linear' or 'log'.")
+        grid = _GRIDS[self.scale]
         return plan_quantiles(
-            self._budget(),
-            n_rows=n_rows,
-            grid=_GRIDS[self.scale],
-            bounds=bounds,
-            kind=QuantilePlan,
+            self._budget(), n_rows=n_rows, grid=grid, bounds=bounds, key=QUANTILE_KEY
         )
 
 
@@ -424,5 +420,5 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         bounds = check_bounds(self.norm_bounds, "norm_bounds")
         bounds = tuple(np.array([check_positive(end, "norm_bounds")]) for end in bounds)
         return plan_quantiles(
-            self._budget(), n_rows=n_rows, grid=geometric_edges, bounds=bounds, kind=NormPlan
+            self._budget(), n_rows=n_rows, grid=geometric_edges, bounds=bounds, key=NORM_KEY
         )

@@ -19,22 +19,15 @@ _AUTO = "auto"
 
 
 def find_gaps(X, missing_values=np.nan):
-    """Return where entries are missing, as a boolean array.
-
-    Parameters
-    ----------
-    X : ndarray
-    missing_values : scalar, default=nan
-        NaN stands for None and pandas' NA and NaT, too.
-    """
-    if not _is_gap(missing_values):
+    """Return where entries are missing; NaN stands for None and pandas' NA and NaT, too."""
+    if not is_gap(missing_values):
         return quietly(lambda: np.asarray(missing_values == X, dtype=bool) & np.ones(X.shape, bool))
     if X.dtype.kind == "f":
         return np.isnan(X)
     if X.dtype.kind != "O":
         return np.zeros(X.shape, dtype=bool)
     # Where a gap is compared, newer NumPy may warn: of the data.
-    return quietly(lambda: np.frompyfunc(_is_gap, 1, 1)(X).astype(bool))
+    return quietly(lambda: np.frompyfunc(is_gap, 1, 1)(X).astype(bool))
 
 
 def dtype_to_read(X):
@@ -140,7 +133,8 @@ def _as_number(value):
 _READERS = ((_as_number, (Real, np.bool_)), (str, str))
 
 
-def _is_gap(value):
+def is_gap(value):
+    """Tell whether a value stands for a gap: NaN, None, or pandas' NA or NaT."""
     # Most entries, and fast.
     if type(value) is str:
         return False

@@ -214,6 +214,8 @@ class DPOneHotEncoder(PrivateTransformer):
         # 1. scikit-learn's contract
         X = self._read(X, reset=True)
         categories = check_categories(self.categories, X.shape[1])
+        self._n_last = int(self.handle_unknown == _INFREQUENT)
+        most = self.max_categories and self.max_categories - self._n_last
 
         # 2. bound the data: a record is in one category of each column
         records = present_records(X)
@@ -235,10 +237,9 @@ class DPOneHotEncoder(PrivateTransformer):
                 noise=stream,
             )
             for j, released in zip(searched, found, strict=True):
-                categories[j], counts[j] = keep_largest(*released, plan.most)
+                categories[j], counts[j] = keep_largest(*released, most)
 
         # 5. publish
-        self._n_last = int(self.handle_unknown == _INFREQUENT)
         self.categories_ = [as_array(listed) for listed in categories]
         self.category_counts_ = counts
         self.privacy_report_ = plan.report(reproducible=self.random_state is not None)
@@ -326,15 +327,11 @@ class DPOneHotEncoder(PrivateTransformer):
 
     def _plan(self, n_rows, n_features):
         n_discovered = check_categories(self.categories, n_features).count(None)
-        most = self.max_categories
-        if most is not None and self.handle_unknown == _INFREQUENT:
-            most -= 1
         return plan_encoder(
             self._budget(),
             n_rows=n_rows,
             n_discovered=n_discovered,
             min_frequency=self.min_frequency,
-            most=most,
         )
 
     def _read(self, X, *, reset):
