@@ -1,11 +1,16 @@
-"""Pipelines without names."""
+"""Pipelines with one budget."""
+
+import re
+import warnings
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.metaestimators import available_if
 
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
+from skdp._plans._base import LARGE_DELTA
 from skdp._sklearn import StrOptions, _fit_context
+from skdp.exceptions import PrivacyWarning
 from skdp.linear_model._base import RowPrivateEstimator
 from skdp.pipeline._budget import (
     assign_budgets,
@@ -16,10 +21,15 @@ from skdp.pipeline._budget import (
     plan_steps,
     share_ledger,
     sizes_of,
-    told,
 )
-from skdp.pipeline._chain import fit_chain, fit_last, pass_bounds, refuse_further
-from skdp.pipeline._numbers import PipelineOfFloats, as_floats
+from skdp.pipeline._chain import (
+    PipelineOfFloats,
+    as_floats,
+    fit_chain,
+    fit_last,
+    pass_bounds,
+    refuse_further,
+)
 from skdp.pipeline._plan import PipelineBudget
 from skdp.pipeline._steps import (
     check_leaks,
@@ -30,16 +40,12 @@ from skdp.pipeline._steps import (
     width_after,
 )
 
+_LARGE_DELTA = re.escape(LARGE_DELTA.partition("{")[0])
 
-def _last_has(name):
-    """Return a check that the last step has a method."""
 
-    def check(pipeline):
-        # Its error is the one to be seen.
-        getattr(pipeline._final_estimator, name)
-        return True
-
-    return check
+def _fits_and_predicts(pipeline):
+    # Its error is the one to be seen.
+    return bool(pipeline._final_estimator.fit_predict)
 
 
 def _transforms(pipeline):
@@ -236,7 +242,9 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
             # 4. solve
             given = assign_budgets(plan, step_list(rest), streams)
-            with told():
+            with warnings.catch_warnings():
+                # The plan has told that.
+                warnings.filterwarnings("ignore", _LARGE_DELTA, PrivacyWarning)
                 rows, bounds = fit_chain(rest[:-1], rows, y, bounds)
                 pass_bounds(rest[-1][1], bounds)
                 name, last = rest[-1]
@@ -281,7 +289,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         """
         return self.fit(X, y, **params).transform(X)
 
-    @available_if(_last_has("fit_predict"))
+    @available_if(_fits_and_predicts)
     def fit_predict(self, X, y=None, **params):
         """Fit all steps, privately, and return what the last one says of X, which isn't private.
 
@@ -336,7 +344,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             return super().__getitem__(ind)
         if ind.step not in (1, None):
             raise ValueError("Pipeline slicing only supports a step of 1")
-        return type(self)(self.steps[ind], **self._options())
+        options = self.get_params(deep=False) | {"steps": self.steps[ind]}
+        return type(self)(**options)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -345,13 +354,9 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             kind.poor_score = is_private(self)
         return tags
 
-    def _options(self):
-        parameters = self.get_params(deep=False)
-        return {name: value for name, value in parameters.items() if name != "steps"}
-
     def _plan(self, n_rows, n_features, n_outputs=1):
         """Return the plan of a fit on rows of such sizes."""
-        check_leaks(step_list(self.steps), tuple(self.allow))
+        self._uncovered()
         steps = step_list(fresh_steps(self))
         n_before = n_public(steps)
         width = n_features
@@ -373,11 +378,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
     def _assumed(self):
         """Return what the steps assume public besides what plans do."""
-        said = (
-            words
-            for leaf in private_leaves(step_list(self.steps))
-            for words in leaf.estimator._assumed()
-        )
+        leaves = private_leaves(step_list(self.steps))
+        said = (words for leaf in leaves for words in leaf.estimator._assumed())
         return tuple(dict.fromkeys(said))
 
     def _preview(self, *sizes):
