@@ -136,7 +136,7 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints = {  # noqa: RUF012
-        "data_norm": [Interval(Real, 1e-30, 1e30, closed="both")],
+        "data_norm": [Interval(Real, 1e-30, 1e30, closed="both")]
     }
 
     def __init__(self, data_norm=1.0):
