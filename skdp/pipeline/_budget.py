@@ -135,12 +135,8 @@ def plan_steps(budget, shares, steps, *, n_rows, width, n_outputs, stand_in):
         Of a last step that predicts.
     stand_in : int
         In place of widths that aren't known: what a step may spend doesn't depend on them.
-
-    Returns
-    -------
-    plan : PipelinePlan
     """
-    private_steps = []
+    private_steps, leaves = [], []
     for step in steps:
         for leaf, n_columns in widths(step, width):
             if leaf.is_frozen or not isinstance(leaf.estimator, RecordPrivateEstimator):
@@ -150,17 +146,12 @@ def plan_steps(budget, shares, steps, *, n_rows, width, n_outputs, stand_in):
             if releases(budget.epsilon, budget.delta):
                 # Nothing that is released comes before the first step.
                 is_exact = leaf is steps[0] and n_columns is not None
-                private_steps.append((leaf, releases, is_exact))
+                private_steps.append(PrivateStep(leaf.path, releases, is_exact))
+                leaves.append(leaf)
         width = width_after(step, width)
-    leaves = [leaf for leaf, *_ in private_steps]
     if len(leaves) == 1:
         budget = dataclasses.replace(budget, accountant=leaves[0].estimator.accountant)
-    resolved = resolve_shares(shares, leaves)
-    planned = [
-        PrivateStep(leaf.path, share, releases, is_exact)
-        for (leaf, releases, is_exact), share in zip(private_steps, resolved, strict=True)
-    ]
-    return plan_pipeline(budget, planned, n_rows=n_rows)
+    return plan_pipeline(budget, private_steps, resolve_shares(shares, leaves), n_rows=n_rows)
 
 
 def releases_of(step, adjacency, n_rows, n_features, n_outputs):

@@ -52,8 +52,6 @@ class PrivateStep:
 
     # Its path in the pipeline.
     name: str
-    # Of the squared mu of all.
-    share: float
     # Gives for an epsilon and a delta the events of a fit with them.
     releases: Callable
     # Whether these are known beforehand, and nothing that is released changes them.
@@ -158,19 +156,16 @@ class PipelinePlan(Plan):
         )
 
 
-def plan_pipeline(budget, steps, *, n_rows):
+def plan_pipeline(budget, steps, shares, *, n_rows):
     """Plan what each step may spend, so that all together spend the budget.
 
     Parameters
     ----------
     budget : PipelineBudget
     steps : list of PrivateStep
+    shares : list of float
+        Of the squared mu of all, one for each step.
     n_rows : int
-
-    Raises
-    ------
-    ValueError
-        If there is no step that learns, or the budget is too small to be shared.
     """
     if not steps:
         raise ValueError(
@@ -185,8 +180,8 @@ def plan_pipeline(budget, steps, *, n_rows):
     erasures = [_erasure(step, budget) for step in steps]
     mu = gaussian_budget(budget.epsilon, delta, erasure=joint_erasure(erasures)).mu
     parts = []
-    for step, erasure in zip(steps, erasures, strict=True):
-        cost = GaussianCost(math.sqrt(step.share) * mu, erasure)
+    for step, share, erasure in zip(steps, shares, erasures, strict=True):
+        cost = GaussianCost(math.sqrt(share) * mu, erasure)
         epsilon = _fill(step.name, step.releases, cost, delta, adjacency)
         parts.append(StepBudget(step.name, epsilon, delta, cost.events(), cost))
     return PipelinePlan(budget=budget, n_rows=n_rows, parts=tuple(parts))
