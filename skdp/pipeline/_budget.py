@@ -14,7 +14,7 @@ from skdp._sklearn import quietly, refuse_foreign
 from skdp._targets import encode_labels
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._base import RowPrivateEstimator
-from skdp.pipeline._chain import reset_bounds
+from skdp.pipeline._chain import fit_last, reset_bounds
 from skdp.pipeline._plan import PrivateStep, plan_pipeline
 from skdp.pipeline._steps import (
     SEPARATOR,
@@ -120,7 +120,7 @@ def share_ledger(pipeline, ledger):
                 leaf.estimator.set_params(ledger=ledger)
 
 
-def plan_steps(budget, shares, steps, *, n_rows, width, n_outputs, stand_in):
+def plan_steps(budget, shares, steps, width, sizes):
     """Plan the steps from the first private one on.
 
     Parameters
@@ -128,20 +128,19 @@ def plan_steps(budget, shares, steps, *, n_rows, width, n_outputs, stand_in):
     budget : PipelineBudget
     shares : "auto", dict or sequence of float
     steps : list of Step
-    n_rows : int
     width : int or None
         Number of columns that the first of them gets, None if it isn't known.
-    n_outputs : int
-        Of a last step that predicts.
-    stand_in : int
-        In place of widths that aren't known: what a step may spend doesn't depend on them.
+    sizes : tuple of int
+        As `sizes_of` gives them. The number of features stands in for widths that aren't known:
+        what a step may spend doesn't depend on them.
     """
+    n_rows, stand_in, n_outputs = sizes
     private_steps, leaves = [], []
     for step in steps:
         for leaf, n_columns in widths(step, width):
             if leaf.is_frozen or not isinstance(leaf.estimator, RecordPrivateEstimator):
                 continue
-            n_features = n_columns or declared_width(leaf.estimator) or stand_in
+            n_features = n_columns or declared_width(leaf.estimator) or stand_in or 1
             releases = releases_of(leaf.estimator, budget.adjacency, n_rows, n_features, n_outputs)
             if releases(budget.epsilon, budget.delta):
                 # Nothing that is released comes before the first step.
@@ -189,8 +188,12 @@ def assign_budgets(plan, steps, streams):
     return given
 
 
-def fit_model(plan, name, model, X, y, n_outputs):
-    """Fit a private model that is the last step, whose design may have become known just now."""
+def fit_model(plan, step, X, y, n_outputs):
+    """Fit the last step; the design of a private model may have become known just now."""
+    name, model = step
+    if not isinstance(model, RowPrivateEstimator):
+        fit_last(step, X, y)
+        return
     (part,) = [part for part in plan.parts if part.name == name]
     adjacency = plan.budget.adjacency
     releases = releases_of(model, adjacency, plan.n_rows, X.shape[1], n_outputs)

@@ -159,14 +159,14 @@ def _of_chain(pipeline):
 def _of_columns(transformer):
     if transformer.transformer_weights:
         return NOTHING
-    # In the order of the output.
     slices = transformer.output_indices_
-    parts = [
-        (slices[name].start, step)
+    parts = {
+        slices[name].start: step
         for name, step, _ in transformer.transformers_
         if slices[name].start != slices[name].stop
-    ]
-    return _side_by_side(step for _, step in sorted(parts, key=lambda part: part[0]))
+    }
+    # In the order of the output.
+    return _side_by_side(parts[start] for start in sorted(parts))
 
 
 def _of_union(union):

@@ -11,7 +11,6 @@ from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_priva
 from skdp._plans._base import LARGE_DELTA
 from skdp._sklearn import StrOptions, _fit_context
 from skdp.exceptions import PrivacyWarning
-from skdp.linear_model._base import RowPrivateEstimator
 from skdp.pipeline._budget import (
     assign_budgets,
     collect_events,
@@ -26,7 +25,6 @@ from skdp.pipeline._chain import (
     PipelineOfFloats,
     as_floats,
     fit_chain,
-    fit_last,
     pass_bounds,
     refuse_further,
 )
@@ -216,7 +214,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         refuse_further(params)
         self._validate_steps()
         X = as_floats(X)
-        n_rows, n_features, n_outputs = sizes_of(X, y, self._final_estimator)
+        sizes = sizes_of(X, y, self._final_estimator)
         uncovered = self._uncovered()
         steps = fresh_steps(self)
 
@@ -229,15 +227,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
                 pass_bounds(rest[0][1], bounds)
 
             # 3. plan from public numbers
-            plan = plan_steps(
-                self._budget(),
-                self.shares,
-                step_list(rest),
-                n_rows=n_rows,
-                width=n_columns_of(rows),
-                n_outputs=n_outputs,
-                stand_in=max(n_features, 1),
-            )
+            width = n_columns_of(rows)
+            plan = plan_steps(self._budget(), self.shares, step_list(rest), width, sizes)
             streams = plan.start(self.random_state).spawn(len(plan.parts))
 
             # 4. solve
@@ -247,11 +238,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
                 warnings.filterwarnings("ignore", _LARGE_DELTA, PrivacyWarning)
                 rows, bounds = fit_chain(rest[:-1], rows, y, bounds)
                 pass_bounds(rest[-1][1], bounds)
-                name, last = rest[-1]
-                if isinstance(last, RowPrivateEstimator):
-                    fit_model(plan, name, last, rows, y, n_outputs)
-                else:
-                    fit_last((name, last), rows, y)
+                fit_model(plan, rest[-1], rows, y, n_outputs=sizes[-1])
 
         # 5. publish
         self.steps = steps
@@ -362,15 +349,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         width = n_features
         for step in steps[:n_before]:
             width = width_after(step, width)
-        return plan_steps(
-            self._budget(),
-            self.shares,
-            steps[n_before:],
-            n_rows=n_rows,
-            width=width,
-            n_outputs=n_outputs,
-            stand_in=n_features,
-        )
+        sizes = n_rows, n_features, n_outputs
+        return plan_steps(self._budget(), self.shares, steps[n_before:], width, sizes)
 
     def _budget(self):
         promised = self.epsilon, self.delta, self.adjacency

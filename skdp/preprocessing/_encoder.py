@@ -229,13 +229,8 @@ class DPOneHotEncoder(PrivateTransformer):
         counts = [np.empty(0) for _ in categories]
         searched = [j for j, listed in enumerate(categories) if listed is None]
         if searched:
-            found = release_counts(
-                [columns[j] for j in searched],
-                [None] * len(searched),
-                threshold=plan.threshold,
-                mechanism=plan.mechanisms["counts"],
-                noise=stream,
-            )
+            of_searched = [columns[j] for j in searched]
+            found = release_counts(of_searched, [None] * len(searched), plan=plan, noise=stream)
             for j, released in zip(searched, found, strict=True):
                 categories[j], counts[j] = keep_largest(*released, most)
 
@@ -327,12 +322,8 @@ class DPOneHotEncoder(PrivateTransformer):
 
     def _plan(self, n_rows, n_features):
         n_discovered = check_categories(self.categories, n_features).count(None)
-        return plan_encoder(
-            self._budget(),
-            n_rows=n_rows,
-            n_discovered=n_discovered,
-            min_frequency=self.min_frequency,
-        )
+        sizes = {"n_rows": n_rows, "n_discovered": n_discovered}
+        return plan_encoder(self._budget(), **sizes, min_frequency=self.min_frequency)
 
     def _read(self, X, *, reset):
         dtype = dtype_to_read(X)

@@ -49,13 +49,8 @@ _OF_NUMBERS = {"mean": release_means, "median": release_medians}
 
 def find_most_frequent(plan, columns, categories, fallbacks, stream):
     """Return the most frequent category of each column, where one is found."""
-    found = release_counts(
-        [[value for value in column if value == value] for column in columns],
-        categories,
-        threshold=plan.threshold,
-        mechanism=plan.mechanisms["counts"],
-        noise=stream,
-    )
+    present = [[value for value in column if value == value] for column in columns]
+    found = release_counts(present, categories, plan=plan, noise=stream)
     largest = [keep_largest(names, counts, 1)[0] for names, counts in found]
     return [
         names[0] if names else fallback for names, fallback in zip(largest, fallbacks, strict=True)
@@ -359,13 +354,9 @@ class DPSimpleImputer(PrivateTransformer):
         return self.strategy != "constant"
 
     def _plan(self, n_rows, n_features):
-        return plan_imputer(
-            self._budget(),
-            strategy=self.strategy,
-            n_rows=n_rows,
-            n_columns=n_features,
-            n_discovered=self._listed(n_features).count(None),
-        )
+        n_discovered = self._listed(n_features).count(None)
+        sizes = {"n_rows": n_rows, "n_columns": n_features, "n_discovered": n_discovered}
+        return plan_imputer(self._budget(), strategy=self.strategy, **sizes)
 
     def _read(self, X, *, reset):
         """Return X as floats, or as objects where there are others."""

@@ -20,17 +20,6 @@ def find_quantiles(X, *, plan, quantiles, noise):
     """Return a low and a high quantile of each column, noisy where the plan is private.
 
     Shares of records that noise hides can't be cut off: quantiles further out move inwards.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_columns)
-    plan : DistributionPlan
-    quantiles : tuple of two floats
-    noise : stream
-
-    Returns
-    -------
-    low, high : ndarray of shape (n_columns,)
     """
     if not plan.budget.is_private:
         exact = _exact_quantiles(X, quantiles)
@@ -45,16 +34,6 @@ def scale_columns(X, *, plan, noise):
 
     Where the records are is found first, all but tails; then means and mean squares of what is
     clipped to that. No variance is taken to be below the spread of its noise.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_columns)
-    plan : ScalerPlan
-    noise : stream
-
-    Returns
-    -------
-    centre, scale : ndarray of shape (n_columns,)
     """
     if not plan.budget.is_private:
         exact = zip(plan.mechanisms.values(), _exact_scales(X), strict=True)
@@ -122,8 +101,8 @@ def _finite(found):
     return found
 
 
-def release_counts(columns, given, *, threshold, mechanism, noise):
-    """Release counts of categories, those that nobody listed only above a threshold.
+def release_counts(columns, given, *, plan, noise):
+    """Release counts of categories, those that nobody listed only above the plan's threshold.
 
     Parameters
     ----------
@@ -132,8 +111,7 @@ def release_counts(columns, given, *, threshold, mechanism, noise):
     given : list of lists or None
         Of each column, its categories where they are listed; entries that aren't among them are in
         no category.
-    threshold : float
-    mechanism : GaussianMechanism
+    plan : TransformerPlan
     noise : stream
 
     Returns
@@ -141,23 +119,20 @@ def release_counts(columns, given, *, threshold, mechanism, noise):
     found : list of (categories, counts)
         Of each column, a sorted list, and an array with a noisy count for each.
     """
-    tables = [Counter(column) for column in columns]
-    listed = [
-        sort_categories(table) if categories is None else categories
-        for table, categories in zip(tables, given, strict=True)
-    ]
-    counts = [
-        np.array([table[category] for category in categories], dtype=np.float64)
-        for table, categories in zip(tables, listed, strict=True)
-    ]
+    listed, counts = [], []
+    for column, of_given in zip(columns, given, strict=True):
+        table = Counter(column)
+        categories = sort_categories(table) if of_given is None else of_given
+        listed.append(categories)
+        counts.append(np.array([table[category] for category in categories], dtype=np.float64))
+    mechanism = plan.mechanisms["counts"]
     released = mechanism.release(np.concatenate(counts), noise)
     parts = np.split(released, np.cumsum([part.size for part in counts])[:-1])
-    return [
-        (categories, part)
-        if of_given is not None
-        else _take(categories, part, np.flatnonzero(part > threshold))
-        for categories, part, of_given in zip(listed, parts, given, strict=True)
-    ]
+    found = list(zip(listed, parts, strict=True))
+    for j, (categories, part) in enumerate(found):
+        if given[j] is None:
+            found[j] = _take(categories, part, np.flatnonzero(part > plan.threshold))
+    return found
 
 
 def sort_categories(categories):

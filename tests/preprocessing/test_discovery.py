@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -140,12 +141,12 @@ def _delta(epsilon, mu):
 @pytest.mark.long
 def test_what_is_published_of_single_records_is_as_rare_as_promised():
     """A record with categories of its own in three columns; beyond 6 deviations is below 1e-8."""
-    mechanism = planned((1.0, 1e-5), "zero_out", 3).mechanisms["counts"]
+    plan = planned((1.0, 1e-5), "zero_out", 3)
     erasure, n_runs = 0.3, 20_000
-    threshold = hiding_threshold(mechanism, erasure, 3)
+    threshold = hiding_threshold(plan.mechanisms["counts"], erasure, 3)
     stream = make_stream(0)
     columns = [["common"] * 1000 + [f"rare {j}"] for j in range(3)]
-    asked = {"threshold": threshold, "mechanism": mechanism, "noise": stream}
+    asked = {"plan": replace(plan, threshold=threshold), "noise": stream}
     shown = sum(
         any(len(found) > 1 for found, _ in release_counts(columns, [None] * 3, **asked))
         for _ in range(n_runs)
