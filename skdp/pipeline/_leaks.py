@@ -37,7 +37,6 @@ _WORDS = "use HashingVectorizer, or CountVectorizer(vocabulary=[...])"
 _KERNEL = "use RBFSampler(gamma=...), which reads no row"
 _LOGISTIC = "use skdp.linear_model.DPLogisticRegression"
 _HINGE = "use skdp.linear_model.DPSCDClassifier(loss='hinge')"
-_RIDGE = "use skdp.linear_model.DPRidge"
 _LASSO = "use skdp.linear_model.DPCDLasso or DPCDElasticNet"
 
 # Classes of scikit-learn, what they keep of the records, and what to use instead.
@@ -51,25 +50,17 @@ _LEARNS = {
         ("PowerTransformer", "a power that suits all values", _SCALE),
         ("KBinsDiscretizer", "edges of bins", _EDGES),
         ("TargetEncoder", "means of the target by category", _GIVE_CATEGORIES),
-        (
-            "LabelBinarizer MultiLabelBinarizer LabelEncoder",
-            "the labels that occur",
-            _GIVE_CATEGORIES,
-        ),
+        ("LabelBinarizer LabelEncoder", "the labels that occur", _GIVE_CATEGORIES),
+        ("MultiLabelBinarizer", "the labels that occur", _GIVE_CATEGORIES),
         ("KNNImputer", "all records", _IMPUTE),
         ("IterativeImputer", "models of the columns", _IMPUTE),
-        (
-            "PCA IncrementalPCA SparsePCA TruncatedSVD FastICA NMF FactorAnalysis PLSRegression",
-            "directions of all rows",
-            _PROJECT,
-        ),
+        ("PCA IncrementalPCA SparsePCA TruncatedSVD", "directions of all rows", _PROJECT),
+        ("FastICA NMF FactorAnalysis PLSRegression", "directions of all rows", _PROJECT),
         ("KernelPCA", "all rows", _KERNEL),
         ("LinearDiscriminantAnalysis", "means of the classes", _PROJECT),
-        (
-            "SelectKBest SelectPercentile SelectFpr SelectFdr SelectFwe GenericUnivariateSelect",
-            "which columns go with the target",
-            _SELECT,
-        ),
+        ("SelectKBest SelectPercentile SelectFpr", "which columns go with the target", _SELECT),
+        ("SelectFdr SelectFwe", "which columns go with the target", _SELECT),
+        ("GenericUnivariateSelect", "which columns go with the target", _SELECT),
         ("SelectFromModel", "a model of all rows", _SELECT),
         ("RFE RFECV SequentialFeatureSelector", "models of all rows", _SELECT),
         ("VarianceThreshold", "which columns vary", _SELECT),
@@ -82,8 +73,12 @@ _LEARNS = {
         ("LogisticRegression LogisticRegressionCV", "a model of all rows", _LOGISTIC),
         ("SGDClassifier", "a model of all rows", "use skdp.linear_model.DPSGDClassifier"),
         ("SGDRegressor", "a model of all rows", "use skdp.linear_model.DPSGDRegressor"),
-        ("LinearSVC SVC", "a model of all rows", _HINGE),
-        ("LinearRegression Ridge RidgeCV", "a model of all rows", _RIDGE),
+        (
+            "LinearSVC SVC",
+            "a model of all rows",
+            _HINGE,
+        ),
+        ("LinearRegression Ridge RidgeCV", "a model of all rows", "use skdp.linear_model.DPRidge"),
         ("Lasso ElasticNet", "a model of all rows", _LASSO),
     )
     for name in names.split()

@@ -133,11 +133,6 @@ class PipelinePlan(Plan):
         reproducible : bool
         also_public, uncovered : tuple of str
             What is assumed public, and not covered, besides what is always.
-
-        Raises
-        ------
-        ValueError
-            If a step released what it had no part for, or more than its part.
         """
         names = {part.name for part in self.parts}
         without = [name for name, events in released.items() if events and name not in names]

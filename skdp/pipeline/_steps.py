@@ -110,13 +110,7 @@ def _the_rest(frame):
 
 
 def step_list(steps, *, fitted=False):
-    """Return the steps of a pipeline; see `tree`.
-
-    Raises
-    ------
-    ValueError
-        If two steps have the same path, or a name has what separates those of a path.
-    """
+    """Return the steps of a pipeline, whose paths differ; see `tree`."""
     found = [tree(name, estimator, fitted=fitted) for name, estimator in steps]
     seen = set()
     for step in (inside for top in found for inside in top.all_steps()):
@@ -178,23 +172,12 @@ def _change_kind(steps, before, after):
 
 
 def check_leaks(steps, allow):
-    """Refuse steps that learn from the records without privacy.
-
-    Parameters
-    ----------
-    steps : list of Step
-    allow : tuple of str
-        Paths of steps that may.
+    """Refuse steps that learn from the records without privacy, but for those named in `allow`.
 
     Returns
     -------
     uncovered : tuple of str
         Those that do, and frozen ones that spent something before, as a report names them.
-
-    Raises
-    ------
-    ValueError
-        If others do, or if `allow` names what is no step of these, or needs no permission.
     """
     allowed = []
     for step, (reason, instead) in find_leaks(steps):

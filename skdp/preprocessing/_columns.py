@@ -47,35 +47,20 @@ def read_categories(X, gaps):
     """Return the columns of an array as lists of floats or of strings; gaps are ``np.nan``.
 
     The type of numbers is not kept: a gap elsewhere may have changed it. Booleans are 0 and 1.
-
-    Raises
-    ------
-    TypeError
-        If an entry is neither, or a column has both.
     """
     return [_read_column(column, gap) for column, gap in zip(X.T, gaps.T, strict=True)]
 
 
 def check_categories(categories, n_features):
-    """Return for each column a sorted list of its declared categories, or None if it has none.
-
-    Raises
-    ------
-    ValueError
-        If `categories` isn't "auto" or a list with an entry for each feature.
-    TypeError
-        If a list mixes numbers and strings.
-    """
+    """Return for each column a sorted list of its declared categories, or None if it has none."""
     if isinstance(categories, str) and categories == _AUTO:
         return [None] * n_features
     if not isinstance(categories, Collection) or isinstance(categories, str):
         raise ValueError("categories must be 'auto' or a list with an entry for each feature.")
     categories = list(categories)
     if len(categories) != n_features:
-        raise ValueError(
-            f"categories must have an entry for each of {n_features} features, got "
-            f"{len(categories)}."
-        )
+        sizes = f"{n_features} features, got {len(categories)}"
+        raise ValueError(f"categories must have an entry for each of {sizes}.")
     return [_check_declared(declared) for declared in categories]
 
 

@@ -306,12 +306,11 @@ class DPOneHotEncoder(PrivateTransformer):
             If the names are too few or many, or not those of `fit`.
         """
         check_is_fitted(self)
+        features = read_feature_names(self, input_features)
         last = [_INFREQUENT] * self._n_last
         names = (
             f"{name}_{category}"
-            for name, known in zip(
-                read_feature_names(self, input_features), self.categories_, strict=True
-            )
+            for name, known in zip(features, self.categories_, strict=True)
             for category in [*map(_in_words, known.tolist()), *last]
         )
         return np.array(_make_unique(names), dtype=object)

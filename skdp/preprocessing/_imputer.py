@@ -279,11 +279,8 @@ class DPSimpleImputer(PrivateTransformer):
         self.privacy_report_ = plan.report(reproducible=self.random_state is not None)
         if self.strategy not in _OF_NUMBERS or not plan.budget.is_private:
             low, high = np.full_like(low, -np.inf), np.full_like(high, np.inf)
-        n_indicators = self.indicator_features_.size
-        self.feature_bounds_ = (
-            np.append(low, np.zeros(n_indicators)),
-            np.append(high, np.ones(n_indicators)),
-        )
+        zeros = np.zeros(self.indicator_features_.size)
+        self.feature_bounds_ = np.append(low, zeros), np.append(high, zeros + 1.0)
         self.norm_bound_ = math.hypot(*np.maximum(*np.abs(self.feature_bounds_)).tolist())
         return self
 
@@ -375,9 +372,8 @@ class DPSimpleImputer(PrivateTransformer):
         if isinstance(self.add_indicator, bool | np.bool_):
             return np.array(numbers if self.add_indicator else [], dtype=int)
         names = list(getattr(self, "feature_names_in_", ()))
-        found = [
-            names.index(f) if f in names else f for f in np.asarray(self.add_indicator).tolist()
-        ]
+        given = np.asarray(self.add_indicator).tolist()
+        found = [names.index(f) if f in names else f for f in given]
         if not all(type(f) is int and f in numbers for f in found):
             raise ValueError("add_indicator must be True, False, or numbers or names of features.")
         return np.array(found, dtype=int)

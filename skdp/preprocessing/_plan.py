@@ -179,13 +179,9 @@ def plan_scaler(budget, *, n_rows, grid, bounds):
         slack=CONTRIBUTION_STEP + 4.0 * _UNIT_ROUNDOFF * n_rows,
     )
     distribution = _distribution(budget, _LOCATION_SHARE, n_rows, n_columns)
+    releases, key = {"distribution": distribution, "moments": moments}, (SCALER_KEY,)
     return DistributionPlan(
-        budget=budget,
-        n_rows=n_rows,
-        releases={"distribution": distribution, "moments": moments},
-        stream_key=(SCALER_KEY,),
-        grid=grid,
-        bounds=bounds,
+        budget=budget, n_rows=n_rows, releases=releases, stream_key=key, grid=grid, bounds=bounds
     )
 
 
