@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from skdp._checks import check_count
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator
 from skdp.accountant import PrivacyReport, compose
-from skdp.pipeline._steps import find_leaks, step_list, tree, why_container_is_refused
+from skdp.pipeline._steps import all_leaves, find_leaks, step_list, tree, why_container_is_refused
 
 
 def preview(estimator, n_samples, n_features, n_outputs=1):
@@ -70,10 +70,6 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
     return estimator._preview(n_rows, n_columns, n_outputs)
 
 
-_NOT_COVERED = "step {!r} ({}): {}; no report covers it"
-_OUTERMOST = "the pipeline itself: {}; no report covers it"
-
-
 def total_report(pipeline):
     """Return the report of all that a fitted pipeline released, and name what it doesn't cover.
 
@@ -126,24 +122,22 @@ def total_report(pipeline):
     is_outermost = type(pipeline) is Pipeline
     steps = pipeline.steps if is_outermost else [("estimator", pipeline)]
     trees = step_list(steps, fitted=True)
-    reports, covered = [], set()
-    for leaf in (leaf for step in trees for leaf in step.leaves()):
+    reports = {}
+    for leaf in all_leaves(trees):
+        is_private = isinstance(leaf.estimator, PrivateEstimator)
+        if is_private and not hasattr(leaf.estimator, "privacy_report_"):
+            raise NotFittedError(f"step {leaf.path!r} is private and isn't fitted.")
         report = getattr(leaf.estimator, "privacy_report_", None)
         if isinstance(report, PrivacyReport):
-            reports.append(report)
-            covered.add(leaf.path)
-        elif isinstance(leaf.estimator, PrivateEstimator) and not hasattr(
-            leaf.estimator, "privacy_report_"
-        ):
-            raise NotFittedError(f"step {leaf.path!r} is private and isn't fitted.")
+            reports[leaf.path] = report
     if not reports:
         raise ValueError("no step of the pipeline has a report: nothing was fitted privately.")
     missing = [
-        _NOT_COVERED.format(step.path, step.kind, reason)
+        f"step {step.path!r} ({step.kind}): {reason}; no report covers it"
         for step, (reason, _) in find_leaks(trees)
-        if step.path not in covered
+        if step.path not in reports
     ]
     if is_outermost and (found := why_container_is_refused(tree("", pipeline))):
-        missing.insert(0, _OUTERMOST.format(found[0]))
-    joint = compose(reports)
+        missing.insert(0, f"the pipeline itself: {found[0]}; no report covers it")
+    joint = compose(list(reports.values()))
     return dataclasses.replace(joint, not_covered=(*missing, *joint.not_covered))

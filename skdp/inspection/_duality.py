@@ -114,10 +114,8 @@ def duality_gap(estimator, X, y, public_weight=None):
 def _internal_problem(estimator, X, y, public_weight):
     """Return rows, targets (n, k), loss, coefficients (k, d) and weights (n,) of the solver."""
     if not isinstance(estimator, DPSCDClassifier | DPSCDRegressor):
-        raise TypeError(
-            "duality_gap supports DPSCDClassifier and DPSCDRegressor, "
-            f"got {type(estimator).__name__}."
-        )
+        kind = type(estimator).__name__
+        raise TypeError(f"duality_gap supports DPSCDClassifier and DPSCDRegressor, got {kind}.")
     check_is_fitted(estimator)
     X, targets, midpoint, half_width = _read(estimator, X, y)
     loss = LOSSES[getattr(estimator, "loss", "squared_error")]
@@ -138,31 +136,19 @@ def _internal_problem(estimator, X, y, public_weight):
         intercept = (np.atleast_1d(estimator.intercept_) - midpoint) / (half_width * rows.bias)
         coefs = np.column_stack([coefs, intercept])
     if targets.shape[1] != coefs.shape[0]:
-        raise ValueError(
-            f"y has {targets.shape[1]} outputs, but {type(estimator).__name__} was fitted with "
-            f"{coefs.shape[0]}."
-        )
+        raise ValueError(f"y has {targets.shape[1]} outputs, but the fit had {coefs.shape[0]}.")
     return rows, targets, loss, coefs, weights.expand(X.shape[0])
 
 
 def _read(estimator, X, y):
     """Return X and the targets (n, k) with the midpoint and half width that they are scaled by."""
     regression = isinstance(estimator, DPSCDRegressor)
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        dtype=[np.float64, np.float32],
-        order="C",
-        multi_output=regression,
-        y_numeric=regression,
-        reset=False,
-    )
+    options = {"multi_output": regression, "y_numeric": regression, "reset": False}
+    X, y = validate_data(estimator, X, y, dtype=[np.float64, np.float32], order="C", **options)
     if not regression:
         return X, encode_labels(y, estimator.classes_)[1], 0.0, 1.0
     bounds = estimator.target_bounds
-    if bounds is not None:
-        bounds = check_bounds(bounds, "target_bounds")
+    bounds = None if bounds is None else check_bounds(bounds, "target_bounds")
     clip = is_private(estimator)
     return X, *clip_targets(as_targets(y), bounds, center=estimator.fit_intercept, clip=clip)
 
@@ -195,23 +181,18 @@ def _gap(rows, y, loss, theta, alpha, counted):
         slope += predictions - _predictions(rows, residual)
         return gap / smallest, counted * slope / (n * smallest)
 
-    found = minimize(
-        relative,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=np.column_stack([low, high]),
-        options={"maxiter": _CORNER_STEPS, "maxfun": 2 * _CORNER_STEPS, "ftol": 0.0, "gtol": 0.0},
-    )
+    box = np.column_stack([low, high])
+    options = {"maxiter": _CORNER_STEPS, "maxfun": 2 * _CORNER_STEPS, "ftol": 0.0, "gtol": 0.0}
+    found = minimize(relative, start, jac=True, method="L-BFGS-B", bounds=box, options=options)
     gap, _ = gap_and_residual(loss.feasible(y, found.x))
     return float(min(gap, smallest))
 
 
 def _blocks(rows):
     """Yield the indices of some rows and their certified values, the intercept's included."""
-    n = rows.X.shape[0]
-    for start in range(0, n, _BLOCK_ROWS):
-        block = np.arange(start, min(start + _BLOCK_ROWS, n))
+    indices = np.arange(rows.X.shape[0])
+    for start in range(0, indices.size, _BLOCK_ROWS):
+        block = indices[start : start + _BLOCK_ROWS]
         yield block, rows.augmented(block)
 
 

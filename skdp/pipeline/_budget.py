@@ -3,8 +3,6 @@
 import contextlib
 import dataclasses
 import math
-import re
-import warnings
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -12,13 +10,11 @@ from sklearn.utils.validation import check_consistent_length
 
 from skdp._checks import check_real, read_numbers
 from skdp._estimator import RecordPrivateEstimator, refuse_settings
-from skdp._plans._base import LARGE_DELTA
 from skdp._sklearn import quietly, refuse_foreign
 from skdp._targets import encode_labels
-from skdp.exceptions import PrivacyWarning
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._base import RowPrivateEstimator
-from skdp.pipeline._chain import reset_bounds
+from skdp.pipeline._chain import fit_last, reset_bounds
 from skdp.pipeline._plan import PrivateStep, plan_pipeline
 from skdp.pipeline._steps import (
     SEPARATOR,
@@ -36,28 +32,17 @@ _LAST_SHARE = 0.75
 
 
 def resolve_shares(shares, steps):
-    """Return the share of each step that spends something; they sum to 1.
-
-    Parameters
-    ----------
-    shares : "auto", dict or sequence of float
-    steps : list of Step
-
-    Raises
-    ------
-    ValueError
-        If they aren't positive numbers, one for each step.
-    """
+    """Return the share of each step that spends something; they sum to 1."""
+    paths = [step.path for step in steps]
     if isinstance(shares, str):
         given = _automatic(steps)
     elif isinstance(shares, dict):
-        given = _by_name(shares, [step.path for step in steps])
+        given = _by_name(shares, paths)
     else:
         given = read_numbers(shares, "shares must be positive numbers.").ravel().tolist()
         if len(given) != len(steps):
-            names = [step.path for step in steps]
             raise ValueError(
-                f"shares must hold one number for each step that spends something: {names}."
+                f"shares must hold one number for each step that spends something: {paths}."
             )
     if not all(0.0 < share < math.inf for share in given):
         raise ValueError("shares must be positive numbers.")
@@ -87,10 +72,8 @@ def _owner(shares, path):
     return max(fitting, key=len)
 
 
-_NO_ROWS = "Found array with 0 sample(s) while a minimum of 1 is required."
 # What steps have only while they are fitted. The ledger they keep.
 _LENT = ("epsilon", "delta", "adjacency")
-_LARGE_DELTA = re.escape(LARGE_DELTA.partition("{")[0])
 _DIVIDED = ", whose parameter shares divides it among the steps"
 _NO_Y = "This DPPipeline estimator requires y to be passed, but the target y is None."
 
@@ -100,7 +83,7 @@ def sizes_of(X, y, last):
     refuse_foreign(y, "y")
     n_rows, n_features = np.shape(X)[0], n_columns_of(X)
     if n_rows == 0:
-        raise ValueError(_NO_ROWS)
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
     if not isinstance(last, RowPrivateEstimator):
         return n_rows, n_features, 1
     if y is None:
@@ -119,13 +102,7 @@ def n_columns_of(X):
 
 
 def fresh_steps(pipeline):
-    """Return copies of the steps that know nothing of an earlier fit, nor of density.
-
-    Raises
-    ------
-    ValueError
-        If one has settings of its own that would be lost.
-    """
+    """Return copies of the steps that know nothing of an earlier fit, nor of density."""
     steps = [(name, clone(step, safe=False)) for name, step in pipeline.steps]
     fix_density(step_list(steps))
     for leaf in private_leaves(step_list(steps)):
@@ -143,7 +120,7 @@ def share_ledger(pipeline, ledger):
                 leaf.estimator.set_params(ledger=ledger)
 
 
-def plan_steps(budget, shares, steps, *, n_rows, width, n_outputs, stand_in):
+def plan_steps(budget, shares, steps, width, sizes):
     """Plan the steps from the first private one on.
 
     Parameters
@@ -151,42 +128,29 @@ def plan_steps(budget, shares, steps, *, n_rows, width, n_outputs, stand_in):
     budget : PipelineBudget
     shares : "auto", dict or sequence of float
     steps : list of Step
-    n_rows : int
     width : int or None
         Number of columns that the first of them gets, None if it isn't known.
-    n_outputs : int
-        Of a last step that predicts.
-    stand_in : int
-        In place of widths that aren't known: what a step may spend doesn't depend on them.
-
-    Returns
-    -------
-    plan : PipelinePlan
+    sizes : tuple of int
+        As `sizes_of` gives them. The number of features stands in for widths that aren't known:
+        what a step may spend doesn't depend on them.
     """
-    private_steps = []
+    n_rows, stand_in, n_outputs = sizes
+    private_steps, leaves = [], []
     for step in steps:
         for leaf, n_columns in widths(step, width):
             if leaf.is_frozen or not isinstance(leaf.estimator, RecordPrivateEstimator):
                 continue
-            n_features = n_columns or declared_width(leaf.estimator) or stand_in
+            n_features = n_columns or declared_width(leaf.estimator) or stand_in or 1
             releases = releases_of(leaf.estimator, budget.adjacency, n_rows, n_features, n_outputs)
             if releases(budget.epsilon, budget.delta):
                 # Nothing that is released comes before the first step.
                 is_exact = leaf is steps[0] and n_columns is not None
-                private_steps.append((leaf, releases, is_exact))
+                private_steps.append(PrivateStep(leaf.path, releases, is_exact))
+                leaves.append(leaf)
         width = width_after(step, width)
-    leaves = [leaf for leaf, *_ in private_steps]
     if len(leaves) == 1:
         budget = dataclasses.replace(budget, accountant=leaves[0].estimator.accountant)
-    resolved = resolve_shares(shares, leaves)
-    return plan_pipeline(
-        budget,
-        [
-            PrivateStep(leaf.path, share, releases, is_exact)
-            for (leaf, releases, is_exact), share in zip(private_steps, resolved, strict=True)
-        ],
-        n_rows=n_rows,
-    )
+    return plan_pipeline(budget, private_steps, resolve_shares(shares, leaves), n_rows=n_rows)
 
 
 def releases_of(step, adjacency, n_rows, n_features, n_outputs):
@@ -204,12 +168,9 @@ def releases_of(step, adjacency, n_rows, n_features, n_outputs):
 
 
 def assign_budgets(plan, steps, streams):
-    """Set what steps may spend; those that learn nothing have no part.
+    """Set what steps may spend, and return what they had of that, by path.
 
-    Returns
-    -------
-    given : dict of str to dict
-        What they had of that, by path.
+    Those that learn nothing have no part.
     """
     given = {}
     parts = {part.name: (part, stream) for part, stream in zip(plan.parts, streams, strict=True)}
@@ -227,16 +188,12 @@ def assign_budgets(plan, steps, streams):
     return given
 
 
-@contextlib.contextmanager
-def told():
-    """Keep fits from telling again what the plan has told."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", _LARGE_DELTA, PrivacyWarning)
-        yield
-
-
-def fit_model(plan, name, model, X, y, n_outputs):
-    """Fit a private model that is the last step, whose design may have become known just now."""
+def fit_model(plan, step, X, y, n_outputs):
+    """Fit the last step; the design of a private model may have become known just now."""
+    name, model = step
+    if not isinstance(model, RowPrivateEstimator):
+        fit_last(step, X, y)
+        return
     (part,) = [part for part in plan.parts if part.name == name]
     adjacency = plan.budget.adjacency
     releases = releases_of(model, adjacency, plan.n_rows, X.shape[1], n_outputs)
@@ -246,13 +203,8 @@ def fit_model(plan, name, model, X, y, n_outputs):
 def collect_events(steps, given, ledger):
     """Return the events of fitted steps by name, and leave no seed in what is published.
 
-    Parameters
-    ----------
-    steps : list of (str, estimator)
-    given : dict of str to dict
-        What `assign_budgets` returned, and steps get back: another fit may have another budget.
-    ledger : path, PrivacyLedger or None
-        That a fit of a single step is charged to from now on, as any other.
+    Steps get back what `assign_budgets` returned, as another fit may have another budget, and the
+    ledger that a fit of a single step is charged to from now on.
     """
     released = {}
     for leaf in (*private_leaves(step_list(steps)), *private_leaves(step_list(steps, fitted=True))):

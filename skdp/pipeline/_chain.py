@@ -1,8 +1,10 @@
-"""Steps fitted one after the other, each told what the rows that it gets are promised to be."""
+"""Steps fitted one after the other, on numbers as floats, each told what its rows are promised."""
 
+import functools
 import inspect
 import math
 import warnings
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +12,12 @@ from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder
+from sklearn.utils.metaestimators import available_if
 
 from skdp._checks import LARGEST_BOUND
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, is_default
-from skdp._sklearn import quietly
+from skdp._sklearn import quietly, refuse_foreign
+from skdp.preprocessing._columns import find_gaps
 
 _LONGEST, _SHORTEST = 1e30, 1e-30
 
@@ -30,12 +34,7 @@ _GROUPS = (
 
 
 def refuse_further(params):
-    """Refuse what `fit` is given besides X and y, and tell of groups what to do instead.
-
-    Parameters
-    ----------
-    params : dict
-    """
+    """Refuse what `fit` is given besides X and y, and tell of groups what to do instead."""
     if params:
         name = sorted(params)[0]
         raise ValueError(_GROUPS if name.endswith("groups") else _FURTHER.format(name))
@@ -50,17 +49,11 @@ class PassedBounds(tuple):
 
 
 class OutputBounds(NamedTuple):
-    """What rows are known to be, whatever the records are.
+    """What rows are known to be, whatever the records are; None where nothing is."""
 
-    Parameters
-    ----------
-    norm : float or None
-        L2 norm that no row exceeds.
-    low, high : ndarray of shape (n_columns,) or None
-        Ranges of the columns.
-    """
-
+    # L2 norm that no row exceeds.
     norm: float | None = None
+    # Ranges of the columns.
     low: np.ndarray | None = None
     high: np.ndarray | None = None
 
@@ -83,14 +76,7 @@ class BoundsPassingPipeline(Pipeline):
 
 
 def fit_chain(steps, X, y, bounds=NOTHING):
-    """Fit transformers one after the other.
-
-    Parameters
-    ----------
-    steps : list of (str, estimator)
-    X, y : array-like
-    bounds : OutputBounds, default=NOTHING
-        Of X.
+    """Fit transformers one after the other, on rows of such bounds.
 
     Returns
     -------
@@ -109,13 +95,7 @@ def fit_chain(steps, X, y, bounds=NOTHING):
 
 
 def fit_last(step, X, y):
-    """Fit the last step where it isn't a private model.
-
-    Parameters
-    ----------
-    step : (str, estimator)
-    X, y : array-like
-    """
+    """Fit the last step, a name and an estimator, where it isn't a private model."""
     if step[1] is None or hasattr(step[1], "transform") or step[1] == "passthrough":
         fit_chain([step], X, y)
     else:
@@ -123,14 +103,9 @@ def fit_last(step, X, y):
 
 
 def pass_bounds(step, bounds):
-    """Set a private step's bounds where nobody gave them.
+    """Set a private step's bounds, those of the rows that it gets, where nobody gave them.
 
-    Parameters
-    ----------
-    step : estimator
-        Of a Pipeline the first step is meant, and of other containers none.
-    bounds : OutputBounds
-        Of the rows that it gets.
+    Of a Pipeline the first step is meant, and of other containers none.
     """
     if type(step) is BoundsPassingPipeline:
         pass_bounds(step.steps[0][1], bounds)
@@ -156,12 +131,7 @@ def reset_bounds(step):
 
 
 def output_bounds(step):
-    """Return what a fitted step promises of its output.
-
-    Parameters
-    ----------
-    step : estimator
-    """
+    """Return what a fitted step promises of its output."""
     if hasattr(step, "norm_bound_") or hasattr(step, "feature_bounds_"):
         low, high = getattr(step, "feature_bounds_", (None, None))
         return OutputBounds(getattr(step, "norm_bound_", None), low, high)
@@ -169,15 +139,10 @@ def output_bounds(step):
     return NOTHING if rule is None else rule(step)
 
 
-def _of_one_hot(encoder):
-    n_outputs = len(encoder.get_feature_names_out())
-    norm = math.sqrt(encoder.n_features_in_)
-    return OutputBounds(norm, np.zeros(n_outputs), np.ones(n_outputs))
-
-
-def _of_indicator(indicator):
-    n_outputs = indicator.n_features_in_
-    return OutputBounds(math.sqrt(n_outputs), np.zeros(n_outputs), np.ones(n_outputs))
+def _of_ones(step):
+    """Return what a row promises that has at most one 1 for each feature, and else 0."""
+    n_outputs = len(step.get_feature_names_out())
+    return OutputBounds(math.sqrt(step.n_features_in_), np.zeros(n_outputs), np.ones(n_outputs))
 
 
 def _of_normalizer(normalizer):
@@ -194,14 +159,14 @@ def _of_chain(pipeline):
 def _of_columns(transformer):
     if transformer.transformer_weights:
         return NOTHING
-    # In the order of the output.
     slices = transformer.output_indices_
-    parts = [
-        (slices[name].start, step)
+    parts = {
+        slices[name].start: step
         for name, step, _ in transformer.transformers_
         if slices[name].start != slices[name].stop
-    ]
-    return _side_by_side(step for _, step in sorted(parts, key=lambda part: part[0]))
+    }
+    # In the order of the output.
+    return _side_by_side(parts[start] for start in sorted(parts))
 
 
 def _of_union(union):
@@ -221,8 +186,8 @@ def _side_by_side(steps):
 
 
 _BOUNDS_OF = {
-    OneHotEncoder: _of_one_hot,
-    MissingIndicator: _of_indicator,
+    OneHotEncoder: _of_ones,
+    MissingIndicator: _of_ones,
     Normalizer: _of_normalizer,
     Pipeline: _of_chain,
     BoundsPassingPipeline: _of_chain,
@@ -249,3 +214,93 @@ def _quietly(fit, X, y):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return quietly(fit, X, y)
+
+
+# Numbers as floats: of integers and booleans one gap makes another type, which steps publish.
+_WHOLE = "biu"
+# Objects and strings: each entry has a type of its own, or a length.
+_VALUES = "OSU"
+
+
+def as_floats(X):
+    """Return rows whose numbers are floats, as an array, a sparse array or a data frame.
+
+    So what steps keep of types (scikit-learn's do) follows from which columns hold numbers, and
+    not from whether there is a gap among them. Floats stay as they are.
+    """
+    refuse_foreign(X, "X")
+    if hasattr(X, "to_pandas"):
+        # polars and pyarrow.
+        X = quietly(X.to_pandas)
+    if hasattr(X, "isetitem"):
+        return quietly(_read_frame, X)
+    if not hasattr(X, "dtype") or (isinstance(X, np.ndarray) and X.dtype.kind in _VALUES):
+        return quietly(_read_values, X)
+    return X.astype(np.float64) if X.dtype.kind in _WHOLE else X
+
+
+def _read_frame(X):
+    read = [_read_column(X.iloc[:, place]) for place in range(X.shape[1])]
+    X = X.copy(deep=False)
+    for place, numbers in enumerate(read):
+        if numbers is not None:
+            # By place: names may occur twice.
+            X.isetitem(place, numbers)
+    return X
+
+
+def _read_column(column):
+    """Return a column as an array of floats, None if it stays as it is."""
+    if _needs_float(column.dtype):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if column.dtype != object:
+        return None
+    values = _read_values(column)
+    return None if values.dtype == object else values
+
+
+def _needs_float(dtype):
+    categories = getattr(dtype, "categories", None)
+    if categories is not None:
+        return categories.dtype.kind in f"{_WHOLE}f"
+    # pandas has floats of its own, too.
+    return dtype.kind in _WHOLE or (dtype.kind == "f" and not isinstance(dtype, np.dtype))
+
+
+def _read_values(X):
+    """Return an array of floats, or of objects if there is something else than numbers and gaps.
+
+    NumPy alone would make numbers beside words words.
+    """
+    array = np.asarray(X, dtype=object)
+    gaps = find_gaps(array)
+    kinds = {type(value) for value in array[~gaps]}
+    if all(issubclass(kind, (Real, np.bool_)) for kind in kinds):
+        return np.where(gaps, np.nan, array).astype(np.float64)
+    return array
+
+
+def _of_floats(name):
+    """Return a method of scikit-learn's Pipeline that gets numbers as steps got them in a fit."""
+
+    def inherited(pipeline):
+        return getattr(super(PipelineOfFloats, pipeline), name)
+
+    @available_if(inherited)
+    @functools.wraps(getattr(Pipeline, name))
+    def method(self, X, *args, **params):
+        return inherited(self)(as_floats(X), *args, **params)
+
+    return method
+
+
+class PipelineOfFloats(Pipeline):
+    """A Pipeline that reads numbers as floats wherever it uses what was fitted."""
+
+    transform = _of_floats("transform")
+    predict = _of_floats("predict")
+    predict_proba = _of_floats("predict_proba")
+    predict_log_proba = _of_floats("predict_log_proba")
+    decision_function = _of_floats("decision_function")
+    score_samples = _of_floats("score_samples")
+    score = _of_floats("score")

@@ -6,6 +6,7 @@ FunctionTransformer, whose function may look at all rows. So steps that pass are
 must be true of their parameters, and what isn't listed is refused.
 """
 
+import contextlib
 import operator
 
 import numpy as np
@@ -36,62 +37,51 @@ _WORDS = "use HashingVectorizer, or CountVectorizer(vocabulary=[...])"
 _KERNEL = "use RBFSampler(gamma=...), which reads no row"
 _LOGISTIC = "use skdp.linear_model.DPLogisticRegression"
 _HINGE = "use skdp.linear_model.DPSCDClassifier(loss='hinge')"
-_RIDGE = "use skdp.linear_model.DPRidge"
 _LASSO = "use skdp.linear_model.DPCDLasso or DPCDElasticNet"
 
-# By classes of scikit-learn: what they keep of the records, and what to use.
+# Classes of scikit-learn, what they keep of the records, and what to use instead.
 _LEARNS = {
-    "StandardScaler": ("means and variances", _SCALE),
-    "MinMaxScaler": ("single records' values", _SCALE),
-    "MaxAbsScaler": ("single records' values", _SCALE),
-    "RobustScaler": ("quantiles", _CLIP),
-    "QuantileTransformer": ("quantiles, which are single records' values", _CLIP),
-    "PowerTransformer": ("a power that suits all values", _SCALE),
-    "KBinsDiscretizer": ("edges of bins", _EDGES),
-    "TargetEncoder": ("means of the target by category", _GIVE_CATEGORIES),
-    "LabelBinarizer": ("the labels that occur", _GIVE_CATEGORIES),
-    "MultiLabelBinarizer": ("the labels that occur", _GIVE_CATEGORIES),
-    "LabelEncoder": ("the labels that occur", _GIVE_CATEGORIES),
-    "KNNImputer": ("all records", _IMPUTE),
-    "IterativeImputer": ("models of the columns", _IMPUTE),
-    "PCA": ("directions of all rows", _PROJECT),
-    "IncrementalPCA": ("directions of all rows", _PROJECT),
-    "KernelPCA": ("all rows", _KERNEL),
-    "SparsePCA": ("directions of all rows", _PROJECT),
-    "TruncatedSVD": ("directions of all rows", _PROJECT),
-    "FastICA": ("directions of all rows", _PROJECT),
-    "NMF": ("directions of all rows", _PROJECT),
-    "FactorAnalysis": ("directions of all rows", _PROJECT),
-    "LinearDiscriminantAnalysis": ("means of the classes", _PROJECT),
-    "PLSRegression": ("directions of all rows", _PROJECT),
-    "SelectKBest": ("which columns go with the target", _SELECT),
-    "SelectPercentile": ("which columns go with the target", _SELECT),
-    "SelectFpr": ("which columns go with the target", _SELECT),
-    "SelectFdr": ("which columns go with the target", _SELECT),
-    "SelectFwe": ("which columns go with the target", _SELECT),
-    "GenericUnivariateSelect": ("which columns go with the target", _SELECT),
-    "SelectFromModel": ("a model of all rows", _SELECT),
-    "RFE": ("models of all rows", _SELECT),
-    "RFECV": ("models of all rows", _SELECT),
-    "SequentialFeatureSelector": ("models of all rows", _SELECT),
-    "VarianceThreshold": ("which columns vary", _SELECT),
-    "Nystroem": ("single rows as they are", _KERNEL),
-    "KernelCenterer": ("means of all rows", _KERNEL),
-    "TfidfVectorizer": ("words and in how many records they are", _WORDS),
-    "TfidfTransformer": ("in how many records words are", _WORDS),
-    "DictVectorizer": ("the keys that occur", "use FeatureHasher"),
-    "KMeans": ("means of groups of rows", _PROJECT),
-    "LogisticRegression": ("a model of all rows", _LOGISTIC),
-    "LogisticRegressionCV": ("a model of all rows", _LOGISTIC),
-    "SGDClassifier": ("a model of all rows", "use skdp.linear_model.DPSGDClassifier"),
-    "SGDRegressor": ("a model of all rows", "use skdp.linear_model.DPSGDRegressor"),
-    "LinearSVC": ("a model of all rows", _HINGE),
-    "SVC": ("a model of all rows", _HINGE),
-    "LinearRegression": ("a model of all rows", _RIDGE),
-    "Ridge": ("a model of all rows", _RIDGE),
-    "RidgeCV": ("a model of all rows", _RIDGE),
-    "Lasso": ("a model of all rows", _LASSO),
-    "ElasticNet": ("a model of all rows", _LASSO),
+    name: (kept, instead)
+    for names, kept, instead in (
+        ("StandardScaler", "means and variances", _SCALE),
+        ("MinMaxScaler MaxAbsScaler", "single records' values", _SCALE),
+        ("RobustScaler", "quantiles", _CLIP),
+        ("QuantileTransformer", "quantiles, which are single records' values", _CLIP),
+        ("PowerTransformer", "a power that suits all values", _SCALE),
+        ("KBinsDiscretizer", "edges of bins", _EDGES),
+        ("TargetEncoder", "means of the target by category", _GIVE_CATEGORIES),
+        ("LabelBinarizer LabelEncoder", "the labels that occur", _GIVE_CATEGORIES),
+        ("MultiLabelBinarizer", "the labels that occur", _GIVE_CATEGORIES),
+        ("KNNImputer", "all records", _IMPUTE),
+        ("IterativeImputer", "models of the columns", _IMPUTE),
+        ("PCA IncrementalPCA SparsePCA TruncatedSVD", "directions of all rows", _PROJECT),
+        ("FastICA NMF FactorAnalysis PLSRegression", "directions of all rows", _PROJECT),
+        ("KernelPCA", "all rows", _KERNEL),
+        ("LinearDiscriminantAnalysis", "means of the classes", _PROJECT),
+        ("SelectKBest SelectPercentile SelectFpr", "which columns go with the target", _SELECT),
+        ("SelectFdr SelectFwe", "which columns go with the target", _SELECT),
+        ("GenericUnivariateSelect", "which columns go with the target", _SELECT),
+        ("SelectFromModel", "a model of all rows", _SELECT),
+        ("RFE RFECV SequentialFeatureSelector", "models of all rows", _SELECT),
+        ("VarianceThreshold", "which columns vary", _SELECT),
+        ("Nystroem", "single rows as they are", _KERNEL),
+        ("KernelCenterer", "means of all rows", _KERNEL),
+        ("TfidfVectorizer", "words and in how many records they are", _WORDS),
+        ("TfidfTransformer", "in how many records words are", _WORDS),
+        ("DictVectorizer", "the keys that occur", "use FeatureHasher"),
+        ("KMeans", "means of groups of rows", _PROJECT),
+        ("LogisticRegression LogisticRegressionCV", "a model of all rows", _LOGISTIC),
+        ("SGDClassifier", "a model of all rows", "use skdp.linear_model.DPSGDClassifier"),
+        ("SGDRegressor", "a model of all rows", "use skdp.linear_model.DPSGDRegressor"),
+        (
+            "LinearSVC SVC",
+            "a model of all rows",
+            _HINGE,
+        ),
+        ("LinearRegression Ridge RidgeCV", "a model of all rows", "use skdp.linear_model.DPRidge"),
+        ("Lasso ElasticNet", "a model of all rows", _LASSO),
+    )
+    for name in names.split()
 }
 
 # Functions of one entry, given the entry: what they make of a row is its own.
@@ -125,40 +115,33 @@ def _simple_imputer(step):
     if not step.keep_empty_features:
         return "it drops columns in which everything is missing", "set keep_empty_features=True"
     if step.add_indicator:
-        return (
-            "it keeps in which columns something is missing",
-            "set add_indicator=False, and put MissingIndicator(features='all') beside it",
-        )
+        instead = "set add_indicator=False, and put MissingIndicator(features='all') beside it"
+        return "it keeps in which columns something is missing", instead
     return None
 
 
 def _missing_indicator(step):
-    if step.features != "all":
-        return "it keeps in which columns something is missing", "set features='all'"
-    return None
+    reason = "it keeps in which columns something is missing"
+    return step.features != "all" and (reason, "set features='all'")
 
 
 def _count_vectorizer(step):
-    return None if step.vocabulary is not None else ("it keeps the words that occur", _WORDS)
+    return step.vocabulary is None and ("it keeps the words that occur", _WORDS)
 
 
 def _spline(step):
-    if isinstance(step.knots, str):
-        return "its knots are ends or quantiles of columns", "give knots as an array"
-    return None
+    reason = "its knots are ends or quantiles of columns"
+    return isinstance(step.knots, str) and (reason, "give knots as an array")
 
 
 def _rbf_sampler(step):
-    if step.get_params(deep=False)["gamma"] == "scale":
-        return "its gamma follows from the variance of the rows", "give gamma as a number"
-    return None
+    reason = "its gamma follows from the variance of the rows"
+    return step.get_params(deep=False)["gamma"] == "scale" and (reason, "give gamma as a number")
 
 
 def _function(step):
     is_known = step.func is None or _is_by_entry(step.func)
-    if is_known and not step.kw_args:
-        return None
-    return (
+    return (not is_known or step.kw_args) and (
         "its function may look at all rows, as one that divides by a mean does",
         "use functions of one entry, such as numpy.log1p",
     )
@@ -171,23 +154,13 @@ def _is_by_entry(function):
     return any(function is known for known in _BY_ENTRY)
 
 
-# By classes of scikit-learn: nothing is learnt, under a condition, which tells what is wrong.
+_ALWAYS_BY_ROW = (
+    "Normalizer Binarizer PolynomialFeatures HashingVectorizer FeatureHasher AdditiveChi2Sampler "
+    "SkewedChi2Sampler PolynomialCountSketch GaussianRandomProjection SparseRandomProjection"
+)
+# Classes of scikit-learn that learn nothing, under a condition, which tells what is wrong.
 _BY_ROW = {
-    **dict.fromkeys(
-        (
-            "Normalizer",
-            "Binarizer",
-            "PolynomialFeatures",
-            "HashingVectorizer",
-            "FeatureHasher",
-            "AdditiveChi2Sampler",
-            "SkewedChi2Sampler",
-            "PolynomialCountSketch",
-            "GaussianRandomProjection",
-            "SparseRandomProjection",
-        ),
-        lambda step: None,
-    ),
+    **dict.fromkeys(_ALWAYS_BY_ROW.split(), lambda step: None),
     "OneHotEncoder": _one_hot,
     "OrdinalEncoder": _ordinal,
     "SimpleImputer": _simple_imputer,
@@ -197,8 +170,6 @@ _BY_ROW = {
     "RBFSampler": _rbf_sampler,
     "FunctionTransformer": _function,
 }
-
-
 # What they keep of their parameters has the types of the rows.
 _KEEP_TYPES = {"OneHotEncoder", "OrdinalEncoder", "SimpleImputer"}
 _TYPES = (
@@ -207,21 +178,11 @@ _TYPES = (
 )
 
 
-def why_refused(step, *, is_last=False, is_frozen=False):
+def why_refused(step, is_last, is_frozen):
     """Return why a step leaks, and what to use instead, or None if it doesn't.
 
-    Parameters
-    ----------
-    step : estimator or str
-        No container.
-    is_last : bool, default=False
-        Whether it is where a pipeline predicts.
-    is_frozen : bool, default=False
-        Whether it was fitted before, and isn't fitted again.
-
-    Returns
-    -------
-    reason : (str, str) or None
+    A step that `is_last` is where a pipeline predicts; one that `is_frozen` was fitted before, and
+    isn't fitted again.
     """
     kind = type(step)
     if step is None or isinstance(step, str):
@@ -245,10 +206,8 @@ def why_refused(step, *, is_last=False, is_frozen=False):
 
 def _why_private_is_refused(step, is_last, is_frozen):
     if not type(step).__module__.startswith("skdp."):
-        return (
-            "its class was made from one of skdp, and may do anything",
-            "use the class of skdp itself",
-        )
+        reason = "its class was made from one of skdp, and may do anything"
+        return reason, "use the class of skdp itself"
     if isinstance(step, (BoundsScaler, NormClipper)):
         return None
     if not is_frozen and not isinstance(step, RecordPrivateEstimator):
@@ -268,13 +227,11 @@ def _why_private_is_refused(step, is_last, is_frozen):
 def _unknown(step):
     if is_classifier(step) or is_regressor(step):
         return "it fits a model without privacy", "use an estimator of skdp.linear_model"
-    try:
-        requires_fit = get_tags(step).requires_fit
-    except (AttributeError, TypeError, ValueError):
-        requires_fit = True
-    if requires_fit:
-        return "it may learn from the records, and nothing here knows what", "use a private step"
-    return (
-        "it isn't known to treat each row by itself, which its tag requires_fit=False doesn't say",
-        "use a step that is",
-    )
+    with contextlib.suppress(AttributeError, TypeError, ValueError):
+        if not get_tags(step).requires_fit:
+            return (
+                "it isn't known to treat each row by itself, which its tag requires_fit=False "
+                "doesn't say",
+                "use a step that is",
+            )
+    return "it may learn from the records, and nothing here knows what", "use a private step"

@@ -1,12 +1,16 @@
-"""Pipelines without names."""
+"""Pipelines with one budget."""
+
+import re
+import warnings
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.metaestimators import available_if
 
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
+from skdp._plans._base import LARGE_DELTA
 from skdp._sklearn import StrOptions, _fit_context
-from skdp.linear_model._base import RowPrivateEstimator
+from skdp.exceptions import PrivacyWarning
 from skdp.pipeline._budget import (
     assign_budgets,
     collect_events,
@@ -16,10 +20,14 @@ from skdp.pipeline._budget import (
     plan_steps,
     share_ledger,
     sizes_of,
-    told,
 )
-from skdp.pipeline._chain import fit_chain, fit_last, pass_bounds, refuse_further
-from skdp.pipeline._numbers import PipelineOfFloats, as_floats
+from skdp.pipeline._chain import (
+    PipelineOfFloats,
+    as_floats,
+    fit_chain,
+    pass_bounds,
+    refuse_further,
+)
 from skdp.pipeline._plan import PipelineBudget
 from skdp.pipeline._steps import (
     check_leaks,
@@ -30,16 +38,12 @@ from skdp.pipeline._steps import (
     width_after,
 )
 
+_LARGE_DELTA = re.escape(LARGE_DELTA.partition("{")[0])
 
-def _last_has(name):
-    """Return a check that the last step has a method."""
 
-    def check(pipeline):
-        # Its error is the one to be seen.
-        getattr(pipeline._final_estimator, name)
-        return True
-
-    return check
+def _fits_and_predicts(pipeline):
+    # Its error is the one to be seen.
+    return bool(pipeline._final_estimator.fit_predict)
 
 
 def _transforms(pipeline):
@@ -210,7 +214,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         refuse_further(params)
         self._validate_steps()
         X = as_floats(X)
-        n_rows, n_features, n_outputs = sizes_of(X, y, self._final_estimator)
+        sizes = sizes_of(X, y, self._final_estimator)
         uncovered = self._uncovered()
         steps = fresh_steps(self)
 
@@ -223,27 +227,18 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
                 pass_bounds(rest[0][1], bounds)
 
             # 3. plan from public numbers
-            plan = plan_steps(
-                self._budget(),
-                self.shares,
-                step_list(rest),
-                n_rows=n_rows,
-                width=n_columns_of(rows),
-                n_outputs=n_outputs,
-                stand_in=max(n_features, 1),
-            )
+            width = n_columns_of(rows)
+            plan = plan_steps(self._budget(), self.shares, step_list(rest), width, sizes)
             streams = plan.start(self.random_state).spawn(len(plan.parts))
 
             # 4. solve
             given = assign_budgets(plan, step_list(rest), streams)
-            with told():
+            with warnings.catch_warnings():
+                # The plan has told that.
+                warnings.filterwarnings("ignore", _LARGE_DELTA, PrivacyWarning)
                 rows, bounds = fit_chain(rest[:-1], rows, y, bounds)
                 pass_bounds(rest[-1][1], bounds)
-                name, last = rest[-1]
-                if isinstance(last, RowPrivateEstimator):
-                    fit_model(plan, name, last, rows, y, n_outputs)
-                else:
-                    fit_last((name, last), rows, y)
+                fit_model(plan, rest[-1], rows, y, n_outputs=sizes[-1])
 
         # 5. publish
         self.steps = steps
@@ -281,7 +276,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         """
         return self.fit(X, y, **params).transform(X)
 
-    @available_if(_last_has("fit_predict"))
+    @available_if(_fits_and_predicts)
     def fit_predict(self, X, y=None, **params):
         """Fit all steps, privately, and return what the last one says of X, which isn't private.
 
@@ -336,7 +331,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             return super().__getitem__(ind)
         if ind.step not in (1, None):
             raise ValueError("Pipeline slicing only supports a step of 1")
-        return type(self)(self.steps[ind], **self._options())
+        options = self.get_params(deep=False) | {"steps": self.steps[ind]}
+        return type(self)(**options)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -345,27 +341,16 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             kind.poor_score = is_private(self)
         return tags
 
-    def _options(self):
-        parameters = self.get_params(deep=False)
-        return {name: value for name, value in parameters.items() if name != "steps"}
-
     def _plan(self, n_rows, n_features, n_outputs=1):
         """Return the plan of a fit on rows of such sizes."""
-        check_leaks(step_list(self.steps), tuple(self.allow))
+        self._uncovered()
         steps = step_list(fresh_steps(self))
         n_before = n_public(steps)
         width = n_features
         for step in steps[:n_before]:
             width = width_after(step, width)
-        return plan_steps(
-            self._budget(),
-            self.shares,
-            steps[n_before:],
-            n_rows=n_rows,
-            width=width,
-            n_outputs=n_outputs,
-            stand_in=n_features,
-        )
+        sizes = n_rows, n_features, n_outputs
+        return plan_steps(self._budget(), self.shares, steps[n_before:], width, sizes)
 
     def _budget(self):
         promised = self.epsilon, self.delta, self.adjacency
@@ -373,11 +358,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
     def _assumed(self):
         """Return what the steps assume public besides what plans do."""
-        said = (
-            words
-            for leaf in private_leaves(step_list(self.steps))
-            for words in leaf.estimator._assumed()
-        )
+        leaves = private_leaves(step_list(self.steps))
+        said = (words for leaf in leaves for words in leaf.estimator._assumed())
         return tuple(dict.fromkeys(said))
 
     def _preview(self, *sizes):

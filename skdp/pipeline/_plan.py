@@ -48,98 +48,62 @@ class PipelineBudget(Budget):
 
 @dataclass(frozen=True)
 class PrivateStep:
-    """A step that learns from the records, as far as a plan knows it.
+    """A step that learns from the records, as far as a plan knows it."""
 
-    Parameters
-    ----------
-    name : str
-        Its path in the pipeline.
-    share : float
-        Of the squared mu of all.
-    releases : callable
-        Given an epsilon and a delta, the events of a fit with them.
-    is_exact : bool
-        Whether these are known beforehand, and nothing that is released changes them.
-    """
-
+    # Its path in the pipeline.
     name: str
-    share: float
+    # Gives for an epsilon and a delta the events of a fit with them.
     releases: Callable
+    # Whether these are known beforehand, and nothing that is released changes them.
     is_exact: bool
 
 
 @dataclass(frozen=True)
 class StepBudget:
-    """What one step may spend.
-
-    Parameters
-    ----------
-    name : str
-    epsilon, delta : float
-        The step's parameters.
-    events : tuple of events
-        What is charged for it.
-    cost : GaussianCost or None
-        What it may cost, None where it is the only step and `events` are what it releases.
-    """
+    """What one step may spend."""
 
     name: str
     epsilon: float
     delta: float
+    # What is charged for it.
     events: tuple
+    # What it may cost, None where it is the only step and `events` are what it releases.
     cost: GaussianCost | None
+
+    @property
+    def is_whole(self):
+        """Whether nothing is shared, so that there is nothing to exceed."""
+        return self.cost is None or math.isinf(self.cost.mu)
 
     def reported(self, events, adjacency):
         """Return the events that stand for what a step released.
 
         Full batches add up exactly, whatever they are. Other designs that followed from releases
         add up as the pair that was fixed before them.
-
-        Raises
-        ------
-        ValueError
-            If the step cost more than its part.
         """
-        if self.cost is None or math.isinf(self.cost.mu):
+        if self.is_whole:
             return events
         self.check(events, adjacency)
         return events if _is_closed(events, adjacency) else self.events
 
     def check(self, events, adjacency):
         """Refuse what costs more than this part."""
-        if not self._cost_of(events, adjacency).is_within(self.cost):
+        if not _cost(events, adjacency, self.delta).is_within(self.cost):
             raise ValueError(f"step {self.name!r} would cost more than its part of the budget.")
 
     def fitting(self, releases, adjacency):
-        """Return the epsilon of a step whose design has become known since the plan was made.
-
-        Parameters
-        ----------
-        releases : callable
-            See `PrivateStep`.
-        adjacency : str
-        """
-        if self.cost is None or math.isinf(self.cost.mu):
+        """Return the epsilon of a step whose design has become known since the plan was made."""
+        if self.is_whole:
             return self.epsilon
         if _is_closed(events := releases(self.epsilon, self.delta), adjacency):
             self.check(events, adjacency)
             return self.epsilon
         return _fill(self.name, releases, self.cost, self.delta, adjacency)
 
-    def _cost_of(self, events, adjacency):
-        return _cost(events, adjacency, self.delta)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PipelinePlan(Plan):
-    """The parts of a pipeline's steps.
-
-    Parameters
-    ----------
-    budget, n_rows
-        See `Plan`.
-    parts : tuple of StepBudget
-    """
+    """The parts of a pipeline's steps, each a `StepBudget`."""
 
     parts: tuple
 
@@ -169,47 +133,34 @@ class PipelinePlan(Plan):
         reproducible : bool
         also_public, uncovered : tuple of str
             What is assumed public, and not covered, besides what is always.
-
-        Raises
-        ------
-        ValueError
-            If a step released what it had no part for, or more than its part.
         """
-        budget = self.budget
-        without = [
-            name
-            for name, events in released.items()
-            if events and name not in {part.name for part in self.parts}
-        ]
+        names = {part.name for part in self.parts}
+        without = [name for name, events in released.items() if events and name not in names]
         if without:
             raise ValueError(f"step {without[0]!r} released something, and had no part.")
         events = tuple(
             event
             for part in self.parts
-            for event in part.reported(released.get(part.name, part.events), budget.adjacency)
+            for event in part.reported(released.get(part.name, part.events), self.budget.adjacency)
         )
-        not_covered = (*uncovered, *budget.not_covered)
         return self.report(
             reproducible=reproducible,
             also_public=also_public,
             events=events,
-            not_covered=not_covered,
+            not_covered=(*uncovered, *self.budget.not_covered),
         )
 
 
-def plan_pipeline(budget, steps, *, n_rows):
+def plan_pipeline(budget, steps, shares, *, n_rows):
     """Plan what each step may spend, so that all together spend the budget.
 
     Parameters
     ----------
     budget : PipelineBudget
     steps : list of PrivateStep
+    shares : list of float
+        Of the squared mu of all, one for each step.
     n_rows : int
-
-    Raises
-    ------
-    ValueError
-        If there is no step that learns, or the budget is too small to be shared.
     """
     if not steps:
         raise ValueError(
@@ -217,23 +168,18 @@ def plan_pipeline(budget, steps, *, n_rows):
             "on: use scikit-learn's Pipeline."
         )
     if not budget.is_private or (len(steps) == 1 and steps[0].is_exact):
-        parts = tuple(_whole(step, budget) for step in steps)
-        return PipelinePlan(budget=budget, n_rows=n_rows, parts=parts)
+        spent = budget.epsilon, budget.delta
+        parts = [StepBudget(step.name, *spent, step.releases(*spent), None) for step in steps]
+        return PipelinePlan(budget=budget, n_rows=n_rows, parts=tuple(parts))
     adjacency, delta = budget.adjacency, budget.delta
     erasures = [_erasure(step, budget) for step in steps]
     mu = gaussian_budget(budget.epsilon, delta, erasure=joint_erasure(erasures)).mu
     parts = []
-    for step, erasure in zip(steps, erasures, strict=True):
-        cost = GaussianCost(math.sqrt(step.share) * mu, erasure)
+    for step, share, erasure in zip(steps, shares, erasures, strict=True):
+        cost = GaussianCost(math.sqrt(share) * mu, erasure)
         epsilon = _fill(step.name, step.releases, cost, delta, adjacency)
         parts.append(StepBudget(step.name, epsilon, delta, cost.events(), cost))
     return PipelinePlan(budget=budget, n_rows=n_rows, parts=tuple(parts))
-
-
-def _whole(step, budget):
-    """Return the part that is everything."""
-    spent = budget.epsilon, budget.delta
-    return StepBudget(step.name, *spent, step.releases(*spent), None)
 
 
 def _erasure(step, budget):
@@ -244,13 +190,7 @@ def _erasure(step, budget):
 
 
 def _fill(name, releases, cost, delta, adjacency):
-    """Return an epsilon with which a step costs at most a pair, and nearly that.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return an epsilon with which a step costs at most a pair, and nearly that."""
 
     def spent(epsilon):
         one = _cost(releases(epsilon, delta), adjacency, delta)

@@ -35,31 +35,19 @@ _USUAL_THRESHOLD = 0.3
 
 @dataclass(frozen=True)
 class Step:
-    """A step, and where it is.
+    """A step, and where it is."""
 
-    Parameters
-    ----------
-    path : str
-        Names of the containers that it is in and its own, as in `set_params`.
-    name : str
-        Its own.
-    estimator : estimator or str
-    columns : object
-        What a ColumnTransformer gives it, None for all.
-    inner : tuple of Step
-        Of a container; empty for all else.
-    is_chain : bool
-        Whether each of `inner` gets what the one before makes, and not all the same.
-    is_frozen : bool
-        Whether it is used as it was fitted before.
-    """
-
+    # Names of the containers that it is in and its own, as in `set_params`.
     path: str
     name: str
     estimator: object
+    # What a ColumnTransformer gives it, None for all.
     columns: object = None
+    # The steps within a container.
     inner: tuple = ()
+    # Whether each of `inner` gets what the one before makes, and not all the same.
     is_chain: bool = False
+    # Whether it is used as it was fitted before.
     is_frozen: bool = False
 
     @property
@@ -68,12 +56,8 @@ class Step:
         return "frozen " * self.is_frozen + type(self.estimator).__name__
 
     def leaves(self):
-        """Yield the steps within that are no containers, in order."""
-        if self.inner:
-            for step in self.inner:
-                yield from step.leaves()
-        else:
-            yield self
+        """Yield those that are no containers, in order."""
+        return (step for step in self.all_steps() if not step.inner)
 
     def all_steps(self):
         """Yield this step and all within."""
@@ -89,51 +73,52 @@ class Step:
 def tree(name, estimator, columns=None, *, above="", fitted=False, is_frozen=False):
     """Return a step with all that is in it; of a frozen one, what was frozen in its place.
 
-    Parameters
-    ----------
-    name : str
-    estimator : estimator or str
-    columns : object, default=None
-    above : str, default=""
-        What its path begins with.
-    fitted : bool, default=False
-        Whether to look at what a fit left, where a container keeps that apart.
-    is_frozen : bool, default=False
-        Whether it is in something that is frozen.
+    Its path begins with `above`. With `fitted` what a fit left is looked at, where a container
+    keeps that apart; `is_frozen` tells whether it is in something that is frozen.
     """
     if type(estimator) is FrozenEstimator:
         # Its methods are those of what it holds, as it was fitted.
         inside = estimator.estimator
         return tree(name, inside, columns, above=above, fitted=True, is_frozen=True)
     path = f"{above}{name}"
-    way = _WAYS.get(type(estimator), _of_nothing)
     inner = tuple(
         tree(inside, step, chosen, above=f"{path}{SEPARATOR}", fitted=fitted, is_frozen=is_frozen)
-        for inside, step, chosen in way(estimator, fitted)
+        for inside, step, chosen in _inside(estimator, fitted)
     )
-    return Step(path, str(name), estimator, columns, inner, way is _of_chain, is_frozen)
+    is_chain = type(estimator) in _CHAINS
+    return Step(path, str(name), estimator, columns, inner, is_chain, is_frozen)
+
+
+# Subclasses may do anything.
+_CHAINS = (Pipeline, BoundsPassingPipeline)
+
+
+def _inside(estimator, fitted):
+    """Return name, estimator and columns of each step in a container."""
+    kind = type(estimator)
+    if kind is ColumnTransformer:
+        if fitted and hasattr(estimator, "transformers_"):
+            return estimator.transformers_
+        return [*estimator.transformers, ("remainder", estimator.remainder, _the_rest)]
+    if kind is FeatureUnion:
+        return [(name, step, None) for name, step in estimator.transformer_list]
+    return [(name, step, None) for name, step in estimator.steps] if kind in _CHAINS else []
+
+
+def _the_rest(frame):
+    """Stand for the columns that nothing else chose."""
 
 
 def step_list(steps, *, fitted=False):
-    """Return the steps of a pipeline; see `tree`.
-
-    Raises
-    ------
-    ValueError
-        If two steps have the same path, or a name has what separates those of a path.
-    """
+    """Return the steps of a pipeline, whose paths differ; see `tree`."""
     found = [tree(name, estimator, fitted=fitted) for name, estimator in steps]
-    _check_paths(found)
-    return found
-
-
-def _check_paths(steps):
-    """Refuse names of which two steps would be taken for one: what one releases would be lost."""
     seen = set()
-    for step in (inside for top in steps for inside in top.all_steps()):
+    for step in (inside for top in found for inside in top.all_steps()):
+        # Two steps would be taken for one: what one releases would be lost.
         if step.path in seen or SEPARATOR in step.name:
             raise ValueError(_NAMES.format(path=step.path))
         seen.add(step.path)
+    return found
 
 
 def all_leaves(steps):
@@ -160,10 +145,6 @@ def fix_density(steps):
     """Have ColumnTransformers make dense rows, whatever they get.
 
     They would make rows dense or sparse by the number of zeros in all of them, and keep which.
-
-    Parameters
-    ----------
-    steps : list of Step
     """
     for container in (container for step in steps for container in step.containers()):
         if hasattr(container.estimator, "sparse_threshold") and not container.is_frozen:
@@ -172,12 +153,7 @@ def fix_density(steps):
 
 @contextlib.contextmanager
 def passing_bounds(steps):
-    """Make Pipelines inside a pipeline hand promises on, for as long as it is fitted.
-
-    Parameters
-    ----------
-    steps : list of (str, estimator)
-    """
+    """Make Pipelines inside a pipeline hand promises on, for as long as it is fitted."""
     _change_kind(steps, Pipeline, BoundsPassingPipeline)
     try:
         yield
@@ -196,30 +172,21 @@ def _change_kind(steps, before, after):
 
 
 def check_leaks(steps, allow):
-    """Refuse steps that learn from the records without privacy.
-
-    Parameters
-    ----------
-    steps : list of Step
-    allow : tuple of str
-        Paths of steps that may.
+    """Refuse steps that learn from the records without privacy, but for those named in `allow`.
 
     Returns
     -------
     uncovered : tuple of str
         Those that do, and frozen ones that spent something before, as a report names them.
-
-    Raises
-    ------
-    ValueError
-        If others do, or if `allow` names what is no step of these, or needs no permission.
     """
     allowed = []
-    for step, found in find_leaks(steps):
-        if step.inner and not step.is_frozen:
-            _refuse(step, found, "")
-        if step.path not in allow:
-            _refuse(step, found, _ALLOW.format(path=step.path))
+    for step, (reason, instead) in find_leaks(steps):
+        is_container = step.inner and not step.is_frozen
+        if is_container or step.path not in allow:
+            text = _REFUSED if is_container else _REFUSED + _ALLOW
+            raise ValueError(
+                text.format(path=step.path, kind=step.kind, reason=reason, instead=instead)
+            )
         allowed.append(step)
     unknown = [name for name in allow if name not in {step.path for step in allowed}]
     if unknown:
@@ -242,8 +209,7 @@ def find_leaks(steps):
             if found := why_container_is_refused(container):
                 yield container, found
         for leaf in step.leaves():
-            is_last = leaf is steps[-1]
-            if found := why_refused(leaf.estimator, is_last=is_last, is_frozen=leaf.is_frozen):
+            if found := why_refused(leaf.estimator, leaf is steps[-1], leaf.is_frozen):
                 yield leaf, found
 
 
@@ -269,14 +235,7 @@ def declared_width(estimator):
 
 
 def widths(step, width):
-    """Yield each leaf of a step with the number of its columns, None where it isn't known.
-
-    Parameters
-    ----------
-    step : Step
-    width : int or None
-        Number of columns that the step gets.
-    """
+    """Yield each leaf of a step that gets so many columns with their number, None if unknown."""
     if step.columns is not None:
         width = _n_chosen(step.columns, width)
     if not step.inner:
@@ -302,49 +261,8 @@ def _n_chosen(columns, width):
     return int(columns.sum()) if columns.dtype.kind == "b" else columns.size
 
 
-def _of_nothing(step, fitted):
-    return ()
-
-
-def _of_chain(pipeline, fitted):
-    return [(name, step, None) for name, step in pipeline.steps]
-
-
-def _of_union(union, fitted):
-    return [(name, step, None) for name, step in union.transformer_list]
-
-
-def _of_columns(transformer, fitted):
-    if fitted and hasattr(transformer, "transformers_"):
-        return transformer.transformers_
-    return [*transformer.transformers, ("remainder", transformer.remainder, _the_rest)]
-
-
-def _the_rest(frame):
-    """Stand for the columns that nothing else chose."""
-
-
-# Subclasses may do anything.
-_WAYS = {
-    Pipeline: _of_chain,
-    BoundsPassingPipeline: _of_chain,
-    FeatureUnion: _of_union,
-    ColumnTransformer: _of_columns,
-}
-
-
 def why_container_is_refused(container):
-    """Return why what joins steps leaks, whatever they are, or None.
-
-    Parameters
-    ----------
-    container : Step
-
-    Returns
-    -------
-    reason : (str, str) or None
-        See `why_refused`.
-    """
+    """Return why what joins steps leaks, whatever they are, or None; see `why_refused`."""
     joined = container.estimator
     if getattr(joined, "memory", None) is not None:
         return "what it keeps in its memory follows from exact records", "set memory=None"
@@ -353,38 +271,26 @@ def why_container_is_refused(container):
     # As they were given: a fit leaves what functions chose.
     for *_, columns in getattr(joined, "transformers", ()):
         if callable(columns) and not _is_public_choice(columns):
-            return (
-                "a function chooses its columns, and may look at their values or at types that "
-                "follow from these",
-                "give columns by names or places, or make_column_selector(pattern=...)",
-            )
+            reason = "a function chooses its columns, and may look at their values or types"
+            return reason, "give columns by names or places, or make_column_selector(pattern=...)"
     threshold = getattr(joined, "sparse_threshold", 0)
     kinds = [leaf.path for leaf in container.leaves() if _makes_sparse(leaf)]
     # What is frozen keeps what followed from its threshold.
     harmless = (0,) if container.is_frozen else (0, _USUAL_THRESHOLD)
     if threshold not in harmless or (threshold != 0 and kinds):
-        return (
-            f"{kinds[0]!r} makes sparse rows, and whether the whole is sparse follows "
-            "from how many zeros there are"
-            if kinds
-            else "whether what it makes is sparse may follow from how many zeros there are",
-            "set sparse_threshold=0 (and sparse_output=False of an encoder)",
-        )
+        reason = "whether what it makes is sparse may follow from how many zeros there are"
+        if kinds:
+            reason = f"{kinds[0]!r} makes sparse rows, and {reason}"
+        return reason, "set sparse_threshold=0 (and sparse_output=False of an encoder)"
     return None
 
 
 def _is_public_choice(columns):
-    return type(columns) is make_column_selector and (
-        columns.dtype_include is None and columns.dtype_exclude is None
-    )
+    if type(columns) is not make_column_selector:
+        return False
+    return columns.dtype_include is None and columns.dtype_exclude is None
 
 
 def _makes_sparse(leaf):
     says_so = getattr(leaf.estimator, "sparse_output", getattr(leaf.estimator, "sparse", False))
     return says_so is True or leaf.kind in _MAKE_SPARSE
-
-
-def _refuse(step, found, advice):
-    reason, instead = found
-    text = _REFUSED.format(path=step.path, kind=step.kind, reason=reason, instead=instead)
-    raise ValueError(text + advice)

@@ -1,10 +1,9 @@
 """Transformers that learn privately, and those whose bounds are public and cost nothing."""
 
 from skdp.preprocessing._bounded import BoundsScaler, NormClipper
-from skdp.preprocessing._clippers import DPNormClipper, DPQuantileClipper
+from skdp.preprocessing._clippers import DPNormClipper, DPQuantileClipper, DPStandardScaler
 from skdp.preprocessing._encoder import DPOneHotEncoder
 from skdp.preprocessing._imputer import DPSimpleImputer
-from skdp.preprocessing._scaler import DPStandardScaler
 
 __all__ = [
     "BoundsScaler",

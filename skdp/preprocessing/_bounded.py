@@ -35,14 +35,7 @@ def same_bounds(low, high, n_features):
 
 
 def type_that_holds(dtype, *numbers):
-    """Return a type of floats, or float64 where it is too small for public numbers.
-
-    Parameters
-    ----------
-    dtype : dtype
-    *numbers : float or ndarray
-        Infinite ones are held by any.
-    """
+    """Return a type of floats, or float64 where it is too small for finite public numbers."""
     sizes = np.abs(np.concatenate([np.ravel(some) for some in numbers]))
     largest = sizes[np.isfinite(sizes)].max(initial=0.0)
     return dtype if largest <= np.finfo(dtype).max else np.dtype(np.float64)
@@ -136,7 +129,7 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints = {  # noqa: RUF012
-        "data_norm": [Interval(Real, 1e-30, 1e30, closed="both")],
+        "data_norm": [Interval(Real, 1e-30, 1e30, closed="both")]
     }
 
     def __init__(self, data_norm=1.0):

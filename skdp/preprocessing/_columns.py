@@ -19,22 +19,15 @@ _AUTO = "auto"
 
 
 def find_gaps(X, missing_values=np.nan):
-    """Return where entries are missing, as a boolean array.
-
-    Parameters
-    ----------
-    X : ndarray
-    missing_values : scalar, default=nan
-        NaN stands for None and pandas' NA and NaT, too.
-    """
-    if not _is_gap(missing_values):
+    """Return where entries are missing; NaN stands for None and pandas' NA and NaT, too."""
+    if not is_gap(missing_values):
         return quietly(lambda: np.asarray(missing_values == X, dtype=bool) & np.ones(X.shape, bool))
     if X.dtype.kind == "f":
         return np.isnan(X)
     if X.dtype.kind != "O":
         return np.zeros(X.shape, dtype=bool)
     # Where a gap is compared, newer NumPy may warn: of the data.
-    return quietly(lambda: np.frompyfunc(_is_gap, 1, 1)(X).astype(bool))
+    return quietly(lambda: np.frompyfunc(is_gap, 1, 1)(X).astype(bool))
 
 
 def dtype_to_read(X):
@@ -54,35 +47,20 @@ def read_categories(X, gaps):
     """Return the columns of an array as lists of floats or of strings; gaps are ``np.nan``.
 
     The type of numbers is not kept: a gap elsewhere may have changed it. Booleans are 0 and 1.
-
-    Raises
-    ------
-    TypeError
-        If an entry is neither, or a column has both.
     """
     return [_read_column(column, gap) for column, gap in zip(X.T, gaps.T, strict=True)]
 
 
 def check_categories(categories, n_features):
-    """Return for each column a sorted list of its declared categories, or None if it has none.
-
-    Raises
-    ------
-    ValueError
-        If `categories` isn't "auto" or a list with an entry for each feature.
-    TypeError
-        If a list mixes numbers and strings.
-    """
+    """Return for each column a sorted list of its declared categories, or None if it has none."""
     if isinstance(categories, str) and categories == _AUTO:
         return [None] * n_features
     if not isinstance(categories, Collection) or isinstance(categories, str):
         raise ValueError("categories must be 'auto' or a list with an entry for each feature.")
     categories = list(categories)
     if len(categories) != n_features:
-        raise ValueError(
-            f"categories must have an entry for each of {n_features} features, got "
-            f"{len(categories)}."
-        )
+        sizes = f"{n_features} features, got {len(categories)}"
+        raise ValueError(f"categories must have an entry for each of {sizes}.")
     return [_check_declared(declared) for declared in categories]
 
 
@@ -140,7 +118,8 @@ def _as_number(value):
 _READERS = ((_as_number, (Real, np.bool_)), (str, str))
 
 
-def _is_gap(value):
+def is_gap(value):
+    """Tell whether a value stands for a gap: NaN, None, or pandas' NA or NaT."""
     # Most entries, and fast.
     if type(value) is str:
         return False

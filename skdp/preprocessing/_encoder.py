@@ -214,6 +214,8 @@ class DPOneHotEncoder(PrivateTransformer):
         # 1. scikit-learn's contract
         X = self._read(X, reset=True)
         categories = check_categories(self.categories, X.shape[1])
+        self._n_last = int(self.handle_unknown == _INFREQUENT)
+        most = self.max_categories and self.max_categories - self._n_last
 
         # 2. bound the data: a record is in one category of each column
         records = present_records(X)
@@ -227,18 +229,12 @@ class DPOneHotEncoder(PrivateTransformer):
         counts = [np.empty(0) for _ in categories]
         searched = [j for j, listed in enumerate(categories) if listed is None]
         if searched:
-            found = release_counts(
-                [columns[j] for j in searched],
-                [None] * len(searched),
-                threshold=plan.threshold,
-                mechanism=plan.mechanisms["counts"],
-                noise=stream,
-            )
+            of_searched = [columns[j] for j in searched]
+            found = release_counts(of_searched, [None] * len(searched), plan=plan, noise=stream)
             for j, released in zip(searched, found, strict=True):
-                categories[j], counts[j] = keep_largest(*released, plan.most)
+                categories[j], counts[j] = keep_largest(*released, most)
 
         # 5. publish
-        self._n_last = int(self.handle_unknown == _INFREQUENT)
         self.categories_ = [as_array(listed) for listed in categories]
         self.category_counts_ = counts
         self.privacy_report_ = plan.report(reproducible=self.random_state is not None)
@@ -310,12 +306,11 @@ class DPOneHotEncoder(PrivateTransformer):
             If the names are too few or many, or not those of `fit`.
         """
         check_is_fitted(self)
+        features = read_feature_names(self, input_features)
         last = [_INFREQUENT] * self._n_last
         names = (
             f"{name}_{category}"
-            for name, known in zip(
-                read_feature_names(self, input_features), self.categories_, strict=True
-            )
+            for name, known in zip(features, self.categories_, strict=True)
             for category in [*map(_in_words, known.tolist()), *last]
         )
         return np.array(_make_unique(names), dtype=object)
@@ -326,16 +321,8 @@ class DPOneHotEncoder(PrivateTransformer):
 
     def _plan(self, n_rows, n_features):
         n_discovered = check_categories(self.categories, n_features).count(None)
-        most = self.max_categories
-        if most is not None and self.handle_unknown == _INFREQUENT:
-            most -= 1
-        return plan_encoder(
-            self._budget(),
-            n_rows=n_rows,
-            n_discovered=n_discovered,
-            min_frequency=self.min_frequency,
-            most=most,
-        )
+        sizes = {"n_rows": n_rows, "n_discovered": n_discovered}
+        return plan_encoder(self._budget(), **sizes, min_frequency=self.min_frequency)
 
     def _read(self, X, *, reset):
         dtype = dtype_to_read(X)

@@ -19,6 +19,7 @@ from skdp.preprocessing._columns import (
     dtype_to_read,
     fill_objects,
     find_gaps,
+    is_gap,
     read_categories,
 )
 from skdp.preprocessing._plan import plan_imputer
@@ -29,19 +30,7 @@ _WORD, _NUMBER = "missing_value", 0.0
 
 
 def default_fills(fill_value, categories):
-    """Return what fills each column where nothing is found, which follows from parameters alone.
-
-    Parameters
-    ----------
-    fill_value : str, number or None
-    categories : list of lists or None
-        Of each column, its categories where they are listed.
-
-    Raises
-    ------
-    ValueError
-        If `fill_value` is something else.
-    """
+    """Return what fills each column where nothing is found, which follows from parameters alone."""
     if fill_value is None:
         return [
             _WORD if listed is not None and isinstance(listed[0], str) else _NUMBER
@@ -54,43 +43,18 @@ def default_fills(fill_value, categories):
     return [fill] * len(categories)
 
 
-def _release_means(plan, X, low, high, stream):
-    return release_means(
-        X, low=low, high=high, n_rows=plan.n_rows, mechanism=plan.mechanisms["mean"], noise=stream
-    )
-
-
-def _release_medians(plan, X, low, high, stream):
-    return release_medians(
-        X,
-        low=low,
-        high=high,
-        n_steps=plan.releases["median"].event.n_steps,
-        mechanism=plan.mechanisms["median"],
-        noise=stream,
-    )
-
-
-# By strategy.
-RELEASES = {"mean": _release_means, "median": _release_medians}
+# Strategies that are of numbers alone, and what finds their fills.
+_OF_NUMBERS = {"mean": release_means, "median": release_medians}
 
 
 def find_most_frequent(plan, columns, categories, fallbacks, stream):
     """Return the most frequent category of each column, where one is found."""
-    found = release_counts(
-        [[value for value in column if value == value] for column in columns],
-        categories,
-        threshold=plan.threshold,
-        mechanism=plan.mechanisms["counts"],
-        noise=stream,
-    )
+    present = [[value for value in column if value == value] for column in columns]
+    found = release_counts(present, categories, plan=plan, noise=stream)
     largest = [keep_largest(names, counts, 1)[0] for names, counts in found]
     return [
         names[0] if names else fallback for names, fallback in zip(largest, fallbacks, strict=True)
     ]
-
-
-_OF_NUMBERS = ("mean", "median")
 
 
 class DPSimpleImputer(PrivateTransformer):
@@ -304,7 +268,8 @@ class DPSimpleImputer(PrivateTransformer):
         # 4. release
         if self.strategy in _OF_NUMBERS:
             records = np.where(gaps, np.nan, records)
-            fills = RELEASES[self.strategy](plan, records, low, high, stream).tolist()
+            find = _OF_NUMBERS[self.strategy]
+            fills = find(records, low=low, high=high, plan=plan, noise=stream).tolist()
         if self.strategy == "most_frequent":
             fills = find_most_frequent(plan, columns, categories, fills, stream)
         # Its type follows from what is released, and not from that of X, which one gap may change.
@@ -314,11 +279,8 @@ class DPSimpleImputer(PrivateTransformer):
         self.privacy_report_ = plan.report(reproducible=self.random_state is not None)
         if self.strategy not in _OF_NUMBERS or not plan.budget.is_private:
             low, high = np.full_like(low, -np.inf), np.full_like(high, np.inf)
-        n_indicators = self.indicator_features_.size
-        self.feature_bounds_ = (
-            np.append(low, np.zeros(n_indicators)),
-            np.append(high, np.ones(n_indicators)),
-        )
+        zeros = np.zeros(self.indicator_features_.size)
+        self.feature_bounds_ = np.append(low, zeros), np.append(high, zeros + 1.0)
         self.norm_bound_ = math.hypot(*np.maximum(*np.abs(self.feature_bounds_)).tolist())
         return self
 
@@ -389,18 +351,14 @@ class DPSimpleImputer(PrivateTransformer):
         return self.strategy != "constant"
 
     def _plan(self, n_rows, n_features):
-        return plan_imputer(
-            self._budget(),
-            strategy=self.strategy,
-            n_rows=n_rows,
-            n_columns=n_features,
-            n_discovered=self._listed(n_features).count(None),
-        )
+        n_discovered = self._listed(n_features).count(None)
+        sizes = {"n_rows": n_rows, "n_columns": n_features, "n_discovered": n_discovered}
+        return plan_imputer(self._budget(), strategy=self.strategy, **sizes)
 
     def _read(self, X, *, reset):
         """Return X as floats, or as objects where there are others."""
         dtype = DTYPES if self._strategy in _OF_NUMBERS else dtype_to_read(X)
-        finite = "allow-nan" if _means_gap(self._missing_values) else True
+        finite = "allow-nan" if is_gap(self._missing_values) else True
         X = validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite=finite)
         if X.dtype.kind in "Mm":
             raise TypeError(NOT_CATEGORIES)
@@ -414,9 +372,8 @@ class DPSimpleImputer(PrivateTransformer):
         if isinstance(self.add_indicator, bool | np.bool_):
             return np.array(numbers if self.add_indicator else [], dtype=int)
         names = list(getattr(self, "feature_names_in_", ()))
-        found = [
-            names.index(f) if f in names else f for f in np.asarray(self.add_indicator).tolist()
-        ]
+        given = np.asarray(self.add_indicator).tolist()
+        found = [names.index(f) if f in names else f for f in given]
         if not all(type(f) is int and f in numbers for f in found):
             raise ValueError("add_indicator must be True, False, or numbers or names of features.")
         return np.array(found, dtype=int)
@@ -434,11 +391,7 @@ class DPSimpleImputer(PrivateTransformer):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = _means_gap(self.missing_values)
+        tags.input_tags.allow_nan = is_gap(self.missing_values)
         tags.input_tags.string = tags.input_tags.categorical = self.strategy not in _OF_NUMBERS
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _means_gap(missing_values):
-    return missing_values is None or missing_values != missing_values

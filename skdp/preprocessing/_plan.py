@@ -1,25 +1,16 @@
-"""Plan of an encoder: a release of what categories there are in columns where nobody said."""
+"""Plans of private transformers: what they release, all of it on full batches."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
-from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
 from skdp._checks import check_count, check_real
-from skdp._plans._base import (
-    ENCODER_KEY,
-    IMPUTER_KEY,
-    NORM_KEY,
-    QUANTILE_KEY,
-    SCALER_KEY,
-    Plan,
-)
-from skdp._plans._release import Release
+from skdp._plans._base import ENCODER_KEY, IMPUTER_KEY, SCALER_KEY, Plan
 from skdp.accountant import ErasureEvent
 
 # Thresholds of a grid: noise grows with the logarithm of their number only.
@@ -54,20 +45,14 @@ _STRATEGIES = ("mean", "median", "most_frequent", "constant")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TransformerPlan(Plan):
-    """The releases of a private transformer, all on full batches.
-
-    Parameters
-    ----------
-    budget, n_rows
-        See `Plan`.
-    releases : dict of str to Release
-        By what is released; empty where nothing is learnt, which costs nothing.
-    erasure : float, default=0.0
-        Probability that a release gives away what a threshold is to hide.
-    """
+    """The releases of a private transformer, by what is released; none where nothing is learnt."""
 
     releases: dict
+    stream_key: tuple
+    # Probability that a release gives away what a threshold is to hide.
     erasure: float = 0.0
+    # What the noisy count of a category that nobody listed must exceed to be published.
+    threshold: float = math.inf
 
     @cached_property
     def mechanisms(self):
@@ -123,19 +108,14 @@ def _root_distance():
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DistributionPlan(TransformerPlan):
-    """A release of the columns' distribution functions at public thresholds.
+    """A release "distribution" of the columns' distribution functions at public thresholds.
 
-    Parameters
-    ----------
-    budget, n_rows, releases
-        See `TransformerPlan`; that of the functions is "distribution".
-    grid : function
-        Gives thresholds between the ends of ranges.
-    bounds : tuple of two ndarrays of shape (n_columns,)
-        The ends.
+    A scaler's has "moments", too: means and squares of what is clipped to where records are.
     """
 
+    # Gives thresholds between the ends of ranges.
     grid: Callable
+    # The ends, two arrays of shape (n_columns,).
     bounds: tuple
 
     @cached_property
@@ -149,37 +129,10 @@ class DistributionPlan(TransformerPlan):
         spread = self.mechanisms["distribution"].noise_std * _root_norm() / self.n_rows
         return min(_SEEN * spread, _MOST_HIDDEN)
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ScalerPlan(DistributionPlan):
-    """Releases of where the records are, and of means and squares of what is clipped to it.
-
-    Parameters
-    ----------
-    budget, n_rows, releases, grid, bounds
-        See `DistributionPlan`; that of means and squares is "moments".
-    """
-
-    stream_key: ClassVar = (SCALER_KEY,)
-
     @property
     def tail(self):
-        """Share of the records that may lie beyond each end of where records are."""
+        """Share of the records that may lie beyond each end of where a scaler finds them."""
         return max(_TAIL, self.hidden_share)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class QuantilePlan(DistributionPlan):
-    """See `DistributionPlan`."""
-
-    stream_key: ClassVar = (QUANTILE_KEY,)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NormPlan(DistributionPlan):
-    """See `DistributionPlan`; the one column has the rows' lengths."""
-
-    stream_key: ClassVar = (NORM_KEY,)
 
 
 def linear_edges(low, high):
@@ -189,8 +142,7 @@ def linear_edges(low, high):
 
 def logarithmic_edges(low, high):
     """Return thresholds between ends of shape (n_columns,) that are the denser the lower."""
-    shares = 2.0 ** np.linspace(-_OCTAVES, 0.0, N_THRESHOLDS + 1)
-    shares = np.concatenate([[0.0], shares])
+    shares = np.append(0.0, 2.0 ** np.linspace(-_OCTAVES, 0.0, N_THRESHOLDS + 1))
     return low[:, np.newaxis] + (high - low)[:, np.newaxis] * shares
 
 
@@ -199,32 +151,20 @@ def geometric_edges(low, high):
     return np.geomspace(low, high, N_THRESHOLDS + 2, axis=1)
 
 
-def plan_quantiles(budget, *, n_rows, grid, bounds, kind):
+def plan_quantiles(budget, *, n_rows, grid, bounds, key):
     """Plan a release of distribution functions that spends the whole budget.
 
-    Parameters
-    ----------
-    budget : Budget
-    n_rows : int
-    grid, bounds
-        See `DistributionPlan`.
-    kind : type
-        Of the plan, which names its stream.
+    `key` names its stream; see `DistributionPlan` for `grid` and `bounds`.
     """
     releases = {"distribution": _distribution(budget, 1.0, n_rows, bounds[0].size)}
-    return kind(budget=budget, n_rows=n_rows, releases=releases, grid=grid, bounds=bounds)
+    return DistributionPlan(
+        budget=budget, n_rows=n_rows, releases=releases, stream_key=(key,), grid=grid, bounds=bounds
+    )
 
 
 def plan_scaler(budget, *, n_rows, grid, bounds):
     """Plan the two releases of a scaler.
 
-    Parameters
-    ----------
-    budget, n_rows, grid, bounds
-        See `plan_quantiles`.
-
-    Notes
-    -----
     A record contributes ``(t, 1 - t**2)`` for each column, with t in [-1, 1]: a vector of norm 1 at
     most, as ``t**2 + (1 - t**2)**2 = 1 - t**2 (1 - t**2)``. So the squares are free. Two records
     may be 2 apart, which is what the accountant makes of 1. Rounding to steps moves each of the two
@@ -239,8 +179,10 @@ def plan_scaler(budget, *, n_rows, grid, bounds):
         slack=CONTRIBUTION_STEP + 4.0 * _UNIT_ROUNDOFF * n_rows,
     )
     distribution = _distribution(budget, _LOCATION_SHARE, n_rows, n_columns)
-    releases = {"distribution": distribution, "moments": moments}
-    return ScalerPlan(budget=budget, n_rows=n_rows, releases=releases, grid=grid, bounds=bounds)
+    releases, key = {"distribution": distribution, "moments": moments}, (SCALER_KEY,)
+    return DistributionPlan(
+        budget=budget, n_rows=n_rows, releases=releases, stream_key=key, grid=grid, bounds=bounds
+    )
 
 
 def _distribution(budget, share, n_rows, n_columns):
@@ -261,25 +203,14 @@ def _distribution(budget, share, n_rows, n_columns):
     )
 
 
-class Counts(NamedTuple):
-    """A release of counts of categories in several columns, and what it may give away.
+def plan_counts(budget, *, n_rows, n_columns, n_discovered, least, key):
+    """Plan a release of counts of categories.
 
-    Parameters
-    ----------
-    release : Release
-    erasure : float
-        Probability that a category of one record shows.
-    threshold : float
-        What the noisy count of a category that nobody listed must exceed to be published.
-    """
-
-    release: Release
-    erasure: float
-    threshold: float
-
-
-def plan_counts(budget, *, n_rows, n_columns, n_discovered, least):
-    """Plan a release of counts.
+    A null record is in no category: it moves c counts by one, which is sqrt(c). A record that
+    replaces another moves up to 2 c counts, sqrt(2 c), which is a bound of a pair and never
+    doubled. Categories that one record alone has are published with a probability of at most
+    ``1 - (1 - p)^c``; given that they aren't, the release is that of the others' counts. The proof
+    is in the documentation, "theory/categories".
 
     Parameters
     ----------
@@ -291,19 +222,13 @@ def plan_counts(budget, *, n_rows, n_columns, n_discovered, least):
         Number of those whose categories nobody listed.
     least : float
         What the count of a category must be at least, if that is more.
+    key : tuple
+        Names the stream.
 
     Raises
     ------
     ValueError
         If categories are to be found privately, and delta is below 1e-300.
-
-    Notes
-    -----
-    A null record is in no category: it moves c counts by one, which is sqrt(c). A record that
-    replaces another moves up to 2 c counts, sqrt(2 c), which is a bound of a pair and never
-    doubled. Categories that one record alone has are published with a probability of at most
-    ``1 - (1 - p)^c``; given that they aren't, the release is that of the others' counts. The proof
-    is in the documentation, "theory/categories".
     """
     is_hidden = n_discovered > 0 and budget.is_private
     if is_hidden and not budget.delta >= _LEAST_DELTA:
@@ -324,135 +249,56 @@ def plan_counts(budget, *, n_rows, n_columns, n_discovered, least):
     # The largest number that isn't enough.
     threshold = math.nextafter(least, -math.inf)
     if is_hidden:
-        hiding = hiding_threshold(release.mechanism, erasure, n_discovered)
-        threshold = max(hiding, threshold)
-    return Counts(release, erasure, threshold)
+        threshold = max(hiding_threshold(release.mechanism, erasure, n_discovered), threshold)
+    return TransformerPlan(
+        budget=budget,
+        n_rows=n_rows,
+        releases={"counts": release},
+        stream_key=key,
+        erasure=erasure,
+        threshold=threshold,
+    )
 
 
 def hiding_threshold(mechanism, erasure, n_columns):
-    """Return what counts of 1 in so many columns all stay below, but with a probability.
-
-    Parameters
-    ----------
-    mechanism : GaussianMechanism
-        Of the counts.
-    erasure : float
-        The probability that one of them is above.
-    n_columns : int
-    """
+    """Return what counts of 1 in so many columns all stay below, but with probability `erasure`."""
     each = -math.expm1(math.log1p(-erasure) / n_columns) * (1.0 - _ROUNDING)
     # A release lies on a grid; rounding moves it by half a step at most.
     return 1.0 + mechanism.grid - mechanism.noise_std * float(ndtri(each)) * (1.0 + _ROUNDING)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ImputerPlan(TransformerPlan):
-    """The releases of an imputer; see `TransformerPlan`.
-
-    Parameters
-    ----------
-    strategy : {"mean", "median", "most_frequent", "constant"}
-    threshold : float
-        What a category's noisy count must exceed, where categories are discovered.
-    """
-
-    strategy: str
-    threshold: float = math.inf
-
-    @property
-    def stream_key(self):
-        """That of a strategy: what they release of the same records isn't to share noise."""
-        return IMPUTER_KEY, _STRATEGIES.index(self.strategy)
-
-
 def plan_imputer(budget, *, strategy, n_rows, n_columns, n_discovered):
-    """Plan what fills the gaps of columns.
+    """Plan what fills the gaps of columns, of which so many have no list of categories.
 
-    Parameters
-    ----------
-    budget : Budget
-    strategy : {"mean", "median", "most_frequent", "constant"}
-    n_rows, n_columns : int
-    n_discovered : int
-        Number of columns whose categories aren't given, of use for "most_frequent" only.
-
-    Notes
-    -----
     All columns are released together. Of one column, a record adds to two sums for the mean: an
     entry adds its distance from the middle of the range, in units of half the range, to the first
     and nothing to the second, and a gap adds 1 to the second and nothing to the first. So it moves
     the pair by at most 1, and d pairs by sqrt(d). In the search for medians it adds a sign, or for
     a gap 0, to one sum a column and step. For counts see `plan_counts`.
     """
-    common = {"budget": budget, "n_rows": n_rows, "strategy": strategy}
-    if strategy == "constant":
-        return ImputerPlan(releases={}, **common)
+    # One for each strategy: what they release of the same records isn't to share noise.
+    key = IMPUTER_KEY, _STRATEGIES.index(strategy)
     if strategy == "most_frequent":
-        counts = plan_counts(
-            budget, n_rows=n_rows, n_columns=n_columns, n_discovered=n_discovered, least=1.0
+        sizes = {"n_rows": n_rows, "n_columns": n_columns, "n_discovered": n_discovered}
+        return plan_counts(budget, **sizes, least=1.0, key=key)
+    releases = {}
+    if strategy != "constant":
+        releases[strategy] = budget.release(
+            bound=math.sqrt(n_columns),
+            n_records=n_rows,
+            size=n_columns if strategy == "median" else 2 * n_columns,
+            n_steps=_N_HALVINGS if strategy == "median" else 1,
         )
-        return ImputerPlan(
-            releases={"counts": counts.release},
-            erasure=counts.erasure,
-            threshold=counts.threshold,
-            **common,
-        )
-    n_steps = _N_HALVINGS if strategy == "median" else 1
-    release = budget.release(
-        bound=math.sqrt(n_columns),
-        n_records=n_rows,
-        size=n_columns if strategy == "median" else 2 * n_columns,
-        n_steps=n_steps,
-    )
-    return ImputerPlan(releases={strategy: release}, **common)
+    return TransformerPlan(budget=budget, n_rows=n_rows, releases=releases, stream_key=key)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EncoderPlan(TransformerPlan):
-    """The release of an encoder; see `TransformerPlan`.
-
-    Parameters
-    ----------
-    threshold : float
-        What a category's noisy count must exceed.
-    most : int or None
-        Number of categories of a column that are kept at most.
-    """
-
-    threshold: float = math.inf
-    most: int | None = None
-
-    stream_key: ClassVar = (ENCODER_KEY,)
-
-
-def plan_encoder(budget, *, n_rows, n_discovered, min_frequency, most):
-    """Plan the discovery of categories in so many columns; none is free.
-
-    Parameters
-    ----------
-    budget : Budget
-    n_rows, n_discovered : int
-    min_frequency : None, int or float
-        Of records, or a share of them.
-    most : int or None
-        See `EncoderPlan`.
-    """
-    common = {"budget": budget, "n_rows": n_rows, "most": most}
+def plan_encoder(budget, *, n_rows, n_discovered, min_frequency):
+    """Plan the discovery of categories in so many columns; none is free."""
+    key = (ENCODER_KEY,)
     if n_discovered == 0:
-        return EncoderPlan(releases={}, **common)
-    counts = plan_counts(
-        budget,
-        n_rows=n_rows,
-        n_columns=n_discovered,
-        n_discovered=n_discovered,
-        least=_least_count(min_frequency, n_rows),
-    )
-    return EncoderPlan(
-        releases={"counts": counts.release},
-        erasure=counts.erasure,
-        threshold=counts.threshold,
-        **common,
-    )
+        return TransformerPlan(budget=budget, n_rows=n_rows, releases={}, stream_key=key)
+    sizes = {"n_rows": n_rows, "n_columns": n_discovered, "n_discovered": n_discovered}
+    return plan_counts(budget, **sizes, least=_least_count(min_frequency, n_rows), key=key)
 
 
 def _least_count(min_frequency, n_rows):

@@ -20,17 +20,6 @@ def find_quantiles(X, *, plan, quantiles, noise):
     """Return a low and a high quantile of each column, noisy where the plan is private.
 
     Shares of records that noise hides can't be cut off: quantiles further out move inwards.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_columns)
-    plan : DistributionPlan
-    quantiles : tuple of two floats
-    noise : stream
-
-    Returns
-    -------
-    low, high : ndarray of shape (n_columns,)
     """
     if not plan.budget.is_private:
         exact = _exact_quantiles(X, quantiles)
@@ -45,16 +34,6 @@ def scale_columns(X, *, plan, noise):
 
     Where the records are is found first, all but tails; then means and mean squares of what is
     clipped to that. No variance is taken to be below the spread of its noise.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_columns)
-    plan : ScalerPlan
-    noise : stream
-
-    Returns
-    -------
-    centre, scale : ndarray of shape (n_columns,)
     """
     if not plan.budget.is_private:
         exact = zip(plan.mechanisms.values(), _exact_scales(X), strict=True)
@@ -122,8 +101,8 @@ def _finite(found):
     return found
 
 
-def release_counts(columns, given, *, threshold, mechanism, noise):
-    """Release counts of categories, those that nobody listed only above a threshold.
+def release_counts(columns, given, *, plan, noise):
+    """Release counts of categories, those that nobody listed only above the plan's threshold.
 
     Parameters
     ----------
@@ -132,8 +111,7 @@ def release_counts(columns, given, *, threshold, mechanism, noise):
     given : list of lists or None
         Of each column, its categories where they are listed; entries that aren't among them are in
         no category.
-    threshold : float
-    mechanism : GaussianMechanism
+    plan : TransformerPlan
     noise : stream
 
     Returns
@@ -141,23 +119,20 @@ def release_counts(columns, given, *, threshold, mechanism, noise):
     found : list of (categories, counts)
         Of each column, a sorted list, and an array with a noisy count for each.
     """
-    tables = [Counter(column) for column in columns]
-    listed = [
-        sort_categories(table) if categories is None else categories
-        for table, categories in zip(tables, given, strict=True)
-    ]
-    counts = [
-        np.array([table[category] for category in categories], dtype=np.float64)
-        for table, categories in zip(tables, listed, strict=True)
-    ]
+    listed, counts = [], []
+    for column, of_given in zip(columns, given, strict=True):
+        table = Counter(column)
+        categories = sort_categories(table) if of_given is None else of_given
+        listed.append(categories)
+        counts.append(np.array([table[category] for category in categories], dtype=np.float64))
+    mechanism = plan.mechanisms["counts"]
     released = mechanism.release(np.concatenate(counts), noise)
     parts = np.split(released, np.cumsum([part.size for part in counts])[:-1])
-    return [
-        (categories, part)
-        if of_given is not None
-        else _take(categories, part, np.flatnonzero(part > threshold))
-        for categories, part, of_given in zip(listed, parts, given, strict=True)
-    ]
+    found = list(zip(listed, parts, strict=True))
+    for j, (categories, part) in enumerate(found):
+        if given[j] is None:
+            found[j] = _take(categories, part, np.flatnonzero(part > plan.threshold))
+    return found
 
 
 def sort_categories(categories):
@@ -181,24 +156,13 @@ _PRIOR_VARIANCE = 1.0 / 3.0
 
 
 @np.errstate(all="ignore")
-def release_means(X, *, low, high, n_rows, mechanism, noise):
+def release_means(X, *, low, high, plan, noise):
     """Release the mean of the entries of each column, clipped to its range.
 
-    Parameters
-    ----------
-    X : ndarray of shape (m, d)
-        Gaps are NaN.
-    low, high : ndarray of shape (d,)
-    n_rows : int
-        Number of records, null ones included: what of it are gaps is released.
-    mechanism : GaussianMechanism
-    noise : stream
-
-    Returns
-    -------
-    means : ndarray of shape (d,)
-        Pulled to the middle of the range by as much as few entries or much noise ask for.
+    It is pulled to the middle of the range by as much as few entries or much noise ask for. Gaps
+    are NaN; how many there are is released, too.
     """
+    mechanism = plan.mechanisms["mean"]
     is_private = mechanism.noise_multiplier > 0.0
     middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
     sums = np.zeros((2, low.size))
@@ -208,7 +172,7 @@ def release_means(X, *, low, high, n_rows, mechanism, noise):
             shares = np.rint(np.clip(shares, -1.0, 1.0) * _PARTS) / _PARTS
         sums[:, j] = np.nansum(shares), np.isnan(shares).sum()
     deviations, gaps = mechanism.release(sums.ravel(), noise).reshape(2, -1)
-    entries = np.maximum(n_rows - gaps, 0.0)
+    entries = np.maximum(plan.n_rows - gaps, 0.0)
     doubt = mechanism.noise_std**2 / _PRIOR_VARIANCE
     means = deviations * entries / np.maximum(entries**2 + doubt, 1.0)
     fills = middle + half * means
@@ -216,35 +180,21 @@ def release_means(X, *, low, high, n_rows, mechanism, noise):
 
 
 @np.errstate(all="ignore")
-def release_medians(X, *, low, high, n_steps, mechanism, noise):
-    """Release the median of the entries of each column, by halving its range.
+def release_medians(X, *, low, high, plan, noise):
+    """Release the median of the entries of each column, by halving its range; gaps are NaN.
 
     Every step releases how many more entries lie above the middle of what is left of the range than
     below. A balance that noise explains ends a column's search: its middle is then as good a median
-    as can be told.
-
-    Parameters
-    ----------
-    X : ndarray of shape (m, d)
-        Gaps are NaN.
-    low, high : ndarray of shape (d,)
-    n_steps : int
-        Number of releases, all of them made.
-    mechanism : GaussianMechanism
-        Without noise the medians are exact, whatever the ranges.
-    noise : stream
-
-    Returns
-    -------
-    medians : ndarray of shape (d,)
+    as can be told. Without noise medians are exact, whatever the ranges.
     """
+    mechanism = plan.mechanisms["median"]
     middle = 0.5 * low + 0.5 * high
     if mechanism.noise_multiplier == 0.0:
         columns = (column[~np.isnan(column)].astype(np.float64) for column in X.T)
         return np.array(
             [np.median(c) if c.size else m for c, m in zip(columns, middle, strict=True)]
         )
-    for _ in range(n_steps):
+    for _ in range(plan.releases["median"].event.n_steps):
         # A comparison with a gap is false.
         balance = (middle < X).sum(axis=0, dtype=np.float64) - (middle > X).sum(axis=0)
         balance = mechanism.release(balance, noise)

@@ -47,7 +47,7 @@ from sklearn.random_projection import GaussianRandomProjection, SparseRandomProj
 from skdp.inspection import preview, total_report
 from skdp.linear_model import DPLogisticRegression, DPSCDClassifier, WALRClassifier
 from skdp.pipeline import DPPipeline, make_private_pipeline
-from skdp.pipeline._numbers import as_floats
+from skdp.pipeline._chain import as_floats
 from skdp.preprocessing import BoundsScaler, DPOneHotEncoder, DPStandardScaler, NormClipper
 
 

@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 
 from skdp._plans import _base
-from skdp._plans._base import Budget
+from skdp._plans._base import NORM_KEY, QUANTILE_KEY, Budget
 from skdp.accountant import calibrate
 from skdp.preprocessing._plan import (
     N_THRESHOLDS,
-    NormPlan,
-    QuantilePlan,
-    ScalerPlan,
     geometric_edges,
     linear_edges,
     logarithmic_edges,
@@ -28,8 +25,8 @@ def plans(epsilon=1.0, delta=1e-5, adjacency="zero_out"):
     budget = Budget(epsilon, delta, adjacency, "pld")
     return (
         plan_scaler(budget, n_rows=N_ROWS, **BOX),
-        plan_quantiles(budget, n_rows=N_ROWS, **BOX, kind=QuantilePlan),
-        plan_quantiles(budget, n_rows=N_ROWS, **LENGTHS, kind=NormPlan),
+        plan_quantiles(budget, n_rows=N_ROWS, **BOX, key=QUANTILE_KEY),
+        plan_quantiles(budget, n_rows=N_ROWS, **LENGTHS, key=NORM_KEY),
     )
 
 
@@ -145,4 +142,4 @@ def test_thresholds_of_amounts_are_as_dense_as_is_said():
 def test_every_class_has_a_stream_of_its_own():
     keys = [value for name, value in vars(_base).items() if name.endswith("_KEY")]
     assert len(set(keys)) == len(keys)
-    assert len({kind.stream_key for kind in (ScalerPlan, QuantilePlan, NormPlan)}) == 3
+    assert len({plan.stream_key for plan in plans()}) == 3

@@ -4,15 +4,10 @@ import numpy as np
 import pytest
 
 from skdp._bounds import null_records
-from skdp._plans._base import Budget
+from skdp._plans._base import QUANTILE_KEY, Budget
 from skdp._random import make_stream
 from skdp.preprocessing import _solver
-from skdp.preprocessing._plan import (
-    QuantilePlan,
-    linear_edges,
-    plan_quantiles,
-    plan_scaler,
-)
+from skdp.preprocessing._plan import linear_edges, plan_quantiles, plan_scaler
 from skdp.preprocessing._solver import find_quantiles, scale_columns
 from tests.statistical._transcripts import recorded_releases
 
@@ -30,9 +25,7 @@ def scaler_plan(n_rows, epsilon=TINY_NOISE, bounds=BOX, **options):
 
 def quantile_plan(n_rows, epsilon=TINY_NOISE, bounds=BOX):
     budget = Budget(epsilon, 1e-5, "zero_out", "pld")
-    return plan_quantiles(
-        budget, n_rows=n_rows, grid=linear_edges, bounds=bounds, kind=QuantilePlan
-    )
+    return plan_quantiles(budget, n_rows=n_rows, grid=linear_edges, bounds=bounds, key=QUANTILE_KEY)
 
 
 @pytest.fixture(autouse=True)
