@@ -19,6 +19,8 @@ LARGEST_NOISE = 1e9
 _MAX_TRIALS = 80
 # Of `largest_within`: the least power that a cost is taken for, and where it gives up.
 _LEAST_POWER, _SMALLEST_SPENT = 0.2, 1e-12
+# What the step goes by where a cost is less: a large delta may pay for all of it.
+_LEAST_SHARE = 1e-3
 # Secant steps in a row that may leave more than half of the bracket.
 _MAX_STALLED = 2
 
@@ -132,11 +134,11 @@ def largest_within(spent, start, *, enough):
                 break
         else:
             exceeds = min(exceeds, x)
-        if math.isfinite(share):
+        if 0.0 < share < math.inf:
             if last is not None and share != last[1] and x != last[0]:
                 power = max(math.log(share / last[1]) / math.log(x / last[0]), _LEAST_POWER)
             last = x, share
-        x *= ((1.0 + enough) / 2.0 / share) ** (1.0 / power)
+        x *= ((1.0 + enough) / 2.0 / max(share, _LEAST_SHARE)) ** (1.0 / power)
         if not fits < x < exceeds:
             x = math.sqrt(fits * exceeds) if fits else exceeds / 2.0
         if not fits < x < exceeds or x < _SMALLEST_SPENT:

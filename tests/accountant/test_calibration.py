@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from skdp.accountant import calibrate, get_epsilon
-from skdp.accountant._calibration import resolve_accountant
+from skdp.accountant._calibration import largest_within, resolve_accountant
 from skdp.accountant._divergences import gaussian_delta, gaussian_log_delta
 from skdp.accountant._loss_distribution import smallest_pld_delta
 
@@ -339,3 +339,11 @@ def test_no_log_lines_and_no_lasting_change(caplog):
         get_epsilon(0.05, 1e-5, sampling_rate=0.3, n_steps=5, accountant="rdp")
     assert not caplog.records
     assert logger.filters == filters
+
+
+@pytest.mark.parametrize(
+    ("spent", "largest"),
+    [(lambda x: max(x - 3.0, 0.0) / 4.0, 7.0), (lambda x: 0.0 if x < 50.0 else x / 100.0, 100.0)],
+)
+def test_a_search_goes_on_from_a_cost_of_nothing(spent, largest):
+    assert 0.9 * largest < largest_within(spent, 1.0, enough=0.98) <= largest
