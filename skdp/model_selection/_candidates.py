@@ -64,18 +64,19 @@ class Candidates:
         said = (words for model in self.models for words in last_step(model)._assumed())
         return tuple(dict.fromkeys(said))
 
-    def fits(self, first_row, n_rows, n_outputs):
+    def fits(self, rows, n_rows, n_outputs):
         """Return a function of epsilon and delta that gives the events of each candidate's fit.
 
-        Errors that follow from parameters are raised here, before there is any noise.
+        Errors that follow from parameters, or from rows that steps don't take, are raised here,
+        before there is any noise.
 
         Parameters
         ----------
-        first_row : array-like of shape (1, n_features)
-            How many columns steps make of it is looked at, and not its values.
+        rows : array-like of shape (n, n_features)
+            At least one. How many columns steps make of them is looked at, and not their values.
         n_rows, n_outputs : int
         """
-        sizes = [_n_columns(model, first_row) for model in self.models]
+        sizes = [_n_columns(model, rows) for model in self.models]
         for model in self.models:
             last_step(model)._validate_params()
             # Refuses bounds of targets that are none.
@@ -179,10 +180,10 @@ def _check_steps(steps):
             raise TypeError(_NOT_STATELESS.format(leaf.kind, _FAILS))
 
 
-def _n_columns(model, first_row):
+def _n_columns(model, rows):
     if type(model) is Pipeline and len(model.steps) > 1:
-        first_row = clone(model[:-1]).fit_transform(first_row)
-    return first_row.shape[1]
+        rows = clone(model[:-1]).fit_transform(rows)
+    return rows.shape[1]
 
 
 def _declare_classes(models, read):

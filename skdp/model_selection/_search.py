@@ -78,6 +78,8 @@ def refuse_metadata(search, params):
 
 
 _DTYPES = [np.float64, np.float32]
+# Kinds of columns whose entries are all of one type.
+_NUMBERS = "biuf"
 _RUN = {"repeat": run_repeated, "compose": run_composed}
 CONSTRAINTS = {
     **{
@@ -91,6 +93,17 @@ CONSTRAINTS = {
     "method": [StrOptions({"auto", "repeat", "compose"})],
     "n_jobs": [Integral, None],
 }
+
+
+def _telling_rows(rows):
+    """Return as many rows as tell whether steps take all of them: one, if columns have one type.
+
+    A number may be a word in a column of objects, which some steps don't take. That is an error
+    before there is noise, and no trial that fails.
+    """
+    dtypes = getattr(rows, "dtypes", ())
+    is_plain = all(getattr(dtype, "kind", "O") in _NUMBERS for dtype in dtypes)
+    return take_rows(rows, [0]) if is_plain else rows
 
 
 def _has(name):
@@ -175,7 +188,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
             n_candidates=len(candidates.settings),
             method=self.method,
             n_trials=self.n_trials,
-            fits=candidates.fits(take_rows(rows, [0]), n_rows - n_validation, n_outputs),
+            fits=candidates.fits(_telling_rows(rows), n_rows - n_validation, n_outputs),
             row_spread=ROW_SPREAD.get(scoring),
             n_releases=n_releases(scoring, self.classes_ if classifies else None),
         )
