@@ -13,6 +13,7 @@ from skdp._checks import check_count, check_real
 from skdp._plans._release import Release
 from skdp._random import make_stream
 from skdp.accountant import PrivacyReport, calibrate, calibrate_pure
+from skdp.accountant._report import PART_OF_GROUP
 from skdp.exceptions import PrivacyWarning, warn_user
 from skdp.ledger._account import Account
 
@@ -45,11 +46,6 @@ NOT_COVERED = (
     "preprocessing fitted on the same records, and parameters chosen by looking at them",
     "scores on private records, cross-validation's included: they carry no noise",
     "other fits on the same records: add them up with skdp.accountant.compose",
-)
-PART_OF_GROUP = (
-    'a part of a group under "zero_out", such as one of its rows or one of two people with one id: '
-    "it may move a release by twice the bound of a group, and has the guarantee of "
-    "epsilon_at(delta, group_size=2)"
 )
 # Fields of a report that a budget has, too.
 _OF_BUDGET = ("epsilon", "delta", "adjacency", "accountant", "unit", "not_covered")

@@ -26,6 +26,12 @@ _UNITS = {
     "replace_one": ("one row", "one group"),
     "replace_label": ("the label of one row",),
 }
+# What reports of groups say.
+PART_OF_GROUP = (
+    'a part of a group under "zero_out", such as one of its rows or one of two people with one id: '
+    "it may move a release by twice the bound of a group, and has the guarantee of "
+    "epsilon_at(delta, group_size=2)"
+)
 # By how much versions and machines may differ in epsilon.
 _TOLERANCE = 0.01
 _NO_VERSION = "closed form"

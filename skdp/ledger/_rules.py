@@ -21,6 +21,7 @@ from skdp.accountant._filter import (
     cost_of_report,
     gaussian_budget,
 )
+from skdp.accountant._report import PART_OF_GROUP
 from skdp.exceptions import BudgetExceededError, LedgerError
 
 ORIENTATION = (
@@ -91,7 +92,7 @@ class Terms:
             accountant="pld",
             unit=self.unit,
             assumed_public=_ASSUMED_PUBLIC,
-            not_covered=_NOT_COVERED,
+            not_covered=(PART_OF_GROUP,) * (self.unit == "one group") + _NOT_COVERED,
             reproducible=self.allow_seeds,
             notes=(
                 "the budget of a ledger, within which all its fits stay; the releases named here "

@@ -4,8 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skdp._plans._base import HISTOGRAM_KEY, PART_OF_GROUP, Budget, GroupBudget, Plan
+from skdp._plans._base import HISTOGRAM_KEY, Budget, GroupBudget, Plan
 from skdp._plans._release import Release
+from skdp.accountant._report import PART_OF_GROUP
 
 
 @dataclass(frozen=True)

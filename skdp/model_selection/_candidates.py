@@ -51,13 +51,14 @@ class Candidates:
         said = (words for model in self.models for words in last_step(model)._assumed())
         return tuple(dict.fromkeys(said))
 
-    def fits(self, first_row, n_rows, n_outputs):
+    def fits(self, rows, n_rows, n_outputs):
         """Return a function of epsilon and delta that gives the events of each candidate's fit.
 
-        Errors that follow from parameters are raised here, before there is any noise. How many
-        columns steps make of the first row is looked at, and not its values.
+        Errors that follow from parameters, or from rows that steps don't take, are raised here,
+        before there is any noise. How many columns steps make of the rows, of which there is one
+        at least, is looked at, and not their values.
         """
-        sizes = [_n_columns(model, first_row) for model in self.models]
+        sizes = [_n_columns(model, rows) for model in self.models]
         last_steps = [last_step(model) for model in self.models]
         for last in last_steps:
             last._validate_params()
@@ -135,10 +136,10 @@ def _check_steps(steps):
             raise TypeError(_NOT_STATELESS.format(leaf.kind, _FAILS))
 
 
-def _n_columns(model, first_row):
+def _n_columns(model, rows):
     if type(model) is Pipeline and len(model.steps) > 1:
-        first_row = clone(model[:-1]).fit_transform(first_row)
-    return first_row.shape[1]
+        rows = clone(model[:-1]).fit_transform(rows)
+    return rows.shape[1]
 
 
 def _declare_classes(models, read):

@@ -57,6 +57,8 @@ def refuse_metadata(search, params):
 
 
 _DTYPES = [np.float64, np.float32]
+# Kinds of columns whose entries are all of one type.
+_NUMBERS = "biuf"
 _RUN = {"repeat": run_repeated, "compose": run_composed}
 CONSTRAINTS = {
     **BUDGET_CONSTRAINTS,
@@ -67,6 +69,17 @@ CONSTRAINTS = {
     "method": [StrOptions({"auto", "repeat", "compose"})],
     "n_jobs": [Integral, None],
 }
+
+
+def _telling_rows(rows):
+    """Return as many rows as tell whether steps take all of them: one, if columns have one type.
+
+    A number may be a word in a column of objects, which some steps don't take. That is an error
+    before there is noise, and no trial that fails.
+    """
+    dtypes = getattr(rows, "dtypes", ())
+    is_plain = all(getattr(dtype, "kind", "O") in _NUMBERS for dtype in dtypes)
+    return take_rows(rows, [0]) if is_plain else rows
 
 
 def _has(name):
@@ -147,7 +160,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         chosen = {"method": self.method, "n_trials": self.n_trials}
         sizes = {"n_rows": n_rows, "n_validation": n_validation}
         sizes["n_candidates"] = len(candidates.settings)
-        fits = candidates.fits(take_rows(rows, [0]), n_rows - n_validation, n_outputs)
+        fits = candidates.fits(_telling_rows(rows), n_rows - n_validation, n_outputs)
         score = {"row_spread": ROW_SPREAD.get(scoring), "n_releases": n_releases(scoring, classes)}
         plan = plan_selection(budget, fits=fits, **chosen, **sizes, **score)
         stream = plan.start(self.random_state)

@@ -217,8 +217,6 @@ def _why_private_is_refused(step, is_last, is_frozen):
         )
     if hasattr(step, "steps") and not is_frozen:
         return "it is a private pipeline of its own", "put its steps in its place"
-    if getattr(step, "allow", ()):
-        return "a step that its allow names may look at all rows", "put its steps in its place"
     if hasattr(step, "predict") and not is_last:
         return "it predicts, and isn't the last step", "put it last"
     return None

@@ -20,8 +20,9 @@ _UNCOVERED = (
     "step {!r} ({}), which may learn from the records without privacy and is named in allow"
 )
 _BEFORE = (
-    "step {!r} ({}), which was fitted before and reports {!r}: if that was on these records, add "
-    "both reports up by skdp.accountant.compose"
+    "step {path!r} ({kind}), which was fitted before and reports {report!r} for {report.unit} "
+    "under {report.adjacency!r}: if that was on these records, add both reports up by "
+    "skdp.accountant.compose"
 )
 _NAMES = (
     "step {path!r}: names of steps must differ from each other, also as paths with '__' between "
@@ -195,11 +196,35 @@ def check_leaks(steps, allow):
             "steps, with '__' between that of a container and those inside."
         )
     uncovered = [_UNCOVERED.format(step.path, step.kind) for step in allowed]
-    for leaf in all_leaves(steps):
-        report = getattr(leaf.estimator, "privacy_report_", None)
-        if leaf.is_frozen and isinstance(report, PrivacyReport):
-            uncovered.append(_BEFORE.format(leaf.path, leaf.kind, report))
+    for leaf, report in _spent_before(steps):
+        uncovered.append(_BEFORE.format(path=leaf.path, kind=leaf.kind, report=report))
     return tuple(uncovered)
+
+
+def _spent_before(steps):
+    """Yield frozen leaves that spent something, each with its report."""
+    for leaf in all_leaves(steps):
+        if leaf.is_frozen:
+            if (report := _report_of(leaf)) is not None:
+                yield leaf, report
+            yield from _spent_before(_steps_within(leaf))
+
+
+def _report_of(leaf):
+    report = getattr(leaf.estimator, "privacy_report_", None)
+    return report if isinstance(report, PrivacyReport) else None
+
+
+def _steps_within(leaf):
+    """Return the steps of a frozen private pipeline, which may not be those that it fitted.
+
+    What it fitted it reports; without a report each of them was fitted by itself. All else has no
+    steps.
+    """
+    if not leaf.is_frozen or not hasattr(leaf.estimator, "steps"):
+        return []
+    options = {"above": f"{leaf.path}{SEPARATOR}", "is_frozen": _report_of(leaf) is None}
+    return [tree(name, step, fitted=True, **options) for name, step in leaf.estimator.steps]
 
 
 def find_leaks(steps):
@@ -211,6 +236,8 @@ def find_leaks(steps):
         for leaf in step.leaves():
             if found := why_refused(leaf.estimator, leaf is steps[-1], leaf.is_frozen):
                 yield leaf, found
+            else:
+                yield from find_leaks(_steps_within(leaf))
 
 
 def width_after(step, width):

@@ -362,3 +362,11 @@ def test_the_largest_that_fits_is_found_where_costs_jump():
 @pytest.mark.parametrize("cost", [lambda x: math.inf, lambda x: 1.5, lambda x: 2.0 + x])
 def test_where_nothing_fits_the_search_ends_without_a_number(cost):
     assert largest_within(cost, 1.0, enough=0.99) is None
+
+
+@pytest.mark.parametrize(
+    ("spent", "largest"),
+    [(lambda x: max(x - 3.0, 0.0) / 4.0, 7.0), (lambda x: 0.0 if x < 50.0 else x / 100.0, 100.0)],
+)
+def test_a_search_goes_on_from_a_cost_of_nothing(spent, largest):
+    assert 0.9 * largest < largest_within(spent, 1.0, enough=0.98) <= largest

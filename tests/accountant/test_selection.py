@@ -499,6 +499,12 @@ def test_trials_of_other_designs_are_calibrated(adjacency):
     assert 0.99 < found <= 1.0
 
 
+def test_trials_may_begin_at_an_epsilon_that_delta_pays_for():
+    trial = calibrate_selection(1e-3, 0.1, mean=10)
+    event = search((GaussianEvent(calibrate(*trial)),), mean=10)
+    assert 0.99e-3 < report(event, delta=0.1).epsilon_at(0.1) <= 1e-3
+
+
 def test_trials_that_no_epsilon_makes_private_are_refused():
     def trials(epsilon, delta):
         return ((GaussianEvent(0.1),),)

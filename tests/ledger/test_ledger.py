@@ -520,3 +520,11 @@ def test_a_ledger_says_that_no_share_is_left_for_sampled_batches(tmp_path):
     assert "full batches still fit" in said
     assert "from a delta" not in said
     ledger.charge(one_report(GaussianEvent(100.0)))
+
+
+def test_a_ledger_of_groups_says_what_a_part_of_one_has(tmp_path):
+    for unit, is_said in (("one group", True), ("one row", False)):
+        ledger = PrivacyLedger(tmp_path / unit, epsilon=1.0, delta=1e-5, unit=unit)
+        report = ledger.report()
+        assert any("group_size=2" in words for words in report.not_covered) == is_said
+        assert report.epsilon_at(0.1, group_size=2) > 1.0

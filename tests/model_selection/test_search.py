@@ -390,6 +390,20 @@ def test_a_hinge_is_scored_by_a_curve():
     assert 0.0 <= fitted.fit(*records()).best_score_ <= 1.0
 
 
+def test_a_word_among_numbers_is_an_error_before_any_noise(tmp_path):
+    """A trial would fail by one record, and what it chooses instead would tell of it."""
+    X, y = records()
+    frame = pd.DataFrame(X).astype({0: object})
+    frame.iloc[7, 0] = "1.5"
+    ledger = PrivacyLedger(tmp_path / "study.db", epsilon=1.0, delta=1e-5)
+    encode = ColumnTransformer([("of", DPOneHotEncoder(categories=[[0.0, 1.0]]), [0])])
+    model = Pipeline([("columns", "passthrough"), ("model", DPLogisticRegression(classes=[0, 1]))])
+    settings = {"columns": ["passthrough", encode]}
+    with pytest.raises(TypeError, match="numbers alone"):
+        DPGridSearch(model, settings, ledger=ledger).fit(frame, y)
+    assert ledger.to_dict()["charges"] == []
+
+
 def test_errors_of_a_regression_come_before_any_noise(tmp_path):
     ledger = PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=1e-3)
     options = {"estimator": DPRidge(target_bounds=(0, 1)), "ledger": ledger, "random_state": None}

@@ -225,7 +225,11 @@ LEAKING = {
         frozen(
             make_private_pipeline(StandardScaler(), DPStandardScaler(), allow=("standardscaler",))
         ),
-        "allow",
+        "BoundsScaler",
+    ),
+    "frozen without a fit": (
+        FrozenEstimator(make_private_pipeline(FunctionTransformer(scale), NormClipper())),
+        "numpy.log1p",
     ),
 }
 
@@ -294,6 +298,15 @@ SAFE = {
     ),
     "frozen private": (frozen(make_pipeline(DPStandardScaler())), NUMBERS),
     "frozen private pipeline": (frozen(make_private_pipeline(DPStandardScaler())), NUMBERS),
+    "frozen private encoder": (
+        frozen(
+            make_private_pipeline(
+                OneHotEncoder(categories=[[0.0]] * 3, handle_unknown="ignore", sparse_output=False),
+                DPStandardScaler(),
+            )
+        ),
+        NUMBERS,
+    ),
     "hashed words": (
         make_pipeline(
             HashingVectorizer(n_features=8), FunctionTransformer(operator.methodcaller("toarray"))
@@ -437,6 +450,21 @@ def test_what_a_frozen_step_spent_is_named(before, rng):
     assert pickle.dumps(vars(before)) == state
     # A Pipeline of scikit-learn has no budget: its total counts what is frozen, too.
     assert total_report(make_pipeline(*steps).fit(X, y)).epsilon > 1.05
+
+
+def test_what_is_frozen_in_a_frozen_pipeline_is_named_with_its_unit(rng):
+    X, y = rng.uniform(-1, 1, (60, 3)), np.arange(60) % 2
+    inside = FrozenEstimator(DPStandardScaler(epsilon=3.0).fit(X))
+    fitted = make_private_pipeline(inside, DPStandardScaler(epsilon=1.0)).fit(X)
+    # Its steps were fitted one by one, and it has no report.
+    unfitted = make_private_pipeline(DPStandardScaler(epsilon=2.0).fit(X), NormClipper().fit(X))
+    for before, said in ((fitted, ["(1, 1e-05)", "(3, 1e-05)"]), (unfitted, ["(2, 1e-05)"])):
+        model = make_private_pipeline(FrozenEstimator(before), DPLogisticRegression(classes=[0, 1]))
+        named = [w for w in model.fit(X, y).privacy_report_.not_covered if "was fitted before" in w]
+        assert [words.split("reports ")[1].split("-DP")[0] for words in named] == said
+    labels = FrozenEstimator(WALRClassifier().fit(X, y))
+    report = make_private_pipeline(DPStandardScaler(), labels).fit(X, y).privacy_report_
+    assert "for the label of one row under 'replace_label'" in report.not_covered[0]
 
 
 def test_allow_takes_subclasses_with_a_part_of_the_budget(rng):
