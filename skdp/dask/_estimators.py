@@ -12,6 +12,7 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_finite
+from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._sklearn import _fit_context
 from skdp._targets import encode_labels
@@ -64,6 +65,7 @@ class Reader:
         return self.estimator._loss(n_outputs)
 
 
+@shared_docs
 class DaskWhitened:
     """Fits of private whitening whose sums over rows are made where the rows are."""
 
@@ -81,19 +83,16 @@ class DaskWhitened:
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {self}
 
         Raises
         ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
+        {BudgetExceededError}
         RuntimeError
             If a task fails on the workers; what it says isn't repeated.
         TypeError
             If X or y is no Dask collection.
-        ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
+        {ValueError}
         """
         # 1. scikit-learn's contract
         client = resolve_client(self.client)
@@ -164,8 +163,7 @@ class DaskWhitened:
 
         Parameters
         ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Rows to predict.
+        {X:dask}
 
         Returns
         -------
@@ -174,10 +172,7 @@ class DaskWhitened:
 
         Raises
         ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X}
         """
         return self._mapped("predict", X)
 
@@ -318,6 +313,7 @@ class DaskDPRidge(DaskWhitened, DPRidge):
         self._set_weights(weights, bias, self._in_units(of_nothing)[1])
 
 
+@shared_docs
 @_told_as(DPLogisticRegression)
 class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
     """Logistic regression by private whitening, on Dask collections.
@@ -404,8 +400,7 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
 
         Parameters
         ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Rows to predict.
+        {X:dask}
 
         Returns
         -------
@@ -414,10 +409,7 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
 
         Raises
         ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X}
         """
         return self._mapped("decision_function", X)
 
@@ -426,8 +418,7 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
 
         Parameters
         ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Rows to predict.
+        {X:dask}
 
         Returns
         -------
@@ -436,9 +427,6 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
 
         Raises
         ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X}
         """
         return self._mapped("predict_proba", X)

@@ -5,6 +5,7 @@ import json
 import os
 
 from skdp._checks import check_flag, check_real
+from skdp._docs import shared_docs
 from skdp._random import random_name
 from skdp.exceptions import BudgetExceededError, LedgerError
 from skdp.ledger import _records, _rules, _store, _text
@@ -13,6 +14,7 @@ from skdp.ledger._account import LedgerParameter
 _USER_VARIABLE = "SKDP_LEDGER_USER"
 
 
+@shared_docs
 class PrivacyLedger(LedgerParameter):
     """A budget for all fits on the same records, in a file that they are charged to.
 
@@ -257,8 +259,7 @@ class PrivacyLedger(LedgerParameter):
 
         Raises
         ------
-        LedgerError
-            If the file can't be used.
+        {LedgerError}
         """
         return self._terms().report()
 
@@ -278,8 +279,7 @@ class PrivacyLedger(LedgerParameter):
         ------
         ImportError
             If pandas isn't installed.
-        LedgerError
-            If the file can't be used.
+        {LedgerError}
         """
         return _text.charges_frame(self.to_dict()["charges"])
 
@@ -294,8 +294,7 @@ class PrivacyLedger(LedgerParameter):
 
         Raises
         ------
-        LedgerError
-            If the file can't be used.
+        {LedgerError}
         """
         return _text.as_dict(self, *self._everything())
 

@@ -14,6 +14,7 @@ from skdp._checks import (
     check_positive,
     check_public_weight,
 )
+from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, RecordPrivateEstimator, is_private
 from skdp._losses import as_probabilities
 from skdp._plans._base import CLASSES_READ
@@ -88,6 +89,7 @@ def weights_public(public_weight):
     return () if public_weight is None else (WEIGHTS_STATED,)
 
 
+@shared_docs
 class LinearRegressorMixin(CaptionMixin):
     """Targets, weights and predictions of a linear regressor."""
 
@@ -143,8 +145,7 @@ class LinearRegressorMixin(CaptionMixin):
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows to predict.
+        {X:sparse}
 
         Returns
         -------
@@ -153,10 +154,7 @@ class LinearRegressorMixin(CaptionMixin):
 
         Raises
         ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X}
         """
         return _linear(self, X)
 
@@ -165,12 +163,10 @@ class LinearRegressorMixin(CaptionMixin):
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows to predict.
+        {X:sparse}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             True targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights in the score.
+        {sample_weight}
 
         Returns
         -------
@@ -179,14 +175,12 @@ class LinearRegressorMixin(CaptionMixin):
 
         Raises
         ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X or y don't fit the estimator; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X_y}
         """
         return quietly(super().score, X, y, sample_weight)
 
 
+@shared_docs
 class LinearClassifierMixin(CaptionMixin):
     """Weights, decision values and predictions of a linear classifier."""
 
@@ -218,8 +212,7 @@ class LinearClassifierMixin(CaptionMixin):
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows to predict.
+        {X:sparse}
 
         Returns
         -------
@@ -228,10 +221,7 @@ class LinearClassifierMixin(CaptionMixin):
 
         Raises
         ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X}
         """
         scores = _linear(self, X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -241,8 +231,7 @@ class LinearClassifierMixin(CaptionMixin):
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows to predict.
+        {X:sparse}
 
         Returns
         -------
@@ -251,10 +240,7 @@ class LinearClassifierMixin(CaptionMixin):
 
         Raises
         ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X}
         """
         scores = self.decision_function(X)
         indices = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
@@ -265,12 +251,10 @@ class LinearClassifierMixin(CaptionMixin):
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows to predict.
+        {X:sparse}
         y : array-like of shape (n_samples,)
             True labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights in the score.
+        {sample_weight}
 
         Returns
         -------
@@ -279,10 +263,7 @@ class LinearClassifierMixin(CaptionMixin):
 
         Raises
         ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X or y don't fit the estimator; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X_y}
         """
         return quietly(super().score, X, y, sample_weight)
 
@@ -294,6 +275,7 @@ def _estimates_probabilities(estimator):
     return True
 
 
+@shared_docs
 class ProbabilityMixin:
     """Probabilities of a fitted logistic model."""
 
@@ -305,8 +287,7 @@ class ProbabilityMixin:
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows to predict.
+        {X:sparse}
 
         Returns
         -------
@@ -317,10 +298,7 @@ class ProbabilityMixin:
         ------
         AttributeError
             If the loss is another one.
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X}
         """
         return as_probabilities(self.decision_function(X))
 
@@ -330,8 +308,7 @@ class ProbabilityMixin:
 
         Parameters
         ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows to predict.
+        {X:sparse}
 
         Returns
         -------
@@ -342,10 +319,7 @@ class ProbabilityMixin:
         ------
         AttributeError
             If the loss is another one.
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X}
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))

@@ -10,6 +10,7 @@ from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import ConfusionMatrixDisplay, RocCurveDisplay
 
 from skdp._bounds import clip_scores
+from skdp._docs import shared_docs
 from skdp._sklearn import Interval, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics import _statistics as statistics
@@ -89,6 +90,7 @@ class PrivateRocCurve:
         return RocCurveDisplay(fpr=self.fpr, tpr=self.tpr, roc_auc=float(self.roc_auc))
 
 
+@shared_docs
 @validate_params(CONSTRAINTS | {"bins": BINS}, prefer_skip_nested_validation=True)
 def private_roc_curve(
     estimator,
@@ -114,28 +116,12 @@ def private_roc_curve(
     estimator : estimator
         A fitted classifier of two classes that predicts each row by itself, with `predict_proba` or
         `decision_function`.
-    X : array-like of shape (n_samples, n_features)
-        Rows, as the estimator takes them.
-    y : array-like of shape (n_samples,)
-        Their labels, which must be among ``estimator.classes_``.
-    epsilon : float
-        Privacy loss, above 0. ``float("inf")`` adds no noise.
-    delta : float, default=0.0
-        Probability, in [0, 1), that the loss may exceed `epsilon`.
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares; see :func:`private_score`.
-    mechanism : {"auto", "laplace", "gaussian"}, default="auto"
-        Noise; see :func:`private_score`.
-    groups : array-like of shape (n_samples,), default=None
-        See :func:`private_score`.
+    {X:score, y:score, epsilon:score, delta:score, adjacency:score, mechanism, groups}
     bins : int or "auto", default="auto"
         Bins of the score, whose ends are the thresholds; "auto" follows from public numbers.
     level : float, default=0.95
         Level of the interval of the area.
-    random_state : int, RandomState instance or None, default=None
-        See :func:`private_score`.
-    ledger : str, PathLike, PrivacyLedger or None, default=None
-        Where the release is charged; see :mod:`skdp.ledger`.
+    {random_state:score, ledger:score}
 
     Returns
     -------
@@ -144,13 +130,7 @@ def private_roc_curve(
 
     Raises
     ------
-    ValueError
-        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
-        an entry of the data. If a group has several rows.
-    TypeError
-        If X or y is of a kind that can't be read, or an id can't be hashed.
-    skdp.exceptions.LedgerError
-        If there is a ledger, and it doesn't take this release.
+    {ValueError:score, TypeError:score, LedgerError:score}
 
     Examples
     --------
@@ -246,6 +226,7 @@ class PrivateConfusionMatrix:
         return ConfusionMatrixDisplay(shown, display_labels=self.labels)
 
 
+@shared_docs
 @validate_params(
     {name: CONSTRAINTS[name] for name in CONSTRAINTS if name != "level"},
     prefer_skip_nested_validation=True,
@@ -271,24 +252,8 @@ def private_confusion_matrix(
     ----------
     estimator : estimator
         A fitted classifier that predicts each row by itself.
-    X : array-like of shape (n_samples, n_features)
-        Rows, as the estimator takes them.
-    y : array-like of shape (n_samples,)
-        Their labels, which must be among ``estimator.classes_``.
-    epsilon : float
-        Privacy loss, above 0. ``float("inf")`` adds no noise.
-    delta : float, default=0.0
-        Probability, in [0, 1), that the loss may exceed `epsilon`.
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares; see :func:`private_score`.
-    mechanism : {"auto", "laplace", "gaussian"}, default="auto"
-        Noise; see :func:`private_score`.
-    groups : array-like of shape (n_samples,), default=None
-        See :func:`private_score`.
-    random_state : int, RandomState instance or None, default=None
-        See :func:`private_score`.
-    ledger : str, PathLike, PrivacyLedger or None, default=None
-        Where the release is charged; see :mod:`skdp.ledger`.
+    {X:score, y:score, epsilon:score, delta:score, adjacency:score, mechanism, groups}
+    {random_state:score, ledger:score}
 
     Returns
     -------
@@ -297,13 +262,7 @@ def private_confusion_matrix(
 
     Raises
     ------
-    ValueError
-        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
-        an entry of the data. If a group has several rows.
-    TypeError
-        If X or y is of a kind that can't be read, or an id can't be hashed.
-    skdp.exceptions.LedgerError
-        If there is a ledger, and it doesn't take this release.
+    {ValueError:score, TypeError:score, LedgerError:score}
 
     Examples
     --------
@@ -388,6 +347,7 @@ class PrivateCalibrationCurve:
         return CalibrationDisplay(self.prob_true, self.prob_pred, self.prob_pred)
 
 
+@shared_docs
 @validate_params(
     CONSTRAINTS | {"n_bins": [Interval(Integral, 1, 1000, closed="both")]},
     prefer_skip_nested_validation=True,
@@ -415,28 +375,12 @@ def private_calibration_curve(
     ----------
     estimator : estimator
         A fitted classifier of two classes that predicts each row by itself, with `predict_proba`.
-    X : array-like of shape (n_samples, n_features)
-        Rows, as the estimator takes them.
-    y : array-like of shape (n_samples,)
-        Their labels, which must be among ``estimator.classes_``.
-    epsilon : float
-        Privacy loss, above 0. ``float("inf")`` adds no noise.
-    delta : float, default=0.0
-        Probability, in [0, 1), that the loss may exceed `epsilon`.
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares; see :func:`private_score`.
-    mechanism : {"auto", "laplace", "gaussian"}, default="auto"
-        Noise; see :func:`private_score`.
-    groups : array-like of shape (n_samples,), default=None
-        See :func:`private_score`.
+    {X:score, y:score, epsilon:score, delta:score, adjacency:score, mechanism, groups}
     n_bins : int, default=10
         Bins of equal width of the probability of the second class.
     level : float, default=0.95
         Level of the interval of each bin.
-    random_state : int, RandomState instance or None, default=None
-        See :func:`private_score`.
-    ledger : str, PathLike, PrivacyLedger or None, default=None
-        Where the release is charged; see :mod:`skdp.ledger`.
+    {random_state:score, ledger:score}
 
     Returns
     -------
@@ -446,13 +390,7 @@ def private_calibration_curve(
 
     Raises
     ------
-    ValueError
-        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
-        an entry of the data. If a group has several rows.
-    TypeError
-        If X or y is of a kind that can't be read, or an id can't be hashed.
-    skdp.exceptions.LedgerError
-        If there is a ledger, and it doesn't take this release.
+    {ValueError:score, TypeError:score, LedgerError:score}
 
     Examples
     --------

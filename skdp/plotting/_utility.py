@@ -5,11 +5,13 @@ from numbers import Real
 
 import numpy as np
 
+from skdp._docs import shared_docs
 from skdp.plotting._axes import draw_curve, once, open_axes
 
 _COLUMNS = ("epsilon", "seed", "score")
 
 
+@shared_docs
 class PrivacyUtilityDisplay:
     """What privacy costs: scores against epsilon, with a band, and the score without privacy.
 
@@ -50,8 +52,7 @@ class PrivacyUtilityDisplay:
         The line of the baseline.
     ax_ : matplotlib Axes
         Axes with the scores.
-    figure_ : matplotlib Figure
-        Figure of the axes.
+    {figure_}
 
     Examples
     --------
@@ -134,8 +135,7 @@ class PrivacyUtilityDisplay:
             If `results` is no table, or `ax` something else than axes.
         ValueError
             If a column is missing or has other values than these, or an option is no choice.
-        ImportError
-            If matplotlib is missing.
+        {ImportError}
         """
         epsilons, scores = _read(results)
         _check_band(band)
@@ -171,8 +171,7 @@ class PrivacyUtilityDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+        {ax}
         name : str, default=None
             Name of the method in the legend; None takes that of the display.
         **kwargs : dict
@@ -185,10 +184,7 @@ class PrivacyUtilityDisplay:
 
         Raises
         ------
-        ImportError
-            If matplotlib isn't installed.
-        TypeError
-            If `ax` isn't axes of matplotlib.
+        {ImportError, TypeError:display}
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         name = self.name if name is None else name

@@ -7,6 +7,7 @@ from sklearn.base import OneToOneFeatureMixin
 
 from skdp._bounds import row_norms
 from skdp._checks import check_bounds, check_feature_bounds, check_positive, check_real
+from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
 from skdp.preprocessing._base import DTYPES, NumberTransformer
@@ -24,6 +25,7 @@ from skdp.preprocessing._solver import find_quantiles
 _GRIDS = {"linear": linear_edges, "log": logarithmic_edges}
 
 
+@shared_docs
 class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     r"""Clip features to a low and a high quantile of each, learnt privately.
 
@@ -41,57 +43,22 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
 
     Parameters
     ----------
-    feature_bounds : pair (low, high), default=(-1.0, 1.0)
-        Public range of the features: two numbers for all features, or two array-likes of shape
-        (n_features,). Write them from what the features mean, never from the data. Ten times too
-        wide costs little, too narrow hides what is beyond.
-
+    {feature_bounds:transformer}
     quantiles : pair of floats (low, high), default=(0.01, 0.99)
         Shares of the records that are to be below the ends. Shares that noise hides move inwards.
-
     scale : {"linear", "log"}, default="linear"
         Where thresholds are. "linear" spaces 1,023 of them evenly; "log" makes them the denser the
         nearer they are to the low bound, each about 1.03 times as far from it as the last: for
         amounts, whose quantiles may be a millionth of what they can be.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
+    {epsilon, delta, adjacency, ledger, random_state}
 
     Attributes
     ----------
     norm_bound_ : float
         L2 norm that no row of the output exceeds, up to rounding.
-
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output, up to rounding: the quantiles.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -107,8 +74,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
 
     References
     ----------
-    .. [1] Fichtenberger, Henzinger and Upadhyay (2023). Constant matters: fine-grained error bound
-       on differentially private continual observation. ICML. Section 1.1.
+    {papers:counts}
 
     Examples
     --------
@@ -157,24 +123,15 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, without missing values.
-        y : None
-            Ignored.
+        {X:complete, y}
 
         Returns
         -------
-        self : object
-            The fitted transformer.
+        {self}
 
         Raises
         ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
-        TypeError
-            If X is sparse.
+        {BudgetExceededError, ValueError, TypeError:transformer}
         """
         # 1. scikit-learn's contract
         X = validate_data(self, X, dtype=DTYPES)
@@ -202,8 +159,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        {X:rows}
 
         Returns
         -------
@@ -212,10 +168,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
 
         Raises
         ------
-        NotFittedError
-            If the transformer isn't fitted.
-        ValueError
-            If X has another number of features than in `fit`, or is no finite array of numbers.
+        {NotFittedError, ValueError:numbers}
         """
         X = self._numbers(X)
         with np.errstate(all="ignore"):
@@ -235,6 +188,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         )
 
 
+@shared_docs
 class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     r"""Scale down rows that are longer than most, by a length learnt privately.
 
@@ -255,48 +209,17 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     ----------
     quantile : float, default=0.75
         Share of the rows that are to be shorter. A share that noise hides moves towards the middle.
-
     norm_bounds : pair of floats (low, high), default=(0.001, 1000.0)
         Public range, above 0, in which R is looked for. A million times too wide costs little.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
+    {epsilon, delta, adjacency, ledger, random_state}
 
     Attributes
     ----------
     norm_bound_ : float
         L2 norm that no row of the output exceeds (up to rounding): R.
-
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output (up to rounding): R to both sides of 0.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -311,8 +234,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
 
     References
     ----------
-    .. [1] Fichtenberger, Henzinger and Upadhyay (2023). Constant matters: fine-grained error bound
-       on differentially private continual observation. ICML. Section 1.1.
+    {papers:counts}
 
     Examples
     --------
@@ -357,24 +279,15 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, without missing values.
-        y : None
-            Ignored.
+        {X:complete, y}
 
         Returns
         -------
-        self : object
-            The fitted transformer.
+        {self}
 
         Raises
         ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
-        TypeError
-            If X is sparse.
+        {BudgetExceededError, ValueError, TypeError:transformer}
         """
         # 1. scikit-learn's contract
         X = validate_data(self, X, dtype=DTYPES)
@@ -403,8 +316,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        {X:rows}
 
         Returns
         -------
@@ -413,10 +325,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
 
         Raises
         ------
-        NotFittedError
-            If the transformer isn't fitted.
-        ValueError
-            If X has another number of features than in `fit`, or is no finite array of numbers.
+        {NotFittedError, ValueError:numbers}
         """
         return shorten_rows(self._numbers(X), self.norm_bound_)
 

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
 from skdp._checks import check_feature_bounds, check_positive
+from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._sklearn import Interval, _fit_context, validate_data
 from skdp.preprocessing._base import DTYPES, NumberTransformer
@@ -15,6 +16,7 @@ from skdp.preprocessing._plan import linear_edges, plan_scaler
 from skdp.preprocessing._solver import scale_columns
 
 
+@shared_docs
 class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     r"""Remove the mean and scale to unit variance, both learnt privately; then clip.
 
@@ -33,61 +35,25 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
 
     Parameters
     ----------
-    feature_bounds : pair (low, high), default=(-1.0, 1.0)
-        Public range of the features: two numbers for all features, or two array-likes of shape
-        (n_features,). Write them from what the features mean, never from the data. Ten times too
-        wide costs little, too narrow hides what is beyond.
-
+    {feature_bounds:transformer}
     clip : float, default=3.0
         How many standard deviations from the mean the output may be, a public number. It holds
         for ``epsilon=inf`` too.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
+    {epsilon, delta, adjacency, ledger, random_state}
 
     Attributes
     ----------
     mean_ : ndarray of shape (n_features,)
         What is subtracted.
-
     scale_ : ndarray of shape (n_features,)
         What is divided by; never 0, also of a column of one value.
-
     norm_bound_ : float
         L2 norm that no row of the output exceeds, up to rounding: ``clip * sqrt(n_features)``.
         Most rows are about ``sqrt(n_features)`` long, which suits an estimator's `data_norm`, with
         :class:`NormClipper` of the same number in between.
-
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output, up to rounding: `clip` to both sides of 0.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -104,8 +70,7 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
 
     References
     ----------
-    .. [1] Fichtenberger, Henzinger and Upadhyay (2023). Constant matters: fine-grained error bound
-       on differentially private continual observation. ICML. Section 1.1.
+    {papers:counts}
 
     Examples
     --------
@@ -150,24 +115,15 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, without missing values.
-        y : None
-            Ignored.
+        {X:complete, y}
 
         Returns
         -------
-        self : object
-            The fitted transformer.
+        {self}
 
         Raises
         ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
-        TypeError
-            If X is sparse.
+        {BudgetExceededError, ValueError, TypeError:transformer}
         """
         # 1. scikit-learn's contract
         X = validate_data(self, X, dtype=DTYPES)
@@ -193,8 +149,7 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        {X:rows}
 
         Returns
         -------
@@ -203,10 +158,7 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
 
         Raises
         ------
-        NotFittedError
-            If the transformer isn't fitted.
-        ValueError
-            If X has another number of features than in `fit`, or is no finite array of numbers.
+        {NotFittedError, ValueError:numbers}
         """
         X = self._numbers(X)
         with np.errstate(all="ignore"):

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from skdp._checks import check_count, check_flag, check_real
+from skdp._docs import shared_docs
 from skdp._plans._base import CLASSES_READ
 from skdp._weights import WEIGHTS_STATED
 from skdp.accountant import calibrate
@@ -41,6 +42,7 @@ class TooLittleNoise(ValueError):
     """An aggregate's noise isn't enough for what it promises."""
 
 
+@shared_docs
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LabelAggregate:
     """What a holder of labels hands to one who trains without them.
@@ -119,8 +121,7 @@ class LabelAggregate:
 
     References
     ----------
-    .. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression. Technical note, section
-       "Label differential privacy".
+    {papers:labels}
 
     Examples
     --------

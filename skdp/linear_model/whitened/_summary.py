@@ -8,6 +8,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_real
+from skdp._docs import shared_docs
 from skdp.exceptions import NoIntervalError
 
 _FITTED = (
@@ -37,6 +38,7 @@ def _infers(estimator):
     return True
 
 
+@shared_docs
 class InferenceMixin:
     """Standard errors of a linear model of one target or two classes."""
 
@@ -63,8 +65,7 @@ class InferenceMixin:
 
         Raises
         ------
-        NotFittedError
-            If the estimator isn't fitted.
+        {NotFittedError}
         AttributeError
             If `inference` is False.
         NoIntervalError
@@ -98,8 +99,7 @@ class InferenceMixin:
 
         Raises
         ------
-        NotFittedError
-            If the estimator isn't fitted.
+        {NotFittedError}
         AttributeError
             If `inference` is False.
         ValueError
