@@ -371,18 +371,18 @@ smoothness : {"private", "bounds"} or array-like of shape (n_features,), default
     "y:score": """y : array-like of shape (n_samples,)
     Their labels, which must be among ``estimator.classes_``.""",
 }
-_LINE = re.compile(r"^( *)\{([\w:]+(?:, [\w:]+)*)\}$", re.MULTILINE)
+_LINE = re.compile(r"^( *)\{(?:(\w+): )?([\w:]+(?:, [\w:]+)*)\}$", re.MULTILINE)
 
 
 def shared_docs(thing):
-    """Fill in lines ``{name, name, ...}`` in the docstrings of a function, or of a class.
+    """Fill in lines ``{name, name}`` and ``{Section: name}`` of docstrings with shared texts.
 
-    In those of a class's own methods and properties, too. An unknown name is a KeyError, and
-    where docstrings are stripped nothing is done.
+    The docstrings are those of a function, or of a class, its own methods and properties. An
+    unknown name is a KeyError. Where docstrings are stripped nothing is done.
     """
     parts = [thing, *vars(thing).values()] if isinstance(thing, type) else [thing]
     for part in parts:
-        # What decorators made of a function has a text of its own, and so has the function.
+        # What a decorator made of a function has a text of its own.
         while part is not None:
             text = getattr(part, "__doc__", None)
             if isinstance(text, str) and _LINE.search(text):
@@ -392,4 +392,7 @@ def shared_docs(thing):
 
 
 def _fill(line):
-    return "\n".join(textwrap.indent(TEXTS[name], line[1]) for name in line[2].split(", "))
+    indent, section, names = line.groups()
+    heading = [section, "-" * len(section)] if section else []
+    lines = [*heading, *(TEXTS[name] for name in names.split(", "))]
+    return textwrap.indent("\n".join(lines), indent)

@@ -187,9 +187,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         y : array-like of shape (n_samples,)
             Labels of two classes.
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
         Raises
         ------
@@ -269,18 +267,14 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
     def decision_function(self, X):
         """Compute log-odds of the second class.
 
-        Parameters
-        ----------
-        {X}
+        {Parameters: X}
 
         Returns
         -------
         scores : ndarray of shape (n_samples,)
             ``slope_`` times the classifier's decision value, plus ``offset_``.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:X}
+        {Raises: NotFittedError, ValueError:X}
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
@@ -290,36 +284,28 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
     def predict_proba(self, X):
         """Estimate calibrated probabilities.
 
-        Parameters
-        ----------
-        {X}
+        {Parameters: X}
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, 2)
             One column a class, in the order of ``classes_``.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:X}
+        {Raises: NotFittedError, ValueError:X}
         """
         return as_probabilities(self.decision_function(X))
 
     def predict(self, X):
         """Predict class labels.
 
-        Parameters
-        ----------
-        {X}
+        {Parameters: X}
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
             The more likely class of each row.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:X}
+        {Raises: NotFittedError, ValueError:X}
         """
         scores = self.decision_function(X)
         return self.classes_[(scores > 0.0).astype(int)]
@@ -327,9 +313,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
     def score(self, X, y, sample_weight=None):
         """Return the accuracy. Computed without noise: not private.
 
-        Parameters
-        ----------
-        {X}
+        {Parameters: X}
         y : array-like of shape (n_samples,)
             True labels.
         {sample_weight}
@@ -339,9 +323,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         score : float
             Share of correct predictions.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:X_y}
+        {Raises: NotFittedError, ValueError:X_y}
         """
         return quietly(super().score, X, y, sample_weight)
 

@@ -81,13 +81,9 @@ class DaskWhitened:
         y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
             Labels or targets, in partitions of as many rows as those of X.
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError}
+        {Raises: BudgetExceededError}
         RuntimeError
             If a task fails on the workers; what it says isn't repeated.
         TypeError
@@ -161,18 +157,14 @@ class DaskWhitened:
     def predict(self, X):
         """Predict for rows in memory or in partitions. Rows are not clipped.
 
-        Parameters
-        ----------
-        {X:dask}
+        {Parameters: X:dask}
 
         Returns
         -------
         y : ndarray or dask.array.Array of shape (n_samples,) or (n_samples, n_outputs)
             Predictions; of a Dask collection a lazy array.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:X}
+        {Raises: NotFittedError, ValueError:X}
         """
         return self._mapped("predict", X)
 
@@ -398,35 +390,27 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
     def decision_function(self, X):
         """Compute decision values of rows in memory or in partitions. Rows are not clipped.
 
-        Parameters
-        ----------
-        {X:dask}
+        {Parameters: X:dask}
 
         Returns
         -------
         scores : ndarray or dask.array.Array of shape (n_samples,) or (n_samples, n_classes)
             As in the estimator of `skdp.linear_model`; of a Dask collection a lazy array.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:X}
+        {Raises: NotFittedError, ValueError:X}
         """
         return self._mapped("decision_function", X)
 
     def predict_proba(self, X):
         """Estimate class probabilities of rows in memory or in partitions.
 
-        Parameters
-        ----------
-        {X:dask}
+        {Parameters: X:dask}
 
         Returns
         -------
         probabilities : ndarray or dask.array.Array of shape (n_samples, n_classes)
             One column a class, in the order of ``classes_``.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:X}
+        {Raises: NotFittedError, ValueError:X}
         """
         return self._mapped("predict_proba", X)

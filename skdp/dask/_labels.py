@@ -121,9 +121,7 @@ def label_aggregate(
     aggregate : LabelAggregate
         The release, which adds up with those of other holders.
 
-    Raises
-    ------
-    {BudgetExceededError}
+    {Raises: BudgetExceededError}
     RuntimeError
         If a task fails on the workers; what it says isn't repeated.
     TypeError

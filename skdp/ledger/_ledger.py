@@ -257,9 +257,7 @@ class PrivacyLedger(LedgerParameter):
             Of the budget. What is spent of it is no guarantee: whoever looks at results may stop
             at a moment that they like.
 
-        Raises
-        ------
-        {LedgerError}
+        {Raises: LedgerError}
         """
         return self._terms().report()
 
@@ -292,9 +290,7 @@ class PrivacyLedger(LedgerParameter):
             The budget, what is spent and left, and under "charges" the rows of :meth:`to_frame`,
             for a part those that count in it.
 
-        Raises
-        ------
-        {LedgerError}
+        {Raises: LedgerError}
         """
         return _text.as_dict(self, *self._everything())
 

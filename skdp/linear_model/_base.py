@@ -143,27 +143,21 @@ class LinearRegressorMixin(CaptionMixin):
     def predict(self, X):
         """Predict targets. Rows are not clipped.
 
-        Parameters
-        ----------
-        {X:sparse}
+        {Parameters: X:sparse}
 
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Predicted targets, in the units of the training targets.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:X}
+        {Raises: NotFittedError, ValueError:X}
         """
         return _linear(self, X)
 
     def score(self, X, y, sample_weight=None):
         """Return the coefficient of determination R2. Computed without noise: not private.
 
-        Parameters
-        ----------
-        {X:sparse}
+        {Parameters: X:sparse}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             True targets.
         {sample_weight}
@@ -173,9 +167,7 @@ class LinearRegressorMixin(CaptionMixin):
         score : float
             R2 of the predictions.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:X_y}
+        {Raises: NotFittedError, ValueError:X_y}
         """
         return quietly(super().score, X, y, sample_weight)
 
@@ -210,18 +202,14 @@ class LinearClassifierMixin(CaptionMixin):
     def decision_function(self, X):
         """Compute the signed decision value of each class. Rows are not clipped.
 
-        Parameters
-        ----------
-        {X:sparse}
+        {Parameters: X:sparse}
 
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             ``X @ coef_.T + intercept_``; with two classes, a positive value means ``classes_[1]``.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:X}
+        {Raises: NotFittedError, ValueError:X}
         """
         scores = _linear(self, X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -229,18 +217,14 @@ class LinearClassifierMixin(CaptionMixin):
     def predict(self, X):
         """Predict class labels. Rows are not clipped.
 
-        Parameters
-        ----------
-        {X:sparse}
+        {Parameters: X:sparse}
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
             Predicted labels.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:X}
+        {Raises: NotFittedError, ValueError:X}
         """
         scores = self.decision_function(X)
         indices = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
@@ -249,9 +233,7 @@ class LinearClassifierMixin(CaptionMixin):
     def score(self, X, y, sample_weight=None):
         """Return the accuracy. Computed without noise: not private.
 
-        Parameters
-        ----------
-        {X:sparse}
+        {Parameters: X:sparse}
         y : array-like of shape (n_samples,)
             True labels.
         {sample_weight}
@@ -261,9 +243,7 @@ class LinearClassifierMixin(CaptionMixin):
         score : float
             Share of correct predictions.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:X_y}
+        {Raises: NotFittedError, ValueError:X_y}
         """
         return quietly(super().score, X, y, sample_weight)
 
@@ -285,9 +265,7 @@ class ProbabilityMixin:
 
         With several classes they are the softmax of the decision values.
 
-        Parameters
-        ----------
-        {X:sparse}
+        {Parameters: X:sparse}
 
         Returns
         -------
@@ -306,9 +284,7 @@ class ProbabilityMixin:
     def predict_log_proba(self, X):
         """Estimate logarithms of class probabilities; for the logistic loss only.
 
-        Parameters
-        ----------
-        {X:sparse}
+        {Parameters: X:sparse}
 
         Returns
         -------

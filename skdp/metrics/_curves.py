@@ -128,9 +128,7 @@ def private_roc_curve(
     curve : PrivateRocCurve
         With the fields fpr, tpr, thresholds, roc_auc and report.
 
-    Raises
-    ------
-    {ValueError:score, TypeError:score, LedgerError:score}
+    {Raises: ValueError:score, TypeError:score, LedgerError:score}
 
     Examples
     --------
@@ -260,9 +258,7 @@ def private_confusion_matrix(
     matrix : PrivateConfusionMatrix
         With the fields matrix, labels, noise_std and report.
 
-    Raises
-    ------
-    {ValueError:score, TypeError:score, LedgerError:score}
+    {Raises: ValueError:score, TypeError:score, LedgerError:score}
 
     Examples
     --------
@@ -388,9 +384,7 @@ def private_calibration_curve(
         With the fields prob_true, prob_pred, low, high and report. Bins that have hardly more
         records than noise are left out.
 
-    Raises
-    ------
-    {ValueError:score, TypeError:score, LedgerError:score}
+    {Raises: ValueError:score, TypeError:score, LedgerError:score}
 
     Examples
     --------

@@ -154,9 +154,7 @@ def private_score(
     score : PrivateScore
         With the fields value, low, high and report.
 
-    Raises
-    ------
-    {ValueError:score, TypeError:score, LedgerError:score}
+    {Raises: ValueError:score, TypeError:score, LedgerError:score}
 
     See Also
     --------

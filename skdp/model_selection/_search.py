@@ -130,9 +130,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         self : object
             The fitted search.
 
-        Raises
-        ------
-        {BudgetExceededError}
+        {Raises: BudgetExceededError}
         ValueError
             If a parameter of the search or of a candidate, or the input is invalid, or if the fit
             that was chosen failed, which is told as a release; no message quotes an entry of the
@@ -232,18 +230,14 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     def predict(self, X):
         """Predict by the chosen model.
 
-        Parameters
-        ----------
-        {X}
+        {Parameters: X}
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
             Predicted labels or targets.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:X}
+        {Raises: NotFittedError, ValueError:X}
         """
         return self._best().predict(X)
 
@@ -251,9 +245,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     def predict_proba(self, X):
         """Estimate class probabilities by the chosen model, if it has them.
 
-        Parameters
-        ----------
-        {X}
+        {Parameters: X}
 
         Returns
         -------
@@ -272,9 +264,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     def predict_log_proba(self, X):
         """Estimate logarithms of class probabilities by the chosen model, if it has them.
 
-        Parameters
-        ----------
-        {X}
+        {Parameters: X}
 
         Returns
         -------
@@ -293,9 +283,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     def decision_function(self, X):
         """Compute decision values by the chosen model, if it has them.
 
-        Parameters
-        ----------
-        {X}
+        {Parameters: X}
 
         Returns
         -------
@@ -316,9 +304,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
 
         `skdp.metrics.private_score` gives a private one, on records that the search hasn't seen.
 
-        Parameters
-        ----------
-        {X}
+        {Parameters: X}
         y : array-like of shape (n_samples,)
             True labels or targets.
 
@@ -327,9 +313,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         score : float
             Of the chosen model.
 
-        Raises
-        ------
-        {NotFittedError}
+        {Raises: NotFittedError}
         ValueError
             If X or y don't fit the model; no message quotes an entry of the data.
         """
@@ -383,9 +367,7 @@ class DPGridSearch(BaseSearch):
     not covered is listed in ``privacy_report_``: above all running time, which tells how many
     models were fitted.
 
-    Parameters
-    ----------
-    {estimator}
+    {Parameters: estimator}
     param_grid : dict or list of dict
         Lists of values by the name of a parameter, as in scikit-learn's GridSearchCV. Steps of a
         pipeline are parameters, too, so that candidates may be of different classes. The grid is
@@ -455,9 +437,7 @@ class DPGridSearch(BaseSearch):
     would read labels. Several rows of one person may be in both parts: one row is what is
     protected.
 
-    References
-    ----------
-    {papers:selection}
+    {References: papers:selection}
 
     Examples
     --------
@@ -523,9 +503,7 @@ class DPRandomizedSearch(BaseSearch):
     not covered is listed in ``privacy_report_``: above all running time, which tells how many
     models were fitted.
 
-    Parameters
-    ----------
-    {estimator}
+    {Parameters: estimator}
     param_distributions : dict or list of dict
         Lists of values, or distributions with a method ``rvs``, by the name of a parameter, as in
         scikit-learn's RandomizedSearchCV. They are public: write them without looking at the rows.
@@ -596,9 +574,7 @@ class DPRandomizedSearch(BaseSearch):
     would read labels. Several rows of one person may be in both parts: one row is what is
     protected.
 
-    References
-    ----------
-    {papers:selection}
+    {References: papers:selection}
 
     Examples
     --------

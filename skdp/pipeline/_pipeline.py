@@ -168,9 +168,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     def fit(self, X, y=None, **params):
         """Fit all steps, privately.
 
-        Parameters
-        ----------
-        {X:pipeline}
+        {Parameters: X:pipeline}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Labels or targets, where the last step needs them.
         {params}
@@ -180,9 +178,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         self : object
             The fitted pipeline.
 
-        Raises
-        ------
-        {BudgetExceededError}
+        {Raises: BudgetExceededError}
         ValueError
             If a step would learn from the records without privacy, the budget is too small to be
             shared, or a parameter or the input is invalid; no message quotes an entry of the data.
@@ -243,9 +239,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     def fit_transform(self, X, y=None, **params):
         """Fit all steps, privately, and return what they make of X, which isn't private.
 
-        Parameters
-        ----------
-        {X:pipeline}
+        {Parameters: X:pipeline}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Labels or targets, where a step needs them.
         {params}
@@ -266,9 +260,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     def fit_predict(self, X, y=None, **params):
         """Fit all steps, privately, and return what the last one says of X, which isn't private.
 
-        Parameters
-        ----------
-        {X:pipeline}
+        {Parameters: X:pipeline}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Labels or targets, where a step needs them.
         {params}

@@ -123,9 +123,7 @@ class LedgerDisplay:
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the shares.
 
-        Parameters
-        ----------
-        {ax}
+        {Parameters: ax}
         name : str, default=None
             Title of the legend; None takes that of the display.
         **kwargs : dict
@@ -136,9 +134,7 @@ class LedgerDisplay:
         display : LedgerDisplay
             The display itself.
 
-        Raises
-        ------
-        {ImportError, TypeError:display}
+        {Raises: ImportError, TypeError:display}
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         style = {"step": "post", "labels": list(self.shares), "alpha": 0.75, **kwargs}

@@ -131,9 +131,7 @@ class PrivacyProfileDisplay:
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the profile.
 
-        Parameters
-        ----------
-        {ax}
+        {Parameters: ax}
         name : str, default=None
             Name of the line in the legend; None takes that of the display.
         **kwargs : dict
@@ -144,9 +142,7 @@ class PrivacyProfileDisplay:
         display : PrivacyProfileDisplay
             The display itself.
 
-        Raises
-        ------
-        {ImportError, TypeError:display}
+        {Raises: ImportError, TypeError:display}
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         name = self.name if name is None else name

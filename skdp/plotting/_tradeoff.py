@@ -130,9 +130,7 @@ class TradeoffDisplay:
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the curve.
 
-        Parameters
-        ----------
-        {ax}
+        {Parameters: ax}
         name : str, default=None
             Name of the curve in the legend; None takes that of the display.
         **kwargs : dict
@@ -143,9 +141,7 @@ class TradeoffDisplay:
         display : TradeoffDisplay
             The display itself.
 
-        Raises
-        ------
-        {ImportError, TypeError:display}
+        {Raises: ImportError, TypeError:display}
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         name = self.name if name is None else name

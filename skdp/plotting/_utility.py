@@ -169,9 +169,7 @@ class PrivacyUtilityDisplay:
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the scores.
 
-        Parameters
-        ----------
-        {ax}
+        {Parameters: ax}
         name : str, default=None
             Name of the method in the legend; None takes that of the display.
         **kwargs : dict
@@ -182,9 +180,7 @@ class PrivacyUtilityDisplay:
         display : PrivacyUtilityDisplay
             The display itself.
 
-        Raises
-        ------
-        {ImportError, TypeError:display}
+        {Raises: ImportError, TypeError:display}
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         name = self.name if name is None else name

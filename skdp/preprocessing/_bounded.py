@@ -142,13 +142,9 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit(self, X, y=None):
         """Check the input; nothing is learned from it.
 
-        Parameters
-        ----------
-        {X:scaled, y}
+        {Parameters: X:scaled, y}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
         Raises
         ------
@@ -163,18 +159,14 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X):
         """Scale down the rows that are too long.
 
-        Parameters
-        ----------
-        {X:scaled}
+        {Parameters: X:scaled}
 
         Returns
         -------
         X_clipped : ndarray or CSR of shape (n_samples, n_features)
             A new array, float32 if X is, and sparse if X is.
 
-        Raises
-        ------
-        {ValueError:numbers}
+        {Raises: ValueError:numbers}
         """
         X = validate_data(self, X, dtype=DTYPES, reset=False)
         # Nothing is learnt, so that it works unfitted; what was promised in a fit stays.
@@ -243,13 +235,9 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit(self, X, y=None):
         """Check the input against the bounds' shapes; nothing is learned from it.
 
-        Parameters
-        ----------
-        {X:scaled, y}
+        {Parameters: X:scaled, y}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
         Raises
         ------
@@ -275,18 +263,14 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X):
         """Clip and scale the features.
 
-        Parameters
-        ----------
-        {X:scaled}
+        {Parameters: X:scaled}
 
         Returns
         -------
         X_scaled : ndarray or CSR of shape (n_samples, n_features)
             A new array, float32 if X is and can hold `feature_range`, and sparse if X is.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:numbers}
+        {Raises: NotFittedError, ValueError:numbers}
         TypeError
             If X is sparse, and 0 isn't mapped to 0.
         """

@@ -41,9 +41,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
     private as these rows: give it to a private estimator, whose guarantee adds to this one.
 
-    Parameters
-    ----------
-    {feature_bounds:transformer}
+    {Parameters: feature_bounds:transformer}
     quantiles : pair of floats (low, high), default=(0.01, 0.99)
         Shares of the records that are to be below the ends. Shares that noise hides move inwards.
     scale : {"linear", "log"}, default="linear"
@@ -72,9 +70,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     only. They are made to rise, and quantiles are read off. doc/theory/preprocessing.rst has the
     proofs.
 
-    References
-    ----------
-    {papers:counts}
+    {References: papers:counts}
 
     Examples
     --------
@@ -121,17 +117,11 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     def fit(self, X, y=None):
         """Learn the quantiles privately.
 
-        Parameters
-        ----------
-        {X:complete, y}
+        {Parameters: X:complete, y}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError, ValueError, TypeError:transformer}
+        {Raises: BudgetExceededError, ValueError, TypeError:transformer}
         """
         # 1. scikit-learn's contract
         X = validate_data(self, X, dtype=DTYPES)
@@ -157,18 +147,14 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     def transform(self, X):
         """Clip the features.
 
-        Parameters
-        ----------
-        {X:rows}
+        {Parameters: X:rows}
 
         Returns
         -------
         X_clipped : ndarray of shape (n_samples, n_features)
             A new array, float32 if X is and can hold the ranges.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:numbers}
+        {Raises: NotFittedError, ValueError:numbers}
         """
         X = self._numbers(X)
         with np.errstate(all="ignore"):
@@ -232,9 +218,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     times the last, by the square root of the matrix of a running sum [1]_.
     doc/theory/preprocessing.rst has the proofs.
 
-    References
-    ----------
-    {papers:counts}
+    {References: papers:counts}
 
     Examples
     --------
@@ -277,17 +261,11 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     def fit(self, X, y=None):
         """Learn a length of rows privately.
 
-        Parameters
-        ----------
-        {X:complete, y}
+        {Parameters: X:complete, y}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError, ValueError, TypeError:transformer}
+        {Raises: BudgetExceededError, ValueError, TypeError:transformer}
         """
         # 1. scikit-learn's contract
         X = validate_data(self, X, dtype=DTYPES)
@@ -314,18 +292,14 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     def transform(self, X):
         """Scale down the rows that are too long.
 
-        Parameters
-        ----------
-        {X:rows}
+        {Parameters: X:rows}
 
         Returns
         -------
         X_clipped : ndarray of shape (n_samples, n_features)
             A new array, float32 if X is.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:numbers}
+        {Raises: NotFittedError, ValueError:numbers}
         """
         return shorten_rows(self._numbers(X), self.norm_bound_)
 

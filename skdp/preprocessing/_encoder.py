@@ -162,13 +162,9 @@ class DPOneHotEncoder(PrivateTransformer):
             Rows of numbers and strings; a column has either, beside missing values.
         {y}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError, ValueError}
+        {Raises: BudgetExceededError, ValueError}
         TypeError
             If X is sparse, or a column has numbers and strings, or anything else.
         """
@@ -211,18 +207,14 @@ class DPOneHotEncoder(PrivateTransformer):
     def transform(self, X):
         """Encode rows.
 
-        Parameters
-        ----------
-        {X:rows}
+        {Parameters: X:rows}
 
         Returns
         -------
         X_encoded : ndarray or csr_array of shape (n_samples, n_outputs)
             Of float64.
 
-        Raises
-        ------
-        {NotFittedError}
+        {Raises: NotFittedError}
         ValueError
             If X has another number of features than in `fit`, or can't be read; no message quotes
             an entry.
@@ -261,9 +253,7 @@ class DPOneHotEncoder(PrivateTransformer):
             A feature's name, and after an underscore the category or "infrequent". Further
             underscores tell a name from an equal one before it.
 
-        Raises
-        ------
-        {NotFittedError}
+        {Raises: NotFittedError}
         ValueError
             If the names are too few or many, or not those of `fit`.
         """

@@ -234,13 +234,9 @@ class DPSimpleImputer(PrivateTransformer):
             Rows, of numbers for "mean" and "median".
         {y}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError, ValueError}
+        {Raises: BudgetExceededError, ValueError}
         TypeError
             If X is sparse, or a column has numbers and strings, or other things, for
             "most_frequent" and "constant".
@@ -286,9 +282,7 @@ class DPSimpleImputer(PrivateTransformer):
     def transform(self, X):
         """Fill gaps, and clip to `feature_bounds` for "mean" and "median".
 
-        Parameters
-        ----------
-        {X:rows}
+        {Parameters: X:rows}
 
         Returns
         -------
@@ -296,9 +290,7 @@ class DPSimpleImputer(PrivateTransformer):
             A new array: of numbers where all entries and fills are, else of objects. Numbers are
             float64, or float32 if X is and can hold the fills and ranges.
 
-        Raises
-        ------
-        {NotFittedError}
+        {Raises: NotFittedError}
         ValueError
             If X has another number of features than in `fit`, or can't be read; no message quotes
             an entry.
@@ -332,9 +324,7 @@ class DPSimpleImputer(PrivateTransformer):
             Those of the features, then those of the indicators, which begin with
             ``missingindicator_``.
 
-        Raises
-        ------
-        {NotFittedError}
+        {Raises: NotFittedError}
         ValueError
             If the names are too few or many, or not those of `fit`.
         """

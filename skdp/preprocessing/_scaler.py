@@ -33,9 +33,7 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
     private as these rows: give it to a private estimator, whose guarantee adds to this one.
 
-    Parameters
-    ----------
-    {feature_bounds:transformer}
+    {Parameters: feature_bounds:transformer}
     clip : float, default=3.0
         How many standard deviations from the mean the output may be, a public number. It holds
         for ``epsilon=inf`` too.
@@ -68,9 +66,7 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     records on each side are, more where noise hides more. The second is of means and mean squares
     of the values clipped to that range. doc/theory/preprocessing.rst has the proofs.
 
-    References
-    ----------
-    {papers:counts}
+    {References: papers:counts}
 
     Examples
     --------
@@ -113,17 +109,11 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     def fit(self, X, y=None):
         """Learn means and standard deviations privately.
 
-        Parameters
-        ----------
-        {X:complete, y}
+        {Parameters: X:complete, y}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError, ValueError, TypeError:transformer}
+        {Raises: BudgetExceededError, ValueError, TypeError:transformer}
         """
         # 1. scikit-learn's contract
         X = validate_data(self, X, dtype=DTYPES)
@@ -147,18 +137,14 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     def transform(self, X):
         """Standardise and clip the features.
 
-        Parameters
-        ----------
-        {X:rows}
+        {Parameters: X:rows}
 
         Returns
         -------
         X_scaled : ndarray of shape (n_samples, n_features)
             A new array, float32 if X is.
 
-        Raises
-        ------
-        {NotFittedError, ValueError:numbers}
+        {Raises: NotFittedError, ValueError:numbers}
         """
         X = self._numbers(X)
         with np.errstate(all="ignore"):

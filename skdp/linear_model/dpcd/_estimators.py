@@ -70,9 +70,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
     the exact composition of Gaussian mechanisms. Several outputs are clipped and released
     together.
 
-    References
-    ----------
-    {papers:dpcd}
+    {References: papers:dpcd}
 
     Examples
     --------
@@ -148,13 +146,9 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
             Training rows, dense or CSR. They are copied by column, as float64.
         {y:regression, public_weight}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError, ValueError}
+        {Raises: BudgetExceededError, ValueError}
         TypeError
             If y is sparse.
         """
@@ -237,9 +231,7 @@ class DPCDLasso(DPCDElasticNet):
     the exact composition of Gaussian mechanisms. Several outputs are clipped and released
     together.
 
-    References
-    ----------
-    {papers:dpcd}
+    {References: papers:dpcd}
 
     Examples
     --------
@@ -325,9 +317,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
     With ``classes=None`` the set of classes is read from y and assumed public. What is assumed
     public and what is not covered is listed in ``privacy_report_``.
 
-    Parameters
-    ----------
-    {penalty}
+    {Parameters: penalty}
     alpha : float, default=1e-4
         Strength of the penalty; scikit-learn's LogisticRegression has
         ``C = 1 / (n_samples * alpha)``.
@@ -380,9 +370,7 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
     the exact composition of Gaussian mechanisms. The classes are clipped and released
     together: each costs noise, none costs a share of the budget.
 
-    References
-    ----------
-    {papers:dpcd}
+    {References: papers:dpcd}
 
     Examples
     --------
@@ -461,13 +449,9 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
             Training rows, dense or CSR. They are copied by column, as float64.
         {y:classification, public_weight}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError, ValueError:labels, TypeError:unreadable}
+        {Raises: BudgetExceededError, ValueError:labels, TypeError:unreadable}
         """
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])

@@ -174,9 +174,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         a centre (`proximal`). It costs no privacy.
     {proximal, solver, n_jobs, ledger, random_state}
 
-    Attributes
-    ----------
-    {coef_, intercept_, n_iter_}
+    {Attributes: coef_, intercept_, n_iter_}
     batch_size_ : int
         Expected rows a step; columns for ``solver="primal"``.
     clipping_norm_ : float
@@ -263,17 +261,11 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     def fit(self, X, y, public_weight=None):
         """Fit the model privately.
 
-        Parameters
-        ----------
-        {X:training, y:regression, public_weight}
+        {Parameters: X:training, y:regression, public_weight}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError, ValueError}
+        {Raises: BudgetExceededError, ValueError}
         TypeError
             If y is sparse, or X is and `solver` isn't "dual".
         """
@@ -348,9 +340,7 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         a centre (`proximal`). It costs no privacy.
     {proximal, solver, n_jobs, ledger, random_state}
 
-    Attributes
-    ----------
-    {classes_, coef_:classification, intercept_:classification, n_iter_}
+    {Attributes: classes_, coef_:classification, intercept_:classification, n_iter_}
     batch_size_ : int
         Expected rows a step; columns for ``solver="primal"``.
     clipping_norm_ : float
@@ -445,17 +435,11 @@ class DPSCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
     def fit(self, X, y, public_weight=None):
         """Fit the model privately.
 
-        Parameters
-        ----------
-        {X:training, y:classification, public_weight}
+        {Parameters: X:training, y:classification, public_weight}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError, ValueError:labels}
+        {Raises: BudgetExceededError, ValueError:labels}
         TypeError
             If X is sparse and `solver` isn't "dual".
         """

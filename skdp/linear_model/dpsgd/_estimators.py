@@ -74,9 +74,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         Exponent of ``learning_rate="invscaling"``.
     {n_jobs, ledger, random_state:dpsgd}
 
-    Attributes
-    ----------
-    {coef_, intercept_}
+    {Attributes: coef_, intercept_}
     n_iter_ : int
         Passes taken; after `partial_fit` the number of calls.
     batch_size_ : int
@@ -100,9 +98,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     1 / alpha for rows in the unit ball and a loss of slope 1 under the L2 penalty, as in [1]_.
     Several outputs share batches, and are clipped and released together.
 
-    References
-    ----------
-    {papers:dpsgd}
+    {References: papers:dpsgd}
 
     Examples
     --------
@@ -176,17 +172,11 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     def fit(self, X, y, sample_epsilon=None, public_weight=None):
         """Fit the model privately.
 
-        Parameters
-        ----------
-        {X:training, y:regression, sample_epsilon, public_weight}
+        {Parameters: X:training, y:regression, sample_epsilon, public_weight}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError, ValueError}
+        {Raises: BudgetExceededError, ValueError}
         TypeError
             If y is sparse.
         """
@@ -239,13 +229,9 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
             How much each record of the call counts, see `fit`. Weights are divided by their mean
             over the call, so that only ratios within a call count; not all may be 0.
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError}
+        {Raises: BudgetExceededError}
         ValueError
             If a parameter or the input is invalid, or something that fixes the units changed since
             the first call; no message quotes an entry of the data.
@@ -333,9 +319,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
         Exponent of ``learning_rate="invscaling"``.
     {n_jobs, ledger, random_state:dpsgd}
 
-    Attributes
-    ----------
-    {classes_, coef_:classification, intercept_:classification}
+    {Attributes: classes_, coef_:classification, intercept_:classification}
     n_iter_ : int
         Passes taken; after `partial_fit` the number of calls.
     batch_size_ : int
@@ -360,9 +344,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
     The classes share batches, and are clipped and released together: each costs noise, none costs a
     share of the budget.
 
-    References
-    ----------
-    {papers:dpsgd}
+    {References: papers:dpsgd}
 
     Examples
     --------
@@ -438,17 +420,11 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
     def fit(self, X, y, sample_epsilon=None, public_weight=None):
         """Fit the model privately.
 
-        Parameters
-        ----------
-        {X:training, y:classification, sample_epsilon, public_weight}
+        {Parameters: X:training, y:classification, sample_epsilon, public_weight}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError, ValueError:labels, TypeError:unreadable}
+        {Raises: BudgetExceededError, ValueError:labels, TypeError:unreadable}
         """
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
@@ -501,13 +477,9 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
             How much each record of the call counts, see `fit`. Weights are divided by their mean
             over the call, so that only ratios within a call count; not all may be 0.
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError}
+        {Raises: BudgetExceededError}
         ValueError
             If a parameter or the input is invalid, the classes are missing or others than before,
             or something that fixes the units changed since the first call; no message quotes an

@@ -119,9 +119,7 @@ class LabelAggregate:
         If fields don't fit each other, or promise more than their noise gives. Adding raises it
         where parts have a record or a name in common, or were prepared differently.
 
-    References
-    ----------
-    {papers:labels}
+    {References: papers:labels}
 
     Examples
     --------

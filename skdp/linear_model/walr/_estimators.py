@@ -111,9 +111,7 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
         curvature.
     {ledger, random_state}
 
-    Attributes
-    ----------
-    {classes_, coef_:classification, intercept_:classification}
+    {Attributes: classes_, coef_:classification, intercept_:classification}
     alpha_ : float
         Strength of the penalty; see `alpha`.
     n_iter_ : int
@@ -217,13 +215,9 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
             meta-estimator they need metadata routing, see ``set_fit_request``. Without them all
             records count alike.
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError, ValueError:labels, TypeError:unreadable}
+        {Raises: BudgetExceededError, ValueError:labels, TypeError:unreadable}
         """
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
@@ -261,9 +255,7 @@ class WALRClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, P
             divided by their mean, so for a sum of two aggregates these are
             ``np.concatenate([one / np.mean(one), two / np.mean(two)])``.
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
         Raises
         ------
@@ -377,9 +369,7 @@ def walr_path(X, aggregate, *, public_weight=None, alphas=20, max_iter=1000):
     ValueError
         If `alphas` aren't positive, or X isn't what the aggregate was made of.
 
-    References
-    ----------
-    {papers:labels}
+    {References: papers:labels}
 
     Examples
     --------

@@ -106,13 +106,9 @@ def label_aggregate(
     aggregate : LabelAggregate
         The release.
 
-    Raises
-    ------
-    {BudgetExceededError, ValueError, TypeError:unreadable}
+    {Raises: BudgetExceededError, ValueError, TypeError:unreadable}
 
-    References
-    ----------
-    {papers:labels}
+    {References: papers:labels}
 
     Examples
     --------

@@ -183,9 +183,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         Whether to return the mean of the later iterates. It costs no privacy.
     {rows_per_group, inference, n_jobs:whitened, ledger, random_state}
 
-    Attributes
-    ----------
-    {coef_, intercept_}
+    {Attributes: coef_, intercept_}
     n_iter_ : int
         Steps taken.
     clipping_norm_ : float
@@ -220,9 +218,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
     Several targets are clipped and released together: each costs noise, none costs a share of the
     budget.
 
-    References
-    ----------
-    {papers:whitened}
+    {References: papers:whitened}
 
     Examples
     --------
@@ -288,13 +284,9 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
             Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
         {y:regression, groups:whitened, public_weight}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError}
+        {Raises: BudgetExceededError}
         ValueError
             If a parameter or the input is invalid, or an id of a group is missing; no message
             quotes an entry of the data.
@@ -388,9 +380,7 @@ class DPLogisticRegression(
         Whether to return the mean of the later iterates. It costs no privacy.
     {rows_per_group, inference, n_jobs:whitened, ledger, random_state}
 
-    Attributes
-    ----------
-    {classes_, coef_:classification, intercept_:classification}
+    {Attributes: classes_, coef_:classification, intercept_:classification}
     n_iter_ : int
         Steps taken.
     clipping_norm_ : float
@@ -428,9 +418,7 @@ class DPLogisticRegression(
     The classes are clipped and released together: each costs noise, none costs a share of the
     budget.
 
-    References
-    ----------
-    {papers:whitened}
+    {References: papers:whitened}
 
     Examples
     --------
@@ -502,13 +490,9 @@ class DPLogisticRegression(
             Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
         {y:classification, groups:whitened, public_weight}
 
-        Returns
-        -------
-        {self}
+        {Returns: self}
 
-        Raises
-        ------
-        {BudgetExceededError}
+        {Raises: BudgetExceededError}
         ValueError
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
             those declared, or if an id of a group is missing; no message quotes an entry of the

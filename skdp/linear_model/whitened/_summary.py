@@ -63,9 +63,7 @@ class InferenceMixin:
         intervals : ndarray of shape (n_features, 2)
             Low and high ends, in the units of `coef_`.
 
-        Raises
-        ------
-        {NotFittedError}
+        {Raises: NotFittedError}
         AttributeError
             If `inference` is False.
         NoIntervalError
@@ -97,9 +95,7 @@ class InferenceMixin:
             Shows itself as text, and as a table in notebooks. Where ``inference_quality_`` is "no",
             errors and intervals are dashes, and the reason is below.
 
-        Raises
-        ------
-        {NotFittedError}
+        {Raises: NotFittedError}
         AttributeError
             If `inference` is False.
         ValueError
