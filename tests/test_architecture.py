@@ -118,7 +118,10 @@ ROOM_NAMES = {name for room in ROOMS for name in room if name.startswith("_")}
 FORBIDDEN = {
     "_losses": ("skdp",),
     "_penalties": ("skdp",),
-    "accountant": ("sklearn", *(f"skdp.{name}" for name in ROOM_NAMES - {"_checks", "_version"})),
+    "accountant": (
+        "sklearn",
+        *(f"skdp.{name}" for name in ROOM_NAMES - {"_checks", "_docs", "_version"}),
+    ),
 }
 
 

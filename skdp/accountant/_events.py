@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 from skdp._checks import check_count, check_flag, check_real
+from skdp._docs import shared_docs
 
 _PURE_FACTORS = {"zero_out": 1.0, "replace_one": 2.0}
 # A few units in the last place.
@@ -50,6 +51,7 @@ class Event:
         return self.n_steps * self.n_parts
 
 
+@shared_docs
 @dataclass(frozen=True)
 class GaussianEvent(Event):
     """Gaussian noise added to sums over Poisson batches, several times.
@@ -144,10 +146,7 @@ class GaussianEvent(Event):
         pair dominates, and dominating pairs compose adaptively (Zhu, Dong and Wang 2022,
         theorem 10). It is exact at ``q = 1``.
 
-        Parameters
-        ----------
-        group_size : int
-            Number of records that may change together.
+        {Parameters: group_size}
 
         Returns
         -------
@@ -162,6 +161,7 @@ class GaussianEvent(Event):
         )
 
 
+@shared_docs
 @dataclass(frozen=True)
 class LaplaceEvent(Event):
     """Laplace noise added to sums over disjoint batches, several times.
@@ -184,10 +184,7 @@ class LaplaceEvent(Event):
     counts : bool, default=False
         Whether whole counts are released, the norm of the noise and of contributions being L1.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
+    {Raises: ValueError:event}
 
     References
     ----------
@@ -259,10 +256,7 @@ class LaplaceEvent(Event):
 
         The group's sum moves by up to `group_size` times the bound of one.
 
-        Parameters
-        ----------
-        group_size : int
-            Number of records that may change together.
+        {Parameters: group_size}
 
         Returns
         -------
@@ -274,6 +268,7 @@ class LaplaceEvent(Event):
         )
 
 
+@shared_docs
 @dataclass(frozen=True)
 class ErasureEvent(Event):
     """With a small probability everything is revealed, and otherwise nothing.
@@ -288,10 +283,7 @@ class ErasureEvent(Event):
     n_steps : int, default=1
         Number of times that this is tried, independently.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
+    {Raises: ValueError:event}
 
     References
     ----------
@@ -345,10 +337,7 @@ class ErasureEvent(Event):
         two data sets that differ in a group, beside other releases with any larger one. Nothing
         is known but the triangle inequality of :meth:`PrivacyReport.epsilon_at`.
 
-        Parameters
-        ----------
-        group_size : int
-            Number of records that may change together.
+        {Parameters: group_size}
 
         Returns
         -------
@@ -358,6 +347,7 @@ class ErasureEvent(Event):
         return self if group_size == 1 else ErasureEvent(1.0)
 
 
+@shared_docs
 @dataclass(frozen=True)
 class RandomizedResponseEvent(Event):
     """Labels published after a coin each, which puts any other class in their place.
@@ -473,10 +463,7 @@ class RandomizedResponseEvent(Event):
 
         Their labels have coins of their own, so that what they give away adds up.
 
-        Parameters
-        ----------
-        group_size : int
-            Number of records that may change together.
+        {Parameters: group_size}
 
         Returns
         -------

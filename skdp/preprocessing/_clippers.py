@@ -36,10 +36,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     in the units it had, with :math:`l_j` and :math:`h_j` about the two quantiles. They are what
     :class:`BoundsScaler` or another step may take as the range of its input.
 
-    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    under `adjacency`, for any data, whatever the other parameters. What is assumed public and what
-    is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
-    private as these rows: give it to a private estimator, whose guarantee adds to this one.
+    {guarantee:transformer}
 
     {Parameters: feature_bounds:transformer}
     quantiles : pair of floats (low, high), default=(0.01, 0.99)
@@ -186,10 +183,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     needs a `data_norm`: R is what suits it. It costs little: there is one number a row, whatever
     the number of features.
 
-    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    under `adjacency`, for any data, whatever the other parameters. What is assumed public and what
-    is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
-    private as these rows: give it to a private estimator, whose guarantee adds to this one.
+    {guarantee:transformer}
 
     Parameters
     ----------

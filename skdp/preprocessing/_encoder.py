@@ -44,10 +44,7 @@ class DPOneHotEncoder(PrivateTransformer):
     with a threshold :math:`\tau` that counts of 1 stay below but with a probability taken from
     `delta`. All others share the column "infrequent". Listed categories cost nothing.
 
-    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    under `adjacency`, for any data, whatever the other parameters. What is assumed public and what
-    is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
-    private as these rows: give it to a private estimator, whose guarantee adds to this one.
+    {guarantee:transformer}
 
     Parameters
     ----------

@@ -107,10 +107,7 @@ class DPSimpleImputer(PrivateTransformer):
 
     and it is taken back to the range.
 
-    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    under `adjacency`, for any data, whatever the other parameters. What is assumed public and what
-    is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
-    private as these rows: give it to a private estimator, whose guarantee adds to this one.
+    {guarantee:transformer}
 
     Parameters
     ----------

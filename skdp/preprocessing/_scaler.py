@@ -28,10 +28,7 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     deviation of the column's bulk. The bounds may be generous: where the records are is found
     first, and mean and deviation are taken there.
 
-    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    under `adjacency`, for any data, whatever the other parameters. What is assumed public and what
-    is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
-    private as these rows: give it to a private estimator, whose guarantee adds to this one.
+    {guarantee:transformer}
 
     {Parameters: feature_bounds:transformer}
     clip : float, default=3.0

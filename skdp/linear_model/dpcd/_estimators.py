@@ -63,11 +63,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
 
     Notes
     -----
-    Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes
-    a proximal step along it. The coordinates of a pass come in random order, where the paper draws
-    each independently; privacy is the same. Coordinates whose features are small have small
-    bounds, little noise and long steps, so features needn't be of one scale. The noise is that of
-    the exact composition of Gaussian mechanisms. Several outputs are clipped and released
+    {method:dpcd}
+    Several outputs are clipped and released
     together.
 
     {References: papers:dpcd}
@@ -224,11 +221,8 @@ class DPCDLasso(DPCDElasticNet):
 
     Notes
     -----
-    Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes
-    a proximal step along it. The coordinates of a pass come in random order, where the paper draws
-    each independently; privacy is the same. Coordinates whose features are small have small
-    bounds, little noise and long steps, so features needn't be of one scale. The noise is that of
-    the exact composition of Gaussian mechanisms. Several outputs are clipped and released
+    {method:dpcd}
+    Several outputs are clipped and released
     together.
 
     {References: papers:dpcd}
@@ -363,11 +357,8 @@ class DPCDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, B
 
     Notes
     -----
-    Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes
-    a proximal step along it. The coordinates of a pass come in random order, where the paper draws
-    each independently; privacy is the same. Coordinates whose features are small have small
-    bounds, little noise and long steps, so features needn't be of one scale. The noise is that of
-    the exact composition of Gaussian mechanisms. The classes are clipped and released
+    {method:dpcd}
+    The classes are clipped and released
     together: each costs noise, none costs a share of the budget.
 
     {References: papers:dpcd}

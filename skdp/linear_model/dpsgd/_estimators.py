@@ -211,13 +211,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     def partial_fit(self, X, y, public_weight=None):
         """Take one private step on records that were never shown before.
 
-        Available for ``mechanism="laplace"``. All rows of a call form one batch, used once. Records
-        of different calls are different people's, so the guarantee of all calls together is that of
-        the least private one: the report's epsilon doesn't grow. Showing a record to several calls
-        breaks that: it has the sum of their epsilons. So does a call that is tried again from a
-        copy (a checkpoint, a pickle): a ledger charges it once more, and without one nothing
-        notices. What is kept between calls is made of releases. `fit` starts afresh, and so does
-        the first call after it.
+        {stream}
 
         Parameters
         ----------
@@ -457,13 +451,7 @@ class DPSGDClassifier(ProbabilityMixin, LinearClassifierMixin, ClassifierMixin, 
     def partial_fit(self, X, y, classes=None, public_weight=None):
         """Take one private step on records that were never shown before.
 
-        Available for ``mechanism="laplace"``. All rows of a call form one batch, used once. Records
-        of different calls are different people's, so the guarantee of all calls together is that of
-        the least private one: the report's epsilon doesn't grow. Showing a record to several calls
-        breaks that: it has the sum of their epsilons. So does a call that is tried again from a
-        copy (a checkpoint, a pickle): a ledger charges it once more, and without one nothing
-        notices. What is kept between calls is made of releases. `fit` starts afresh, and so does
-        the first call after it.
+        {stream}
 
         Parameters
         ----------
