@@ -82,7 +82,7 @@ TEXTS = {
     `a` numbers in [-1, 1] and `b` one-hot coded columns, counted before coding. Ten times too wide
     can cost everything. `skdp.preprocessing.BoundsScaler` gives features public ranges.""",
     "delta": """delta : float, default=1e-5
-    Probability, in (0, 1), that the loss may exceed `epsilon`: ``0.1 / n_samples`` or less.""",
+    Probability, in (0, 1), that the loss exceeds `epsilon`. Take ``0.1 / n_samples`` or less.""",
     "delta:score": """delta : float, default=0.0
     Probability, in [0, 1), that the loss may exceed `epsilon`.""",
     "delta:short": """delta : float, default=1e-5
@@ -98,7 +98,7 @@ TEXTS = {
     lists of all categories, :class:`~skdp.preprocessing.DPSimpleImputer` with
     ``strategy="constant"``, and ColumnTransformer of these with columns by names or places,
     FeatureUnion and Pipeline. Its epsilon, delta, adjacency, ledger and random_state are set by the
-    search: leave them at their defaults, which count as not given. Others are an error.""",
+    search: leave their defaults, which count as unset; any but the search's are an error.""",
     "eta0": """eta0 : float or "auto", default="auto"
     First step size. "auto" balances the noise that a fit adds to the weights against how far its
     rows can move them; it is a function of the numbers of rows and columns and of the parameters.
