@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from skdp._checks import check_count, check_fields, check_flag, check_within, check_word
+from skdp._docs import shared_docs
 
 check_probability = partial(check_within, low=0.0, high=1.0, ends="(]")
 check_not_negative = partial(check_within, low=0.0, high=math.inf)
@@ -47,6 +48,7 @@ class Event:
         return f"{self.n_steps} x {disjoint}{release}"
 
 
+@shared_docs
 @dataclass(frozen=True)
 class GaussianEvent(Event):
     """Gaussian noise added to sums over Poisson batches, several times.
@@ -135,10 +137,7 @@ class GaussianEvent(Event):
         pair dominates, and dominating pairs compose adaptively (Zhu, Dong and Wang 2022,
         theorem 10). It is exact at ``q = 1``.
 
-        Parameters
-        ----------
-        group_size : int
-            Number of records that may change together.
+        {Parameters: group_size}
 
         Returns
         -------
@@ -153,6 +152,7 @@ class GaussianEvent(Event):
         )
 
 
+@shared_docs
 @dataclass(frozen=True)
 class LaplaceEvent(Event):
     """Laplace noise added to sums over disjoint batches, several times.
@@ -175,10 +175,7 @@ class LaplaceEvent(Event):
     counts : bool, default=False
         Whether whole counts are released, the norm of the noise and of contributions being L1.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
+    {Raises: ValueError:event}
 
     References
     ----------
@@ -247,10 +244,7 @@ class LaplaceEvent(Event):
 
         The group's sum moves by up to `group_size` times the bound of one.
 
-        Parameters
-        ----------
-        group_size : int
-            Number of records that may change together.
+        {Parameters: group_size}
 
         Returns
         -------
@@ -262,6 +256,7 @@ class LaplaceEvent(Event):
         )
 
 
+@shared_docs
 @dataclass(frozen=True)
 class ErasureEvent(Event):
     """With a small probability everything is revealed, and otherwise nothing.
@@ -276,10 +271,7 @@ class ErasureEvent(Event):
     n_steps : int, default=1
         Number of times that this is tried, independently.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
+    {Raises: ValueError:event}
 
     References
     ----------
@@ -326,10 +318,7 @@ class ErasureEvent(Event):
         two data sets that differ in a group, beside other releases with any larger one. Nothing
         is known but the triangle inequality of :meth:`PrivacyReport.epsilon_at`.
 
-        Parameters
-        ----------
-        group_size : int
-            Number of records that may change together.
+        {Parameters: group_size}
 
         Returns
         -------
@@ -339,6 +328,7 @@ class ErasureEvent(Event):
         return self if group_size == 1 else ErasureEvent(1.0)
 
 
+@shared_docs
 @dataclass(frozen=True)
 class RandomizedResponseEvent(Event):
     """Labels published after a coin each, which puts any other class in their place.
@@ -447,10 +437,7 @@ class RandomizedResponseEvent(Event):
 
         Their labels have coins of their own, so that what they give away adds up.
 
-        Parameters
-        ----------
-        group_size : int
-            Number of records that may change together.
+        {Parameters: group_size}
 
         Returns
         -------

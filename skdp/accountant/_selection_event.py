@@ -8,6 +8,7 @@ from functools import partial
 from scipy.optimize import brentq
 
 from skdp._checks import check_count, check_fields, check_within
+from skdp._docs import shared_docs
 from skdp.accountant._events import (
     EVENTS,
     Event,
@@ -26,6 +27,7 @@ _DIGITS, _WORDS = 80, 4
 _ROUNDING = 1e-13
 
 
+@shared_docs
 @dataclass(frozen=True)
 class TruncatedNegativeBinomial:
     """Law of the number of trials in private selection.
@@ -42,10 +44,7 @@ class TruncatedNegativeBinomial:
     stopping_rate : float
         In [1e-12, 1]. 1 means a single trial.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
+    {Raises: ValueError:event}
 
     References
     ----------
@@ -171,6 +170,7 @@ def any_of_inverse(law, probability):
     return min(math.expm1(grown) / law.odds * (1 - _ROUNDING), 1.0)
 
 
+@shared_docs
 @dataclass(frozen=True)
 class NoisyMaxEvent(Event):
     """The name of the largest of several sums over records, each with noise; no sum is published.
@@ -185,10 +185,7 @@ class NoisyMaxEvent(Event):
     n_steps : int, default=1
         Number of choices.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
+    {Raises: ValueError:event}
 
     References
     ----------
@@ -241,10 +238,7 @@ class NoisyMaxEvent(Event):
     def scaled_to_group(self, group_size):
         """Event of one record that dominates this event seen by a group of records.
 
-        Parameters
-        ----------
-        group_size : int
-            Number of records that may change together.
+        {Parameters: group_size}
 
         Returns
         -------
@@ -258,6 +252,7 @@ class NoisyMaxEvent(Event):
 INSIDE = (GaussianEvent, LaplaceEvent, NoisyMaxEvent)
 
 
+@shared_docs
 @dataclass(frozen=True)
 class SelectionEvent(Event):
     """The best of a secret number of trials, chosen by a score that is part of each.
@@ -281,14 +276,9 @@ class SelectionEvent(Event):
     ------
     TypeError
         If `alternatives` holds anything else.
-    ValueError
-        If a parameter is out of range.
+    {ValueError:event}
 
-    References
-    ----------
-    .. [1] Liu and Talwar (2019). Private selection from private candidates. STOC.
-    .. [2] Papernot and Steinke (2022). Hyperparameter tuning with Renyi differential privacy. ICLR.
-    .. [3] Koskela, Redberg and Wang (2024). Privacy profiles for private selection. ICML.
+    {References: papers:selection}
 
     Examples
     --------
@@ -391,10 +381,7 @@ class SelectionEvent(Event):
 
         Members of a group may be in different parts of a trial, so that all of it adds up.
 
-        Parameters
-        ----------
-        group_size : int
-            Number of records that may change together.
+        {Parameters: group_size}
 
         Returns
         -------

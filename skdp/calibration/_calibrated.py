@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import clip_scores
+from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private, refuse_settings
 from skdp._losses import as_probabilities
 from skdp._plans._base import Budget
@@ -61,6 +62,7 @@ def fit_sigmoid(negative, positive, values, noise_std):
 _BINARY_ONLY = "Only binary classification is supported. The type of the target is {}."
 
 
+@shared_docs
 class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimator):
     r"""Fit a private classifier of two classes, and make its probabilities true.
 
@@ -80,25 +82,15 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         A private classifier of :mod:`skdp.linear_model` whose unit is one row. Its `epsilon`,
         `delta`, `adjacency`, `random_state` and `ledger` are set here: leave them at their
         defaults, which count as not given. Others than here are an error. Declare its `classes`.
-
     epsilon : float, default=1.0
         Privacy loss of everything, above 0. ``float("inf")`` adds no noise.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
+    {delta:short, adjacency}
     calibration_share : float, default=0.1
         Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian
         differential privacy, that buys the counts.
-
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for whoever learns it and subtracts the noise. The report says that there was one.
-
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study that the classifier and the counts are charged to, once and before there
         is noise, see :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment
@@ -108,21 +100,13 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
     ----------
     estimator_ : estimator
         The fitted classifier, with a report of its own part.
-
     classes_ : ndarray of shape (2,)
         Class labels, sorted.
-
     slope_, offset_ : float
         What decision values are multiplied by, and what is added.
-
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit, the classifier's included.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -189,10 +173,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         y : array-like of shape (n_samples,)
             Labels of two classes.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {Returns: self}
 
         Raises
         ------
@@ -261,22 +242,14 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
     def decision_function(self, X):
         """Compute log-odds of the second class.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X}
 
         Returns
         -------
         scores : ndarray of shape (n_samples,)
             ``slope_`` times the classifier's decision value, plus ``offset_``.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {Raises: NotFittedError, ValueError:X}
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
@@ -286,44 +259,28 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
     def predict_proba(self, X):
         """Estimate calibrated probabilities.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X}
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, 2)
             One column a class, in the order of ``classes_``.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {Raises: NotFittedError, ValueError:X}
         """
         return as_probabilities(self.decision_function(X))
 
     def predict(self, X):
         """Predict class labels.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X}
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
             The more likely class of each row.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {Raises: NotFittedError, ValueError:X}
         """
         scores = self.decision_function(X)
         return self.classes_[(scores > 0.0).astype(int)]
@@ -331,26 +288,17 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
     def score(self, X, y, sample_weight=None):
         """Return the accuracy. Computed without noise: not private.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X}
         y : array-like of shape (n_samples,)
             True labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights in the score.
+        {sample_weight}
 
         Returns
         -------
         score : float
             Share of correct predictions.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X or y don't fit the estimator; no message quotes an entry of the data.
+        {Raises: NotFittedError, ValueError:X_y}
         """
         return quietly(super().score, X, y, sample_weight)
 

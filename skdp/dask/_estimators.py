@@ -12,6 +12,7 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_finite
+from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._sklearn import _fit_context
 from skdp._targets import encode_labels
@@ -60,6 +61,7 @@ class Reader:
         return self.estimator._loss(n_outputs)
 
 
+@shared_docs
 class DaskWhitened:
     """Fits of private whitening whose sums over rows are made where the rows are."""
 
@@ -75,21 +77,14 @@ class DaskWhitened:
         y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
             Labels or targets, in partitions of as many rows as those of X.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
+        {Raises: BudgetExceededError}
         RuntimeError
             If a task fails on the workers; what it says isn't repeated.
         TypeError
             If X or y is no Dask collection.
-        ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
+        {ValueError}
         """
         # 1. scikit-learn's contract
         client = resolve_client(self.client)
@@ -153,22 +148,14 @@ class DaskWhitened:
     def predict(self, X):
         """Predict for rows in memory or in partitions. Rows are not clipped.
 
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X:dask}
 
         Returns
         -------
         y : ndarray or dask.array.Array of shape (n_samples,) or (n_samples, n_outputs)
             Predictions; of a Dask collection a lazy array.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {Raises: NotFittedError, ValueError:X}
         """
         return self._mapped("predict", X)
 
@@ -293,6 +280,7 @@ class DaskDPRidge(DaskWhitened, DPRidge):
         self._set_weights(weights, bias, self._in_units(of_nothing)[1])
 
 
+@shared_docs
 @_told_as(DPLogisticRegression)
 class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
     """Logistic regression by private whitening, on Dask collections.
@@ -370,43 +358,27 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
     def decision_function(self, X):
         """Compute decision values of rows in memory or in partitions. Rows are not clipped.
 
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X:dask}
 
         Returns
         -------
         scores : ndarray or dask.array.Array of shape (n_samples,) or (n_samples, n_classes)
             As in the estimator of `skdp.linear_model`; of a Dask collection a lazy array.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {Raises: NotFittedError, ValueError:X}
         """
         return self._mapped("decision_function", X)
 
     def predict_proba(self, X):
         """Estimate class probabilities of rows in memory or in partitions.
 
-        Parameters
-        ----------
-        X : array-like or Dask collection of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X:dask}
 
         Returns
         -------
         probabilities : ndarray or dask.array.Array of shape (n_samples, n_classes)
             One column a class, in the order of ``classes_``.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {Raises: NotFittedError, ValueError:X}
         """
         return self._mapped("predict_proba", X)

@@ -8,6 +8,7 @@ from distributed import Client
 
 from skdp._bounds import clip_rows, summation_slack
 from skdp._checks import check_positive
+from skdp._docs import shared_docs
 from skdp._sklearn import StrOptions, validate_params
 from skdp._targets import encode_labels
 from skdp.dask._clients import resolve_client
@@ -44,6 +45,7 @@ class _Reader:
         return encode_labels(y, self.classes)[1]
 
 
+@shared_docs
 @validate_params(
     {
         **{name: CONSTRAINTS[name] for name in _KEPT},
@@ -91,8 +93,7 @@ def label_aggregate(
         Whether models will have intercepts.
     epsilon : float, default=1.0
         Privacy loss, above 0; ``float("inf")`` adds no noise.
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`.
+    {delta:short}
     mechanism : {"analytic", "classic"}, default="analytic"
         How Gaussian noise is calibrated.
     client : distributed.Client, default=None
@@ -111,16 +112,12 @@ def label_aggregate(
     aggregate : LabelAggregate
         The release, which adds up with those of other holders.
 
-    Raises
-    ------
-    BudgetExceededError
-        If there is a ledger, and too little is left in it.
+    {Raises: BudgetExceededError}
     RuntimeError
         If a task fails on the workers; what it says isn't repeated.
     TypeError
         If X or y is no Dask collection.
-    ValueError
-        If a parameter or the input is invalid; no message quotes an entry of the data.
+    {ValueError}
 
     Examples
     --------

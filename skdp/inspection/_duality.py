@@ -6,6 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import clip_rows
 from skdp._checks import check_bounds
+from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._losses import LOSSES
 from skdp._sklearn import validate_data
@@ -21,6 +22,7 @@ _CORNER_STEPS = 500
 _NEAR = 1e-4
 
 
+@shared_docs
 def duality_gap(estimator, X, y, public_weight=None):
     r"""Bound how far a fitted DP-SCD model is from the optimum; **not private**.
 
@@ -54,8 +56,7 @@ def duality_gap(estimator, X, y, public_weight=None):
     ------
     TypeError
         If the estimator is of another class.
-    NotFittedError
-        If the estimator isn't fitted.
+    {NotFittedError}
     ValueError
         If X or y don't fit the estimator, or the gap is too large for a number.
 

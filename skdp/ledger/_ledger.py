@@ -5,6 +5,7 @@ import json
 import os
 
 from skdp._checks import check_flag, check_real
+from skdp._docs import shared_docs
 from skdp._random import random_name
 from skdp.accountant._report_formats import report_html
 from skdp.exceptions import BudgetExceededError, LedgerError
@@ -15,6 +16,7 @@ _USER_VARIABLE = "SKDP_LEDGER_USER"
 _DEFAULTS = {"adjacency": "zero_out", "unit": "one row", "allow_seeds": False}
 
 
+@shared_docs
 class PrivacyLedger(LedgerParameter):
     """A budget for all fits on the same records, in a file that they are charged to.
 
@@ -244,10 +246,7 @@ class PrivacyLedger(LedgerParameter):
             Of the budget. What is spent of it is no guarantee: whoever looks at results may stop
             at a moment that they like.
 
-        Raises
-        ------
-        LedgerError
-            If the file can't be used.
+        {Raises: LedgerError}
         """
         return self._terms().report()
 
@@ -267,8 +266,7 @@ class PrivacyLedger(LedgerParameter):
         ------
         ImportError
             If pandas isn't installed.
-        LedgerError
-            If the file can't be used.
+        {LedgerError}
         """
         return _text.charges_frame(self.to_dict()["charges"])
 
@@ -281,10 +279,7 @@ class PrivacyLedger(LedgerParameter):
             The budget, what is spent and left, and under "charges" the rows of :meth:`to_frame`,
             for a part those that count in it.
 
-        Raises
-        ------
-        LedgerError
-            If the file can't be used.
+        {Raises: LedgerError}
         """
         return _text.as_dict(self, *self._state(_records.read_charges))
 

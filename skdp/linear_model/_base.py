@@ -14,6 +14,7 @@ from skdp._checks import (
     check_positive,
     check_public_weight,
 )
+from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, RecordPrivateEstimator, is_private
 from skdp._losses import as_probabilities
 from skdp._plans._base import CLASSES_READ
@@ -121,6 +122,7 @@ def weights_public(public_weight):
     return () if public_weight is None else (WEIGHTS_STATED,)
 
 
+@shared_docs
 class LinearRegressorMixin(CaptionMixin):
     """Targets, weights and predictions of a linear regressor."""
 
@@ -178,48 +180,31 @@ class LinearRegressorMixin(CaptionMixin):
     def predict(self, X):
         """Predict targets. Rows are not clipped.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X:sparse}
 
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Predicted targets, in the units of the training targets.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {Raises: NotFittedError, ValueError:X}
         """
         return _linear(self, X)
 
     def score(self, X, y, sample_weight=None):
         """Return the coefficient of determination R2. Computed without noise: not private.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X:sparse}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             True targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights in the score.
+        {sample_weight}
 
         Returns
         -------
         score : float
             R2 of the predictions.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X or y don't fit the estimator; no message quotes an entry of the data.
+        {Raises: NotFittedError, ValueError:X_y}
         """
         return quietly(super().score, X, y, sample_weight)
 
@@ -231,6 +216,7 @@ def _estimates_probabilities(estimator):
     return True
 
 
+@shared_docs
 class LinearClassifierMixin(CaptionMixin):
     """Weights, decision values, predictions and probabilities of a linear classifier."""
 
@@ -264,22 +250,14 @@ class LinearClassifierMixin(CaptionMixin):
     def decision_function(self, X):
         """Compute the signed decision value of each class. Rows are not clipped.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X:sparse}
 
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             ``X @ coef_.T + intercept_``; with two classes, a positive value means ``classes_[1]``.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {Raises: NotFittedError, ValueError:X}
         """
         scores = _linear(self, X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -287,22 +265,14 @@ class LinearClassifierMixin(CaptionMixin):
     def predict(self, X):
         """Predict class labels. Rows are not clipped.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X:sparse}
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
             Predicted labels.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {Raises: NotFittedError, ValueError:X}
         """
         scores = self.decision_function(X)
         indices = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
@@ -311,26 +281,17 @@ class LinearClassifierMixin(CaptionMixin):
     def score(self, X, y, sample_weight=None):
         """Return the accuracy. Computed without noise: not private.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X:sparse}
         y : array-like of shape (n_samples,)
             True labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights in the score.
+        {sample_weight}
 
         Returns
         -------
         score : float
             Share of correct predictions.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X or y don't fit the estimator; no message quotes an entry of the data.
+        {Raises: NotFittedError, ValueError:X_y}
         """
         return quietly(super().score, X, y, sample_weight)
 
@@ -340,10 +301,7 @@ class LinearClassifierMixin(CaptionMixin):
 
         With several classes they are the softmax of the decision values.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X:sparse}
 
         Returns
         -------
@@ -354,10 +312,7 @@ class LinearClassifierMixin(CaptionMixin):
         ------
         AttributeError
             If the loss is another one.
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X}
         """
         return as_probabilities(self.decision_function(X))
 
@@ -365,10 +320,7 @@ class LinearClassifierMixin(CaptionMixin):
     def predict_log_proba(self, X):
         """Estimate logarithms of class probabilities; for the logistic loss only.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X:sparse}
 
         Returns
         -------
@@ -379,10 +331,7 @@ class LinearClassifierMixin(CaptionMixin):
         ------
         AttributeError
             If the loss is another one.
-        NotFittedError
-            If the estimator isn't fitted.
-        ValueError
-            If X doesn't fit the estimator; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X}
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))

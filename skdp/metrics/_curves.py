@@ -10,6 +10,7 @@ from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import ConfusionMatrixDisplay, RocCurveDisplay
 
 from skdp._bounds import clip_scores
+from skdp._docs import shared_docs
 from skdp._sklearn import Interval, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics import _scorings as scorings
@@ -85,6 +86,7 @@ class PrivateRocCurve:
         return RocCurveDisplay(fpr=self.fpr, tpr=self.tpr, roc_auc=float(self.roc_auc))
 
 
+@shared_docs
 @validate_params(CONSTRAINTS | {"bins": BINS}, prefer_skip_nested_validation=True)
 def private_roc_curve(
     estimator,
@@ -110,43 +112,19 @@ def private_roc_curve(
     estimator : estimator
         A fitted classifier of two classes that predicts each row by itself, with `predict_proba` or
         `decision_function`.
-    X : array-like of shape (n_samples, n_features)
-        Rows, as the estimator takes them.
-    y : array-like of shape (n_samples,)
-        Their labels, which must be among ``estimator.classes_``.
-    epsilon : float
-        Privacy loss, above 0. ``float("inf")`` adds no noise.
-    delta : float, default=0.0
-        Probability, in [0, 1), that the loss may exceed `epsilon`.
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares; see :func:`private_score`.
-    mechanism : {"auto", "laplace", "gaussian"}, default="auto"
-        Noise; see :func:`private_score`.
-    groups : array-like of shape (n_samples,), default=None
-        See :func:`private_score`.
+    {X:score, y:score, epsilon:score, delta:score, adjacency:score, mechanism, groups}
     bins : int or "auto", default="auto"
         Bins of the score, whose ends are the thresholds; "auto" follows from public numbers.
     level : float, default=0.95
         Level of the interval of the area.
-    random_state : int, RandomState instance or None, default=None
-        See :func:`private_score`.
-    ledger : str, PathLike, PrivacyLedger or None, default=None
-        Where the release is charged; see :mod:`skdp.ledger`.
+    {random_state:score, ledger:score}
 
     Returns
     -------
     curve : PrivateRocCurve
         With the fields fpr, tpr, thresholds, roc_auc and report.
 
-    Raises
-    ------
-    ValueError
-        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
-        an entry of the data. If a group has several rows.
-    TypeError
-        If X or y is of a kind that can't be read, or an id can't be hashed.
-    skdp.exceptions.LedgerError
-        If there is a ledger, and it doesn't take this release.
+    {Raises: ValueError:score, TypeError:score, LedgerError:score}
 
     Examples
     --------
@@ -244,6 +222,7 @@ class PrivateConfusionMatrix:
 _WITHOUT_LEVEL = {name: CONSTRAINTS[name] for name in CONSTRAINTS if name != "level"}
 
 
+@shared_docs
 @validate_params(_WITHOUT_LEVEL, prefer_skip_nested_validation=True)
 def private_confusion_matrix(
     estimator,
@@ -266,39 +245,15 @@ def private_confusion_matrix(
     ----------
     estimator : estimator
         A fitted classifier that predicts each row by itself.
-    X : array-like of shape (n_samples, n_features)
-        Rows, as the estimator takes them.
-    y : array-like of shape (n_samples,)
-        Their labels, which must be among ``estimator.classes_``.
-    epsilon : float
-        Privacy loss, above 0. ``float("inf")`` adds no noise.
-    delta : float, default=0.0
-        Probability, in [0, 1), that the loss may exceed `epsilon`.
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares; see :func:`private_score`.
-    mechanism : {"auto", "laplace", "gaussian"}, default="auto"
-        Noise; see :func:`private_score`.
-    groups : array-like of shape (n_samples,), default=None
-        See :func:`private_score`.
-    random_state : int, RandomState instance or None, default=None
-        See :func:`private_score`.
-    ledger : str, PathLike, PrivacyLedger or None, default=None
-        Where the release is charged; see :mod:`skdp.ledger`.
+    {X:score, y:score, epsilon:score, delta:score, adjacency:score, mechanism, groups}
+    {random_state:score, ledger:score}
 
     Returns
     -------
     matrix : PrivateConfusionMatrix
         With the fields matrix, labels, noise_std and report.
 
-    Raises
-    ------
-    ValueError
-        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
-        an entry of the data. If a group has several rows.
-    TypeError
-        If X or y is of a kind that can't be read, or an id can't be hashed.
-    skdp.exceptions.LedgerError
-        If there is a ledger, and it doesn't take this release.
+    {Raises: ValueError:score, TypeError:score, LedgerError:score}
 
     Examples
     --------
@@ -386,6 +341,7 @@ class PrivateCalibrationCurve:
 _N_BINS = {"n_bins": [Interval(Integral, 1, 1000, closed="both")]}
 
 
+@shared_docs
 @validate_params(CONSTRAINTS | _N_BINS, prefer_skip_nested_validation=True)
 def private_calibration_curve(
     estimator,
@@ -410,28 +366,12 @@ def private_calibration_curve(
     ----------
     estimator : estimator
         A fitted classifier of two classes that predicts each row by itself, with `predict_proba`.
-    X : array-like of shape (n_samples, n_features)
-        Rows, as the estimator takes them.
-    y : array-like of shape (n_samples,)
-        Their labels, which must be among ``estimator.classes_``.
-    epsilon : float
-        Privacy loss, above 0. ``float("inf")`` adds no noise.
-    delta : float, default=0.0
-        Probability, in [0, 1), that the loss may exceed `epsilon`.
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares; see :func:`private_score`.
-    mechanism : {"auto", "laplace", "gaussian"}, default="auto"
-        Noise; see :func:`private_score`.
-    groups : array-like of shape (n_samples,), default=None
-        See :func:`private_score`.
+    {X:score, y:score, epsilon:score, delta:score, adjacency:score, mechanism, groups}
     n_bins : int, default=10
         Bins of equal width of the probability of the second class.
     level : float, default=0.95
         Level of the interval of each bin.
-    random_state : int, RandomState instance or None, default=None
-        See :func:`private_score`.
-    ledger : str, PathLike, PrivacyLedger or None, default=None
-        Where the release is charged; see :mod:`skdp.ledger`.
+    {random_state:score, ledger:score}
 
     Returns
     -------
@@ -439,15 +379,7 @@ def private_calibration_curve(
         With the fields prob_true, prob_pred, low, high and report. Bins that have hardly more
         records than noise are left out.
 
-    Raises
-    ------
-    ValueError
-        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
-        an entry of the data. If a group has several rows.
-    TypeError
-        If X or y is of a kind that can't be read, or an id can't be hashed.
-    skdp.exceptions.LedgerError
-        If there is a ledger, and it doesn't take this release.
+    {Raises: ValueError:score, TypeError:score, LedgerError:score}
 
     Examples
     --------

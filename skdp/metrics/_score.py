@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from numbers import Real
 
+from skdp._docs import shared_docs
 from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics._plan import count_noise
@@ -74,6 +75,7 @@ class PrivateScore:
 _SCORING = {"scoring": [StrOptions(set(SCORES))], "target_bounds": ["array-like", None]}
 
 
+@shared_docs
 @validate_params(CONSTRAINTS | _SCORING | {"bins": BINS}, prefer_skip_nested_validation=True)
 def private_score(
     estimator,
@@ -104,8 +106,7 @@ def private_score(
     ----------
     estimator : estimator
         A fitted estimator, from skdp or not, that predicts each row by itself.
-    X : array-like of shape (n_samples, n_features)
-        Rows, as the estimator takes them.
+    {X:score}
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
         Their labels, which must be among ``estimator.classes_``, or targets. Of several targets
         errors are means over them.
@@ -115,14 +116,11 @@ def private_score(
         noise grows with their number), "neg_log_loss" (a probability of the true class below 1e-4
         counts as 1e-4), "neg_brier_score", "r2" (of one target), "neg_mean_squared_error" or
         "neg_mean_absolute_error".
-    epsilon : float
-        Privacy loss, above 0. ``float("inf")`` adds no noise.
+    {epsilon:score}
     delta : float, default=0.0
         Probability, in [0, 1), that the loss may exceed `epsilon`. With 0 the guarantee is pure,
         and that is most often the most accurate, too.
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
+    {adjacency}
     mechanism : {"auto", "laplace", "gaussian"}, default="auto"
         Noise: discrete Laplace, Gaussian, which needs a delta, or whichever is quieter. That is
         nearly always the former. Where many releases are charged to a :mod:`skdp.ledger`, Gaussian
@@ -143,23 +141,14 @@ def private_score(
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the score reproducible,
         also for whoever learns it and subtracts the noise. The report says that there was one.
-    ledger : str, PathLike, PrivacyLedger or None, default=None
-        Where the release is charged; see :mod:`skdp.ledger`.
+    {ledger:score}
 
     Returns
     -------
     score : PrivateScore
         With the fields value, low, high and report.
 
-    Raises
-    ------
-    ValueError
-        If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes
-        an entry of the data. If a group has several rows.
-    TypeError
-        If X or y is of a kind that can't be read, or an id can't be hashed.
-    skdp.exceptions.LedgerError
-        If there is a ledger, and it doesn't take this release.
+    {Raises: ValueError:score, TypeError:score, LedgerError:score}
 
     See Also
     --------

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_bounds
+from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private
 from skdp._plans._base import CLASSES_READ
 from skdp._sklearn import HasMethods, Interval, StrOptions, _fit_context, take_rows, validate_data
@@ -93,6 +94,7 @@ def _has(name):
     return check
 
 
+@shared_docs
 class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     """What searches share; subclasses have `_settings`, the candidates."""
 
@@ -117,10 +119,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         self : object
             The fitted search.
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
+        {Raises: BudgetExceededError}
         ValueError
             If a parameter of the search or of a candidate, or the input is invalid, or if the fit
             that was chosen failed, which is told as a release; no message quotes an entry of the
@@ -215,22 +214,14 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     def predict(self, X):
         """Predict by the chosen model.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X}
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
             Predicted labels or targets.
 
-        Raises
-        ------
-        NotFittedError
-            If the search isn't fitted.
-        ValueError
-            If X doesn't fit the model; no message quotes an entry of the data.
+        {Raises: NotFittedError, ValueError:X}
         """
         return self._best().predict(X)
 
@@ -238,10 +229,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     def predict_proba(self, X):
         """Estimate class probabilities by the chosen model, if it has them.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X}
 
         Returns
         -------
@@ -252,10 +240,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         ------
         AttributeError
             If the model has no probabilities.
-        NotFittedError
-            If the search isn't fitted.
-        ValueError
-            If X doesn't fit the model; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X}
         """
         return self._best().predict_proba(X)
 
@@ -263,10 +248,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     def predict_log_proba(self, X):
         """Estimate logarithms of class probabilities by the chosen model, if it has them.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X}
 
         Returns
         -------
@@ -277,10 +259,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         ------
         AttributeError
             If the model has no probabilities.
-        NotFittedError
-            If the search isn't fitted.
-        ValueError
-            If X doesn't fit the model; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X}
         """
         return self._best().predict_log_proba(X)
 
@@ -288,10 +267,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     def decision_function(self, X):
         """Compute decision values by the chosen model, if it has them.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X}
 
         Returns
         -------
@@ -302,10 +278,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         ------
         AttributeError
             If the model has no decision values.
-        NotFittedError
-            If the search isn't fitted.
-        ValueError
-            If X doesn't fit the model; no message quotes an entry of the data.
+        {NotFittedError, ValueError:X}
         """
         return self._best().decision_function(X)
 
@@ -315,10 +288,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
 
         `skdp.metrics.private_score` gives a private one, on records that the search hasn't seen.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to predict.
+        {Parameters: X}
         y : array-like of shape (n_samples,)
             True labels or targets.
 
@@ -327,10 +297,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         score : float
             Of the chosen model.
 
-        Raises
-        ------
-        NotFittedError
-            If the search isn't fitted.
+        {Raises: NotFittedError}
         ValueError
             If X or y don't fit the model; no message quotes an entry of the data.
         """
@@ -371,6 +338,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         return tags
 
 
+@shared_docs
 class DPGridSearch(BaseSearch):
     """Choose among all settings of a grid with one privacy budget.
 
@@ -383,99 +351,57 @@ class DPGridSearch(BaseSearch):
     not covered is listed in ``privacy_report_``: above all running time, which tells how many
     models were fitted.
 
-    Parameters
-    ----------
-    estimator : estimator
-        An estimator of skdp that protects rows, or a pipeline that ends in one and whose other
-        steps learn nothing: :class:`~skdp.preprocessing.BoundsScaler`,
-        :class:`~skdp.preprocessing.NormClipper`, :class:`~skdp.preprocessing.DPOneHotEncoder` with
-        lists of all categories, :class:`~skdp.preprocessing.DPSimpleImputer` with
-        ``strategy="constant"``, and ColumnTransformer of these with columns by names or places,
-        FeatureUnion and Pipeline. Its epsilon, delta, adjacency, ledger and random_state are set by
-        the search: leave them at their defaults, which count as not given. Others than the
-        search's are an error.
-
+    {Parameters: estimator}
     param_grid : dict or list of dict
         Lists of values by the name of a parameter, as in scikit-learn's GridSearchCV. Steps of a
         pipeline are parameters, too, so that candidates may be of different classes. The grid is
         public: write it without looking at the rows.
-
     epsilon : float, default=1.0
         Privacy loss of the whole search, above 0. ``float("inf")`` runs the same code without noise
         and bounds.
-
     delta : float, default=1e-5
         Probability, in [0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
         less. With 0 candidates must be pure, as ``DPSGDClassifier(mechanism="laplace")`` is.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
+    {adjacency}
     scoring : str, default=None
         A score of :func:`skdp.metrics.private_score`. None means "accuracy", or of a regression
         "neg_mean_squared_error". Targets are scored within the estimator's `target_bounds`.
-
     validation_size : float, default=0.25
         Share of the rows, in (0, 1), that models are scored on. Models are fitted on the others,
         and the best one isn't fitted again.
-
     n_trials : float or "auto", default="auto"
         Mean of the number of trials for ``method="repeat"``, at least 1. It is public, the number
         isn't. "auto" is three for each candidate, or six without delta, and 5 at least.
-
-    method : {"auto", "repeat", "compose"}, default="auto"
-        "repeat" fits and scores candidates drawn at random, a secret number of times, and publishes
-        the best trial alone. "compose" fits every candidate once, each with a share of the budget,
-        chooses by a noisy maximum, and has no score to publish; it needs a `scoring` that is a
-        mean over rows. "auto" is the one of less noise, by public numbers; the report has both.
-
+    {method}
     n_jobs : int, default=None
         Workers that share the trials, as in joblib. The result is the same to the last bit for
         every value.
-
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the search reproducible,
         also for whoever learns it and subtracts the noise. The report says that there was one.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that the whole search is charged to, once, before any noise is drawn,
-        see :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
+    {ledger:search}
 
     Attributes
     ----------
     best_estimator_ : estimator
         The chosen model, fitted on the rows that aren't for validation. Its epsilon and delta are
         those of a trial, and its ``privacy_report_`` is the search's, which is what it cost.
-
     best_params_ : dict
         The setting of the chosen model.
-
     best_index_ : int
         Its place among the candidates.
-
     best_score_ : float
         Noisy score of the chosen trial, for ``method="repeat"`` only. It is the best of several,
         and so a little too good.
-
     method_ : {"repeat", "compose"}
         The method used.
-
     n_trials_ : float
         Mean of the number of trials, for ``method="repeat"`` only. The number itself is nowhere.
-
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted; of classifiers.
-
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of the search.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -495,11 +421,7 @@ class DPGridSearch(BaseSearch):
     would read labels. Several rows of one person may be in both parts: one row is what is
     protected.
 
-    References
-    ----------
-    .. [1] Liu and Talwar (2019). Private selection from private candidates. STOC.
-    .. [2] Papernot and Steinke (2022). Hyperparameter tuning with Renyi differential privacy. ICLR.
-    .. [3] Koskela, Redberg and Wang (2024). Privacy profiles for private selection. ICML.
+    {References: papers:selection}
 
     Examples
     --------
@@ -553,6 +475,7 @@ class DPGridSearch(BaseSearch):
         return ParameterGrid(self.param_grid)
 
 
+@shared_docs
 class DPRandomizedSearch(BaseSearch):
     """Choose among settings that are drawn at random, with one privacy budget.
 
@@ -564,101 +487,58 @@ class DPRandomizedSearch(BaseSearch):
     not covered is listed in ``privacy_report_``: above all running time, which tells how many
     models were fitted.
 
-    Parameters
-    ----------
-    estimator : estimator
-        An estimator of skdp that protects rows, or a pipeline that ends in one and whose other
-        steps learn nothing: :class:`~skdp.preprocessing.BoundsScaler`,
-        :class:`~skdp.preprocessing.NormClipper`, :class:`~skdp.preprocessing.DPOneHotEncoder` with
-        lists of all categories, :class:`~skdp.preprocessing.DPSimpleImputer` with
-        ``strategy="constant"``, and ColumnTransformer of these with columns by names or places,
-        FeatureUnion and Pipeline. Its epsilon, delta, adjacency, ledger and random_state are set by
-        the search: leave them at their defaults, which count as not given. Others than the
-        search's are an error.
-
+    {Parameters: estimator}
     param_distributions : dict or list of dict
         Lists of values, or distributions with a method ``rvs``, by the name of a parameter, as in
         scikit-learn's RandomizedSearchCV. They are public: write them without looking at the rows.
-
     n_iter : int, default=10
         Number of settings that are drawn.
-
     epsilon : float, default=1.0
         Privacy loss of the whole search, above 0. ``float("inf")`` runs the same code without noise
         and bounds.
-
     delta : float, default=1e-5
         Probability, in [0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
         less. With 0 candidates must be pure, as ``DPSGDClassifier(mechanism="laplace")`` is.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
+    {adjacency}
     scoring : str, default=None
         A score of :func:`skdp.metrics.private_score`. None means "accuracy", or of a regression
         "neg_mean_squared_error". Targets are scored within the estimator's `target_bounds`.
-
     validation_size : float, default=0.25
         Share of the rows, in (0, 1), that models are scored on. Models are fitted on the others,
         and the best one isn't fitted again.
-
     n_trials : float or "auto", default="auto"
         Mean of the number of trials for ``method="repeat"``, at least 1. It is public, the number
         isn't. "auto" is three for each candidate, or six without delta, and 5 at least.
-
-    method : {"auto", "repeat", "compose"}, default="auto"
-        "repeat" fits and scores candidates drawn at random, a secret number of times, and publishes
-        the best trial alone. "compose" fits every candidate once, each with a share of the budget,
-        chooses by a noisy maximum, and has no score to publish; it needs a `scoring` that is a
-        mean over rows. "auto" is the one of less noise, by public numbers; the report has both.
-
+    {method}
     n_jobs : int, default=None
         Workers that share the trials, as in joblib. The result is the same to the last bit for
         every value.
-
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the search reproducible,
         also for whoever learns it and subtracts the noise. The report says that there was one.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that the whole search is charged to, once, before any noise is drawn,
-        see :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
+    {ledger:search}
 
     Attributes
     ----------
     best_estimator_ : estimator
         The chosen model, fitted on the rows that aren't for validation. Its epsilon and delta are
         those of a trial, and its ``privacy_report_`` is the search's, which is what it cost.
-
     best_params_ : dict
         The setting of the chosen model.
-
     best_index_ : int
         Its place among the candidates.
-
     best_score_ : float
         Noisy score of the chosen trial, for ``method="repeat"`` only. It is the best of several,
         and so a little too good.
-
     method_ : {"repeat", "compose"}
         The method used.
-
     n_trials_ : float
         Mean of the number of trials, for ``method="repeat"`` only. The number itself is nowhere.
-
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted; of classifiers.
-
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of the search.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -678,11 +558,7 @@ class DPRandomizedSearch(BaseSearch):
     would read labels. Several rows of one person may be in both parts: one row is what is
     protected.
 
-    References
-    ----------
-    .. [1] Liu and Talwar (2019). Private selection from private candidates. STOC.
-    .. [2] Papernot and Steinke (2022). Hyperparameter tuning with Renyi differential privacy. ICLR.
-    .. [3] Koskela, Redberg and Wang (2024). Privacy profiles for private selection. ICML.
+    {References: papers:selection}
 
     Examples
     --------

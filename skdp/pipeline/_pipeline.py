@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.metaestimators import available_if
 
+from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
 from skdp._plans._base import LARGE_DELTA
 from skdp._sklearn import StrOptions, _fit_context
@@ -51,6 +52,7 @@ def _transforms(pipeline):
     return last == "passthrough" or hasattr(last, "transform")
 
 
+@shared_docs
 class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     r"""A scikit-learn Pipeline with one budget for all that its steps learn.
 
@@ -69,33 +71,22 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         As in scikit-learn's Pipeline, ColumnTransformer, FeatureUnion and Pipeline inside included.
         The private ones' `epsilon`, `delta`, `adjacency`, `ledger` and `random_state` are set here:
         leave them at their defaults, which count as not given. Others than here are an error.
-
     epsilon : float, default=1.0
         Privacy loss of everything, above 0. ``float("inf")`` adds no noise.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
+    {delta:short, adjacency}
     shares : "auto", dict or list of float, default="auto"
         How much of the budget each step that spends some gets, in terms of the squared parameter
         of Gaussian differential privacy; only ratios count. A dict is by the names of steps, where
         that of a container stands for all that is in it, in equal parts; a list is in their order.
         "auto" gives a last step that predicts three quarters, and the others equal parts of the
         rest.
-
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study that all steps are charged to, once and before there is noise, see
         :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
         ``SKDP_LEDGER`` names, and without it records nothing.
-
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for whoever learns it and subtracts the noise. The report says that there was one.
-
     allow : tuple of str, default=()
         Names of steps that may learn from the records without privacy, such as
         ``"columns__scaler"``, and of those whose class is made from one of skdp. The report names
@@ -105,18 +96,13 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     ----------
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit, with a note for each step that spent something.
-
     steps : list of (str, estimator)
         Fitted; those that were given aren't changed.
-
     classes_ : ndarray of shape (n_classes,)
         Class labels, where the last step is a classifier.
-
     n_features_in_ : int
         Number of features seen in `fit`, where the first step knows it.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {feature_names_in_}
 
     See Also
     --------
@@ -186,24 +172,17 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     def fit(self, X, y=None, **params):
         """Fit all steps, privately.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, as the first step takes them.
+        {Parameters: X:pipeline}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Labels or targets, where the last step needs them.
-        **params : dict
-            Refused: nothing else is planned for.
+        {params}
 
         Returns
         -------
         self : object
             The fitted pipeline.
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
+        {Raises: BudgetExceededError}
         ValueError
             If a step would learn from the records without privacy, the budget is too small to be
             shared, or a parameter or the input is invalid; no message quotes an entry of the data.
@@ -255,14 +234,10 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     def fit_transform(self, X, y=None, **params):
         """Fit all steps, privately, and return what they make of X, which isn't private.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, as the first step takes them.
+        {Parameters: X:pipeline}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Labels or targets, where a step needs them.
-        **params : dict
-            Refused: nothing else is planned for.
+        {params}
 
         Returns
         -------
@@ -280,14 +255,10 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     def fit_predict(self, X, y=None, **params):
         """Fit all steps, privately, and return what the last one says of X, which isn't private.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, as the first step takes them.
+        {Parameters: X:pipeline}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Labels or targets, where a step needs them.
-        **params : dict
-            Refused: nothing else is planned for.
+        {params}
 
         Returns
         -------

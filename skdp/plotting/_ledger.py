@@ -4,12 +4,14 @@ import datetime
 
 import numpy as np
 
+from skdp._docs import shared_docs
 from skdp.plotting._axes import open_axes
 
 _HATCHES = ("", "//", "..", "xx", "\\\\", "++")
 _AXES = {"charge": "charges, in the order in which they were made", "time": "time (UTC)"}
 
 
+@shared_docs
 class LedgerDisplay:
     """How the budget of a ledger was spent, fit by fit, stacked by estimator.
 
@@ -40,8 +42,7 @@ class LedgerDisplay:
         The line of the whole budget.
     ax_ : matplotlib Axes
         Axes with the areas.
-    figure_ : matplotlib Figure
-        Figure of the axes.
+    {figure_}
 
     See Also
     --------
@@ -82,8 +83,7 @@ class LedgerDisplay:
         axis : {"charge", "time"}, default="charge"
             Whether steps are a charge apart, or at their times. A clock that went back is drawn
             as standing still.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+        {ax}
         name : str, default=None
             Title of the legend; None names the dataset and the part.
         **kwargs : dict
@@ -100,10 +100,7 @@ class LedgerDisplay:
             If `ledger` or `ax` is something else.
         ValueError
             If `axis` is no choice.
-        LedgerError
-            If the file can't be used.
-        ImportError
-            If matplotlib is missing.
+        {LedgerError, ImportError}
         """
         from skdp.ledger import PrivacyLedger
 
@@ -126,10 +123,7 @@ class LedgerDisplay:
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the shares.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+        {Parameters: ax}
         name : str, default=None
             Title of the legend; None takes that of the display.
         **kwargs : dict
@@ -140,12 +134,7 @@ class LedgerDisplay:
         display : LedgerDisplay
             The display itself.
 
-        Raises
-        ------
-        ImportError
-            If matplotlib isn't installed.
-        TypeError
-            If `ax` isn't axes of matplotlib.
+        {Raises: ImportError, TypeError:display}
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         style = {"step": "post", "labels": list(self.shares), "alpha": 0.75, **kwargs}

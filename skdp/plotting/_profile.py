@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from skdp._docs import shared_docs
 from skdp.plotting._axes import check_increasing, check_report, draw_curve, open_axes, report_label
 
 _N_POINTS = 56
@@ -13,6 +14,7 @@ _N_GROUP_POINTS = 28
 _N_BETWEEN = 8
 
 
+@shared_docs
 class PrivacyProfileDisplay:
     """All pairs of epsilon and delta that the same releases guarantee.
 
@@ -43,8 +45,7 @@ class PrivacyProfileDisplay:
         The marker.
     ax_ : matplotlib Axes
         Axes with the profile.
-    figure_ : matplotlib Figure
-        Figure of the axes.
+    {figure_}
 
     See Also
     --------
@@ -103,8 +104,7 @@ class PrivacyProfileDisplay:
             If `report` or `ax` is something else.
         ValueError
             If `group_size` isn't a positive integer, or `delta` isn't an increasing list.
-        ImportError
-            If matplotlib is missing.
+        {ImportError}
         """
         check_report(report)
         own = report.epsilon_at(report.delta, group_size)
@@ -126,10 +126,7 @@ class PrivacyProfileDisplay:
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the profile.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+        {Parameters: ax}
         name : str, default=None
             Name of the line in the legend; None takes that of the display.
         **kwargs : dict
@@ -140,12 +137,7 @@ class PrivacyProfileDisplay:
         display : PrivacyProfileDisplay
             The display itself.
 
-        Raises
-        ------
-        ImportError
-            If matplotlib isn't installed.
-        TypeError
-            If `ax` isn't axes of matplotlib.
+        {Raises: ImportError, TypeError:display}
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         name = self.name if name is None else name

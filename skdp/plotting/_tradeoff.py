@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.stats import binomtest
 
+from skdp._docs import shared_docs
 from skdp.plotting._axes import check_increasing, check_report, draw_curve, open_axes, report_label
 
 # Dense at both ends, and down to rates that only a sure attack has: strong curves bend there.
@@ -12,6 +13,7 @@ _RATES = np.union1d(
 _CHANCE_LEVEL = "blind guess"
 
 
+@shared_docs
 class TradeoffDisplay:
     """Errors of the best attack that a guarantee allows: false negatives against false positives.
 
@@ -49,8 +51,7 @@ class TradeoffDisplay:
         The attack of the audit.
     ax_ : matplotlib Axes
         Axes with the curve.
-    figure_ : matplotlib Figure
-        Figure of the axes.
+    {figure_}
 
     See Also
     --------
@@ -117,8 +118,7 @@ class TradeoffDisplay:
             If `report`, `audit` or `ax` is something else.
         ValueError
             If `fpr` isn't an increasing list of rates, or the audit doesn't fit the report.
-        ImportError
-            If matplotlib is missing.
+        {ImportError}
         """
         check_report(report)
         _check_audit(audit, report)
@@ -130,10 +130,7 @@ class TradeoffDisplay:
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the curve.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+        {Parameters: ax}
         name : str, default=None
             Name of the curve in the legend; None takes that of the display.
         **kwargs : dict
@@ -144,12 +141,7 @@ class TradeoffDisplay:
         display : TradeoffDisplay
             The display itself.
 
-        Raises
-        ------
-        ImportError
-            If matplotlib isn't installed.
-        TypeError
-            If `ax` isn't axes of matplotlib.
+        {Raises: ImportError, TypeError:display}
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         name = self.name if name is None else name

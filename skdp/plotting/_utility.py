@@ -5,11 +5,13 @@ from numbers import Real
 
 import numpy as np
 
+from skdp._docs import shared_docs
 from skdp.plotting._axes import draw_curve, open_axes
 
 _COLUMNS = ("epsilon", "seed", "score")
 
 
+@shared_docs
 class PrivacyUtilityDisplay:
     """What privacy costs: scores against epsilon, with a band, and the score without privacy.
 
@@ -50,8 +52,7 @@ class PrivacyUtilityDisplay:
         The line of the baseline.
     ax_ : matplotlib Axes
         Axes with the scores.
-    figure_ : matplotlib Figure
-        Figure of the axes.
+    {figure_}
 
     Examples
     --------
@@ -126,8 +127,7 @@ class PrivacyUtilityDisplay:
             If `results` is no table, or `ax` something else than axes.
         ValueError
             If a column is missing or has other values than these, or an option is no choice.
-        ImportError
-            If matplotlib is missing.
+        {ImportError}
         """
         epsilons, scores = _read(results)
         is_share = _is_finite(band) and 0 < band < 1
@@ -155,10 +155,7 @@ class PrivacyUtilityDisplay:
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the scores.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+        {Parameters: ax}
         name : str, default=None
             Name of the method in the legend; None takes that of the display.
         **kwargs : dict
@@ -169,12 +166,7 @@ class PrivacyUtilityDisplay:
         display : PrivacyUtilityDisplay
             The display itself.
 
-        Raises
-        ------
-        ImportError
-            If matplotlib isn't installed.
-        TypeError
-            If `ax` isn't axes of matplotlib.
+        {Raises: ImportError, TypeError:display}
         """
         self.ax_, self.figure_ = ax, _ = open_axes(ax, self)
         name = self.name if name is None else name

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import row_norms
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
+from skdp._docs import shared_docs
 from skdp._sklearn import Interval, _fit_context, validate_data
 from skdp._sparse import scaled_rows
 from skdp.preprocessing._base import DTYPES
@@ -89,6 +90,7 @@ def _check_zero(mapped):
         raise TypeError(_ZERO_MOVES)
 
 
+@shared_docs
 class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Scale down rows that are longer than a public bound.
 
@@ -106,15 +108,9 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     norm_bound_ : float
         L2 norm that no row of the output exceeds (up to rounding): `data_norm`.
-
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output (up to rounding): `data_norm` to both sides of 0.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -139,17 +135,9 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit(self, X, y=None):
         """Check the input; nothing is learned from it.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows.
-        y : None
-            Ignored.
+        {Parameters: X:scaled, y}
 
-        Returns
-        -------
-        self : object
-            The transformer.
+        {Returns: self}
 
         Raises
         ------
@@ -164,20 +152,14 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X):
         """Scale down the rows that are too long.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows.
+        {Parameters: X:scaled}
 
         Returns
         -------
         X_clipped : ndarray or CSR of shape (n_samples, n_features)
             A new array, float32 if X is, and sparse if X is.
 
-        Raises
-        ------
-        ValueError
-            If X has another number of features than in `fit`, or is no finite array of numbers.
+        {Raises: ValueError:numbers}
         """
         X = validate_data(self, X, dtype=DTYPES, reset=False)
         # Nothing is learnt, so that it works unfitted; what was promised in a fit stays.
@@ -192,6 +174,7 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
+@shared_docs
 class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Map features from public ranges to a common range; values outside are clipped.
 
@@ -204,7 +187,6 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     feature_bounds : pair (low, high), default=(-1.0, 1.0)
         Public range of the features: two numbers for all features, or two array-likes of shape
         (n_features,). Write them from what the features mean, never from the data.
-
     feature_range : pair of floats (low, high), default=(-1.0, 1.0)
         Range of the output.
 
@@ -214,15 +196,9 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         L2 norm that no row of the output exceeds (up to rounding): ``sqrt(n_features)`` times the
         larger absolute end of `feature_range`. Few rows are as long: ``sqrt(0.2 * n_features)``
         suits an estimator's `data_norm`, with :class:`NormClipper` of the same number in between.
-
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output (up to rounding): `feature_range`.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -252,17 +228,9 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit(self, X, y=None):
         """Check the input against the bounds' shapes; nothing is learned from it.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows.
-        y : None
-            Ignored.
+        {Parameters: X:scaled, y}
 
-        Returns
-        -------
-        self : object
-            The transformer.
+        {Returns: self}
 
         Raises
         ------
@@ -288,22 +256,14 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X):
         """Clip and scale the features.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Rows.
+        {Parameters: X:scaled}
 
         Returns
         -------
         X_scaled : ndarray or CSR of shape (n_samples, n_features)
             A new array, float32 if X is and can hold `feature_range`, and sparse if X is.
 
-        Raises
-        ------
-        NotFittedError
-            If the transformer isn't fitted.
-        ValueError
-            If X has another number of features than in `fit`, or is no finite array of numbers.
+        {Raises: NotFittedError, ValueError:numbers}
         TypeError
             If X is sparse, and 0 isn't mapped to 0.
         """

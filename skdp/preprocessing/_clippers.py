@@ -8,6 +8,7 @@ from sklearn.base import OneToOneFeatureMixin
 
 from skdp._bounds import row_norms
 from skdp._checks import check_bounds, check_feature_bounds, check_positive, check_real
+from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._plans._base import NORM_KEY, QUANTILE_KEY
 from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
@@ -25,6 +26,7 @@ from skdp.preprocessing._solver import find_quantiles, scale_columns
 _GRIDS = {"linear": linear_edges, "log": logarithmic_edges}
 
 
+@shared_docs
 class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     r"""Clip features to a low and a high quantile of each, learnt privately.
 
@@ -35,64 +37,24 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     in the units it had, with :math:`l_j` and :math:`h_j` about the two quantiles. They are what
     :class:`BoundsScaler` or another step may take as the range of its input.
 
-    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    under `adjacency`, for any data, whatever the other parameters. What is assumed public and what
-    is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
-    private as these rows: give it to a private estimator, whose guarantee adds to this one.
+    {guarantee:transformer}
 
-    Parameters
-    ----------
-    feature_bounds : pair (low, high), default=(-1.0, 1.0)
-        Public range of the features: two numbers for all features, or two array-likes of shape
-        (n_features,). Write them from what the features mean, never from the data. Ten times too
-        wide costs little, too narrow hides what is beyond.
-
+    {Parameters: feature_bounds:transformer}
     quantiles : pair of floats (low, high), default=(0.01, 0.99)
         Shares of the records that are to be below the ends. Shares that noise hides move inwards.
-
     scale : {"linear", "log"}, default="linear"
         Where thresholds are. "linear" spaces 1,023 of them evenly; "log" makes them the denser the
         nearer they are to the low bound, each about 1.03 times as far from it as the last: for
         amounts, whose quantiles may be a millionth of what they can be.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
+    {epsilon, delta, adjacency, ledger, random_state}
 
     Attributes
     ----------
     norm_bound_ : float
         L2 norm that no row of the output exceeds, up to rounding.
-
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output, up to rounding: the quantiles.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -106,10 +68,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     only. They are made to rise, and quantiles are read off. doc/theory/preprocessing.rst has the
     proofs.
 
-    References
-    ----------
-    .. [1] Fichtenberger, Henzinger and Upadhyay (2023). Constant matters: fine-grained error bound
-       on differentially private continual observation. ICML. Section 1.1.
+    {References: papers:counts}
 
     Examples
     --------
@@ -156,26 +115,11 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     def fit(self, X, y=None):
         """Learn the quantiles privately.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, without missing values.
-        y : None
-            Ignored.
+        {Parameters: X:complete, y}
 
-        Returns
-        -------
-        self : object
-            The fitted transformer.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
-        TypeError
-            If X is sparse.
+        {Raises: BudgetExceededError, ValueError, TypeError:transformer}
         """
         # 1. scikit-learn's contract
         X = validate_data(self, X, dtype=DTYPES)
@@ -201,22 +145,14 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
     def transform(self, X):
         """Clip the features.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        {Parameters: X:rows}
 
         Returns
         -------
         X_clipped : ndarray of shape (n_samples, n_features)
             A new array, float32 if X is and can hold the ranges.
 
-        Raises
-        ------
-        NotFittedError
-            If the transformer isn't fitted.
-        ValueError
-            If X has another number of features than in `fit`, or is no finite array of numbers.
+        {Raises: NotFittedError, ValueError:numbers}
         """
         X = self._numbers(X)
         with np.errstate(all="ignore"):
@@ -233,6 +169,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         )
 
 
+@shared_docs
 class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     r"""Scale down rows that are longer than most, by a length learnt privately.
 
@@ -244,57 +181,23 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     needs a `data_norm`: R is what suits it. It costs little: there is one number a row, whatever
     the number of features.
 
-    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    under `adjacency`, for any data, whatever the other parameters. What is assumed public and what
-    is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
-    private as these rows: give it to a private estimator, whose guarantee adds to this one.
+    {guarantee:transformer}
 
     Parameters
     ----------
     quantile : float, default=0.75
         Share of the rows that are to be shorter. A share that noise hides moves towards the middle.
-
     norm_bounds : pair of floats (low, high), default=(0.001, 1000.0)
         Public range, above 0, in which R is looked for. A million times too wide costs little.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
+    {epsilon, delta, adjacency, ledger, random_state}
 
     Attributes
     ----------
     norm_bound_ : float
         L2 norm that no row of the output exceeds (up to rounding): R.
-
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output (up to rounding): R to both sides of 0.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -307,10 +210,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     times the last, by the square root of the matrix of a running sum [1]_.
     doc/theory/preprocessing.rst has the proofs.
 
-    References
-    ----------
-    .. [1] Fichtenberger, Henzinger and Upadhyay (2023). Constant matters: fine-grained error bound
-       on differentially private continual observation. ICML. Section 1.1.
+    {References: papers:counts}
 
     Examples
     --------
@@ -353,26 +253,11 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     def fit(self, X, y=None):
         """Learn a length of rows privately.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, without missing values.
-        y : None
-            Ignored.
+        {Parameters: X:complete, y}
 
-        Returns
-        -------
-        self : object
-            The fitted transformer.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
-        TypeError
-            If X is sparse.
+        {Raises: BudgetExceededError, ValueError, TypeError:transformer}
         """
         # 1. scikit-learn's contract
         X = validate_data(self, X, dtype=DTYPES)
@@ -399,22 +284,14 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     def transform(self, X):
         """Scale down the rows that are too long.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        {Parameters: X:rows}
 
         Returns
         -------
         X_clipped : ndarray of shape (n_samples, n_features)
             A new array, float32 if X is.
 
-        Raises
-        ------
-        NotFittedError
-            If the transformer isn't fitted.
-        ValueError
-            If X has another number of features than in `fit`, or is no finite array of numbers.
+        {Raises: NotFittedError, ValueError:numbers}
         """
         return shorten_rows(self._numbers(X), self.norm_bound_)
 
@@ -426,6 +303,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         )
 
 
+@shared_docs
 class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     r"""Remove the mean and scale to unit variance, both learnt privately; then clip.
 
@@ -437,68 +315,27 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     deviation of the column's bulk. The bounds may be generous: where the records are is found
     first, and mean and deviation are taken there.
 
-    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    under `adjacency`, for any data, whatever the other parameters. What is assumed public and what
-    is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
-    private as these rows: give it to a private estimator, whose guarantee adds to this one.
+    {guarantee:transformer}
 
-    Parameters
-    ----------
-    feature_bounds : pair (low, high), default=(-1.0, 1.0)
-        Public range of the features: two numbers for all features, or two array-likes of shape
-        (n_features,). Write them from what the features mean, never from the data. Ten times too
-        wide costs little, too narrow hides what is beyond.
-
+    {Parameters: feature_bounds:transformer}
     clip : float, default=3.0
         How many standard deviations from the mean the output may be, a public number. It holds
         for ``epsilon=inf`` too.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
+    {epsilon, delta, adjacency, ledger, random_state}
 
     Attributes
     ----------
     mean_ : ndarray of shape (n_features,)
         What is subtracted.
-
     scale_ : ndarray of shape (n_features,)
         What is divided by; never 0, also of a column of one value.
-
     norm_bound_ : float
         L2 norm that no row of the output exceeds, up to rounding: ``clip * sqrt(n_features)``.
         Most rows are about ``sqrt(n_features)`` long, which suits an estimator's `data_norm`, with
         :class:`NormClipper` of the same number in between.
-
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output, up to rounding: `clip` to both sides of 0.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -513,10 +350,7 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     records on each side are, more where noise hides more. The second is of means and mean squares
     of the values clipped to that range. doc/theory/preprocessing.rst has the proofs.
 
-    References
-    ----------
-    .. [1] Fichtenberger, Henzinger and Upadhyay (2023). Constant matters: fine-grained error bound
-       on differentially private continual observation. ICML. Section 1.1.
+    {References: papers:counts}
 
     Examples
     --------
@@ -559,26 +393,11 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     def fit(self, X, y=None):
         """Learn means and standard deviations privately.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, without missing values.
-        y : None
-            Ignored.
+        {Parameters: X:complete, y}
 
-        Returns
-        -------
-        self : object
-            The fitted transformer.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
-        TypeError
-            If X is sparse.
+        {Raises: BudgetExceededError, ValueError, TypeError:transformer}
         """
         # 1. scikit-learn's contract
         X = validate_data(self, X, dtype=DTYPES)
@@ -602,22 +421,14 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     def transform(self, X):
         """Standardise and clip the features.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        {Parameters: X:rows}
 
         Returns
         -------
         X_scaled : ndarray of shape (n_samples, n_features)
             A new array, float32 if X is.
 
-        Raises
-        ------
-        NotFittedError
-            If the transformer isn't fitted.
-        ValueError
-            If X has another number of features than in `fit`, or is no finite array of numbers.
+        {Raises: NotFittedError, ValueError:numbers}
         """
         X = self._numbers(X)
         with np.errstate(all="ignore"):

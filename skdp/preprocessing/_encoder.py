@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import present_records
+from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._sklearn import (
     Interval,
@@ -31,6 +32,7 @@ from skdp.preprocessing._solver import keep_largest, release_counts
 _INFREQUENT = "infrequent"
 
 
+@shared_docs
 class DPOneHotEncoder(PrivateTransformer):
     r"""Encode categories as columns of 0 and 1; categories that nobody lists are found privately.
 
@@ -42,10 +44,7 @@ class DPOneHotEncoder(PrivateTransformer):
     with a threshold :math:`\tau` that counts of 1 stay below but with a probability taken from
     `delta`. All others share the column "infrequent". Listed categories cost nothing.
 
-    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    under `adjacency`, for any data, whatever the other parameters. What is assumed public and what
-    is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
-    private as these rows: give it to a private estimator, whose guarantee adds to this one.
+    {guarantee:transformer}
 
     Parameters
     ----------
@@ -53,68 +52,32 @@ class DPOneHotEncoder(PrivateTransformer):
         For each feature, a list of its categories, numbers or strings, NaN for missing values. An
         entry "auto", or "auto" for all, finds them privately. With lists for all features nothing
         is learnt: that costs nothing, and has None for a report.
-
     handle_unknown : {"infrequent", "ignore"}, default="infrequent"
         Where a value goes that is none of the categories: to a last column of the feature, which
         is always there, or nowhere, so that the feature's columns are all 0.
-
     min_frequency : int or float, default=None
         Found categories need a noisy count of this number, or of this share of `n_samples`, if it
         is more than what privacy asks for.
-
     max_categories : int, default=None
         Most columns of a feature whose categories are found, "infrequent" included: those of the
         largest noisy counts are kept.
-
     sparse_output : bool, default=False
         Whether `transform` gives a ``scipy.sparse.csr_array``.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
+    {epsilon, delta, adjacency, ledger, random_state}
 
     Attributes
     ----------
     categories_ : list of ndarray
         The categories of each feature, sorted, missing values last; maybe none. Their type follows
         from them alone: float64 for numbers, booleans included, and object for strings.
-
     category_counts_ : list of ndarray
         How many records have each category, with noise; empty for features whose categories were
         listed.
-
     feature_bounds_ : tuple of two ndarrays of shape (n_outputs,)
         Range of each column of the output: 0 and 1.
-
     norm_bound_ : float
         L2 norm that no row of the output exceeds: ``sqrt(n_features)``.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -194,20 +157,11 @@ class DPOneHotEncoder(PrivateTransformer):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows of numbers and strings; a column has either, beside missing values.
-        y : None
-            Ignored.
+        {y}
 
-        Returns
-        -------
-        self : object
-            The transformer.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
+        {Raises: BudgetExceededError, ValueError}
         TypeError
             If X is sparse, or a column has numbers and strings, or anything else.
         """
@@ -246,20 +200,14 @@ class DPOneHotEncoder(PrivateTransformer):
     def transform(self, X):
         """Encode rows.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        {Parameters: X:rows}
 
         Returns
         -------
         X_encoded : ndarray or csr_array of shape (n_samples, n_outputs)
             Of float64.
 
-        Raises
-        ------
-        NotFittedError
-            If the transformer isn't fitted.
+        {Raises: NotFittedError}
         ValueError
             If X has another number of features than in `fit`, or can't be read; no message quotes
             an entry.
@@ -298,10 +246,7 @@ class DPOneHotEncoder(PrivateTransformer):
             A feature's name, and after an underscore the category or "infrequent". Further
             underscores tell a name from an equal one before it.
 
-        Raises
-        ------
-        NotFittedError
-            If the transformer isn't fitted.
+        {Raises: NotFittedError}
         ValueError
             If the names are too few or many, or not those of `fit`.
         """

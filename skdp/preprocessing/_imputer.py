@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import present_records
 from skdp._checks import check_feature_bounds, check_real
+from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._sklearn import StrOptions, _fit_context, read_feature_names, validate_data
 from skdp.preprocessing._base import DTYPES, PrivateTransformer
@@ -57,6 +58,7 @@ def find_most_frequent(plan, columns, categories, fallbacks, stream):
     ]
 
 
+@shared_docs
 class DPSimpleImputer(PrivateTransformer):
     r"""Fill missing values with a private mean, median or most frequent value of their column.
 
@@ -69,87 +71,48 @@ class DPSimpleImputer(PrivateTransformer):
 
     and it is taken back to the range.
 
-    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    under `adjacency`, for any data, whatever the other parameters. What is assumed public and what
-    is not covered is listed in ``privacy_report_``. What `transform` gives for private rows is as
-    private as these rows: give it to a private estimator, whose guarantee adds to this one.
+    {guarantee:transformer}
 
     Parameters
     ----------
     missing_values : int, float, str, np.nan or None, default=np.nan
         What stands for a missing value. NaN and None stand for all of NaN, None and pandas' NA.
-
     strategy : {"mean", "median", "most_frequent", "constant"}, default="mean"
         What fills the gaps of a column. "mean" and "median" are of numbers, the other two of
         numbers or strings. "constant" learns nothing, costs nothing and has None for a report.
-
     fill_value : str or number, default=None
         What "constant" fills with, and "most_frequent" where no category is common enough to be
         told. None is "missing_value" where `categories` lists strings, and 0 elsewhere, whatever
         the records hold: give a word for columns of words.
-
     add_indicator : bool or array-like of int or str, default=False
         Whether to append columns that are 1 where a value was missing: for all features (True), or
         for those of these numbers or names. Which features had gaps is data, so they are never
         chosen by that.
-
     categories : "auto" or list of array-like, default="auto"
         For "most_frequent": for each feature, what its values may be; others are not counted.
         "auto", for all or in place of one list, counts what there is and considers values so common
         that no record shows, see :class:`DPOneHotEncoder`. Listed values need less noise; what
         stands for a missing value can't be one.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
+    {epsilon, delta, adjacency}
     feature_bounds : pair (low, high), default=(-1.0, 1.0)
         For "mean" and "median": public range of the features, two numbers for all features or two
         array-likes of shape (n_features,). Values beyond are clipped, also by `transform`. Write
         them from what the features mean, never from the data; the median hardly minds bounds that
         are ten times too wide.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
+    {ledger, random_state}
 
     Attributes
     ----------
     statistics_ : ndarray of shape (n_features,)
         What fills the gaps of each feature: float64 if all of it are numbers, else objects.
-
     indicator_features_ : ndarray of shape (n_indicators,)
         Numbers of the features that have a column of indicators.
-
     feature_bounds_ : tuple of two ndarrays of shape (n_outputs,)
         Range of each column of the output, of any rows, up to rounding; infinite where nothing is
         clipped: for "most_frequent" and "constant", and for ``epsilon=inf``.
-
     norm_bound_ : float
         L2 norm that no row of the output exceeds, up to rounding; infinite where a range is.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -230,20 +193,11 @@ class DPSimpleImputer(PrivateTransformer):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows, of numbers for "mean" and "median".
-        y : None
-            Ignored.
+        {y}
 
-        Returns
-        -------
-        self : object
-            The transformer.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
+        {Raises: BudgetExceededError, ValueError}
         TypeError
             If X is sparse, or a column has numbers and strings, or other things, for
             "most_frequent" and "constant".
@@ -287,10 +241,7 @@ class DPSimpleImputer(PrivateTransformer):
     def transform(self, X):
         """Fill gaps, and clip to `feature_bounds` for "mean" and "median".
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
+        {Parameters: X:rows}
 
         Returns
         -------
@@ -298,10 +249,7 @@ class DPSimpleImputer(PrivateTransformer):
             A new array: of numbers where all entries and fills are, else of objects. Numbers are
             float64, or float32 if X is and can hold the fills and ranges.
 
-        Raises
-        ------
-        NotFittedError
-            If the transformer isn't fitted.
+        {Raises: NotFittedError}
         ValueError
             If X has another number of features than in `fit`, or can't be read; no message quotes
             an entry.
@@ -335,10 +283,7 @@ class DPSimpleImputer(PrivateTransformer):
             Those of the features, then those of the indicators, which begin with
             ``missingindicator_``.
 
-        Raises
-        ------
-        NotFittedError
-            If the transformer isn't fitted.
+        {Raises: NotFittedError}
         ValueError
             If the names are too few or many, or not those of `fit`.
         """

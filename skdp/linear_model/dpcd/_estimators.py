@@ -15,6 +15,7 @@ from skdp._bounds import (
     uncentred,
 )
 from skdp._checks import check_positive, read_numbers, read_pair
+from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._losses import LOSSES
 from skdp._penalties import make_penalty
@@ -176,6 +177,7 @@ class _BaseDPCD(SteppedEstimator):
         self.privacy_report_ = report
 
 
+@shared_docs
 class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
     r"""Elastic-net regression by differentially private coordinate descent (DP-CD).
 
@@ -195,132 +197,24 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
     ----------
     alpha : float, default=1e-4
         Strength of the penalty, as in scikit-learn's ElasticNet.
-
     l1_ratio : float, default=0.5
         Share of the L1 part: 1 is the LASSO, 0 is ridge regression.
-
     positive : bool, default=False
         Whether to allow no negative coefficient.
-
     coef_bounds : pair (low, high), default=None
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
         may be infinite. With ``positive=True`` they are cut at 0.
-
-    fit_intercept : bool, default=True
-        Whether to fit an intercept. It is penalised like the rest, as the distance from the middle
-        of `target_bounds` (from 0 without them), through a column equal to a third of
-        `data_norm` (1 / 3 without it). `positive` and `coef_bounds` leave it free.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
-    accountant : {"pld", "rdp"}, default="pld"
-        How the privacy of all releases is added up. Batches are full, so "pld" is a closed form,
-        which is exact; "rdp" uses Renyi differential privacy (for comparison; zero_out only).
-
-    smoothness_budget : float, default=0.1
-        Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian
-        differential privacy, that ``smoothness="private"`` spends on it.
-
-    data_norm : float, default=None
-        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
-        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None
-        scales no row: the guarantee doesn't need it. Where rows are known to be short, the bound
-        lets ``clipping_norm="auto"`` choose a smaller one.
-
-    feature_bounds : pair (low, high), default=None
-        Public range of the features, two numbers or two array-likes of shape (n_features,); values
-        beyond it are moved to it in `fit`, and not in `predict`: where many are, predictions are
-        far off. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a `data_norm`, which
-        suits features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their
-        own.
-
-    target_bounds : pair of floats (low, high), default=None
-        Public range of y. Targets beyond it are moved to it, and training works on targets mapped
-        to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is, with a warning: private all the same, but good only if the targets are about that small.
-        The objective is that of the targets in their own units either way.
-
+    {fit_intercept:dpcd, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
+    {feature_bounds, target_bounds:dpcd}
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
         "auto" is 10 to 50, the more the less noise there is, and 100 without privacy.
-
-    clipping_norm : float or "auto", default="auto"
-        Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the
-        j-th entry of the gradient, with M the smoothness. "auto" follows from M, the sizes and the
-        privacy parameters: little noise, little clipping. It gives the intercept a bound of its
-        own, which leaves the slopes of a rare class as they are.
-
-    step_size : float or "auto", default="auto"
-        Factor of the steps ``step_size / M_j``. "auto" is 1.
-
-    smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
-        Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1.
-        "private" spends `smoothness_budget` on the means; "bounds" takes the largest square that
-        `feature_bounds` allow for the mean, and learns slowly where values are mostly far inside
-        them; an array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the
-        features. With ``epsilon=inf`` the first two are the exact means. With an intercept
-        "private" buys the features' means too, and trains on features less their means, which is
-        the same model but for the penalty on the intercept; M is then theirs.
-
-    average_every : int, "auto" or None, default="auto"
-        Passes between averagings, at each of which the iterate is replaced by the mean of the
-        iterates since the last. It costs no privacy. None averages nothing. "auto" averages the
-        second half of the passes once, before the penalty is applied, so that what is 0 on average
-        stays exactly 0; and adds nine steps of the intercept alone, the first and the last ones.
-        Without privacy it averages nothing.
-
-    shrinkage : float or "auto", default="auto"
-        Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which is
-        there for the noise and comes on top of the penalty of the model. "auto" follows from the
-        sizes and the privacy parameters; under an L1 penalty, and with ``average_every="auto"``,
-        it also sets to 0 what noise alone would explain. 0 without privacy.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
+    {clipping_norm, step_size, smoothness, average_every, shrinkage, ledger, random_state}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
-        Coefficients, in the units of y.
-
-    intercept_ : float or ndarray of shape (n_outputs,)
-        Intercept.
-
-    n_iter_ : int
-        Passes taken.
-
-    clipping_norm_ : float or None
-        The factor C of the clipping bounds; None where it follows from smoothness constants that
-        were bought, and so isn't public.
-
-    step_size_ : float
-        The factor of the steps.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {coef_, intercept_, n_iter_, clipping_norm_, step_size_, privacy_report_, n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
@@ -329,17 +223,11 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
 
     Notes
     -----
-    Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes
-    a proximal step along it. The coordinates of a pass come in random order, where the paper draws
-    each independently; privacy is the same. Coordinates whose features are small have small
-    bounds, little noise and long steps, so features needn't be of one scale. The noise is that of
-    the exact composition of Gaussian mechanisms. Several outputs are clipped and released
+    {method:dpcd}
+    Several outputs are clipped and released
     together.
 
-    References
-    ----------
-    .. [1] Mangold, Bellet, Salmon and Tommasi (2022). Differentially private coordinate descent for
-       composite empirical risk minimization. ICML. Algorithm 1, sections 5.1 and 5.2.
+    {References: papers:dpcd}
 
     Examples
     --------
@@ -408,27 +296,11 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
         ----------
         X : array-like or sparse of shape (n_samples, n_features)
             Training rows, dense or CSR. They are copied by column, as float64.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
-        public_weight : array-like of shape (n_samples,), default=None
-            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
-            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
-            the same bound whatever its weight is. Weights are taken as public, and aren't
-            published: they must not depend on the records, and stay in their places if a record
-            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
-            Without them all records count alike.
+        {y:regression, public_weight}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
+        {Raises: BudgetExceededError, ValueError}
         TypeError
             If y is sparse.
         """
@@ -458,6 +330,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
         return LOSSES["squared_error"]
 
 
+@shared_docs
 class DPCDLasso(DPCDElasticNet):
     r"""Sparse linear regression (LASSO) by differentially private coordinate descent (DP-CD).
 
@@ -475,129 +348,22 @@ class DPCDLasso(DPCDElasticNet):
     ----------
     alpha : float, default=1e-4
         Strength of the L1 penalty, in units of y times units of X, as in scikit-learn's Lasso.
-
     positive : bool, default=False
         Whether to allow no negative coefficient.
-
     coef_bounds : pair (low, high), default=None
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
         may be infinite. With ``positive=True`` they are cut at 0.
-
-    fit_intercept : bool, default=True
-        Whether to fit an intercept. It is penalised like the rest, as the distance from the middle
-        of `target_bounds` (from 0 without them), through a column equal to a third of
-        `data_norm` (1 / 3 without it). `positive` and `coef_bounds` leave it free.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
-    accountant : {"pld", "rdp"}, default="pld"
-        How the privacy of all releases is added up. Batches are full, so "pld" is a closed form,
-        which is exact; "rdp" uses Renyi differential privacy (for comparison; zero_out only).
-
-    smoothness_budget : float, default=0.1
-        Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian
-        differential privacy, that ``smoothness="private"`` spends on it.
-
-    data_norm : float, default=None
-        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
-        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None
-        scales no row: the guarantee doesn't need it. Where rows are known to be short, the bound
-        lets ``clipping_norm="auto"`` choose a smaller one.
-
-    feature_bounds : pair (low, high), default=None
-        Public range of the features, two numbers or two array-likes of shape (n_features,); values
-        beyond it are moved to it in `fit`, and not in `predict`: where many are, predictions are
-        far off. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a `data_norm`, which
-        suits features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their
-        own.
-
-    target_bounds : pair of floats (low, high), default=None
-        Public range of y. Targets beyond it are moved to it, and training works on targets mapped
-        to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is, with a warning: private all the same, but good only if the targets are about that small.
-        The objective is that of the targets in their own units either way.
-
+    {fit_intercept:dpcd, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
+    {feature_bounds, target_bounds:dpcd}
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
         "auto" is 10 to 50, the more the less noise there is, and 100 without privacy.
-
-    clipping_norm : float or "auto", default="auto"
-        Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the
-        j-th entry of the gradient, with M the smoothness. "auto" follows from M, the sizes and the
-        privacy parameters: little noise, little clipping. It gives the intercept a bound of its
-        own, which leaves the slopes of a rare class as they are.
-
-    step_size : float or "auto", default="auto"
-        Factor of the steps ``step_size / M_j``. "auto" is 1.
-
-    smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
-        Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1.
-        "private" spends `smoothness_budget` on the means; "bounds" takes the largest square that
-        `feature_bounds` allow for the mean, and learns slowly where values are mostly far inside
-        them; an array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the
-        features. With ``epsilon=inf`` the first two are the exact means. With an intercept
-        "private" buys the features' means too, and trains on features less their means, which is
-        the same model but for the penalty on the intercept; M is then theirs.
-
-    average_every : int, "auto" or None, default="auto"
-        Passes between averagings, at each of which the iterate is replaced by the mean of the
-        iterates since the last. It costs no privacy. None averages nothing. "auto" averages the
-        second half of the passes once, before the penalty is applied, so that what is 0 on average
-        stays exactly 0; and adds nine steps of the intercept alone, the first and the last ones.
-        Without privacy it averages nothing.
-
-    shrinkage : float or "auto", default="auto"
-        Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which is
-        there for the noise and comes on top of the penalty of the model. "auto" follows from the
-        sizes and the privacy parameters; under an L1 penalty, and with ``average_every="auto"``,
-        it also sets to 0 what noise alone would explain. 0 without privacy.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
+    {clipping_norm, step_size, smoothness, average_every, shrinkage, ledger, random_state}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
-        Coefficients, in the units of y.
-
-    intercept_ : float or ndarray of shape (n_outputs,)
-        Intercept.
-
-    n_iter_ : int
-        Passes taken.
-
-    clipping_norm_ : float or None
-        The factor C of the clipping bounds; None where it follows from smoothness constants that
-        were bought, and so isn't public.
-
-    step_size_ : float
-        The factor of the steps.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {coef_, intercept_, n_iter_, clipping_norm_, step_size_, privacy_report_, n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
@@ -606,17 +372,11 @@ class DPCDLasso(DPCDElasticNet):
 
     Notes
     -----
-    Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes
-    a proximal step along it. The coordinates of a pass come in random order, where the paper draws
-    each independently; privacy is the same. Coordinates whose features are small have small
-    bounds, little noise and long steps, so features needn't be of one scale. The noise is that of
-    the exact composition of Gaussian mechanisms. Several outputs are clipped and released
+    {method:dpcd}
+    Several outputs are clipped and released
     together.
 
-    References
-    ----------
-    .. [1] Mangold, Bellet, Salmon and Tommasi (2022). Differentially private coordinate descent for
-       composite empirical risk minimization. ICML. Algorithm 1, sections 5.1 and 5.2.
+    {References: papers:dpcd}
 
     Examples
     --------
@@ -679,6 +439,7 @@ class DPCDLasso(DPCDElasticNet):
         )
 
 
+@shared_docs
 class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
     r"""Logistic regression by differentially private coordinate descent (DP-CD).
 
@@ -697,74 +458,22 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
     With ``classes=None`` the set of classes is read from y and assumed public. What is assumed
     public and what is not covered is listed in ``privacy_report_``.
 
-    Parameters
-    ----------
-    penalty : {"l2", "l1", "elasticnet"}, default="l2"
-        What is penalised: ``||w||^2 / 2``, ``||w||_1``, or ``l1_ratio`` of the second and the rest
-        of the first.
-
+    {Parameters: penalty}
     alpha : float, default=1e-4
         Strength of the penalty; scikit-learn's LogisticRegression has
         ``C = 1 / (n_samples * alpha)``.
-
-    l1_ratio : float, default=0.5
-        Share of the L1 penalty for ``penalty="elasticnet"``.
-
+    {l1_ratio}
     coef_bounds : pair (low, high), default=None
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
         may be infinite.
-
     fit_intercept : bool, default=True
         Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a
         column equal to a third of `data_norm` (1 / 3 without it). `coef_bounds` leave it free.
-
-    classes : array-like, default=None
-        The class set. None reads it from y, which tells whether a rare class occurs; declare it
-        where that is not public. Labels outside it are refused, classes without a row are kept.
-
-    class_weight : dict, default=None
-        Public weights of the classes, by label; a class without one has 1. A record counts as many
-        times as its label says, and is cut to the same bound as all, so that the label stays
-        private. Weights that balance classes are ``1 / (n_classes * share)``, by shares that are
-        known or guessed without the data: "balanced" would read them, and is refused. None is 1
-        for all.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
-    accountant : {"pld", "rdp"}, default="pld"
-        How the privacy of all releases is added up. Batches are full, so "pld" is a closed form,
-        which is exact; "rdp" uses Renyi differential privacy (for comparison; zero_out only).
-
-    smoothness_budget : float, default=0.1
-        Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian
-        differential privacy, that ``smoothness="private"`` spends on it.
-
-    data_norm : float, default=None
-        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
-        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None
-        scales no row: the guarantee doesn't need it. Where rows are known to be short, the bound
-        lets ``clipping_norm="auto"`` choose a smaller one.
-
-    feature_bounds : pair (low, high), default=None
-        Public range of the features, two numbers or two array-likes of shape (n_features,); values
-        beyond it are moved to it in `fit`, and not in `predict`: where many are, predictions are
-        far off. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a `data_norm`, which
-        suits features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their
-        own.
-
+    {classes, class_weight, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
+    {feature_bounds}
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
         "auto" is 5 to 50, the more the less noise there is, and 100 without privacy.
-
     clipping_norm : float or "auto", default="auto"
         Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the
         j-th entry of the gradient, with M the smoothness. "auto" follows from M, the sizes and the
@@ -772,10 +481,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
         own, which leaves the slopes of a rare class as they are. Of two classes, and at little
         noise, slopes are scaled by what doesn't know the label, rather than cut, so that rare words
         aren't taken for rarer in a rare class.
-
-    step_size : float or "auto", default="auto"
-        Factor of the steps ``step_size / M_j``. "auto" is 1.
-
+    {step_size}
     smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
         Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1/4.
         "private" spends `smoothness_budget` on the means; "bounds" takes the largest square that
@@ -784,60 +490,12 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
         features. With ``epsilon=inf`` the first two are the exact means. With an intercept
         "private" buys the features' means too, and trains on features less their means, which is
         the same model but for the penalty on the intercept; M is then theirs.
-
-    average_every : int, "auto" or None, default="auto"
-        Passes between averagings, at each of which the iterate is replaced by the mean of the
-        iterates since the last. It costs no privacy. None averages nothing. "auto" averages the
-        second half of the passes once, before the penalty is applied, so that what is 0 on average
-        stays exactly 0; and adds nine steps of the intercept alone, the first and the last ones.
-        Without privacy it averages nothing.
-
-    shrinkage : float or "auto", default="auto"
-        Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which is
-        there for the noise and comes on top of the penalty of the model. "auto" follows from the
-        sizes and the privacy parameters; under an L1 penalty, and with ``average_every="auto"``,
-        it also sets to 0 what noise alone would explain. 0 without privacy.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
+    {average_every, shrinkage, ledger, random_state}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted.
-
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Coefficients; one row if there are two classes.
-
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
-
-    n_iter_ : int
-        Passes taken.
-
-    clipping_norm_ : float or None
-        The factor C of the clipping bounds; None where it follows from smoothness constants that
-        were bought, and so isn't public.
-
-    step_size_ : float
-        The factor of the steps.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {classes_, coef_:classification, intercept_:classification, n_iter_, clipping_norm_, step_size_}
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -846,17 +504,11 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
 
     Notes
     -----
-    Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes
-    a proximal step along it. The coordinates of a pass come in random order, where the paper draws
-    each independently; privacy is the same. Coordinates whose features are small have small
-    bounds, little noise and long steps, so features needn't be of one scale. The noise is that of
-    the exact composition of Gaussian mechanisms. The classes are clipped and released
+    {method:dpcd}
+    The classes are clipped and released
     together: each costs noise, none costs a share of the budget.
 
-    References
-    ----------
-    .. [1] Mangold, Bellet, Salmon and Tommasi (2022). Differentially private coordinate descent for
-       composite empirical risk minimization. ICML. Algorithm 1, sections 5.1 and 5.2.
+    {References: papers:dpcd}
 
     Examples
     --------
@@ -932,30 +584,11 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
         ----------
         X : array-like or sparse of shape (n_samples, n_features)
             Training rows, dense or CSR. They are copied by column, as float64.
-        y : array-like of shape (n_samples,)
-            Labels of any type that can be sorted.
-        public_weight : array-like of shape (n_samples,), default=None
-            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
-            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
-            the same bound whatever its weight is. Weights are taken as public, and aren't
-            published: they must not depend on the records, and stay in their places if a record
-            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
-            Without them all records count alike.
+        {y:classification, public_weight}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid, if y has one class, or a class that isn't among
-            those declared; no message quotes an entry of the data.
-        TypeError
-            If X is of a kind that can't be read.
+        {Raises: BudgetExceededError, ValueError:labels, TypeError:unreadable}
         """
         # 1. scikit-learn's contract
         X, y = self._read(X, y)

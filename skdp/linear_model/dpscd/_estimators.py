@@ -8,6 +8,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._bounds import augmented_norm, bound_columns
 from skdp._checks import check_count
+from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._losses import LOSSES
 from skdp._sklearn import Interval, StrOptions, _fit_context
@@ -98,6 +99,7 @@ class _BaseDPSCD(SteppedEstimator):
         self.privacy_report_ = report
 
 
+@shared_docs
 class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     r"""Ridge regression by differentially private dual coordinate descent (DP-SCD).
 
@@ -113,129 +115,27 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty; scikit-learn's Ridge has ``n_samples * alpha``.
-
-    fit_intercept : bool, default=True
-        Whether to fit an intercept. It is penalised like the rest, as the distance from the middle
-        of `target_bounds` (from 0 without them), through a column equal to a third of `data_norm`.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
+    {fit_intercept, epsilon, delta, adjacency}
     accountant : {"pld", "rdp"}, default="pld"
         How the privacy of many steps is added up: privacy loss distributions (tight) or Renyi
         differential privacy (for comparison; zero_out only).
-
-    noisy_dual : bool, default=False
-        Whether the dual variable gets noise of its own, as in the paper's Algorithm 1, which
-        makes the noise on the model sqrt(2) times larger. For comparison: the dual variable is not
-        published here either, and the guarantee is that of the fitted attributes alone.
-
-    data_norm : float, default=1.0
-        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
-        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
-        predictions for long rows are far off. Take about the length of a typical row:
-        ``sqrt(0.2 * a + b)`` for `a` numbers in [-1, 1] and `b` one-hot coded columns, counted
-        before coding. Ten times too wide can cost everything.
-        `skdp.preprocessing.BoundsScaler` gives features public ranges.
-
-    feature_bounds : pair (low, high), default=None
-        Public range of the features, two numbers or two array-likes of shape (n_features,), for
-        ``solver="primal"`` only, which clips values to it after rows are clipped to `data_norm`.
-        None means ``(-data_norm, data_norm)``.
-
-    target_bounds : pair of floats (low, high), default=None
-        Public range of y. Targets beyond it are moved to it, and training works on targets mapped
-        to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is, with a warning: private all the same, but good only if the targets are about that small.
-
+    {noisy_dual, data_norm:regression, feature_bounds:dpscd, target_bounds}
     max_iter : int, default=10
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
-
-    batch_size : int or "auto", default="auto"
-        Expected rows a step. "auto" is a function of n_samples, n_features and the parameters: a
-        quarter of the square root of n_samples, at least 8, or more where small batches would cost
-        noise (for ``solver="dual"``).
-
-    clipping_norm : float or "auto", default="auto"
-        Bound on what one row contributes to a release, in the units of its dual variable times its
-        norm (for ``solver="primal"``: on the update of a coefficient times its column's norm
-        bound). With a centre, "auto" lets all passes together take a dual variable through its
-        range, or through 0.6 of it where the noise is large. Without, it balances the noise that
-        a fit adds to a prediction against how far its rows can move it. Both are functions of
-        n_samples and of the parameters.
-
+    {batch_size, clipping_norm:dpscd}
     average : bool, default=True
         Whether to return the mean of the second half of the iterates, or of the last quarter with
         a centre (`proximal`). It costs no privacy.
+    {proximal, solver, n_jobs, ledger, random_state}
 
-    proximal : float or "auto", default="auto"
-        Strength of a pull to a centre that follows the model as it is released (for
-        ``solver="dual"``): the objective has
-        :math:`\frac{\kappa}{2} \|w - \text{centre}\|^2` in addition, which damps noise
-        and, as the centre moves, hardly the model. It costs no privacy. 0 is the paper's
-        algorithm. "auto" is 0 for the squared loss and otherwise a function of n_samples,
-        n_features and the parameters. The intercept's pull is a public share of it, between a
-        ninth and all.
-
-    solver : {"dual", "sequential", "primal"}, default="dual"
-        The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
-        "sequential" (Algorithm 3, updates see those before them in a batch) and "primal"
-        (Algorithm 2, coordinates of the model; smooth losses only; `batch_size` then counts
-        columns, "auto" being 1). Both are accounted without amplification by sampling, and every
-        release has the pairwise sensitivity ``2 C sqrt(L (L + 1))`` with C the clipping norm and L
-        the batch size, under either adjacency. `n_jobs` has no work there.
-
-    n_jobs : int, default=None
-        Threads that share a step, as in joblib. They are used only where a step has enough work to
-        pay for them; the result is the same to the last bit for every value.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
-        Coefficients, in the units of y.
-
-    intercept_ : float or ndarray of shape (n_outputs,)
-        Intercept.
-
-    n_iter_ : int
-        Passes taken.
-
+    {Attributes: coef_, intercept_, n_iter_}
     batch_size_ : int
         Expected rows a step; columns for ``solver="primal"``.
-
     clipping_norm_ : float
         What one update was clipped to; see `clipping_norm`.
-
     proximal_ : float
         Strength of the pull to a centre; see `proximal`. 0 for the other solvers.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -312,31 +212,11 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     def fit(self, X, y, public_weight=None):
         """Fit the model privately.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Training rows, dense or CSR; float32 and float64 are used without a copy.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
-        public_weight : array-like of shape (n_samples,), default=None
-            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
-            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
-            the same bound whatever its weight is. Weights are taken as public, and aren't
-            published: they must not depend on the records, and stay in their places if a record
-            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
-            Without them all records count alike.
+        {Parameters: X:training, y:regression, public_weight}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
+        {Raises: BudgetExceededError, ValueError}
         TypeError
             If y is sparse, or X is and `solver` isn't "dual".
         """
@@ -364,6 +244,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         return LOSSES["squared_error"]
 
 
+@shared_docs
 class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
     r"""Logistic regression and SVM by differentially private dual coordinate descent (DP-SCD).
 
@@ -384,142 +265,30 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
     ----------
     loss : {"log_loss", "hinge"}, default="log_loss"
         Logistic regression or linear support vector machine.
-
     alpha : float, default=1e-4
         Strength of the L2 penalty; scikit-learn's LogisticRegression and LinearSVC have
         ``C = 1 / (n_samples * alpha)``.
-
-    fit_intercept : bool, default=True
-        Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a
-        column equal to a third of `data_norm`.
-
-    classes : array-like, default=None
-        The class set. None reads it from y, which tells whether a rare class occurs; declare it
-        where that is not public. Labels outside it are refused, classes without a row are kept.
-
-    class_weight : dict, default=None
-        Public weights of the classes, by label; a class without one has 1. A record counts as many
-        times as its label says, and is cut to the same bound as all, so that the label stays
-        private. Weights that balance classes are ``1 / (n_classes * share)``, by shares that are
-        known or guessed without the data: "balanced" would read them, and is refused. None is 1
-        for all.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
+    {fit_intercept:classification, classes, class_weight, epsilon, delta, adjacency}
     accountant : {"pld", "rdp"}, default="pld"
         How the privacy of many steps is added up: privacy loss distributions (tight) or Renyi
         differential privacy (for comparison; zero_out only).
-
-    noisy_dual : bool, default=False
-        Whether the dual variable gets noise of its own, as in the paper's Algorithm 1, which
-        makes the noise on the model sqrt(2) times larger. For comparison: the dual variable is not
-        published here either, and the guarantee is that of the fitted attributes alone.
-
-    data_norm : float, default=1.0
-        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
-        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
-        probabilities of long rows are too sure. Take about the length of a typical row:
-        ``sqrt(0.2 * a + b)`` for `a` numbers in [-1, 1] and `b` one-hot coded columns, counted
-        before coding. Ten times too wide can cost everything.
-        `skdp.preprocessing.BoundsScaler` gives features public ranges.
-
-    feature_bounds : pair (low, high), default=None
-        Public range of the features, two numbers or two array-likes of shape (n_features,), for
-        ``solver="primal"`` only, which clips values to it after rows are clipped to `data_norm`.
-        None means ``(-data_norm, data_norm)``.
-
+    {noisy_dual, data_norm:classification, feature_bounds:dpscd}
     max_iter : int, default=10
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
-
-    batch_size : int or "auto", default="auto"
-        Expected rows a step. "auto" is a function of n_samples, n_features and the parameters: a
-        quarter of the square root of n_samples, at least 8, or more where small batches would cost
-        noise (for ``solver="dual"``).
-
-    clipping_norm : float or "auto", default="auto"
-        Bound on what one row contributes to a release, in the units of its dual variable times its
-        norm (for ``solver="primal"``: on the update of a coefficient times its column's norm
-        bound). With a centre, "auto" lets all passes together take a dual variable through its
-        range, or through 0.6 of it where the noise is large. Without, it balances the noise that
-        a fit adds to a prediction against how far its rows can move it. Both are functions of
-        n_samples and of the parameters.
-
+    {batch_size, clipping_norm:dpscd}
     average : bool, default=True
         Whether to return the mean of the second half of the iterates, or of the last quarter with
         a centre (`proximal`). It costs no privacy.
+    {proximal, solver, n_jobs, ledger, random_state}
 
-    proximal : float or "auto", default="auto"
-        Strength of a pull to a centre that follows the model as it is released (for
-        ``solver="dual"``): the objective has
-        :math:`\frac{\kappa}{2} \|w - \text{centre}\|^2` in addition, which damps noise
-        and, as the centre moves, hardly the model. It costs no privacy. 0 is the paper's
-        algorithm. "auto" is 0 for the squared loss and otherwise a function of n_samples,
-        n_features and the parameters. The intercept's pull is a public share of it, between a
-        ninth and all.
-
-    solver : {"dual", "sequential", "primal"}, default="dual"
-        The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
-        "sequential" (Algorithm 3, updates see those before them in a batch) and "primal"
-        (Algorithm 2, coordinates of the model; smooth losses only; `batch_size` then counts
-        columns, "auto" being 1). Both are accounted without amplification by sampling, and every
-        release has the pairwise sensitivity ``2 C sqrt(L (L + 1))`` with C the clipping norm and L
-        the batch size, under either adjacency. `n_jobs` has no work there.
-
-    n_jobs : int, default=None
-        Threads that share a step, as in joblib. They are used only where a step has enough work to
-        pay for them; the result is the same to the last bit for every value.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted.
-
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Coefficients; one row if there are two classes.
-
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
-
-    n_iter_ : int
-        Passes taken.
-
+    {Attributes: classes_, coef_:classification, intercept_:classification, n_iter_}
     batch_size_ : int
         Expected rows a step; columns for ``solver="primal"``.
-
     clipping_norm_ : float
         What one update was clipped to; see `clipping_norm`.
-
     proximal_ : float
         Strength of the pull to a centre; see `proximal`. 0 for the other solvers.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -602,32 +371,11 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
     def fit(self, X, y, public_weight=None):
         """Fit the model privately.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Training rows, dense or CSR; float32 and float64 are used without a copy.
-        y : array-like of shape (n_samples,)
-            Labels of any type that can be sorted.
-        public_weight : array-like of shape (n_samples,), default=None
-            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
-            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
-            the same bound whatever its weight is. Weights are taken as public, and aren't
-            published: they must not depend on the records, and stay in their places if a record
-            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
-            Without them all records count alike.
+        {Parameters: X:training, y:classification, public_weight}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid, if y has one class, or a class that isn't among
-            those declared; no message quotes an entry of the data.
+        {Raises: BudgetExceededError, ValueError:labels}
         TypeError
             If X is sparse and `solver` isn't "dual".
         """

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
+from skdp._docs import shared_docs
 from skdp._losses import LOSSES, Huber, Multinomial
 from skdp._plans._base import CLASSES_READ
 from skdp._sklearn import StrOptions, _fit_context
@@ -18,6 +19,7 @@ from skdp.linear_model._base import (
 from skdp.linear_model.dpsgd._base import CONSTRAINTS, BaseDPSGD, budgets_public, takes_streams
 
 
+@shared_docs
 class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     r"""Linear regression by differentially private stochastic gradient descent (DP-SGD).
 
@@ -37,135 +39,45 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     ----------
     loss : {"squared_error", "huber"}, default="squared_error"
         Squared error, or Huber's loss, on which far targets have a bounded pull.
-
-    penalty : {"l2", "l1", "elasticnet"}, default="l2"
-        What is penalised: ``||w||^2 / 2``, ``||w||_1``, or ``l1_ratio`` of the second and the rest
-        of the first.
-
+    {penalty}
     alpha : float, default=1e-4
         Strength of the penalty, as in SGDRegressor.
-
-    l1_ratio : float, default=0.5
-        Share of the L1 penalty for ``penalty="elasticnet"``.
-
+    {l1_ratio}
     huber_threshold : float, default=1.35
         Size of the error, in the units of y, from which ``loss="huber"`` is linear.
-
-    fit_intercept : bool, default=True
-        Whether to fit an intercept. It is penalised like the rest, as the distance from the middle
-        of `target_bounds` (from 0 without them), through a column equal to a third of `data_norm`.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
+    {fit_intercept, epsilon}
     delta : float, default=1e-5
         Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
         less. Ignored for ``mechanism="laplace"``, where the guarantee has delta = 0.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
-    accountant : {"pld", "rdp"}, default="pld"
-        How the privacy of many steps is added up: privacy loss distributions (tight) or Renyi
-        differential privacy (for comparison; zero_out only). Without effect for
-        ``mechanism="laplace"``, where epsilons are added.
-
-    mechanism : {"gaussian", "laplace"}, default="gaussian"
-        "gaussian" draws Poisson batches and amplifies privacy by it. "laplace" gives the pure
-        guarantee (delta = 0) of the paper: spherical noise on disjoint batches, drawn without
-        looking at the data, so that a record takes part in one release a pass. Several passes
-        share `epsilon`. It allows personal budgets (see `fit`) and streams (`partial_fit`).
-
-    data_norm : float, default=1.0
-        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
-        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
-        predictions for long rows are far off. Take about the length of a typical row:
-        ``sqrt(0.2 * a + b)`` for `a` numbers in [-1, 1] and `b` one-hot coded columns, counted
-        before coding. Ten times too wide can cost everything.
-        `skdp.preprocessing.BoundsScaler` gives features public ranges.
-
-    target_bounds : pair of floats (low, high), default=None
-        Public range of y. Targets beyond it are moved to it, and training works on targets mapped
-        to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is, with a warning: private all the same, but good only if the targets are about that small.
-
+    {adjacency, accountant:dpsgd, mechanism:dpsgd, data_norm:regression, target_bounds}
     max_iter : int or "auto", default="auto"
         Passes over the data, all of which are taken. "auto" is 10 for Gaussian noise and 1 for
         Laplace noise.
-
-    batch_size : int or "auto", default="auto"
-        Rows a step: expected for Gaussian noise, at most for Laplace noise. "auto" is a function of
-        public numbers: half the square root of n_samples, at least 8, or as many as Gaussian noise
-        asks for before it is amplified no further; with personal budgets records of a smaller
-        epsilon have larger batches.
-
+    {batch_size:dpsgd}
     clipping_norm : float or "auto", default="auto"
         Bound on the L2 norm of a row's gradient, all outputs together. "auto" is a share of the
         norm of a row at its bound that follows the noise: little noise, a share near 1; in
         `partial_fit` it is 0.3.
-
     average : bool, default=True
         Whether to return the mean of the second half of the iterates, in `partial_fit` an average
         of all in which late ones count more. It costs no privacy.
-
     learning_rate : {"constant", "invscaling", "inv_alpha"}, default="constant"
         Step sizes: `eta0`, ``eta0 / t ** power_t`` or ``1 / (alpha * t)`` at the step t = 1, 2, ...
-
-    eta0 : float or "auto", default="auto"
-        First step size. "auto" balances the noise that a fit adds to the weights against how far
-        its rows can move them; it is a function of the numbers of rows and columns and of the
-        parameters. Steps too long to be stable are taken with momentum, which only "auto" does. In
-        `partial_fit`, where nobody knows how many calls will follow, it falls with the number of
-        calls. Ignored for ``learning_rate="inv_alpha"``.
-
+    {eta0}
     power_t : float, default=0.5
         Exponent of ``learning_rate="invscaling"``.
+    {n_jobs, ledger, random_state:dpsgd}
 
-    n_jobs : int, default=None
-        Threads that share a step, as in joblib. They are used only where a step has enough work to
-        pay for them; the result is the same to the last bit for every value.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one. The calls of
-        `partial_fit` to one stream have noise of their own each.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
-        Coefficients, in the units of y.
-
-    intercept_ : float or ndarray of shape (n_outputs,)
-        Intercept.
-
+    {Attributes: coef_, intercept_}
     n_iter_ : int
         Passes taken; after `partial_fit` the number of calls.
-
     batch_size_ : int
         Rows a step, of the largest batch where sizes differ; see `batch_size`.
-
     clipping_norm_ : float
         What a gradient was clipped to; see `clipping_norm`.
-
     eta0_ : float
         First step size, after `partial_fit` that of the last call; see `eta0`.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -180,12 +92,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     1 / alpha for rows in the unit ball and a loss of slope 1 under the L2 penalty, as in [1]_.
     Several outputs share batches, and are clipped and released together.
 
-    References
-    ----------
-    .. [1] Song, Chaudhuri and Sarwate (2013). Stochastic gradient descent with differentially
-       private updates. GlobalSIP. Equations 5 and 6, theorem 1.
-    .. [2] Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar and Zhang (2016). Deep learning with
-       differential privacy. CCS. Algorithm 1.
+    {References: papers:dpsgd}
 
     Examples
     --------
@@ -259,38 +166,11 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     def fit(self, X, y, sample_epsilon=None, public_weight=None):
         """Fit the model privately.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Training rows, dense or CSR; float32 and float64 are used without a copy.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
-        sample_epsilon : array-like of shape (n_samples,), default=None
-            For ``mechanism="laplace"``: the epsilon of each record, in (0, `epsilon`]. A batch's
-            noise serves its most demanding member, so records of about the same epsilon share
-            batches, and those with more noise take shorter steps; several passes share a record's
-            epsilon. These numbers are taken as public: they must not depend on the records. In a
-            meta-estimator it needs metadata routing, see ``set_fit_request``. Without them every
-            record has `epsilon`.
-        public_weight : array-like of shape (n_samples,), default=None
-            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
-            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
-            the same bound whatever its weight is. Weights are taken as public, and aren't
-            published: they must not depend on the records, and stay in their places if a record
-            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
-            Without them all records count alike.
+        {Parameters: X:training, y:regression, sample_epsilon, public_weight}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid; no message quotes an entry of the data.
+        {Raises: BudgetExceededError, ValueError}
         TypeError
             If y is sparse.
         """
@@ -322,13 +202,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     def partial_fit(self, X, y, public_weight=None):
         """Take one private step on records that were never shown before.
 
-        Available for ``mechanism="laplace"``. All rows of a call form one batch, used once. Records
-        of different calls are different people's, so the guarantee of all calls together is that of
-        the least private one: the report's epsilon doesn't grow. Showing a record to several calls
-        breaks that: it has the sum of their epsilons. So does a call that is tried again from a
-        copy (a checkpoint, a pickle): a ledger charges it once more, and without one nothing
-        notices. What is kept between calls is made of releases. `fit` starts afresh, and so does
-        the first call after it.
+        {stream}
 
         Parameters
         ----------
@@ -340,15 +214,9 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
             How much each record of the call counts, see `fit`. Weights are divided by their mean
             over the call, so that only ratios within a call count; not all may be 0.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
+        {Raises: BudgetExceededError}
         ValueError
             If a parameter or the input is invalid, or something that fixes the units changed since
             the first call; no message quotes an entry of the data.
@@ -375,6 +243,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         return LOSSES["squared_error"]
 
 
+@shared_docs
 class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     r"""Logistic regression and SVM by differentially private stochastic gradient descent (DP-SGD).
 
@@ -397,141 +266,42 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     ----------
     loss : {"log_loss", "hinge"}, default="log_loss"
         Logistic regression or linear support vector machine.
-
-    penalty : {"l2", "l1", "elasticnet"}, default="l2"
-        What is penalised: ``||w||^2 / 2``, ``||w||_1``, or ``l1_ratio`` of the second and the rest
-        of the first.
-
+    {penalty}
     alpha : float, default=1e-4
         Strength of the penalty, as in SGDClassifier.
-
-    l1_ratio : float, default=0.5
-        Share of the L1 penalty for ``penalty="elasticnet"``.
-
-    fit_intercept : bool, default=True
-        Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a
-        column equal to a third of `data_norm`.
-
-    classes : array-like, default=None
-        The class set. None reads it from y, which tells whether a rare class occurs; declare it
-        where that is not public. Labels outside it are refused, classes without a row are kept.
-
-    class_weight : dict, default=None
-        Public weights of the classes, by label; a class without one has 1. A record counts as many
-        times as its label says, and is cut to the same bound as all, so that the label stays
-        private. Weights that balance classes are ``1 / (n_classes * share)``, by shares that are
-        known or guessed without the data: "balanced" would read them, and is refused. None is 1
-        for all.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
+    {l1_ratio, fit_intercept:classification, classes, class_weight, epsilon}
     delta : float, default=1e-5
         Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
         less. Ignored for ``mechanism="laplace"``, where the guarantee has delta = 0.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
-    accountant : {"pld", "rdp"}, default="pld"
-        How the privacy of many steps is added up: privacy loss distributions (tight) or Renyi
-        differential privacy (for comparison; zero_out only). Without effect for
-        ``mechanism="laplace"``, where epsilons are added.
-
-    mechanism : {"gaussian", "laplace"}, default="gaussian"
-        "gaussian" draws Poisson batches and amplifies privacy by it. "laplace" gives the pure
-        guarantee (delta = 0) of the paper: spherical noise on disjoint batches, drawn without
-        looking at the data, so that a record takes part in one release a pass. Several passes
-        share `epsilon`. It allows personal budgets (see `fit`) and streams (`partial_fit`).
-
-    data_norm : float, default=1.0
-        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
-        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
-        probabilities of long rows are too sure. Take about the length of a typical row:
-        ``sqrt(0.2 * a + b)`` for `a` numbers in [-1, 1] and `b` one-hot coded columns, counted
-        before coding. Ten times too wide can cost everything.
-        `skdp.preprocessing.BoundsScaler` gives features public ranges.
-
+    {adjacency, accountant:dpsgd, mechanism:dpsgd, data_norm:classification}
     max_iter : int or "auto", default="auto"
         Passes over the data, all of which are taken. "auto" is 10 for Gaussian noise and 1 for
         Laplace noise.
-
-    batch_size : int or "auto", default="auto"
-        Rows a step: expected for Gaussian noise, at most for Laplace noise. "auto" is a function of
-        public numbers: half the square root of n_samples, at least 8, or as many as Gaussian noise
-        asks for before it is amplified no further; with personal budgets records of a smaller
-        epsilon have larger batches.
-
+    {batch_size:dpsgd}
     clipping_norm : float or "auto", default="auto"
         Bound on the L2 norm of a row's gradient, all outputs together. "auto" is the norm of a row
         at its bound for "hinge". For "log_loss" it is a share of it that follows the noise: little
         noise, a share near 1, so that rare classes aren't cut; in `partial_fit` it is 0.3.
-
     average : bool, default=True
         Whether to return the mean of the second half of the iterates, in `partial_fit` an average
         of all in which late ones count more. It costs no privacy.
-
     learning_rate : {"constant", "invscaling", "inv_alpha"}, default="constant"
         Step sizes: `eta0`, ``eta0 / t ** power_t`` or ``1 / (alpha * t)`` at the step t = 1, 2, ...
-
-    eta0 : float or "auto", default="auto"
-        First step size. "auto" balances the noise that a fit adds to the weights against how far
-        its rows can move them; it is a function of the numbers of rows and columns and of the
-        parameters. Steps too long to be stable are taken with momentum, which only "auto" does. In
-        `partial_fit`, where nobody knows how many calls will follow, it falls with the number of
-        calls. Ignored for ``learning_rate="inv_alpha"``.
-
+    {eta0}
     power_t : float, default=0.5
         Exponent of ``learning_rate="invscaling"``.
+    {n_jobs, ledger, random_state:dpsgd}
 
-    n_jobs : int, default=None
-        Threads that share a step, as in joblib. They are used only where a step has enough work to
-        pay for them; the result is the same to the last bit for every value.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one. The calls of
-        `partial_fit` to one stream have noise of their own each.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted.
-
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Coefficients; one row if there are two classes.
-
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
-
+    {Attributes: classes_, coef_:classification, intercept_:classification}
     n_iter_ : int
         Passes taken; after `partial_fit` the number of calls.
-
     batch_size_ : int
         Rows a step, of the largest batch where sizes differ; see `batch_size`.
-
     clipping_norm_ : float
         What a gradient was clipped to; see `clipping_norm`.
-
     eta0_ : float
         First step size, after `partial_fit` that of the last call; see `eta0`.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -547,12 +317,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     The classes share batches, and are clipped and released together: each costs noise, none costs a
     share of the budget.
 
-    References
-    ----------
-    .. [1] Song, Chaudhuri and Sarwate (2013). Stochastic gradient descent with differentially
-       private updates. GlobalSIP. Equations 5 and 6, theorem 1.
-    .. [2] Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar and Zhang (2016). Deep learning with
-       differential privacy. CCS. Algorithm 1.
+    {References: papers:dpsgd}
 
     Examples
     --------
@@ -623,41 +388,11 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     def fit(self, X, y, sample_epsilon=None, public_weight=None):
         """Fit the model privately.
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Training rows, dense or CSR; float32 and float64 are used without a copy.
-        y : array-like of shape (n_samples,)
-            Labels of any type that can be sorted.
-        sample_epsilon : array-like of shape (n_samples,), default=None
-            For ``mechanism="laplace"``: the epsilon of each record, in (0, `epsilon`]. A batch's
-            noise serves its most demanding member, so records of about the same epsilon share
-            batches, and those with more noise take shorter steps; several passes share a record's
-            epsilon. These numbers are taken as public: they must not depend on the records. In a
-            meta-estimator it needs metadata routing, see ``set_fit_request``. Without them every
-            record has `epsilon`.
-        public_weight : array-like of shape (n_samples,), default=None
-            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
-            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
-            the same bound whatever its weight is. Weights are taken as public, and aren't
-            published: they must not depend on the records, and stay in their places if a record
-            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
-            Without them all records count alike.
+        {Parameters: X:training, y:classification, sample_epsilon, public_weight}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid, if y has one class, or a class that isn't among
-            those declared; no message quotes an entry of the data.
-        TypeError
-            If X is of a kind that can't be read.
+        {Raises: BudgetExceededError, ValueError:labels, TypeError:unreadable}
         """
         # 1. scikit-learn's contract
         X, y = self._read(X, y, order="C")
@@ -687,13 +422,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     def partial_fit(self, X, y, classes=None, public_weight=None):
         """Take one private step on records that were never shown before.
 
-        Available for ``mechanism="laplace"``. All rows of a call form one batch, used once. Records
-        of different calls are different people's, so the guarantee of all calls together is that of
-        the least private one: the report's epsilon doesn't grow. Showing a record to several calls
-        breaks that: it has the sum of their epsilons. So does a call that is tried again from a
-        copy (a checkpoint, a pickle): a ledger charges it once more, and without one nothing
-        notices. What is kept between calls is made of releases. `fit` starts afresh, and so does
-        the first call after it.
+        {stream}
 
         Parameters
         ----------
@@ -707,15 +436,9 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
             How much each record of the call counts, see `fit`. Weights are divided by their mean
             over the call, so that only ratios within a call count; not all may be 0.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
+        {Raises: BudgetExceededError}
         ValueError
             If a parameter or the input is invalid, the classes are missing or others than before,
             or something that fixes the units changed since the first call; no message quotes an

@@ -9,6 +9,7 @@ import operator
 import numpy as np
 
 from skdp._checks import check_count, check_flag, check_real
+from skdp._docs import shared_docs
 from skdp._plans._base import CLASSES_READ
 from skdp._weights import WEIGHTS_STATED
 from skdp.accountant import calibrate
@@ -40,6 +41,7 @@ class TooLittleNoise(ValueError):
     """An aggregate's noise isn't enough for what it promises."""
 
 
+@shared_docs
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LabelAggregate:
     """What a holder of labels hands to one who trains without them.
@@ -116,10 +118,7 @@ class LabelAggregate:
         If fields don't fit each other, or promise more than their noise gives. Adding raises it
         where parts have a record or a name in common, or were prepared differently.
 
-    References
-    ----------
-    .. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression. Technical note, section
-       "Label differential privacy".
+    {References: papers:labels}
 
     Examples
     --------

@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from skdp._checks import check_count, check_finite, read_numbers
+from skdp._docs import shared_docs
 from skdp._estimator import PrivateEstimator
 from skdp._plans._base import resolve_batch_size
 from skdp._sklearn import Interval, StrOptions, _fit_context, validate_arrays, validate_data
@@ -34,6 +35,7 @@ _STOPPED = "The solver took all max_iter={} iterations; raise max_iter or alpha.
 _AUTO_PASSES = {"lbfgs": 1000, "gd": 1000, "hybrid": 20}
 
 
+@shared_docs
 class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
     r"""Logistic regression under label differential privacy (WALR).
 
@@ -63,21 +65,12 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         sums let expect the smallest loss from; it reads no label. Intercepts are not penalised. A
         penalty wants columns of like size: scale them before, for instance by a StandardScaler,
         which costs no privacy here because X is public.
-
     fit_intercept : bool, default=True
         Whether to fit intercepts.
-
-    classes : array-like, default=None
-        The class set. None reads it from y, which tells whether a rare class occurs; declare it
-        where that is not public. Labels outside it are refused, classes without a row are kept.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
+    {classes, epsilon}
     delta : float, default=1e-5
         Probability, in [0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
         less. 0 asks for a pure guarantee, which flipped labels alone give.
-
     mechanism : {"auto", "analytic", "classic", "randomized_response"}, default="auto"
         "analytic" adds Gaussian noise to the sums, calibrated exactly, "classic" by the note's
         formula, which adds more and whose theorem ends at epsilon 1: it is refused above.
@@ -85,77 +78,40 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         delta = 0, and its noise falls exponentially in epsilon, but not with more rows. "auto" is
         "analytic" or that, whichever is expected to cost less on the public rows; it reads no
         label. Above 500 columns it doesn't compare, and is "analytic" if delta isn't 0.
-
     noise_shape : {"auto", "adapted", "spherical"}, default="auto"
         "spherical" noise is the same for every column. "adapted" noise is small where the
         regression needs it to be, by an optimal design for the public rows; it takes time
         proportional to the cube of the number of columns. "auto" adapts up to 500 columns. Flipped
         labels have the shape that the rows give them.
-
     data_norm : float, default=None
         Bound on the L2 norm of a row; longer rows are scaled down to it, which lets noise be small
         where few rows are long. None reads the largest norm from X, which is public here, so that
         no row is scaled.
-
     max_iter : int or "auto", default="auto"
         Most iterations of ``solver="lbfgs"``, passes over the data of the others, which are all
         taken. "auto" is 1000, and 20 for ``solver="hybrid"``.
-
     batch_size : int or "auto", default="auto"
         Rows a step of ``solver="hybrid"``. "auto" is 256.
-
     average : bool, default=True
         Whether ``solver="hybrid"`` and ``"gd"`` return the mean of the second half of the iterates.
-
     solver : {"lbfgs", "gd", "hybrid"}, default="lbfgs"
         "lbfgs" solves the problem to its optimum. "gd" is the note's gradient descent with all rows
         in each step, "hybrid" the note's with mini-batches; both may end far from the optimum where
         columns are of uneven scale.
-
     eta0 : float or "auto", default="auto"
         Step size of ``solver="gd"`` and ``"hybrid"``. "auto" is the reciprocal of the largest
         curvature.
+    {ledger, random_state}
 
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted.
-
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Coefficients; one row if there are two classes.
-
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
-
+    {Attributes: classes_, coef_:classification, intercept_:classification}
     alpha_ : float
         Strength of the penalty; see `alpha`.
-
     n_iter_ : int
         Iterations or passes taken. They follow from the release, as everything else.
-
     aggregate_ : LabelAggregate
         The release that the model was made of. More models can be made of it at no further cost in
         privacy, see `fit_aggregate` and `walr_path`.
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -243,8 +199,7 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         ----------
         X : array-like or sparse of shape (n_samples, n_features)
             Training rows, dense or CSR, and public; float32 and float64 are used without a copy.
-        y : array-like of shape (n_samples,)
-            Labels of any type that can be sorted.
+        {y:classification}
         public_weight : array-like of shape (n_samples,), default=None
             How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
             weighted mean, so that ratios alone matter; the noise must hide the longest row times
@@ -252,20 +207,9 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
             meta-estimator they need metadata routing, see ``set_fit_request``. Without them all
             records count alike.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
-        ValueError
-            If a parameter or the input is invalid, if y has one class, or a class that isn't among
-            those declared; no message quotes an entry of the data.
-        TypeError
-            If X is of a kind that can't be read.
+        {Raises: BudgetExceededError, ValueError:labels, TypeError:unreadable}
         """
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")
@@ -303,10 +247,7 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
             divided by their mean, so for a sum of two aggregates these are
             ``np.concatenate([one / np.mean(one), two / np.mean(two)])``.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {Returns: self}
 
         Raises
         ------
@@ -371,6 +312,7 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         return w, problem["alpha"], max_iter
 
 
+@shared_docs
 def walr_path(X, aggregate, *, public_weight=None, alphas=20, max_iter=1000):
     """Solve WALR for many strengths of regularisation, at no cost in privacy.
 
@@ -407,10 +349,7 @@ def walr_path(X, aggregate, *, public_weight=None, alphas=20, max_iter=1000):
     ValueError
         If `alphas` aren't positive, or X isn't what the aggregate was made of.
 
-    References
-    ----------
-    .. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression. Technical note, section
-       "Label differential privacy".
+    {References: papers:labels}
 
     Examples
     --------

@@ -7,6 +7,7 @@ import numpy as np
 
 from skdp._bounds import clip_rows, row_norms, summation_slack
 from skdp._checks import check_positive, check_public_weight
+from skdp._docs import shared_docs
 from skdp._random import random_name
 from skdp._sklearn import StrOptions, validate_arrays, validate_params
 from skdp._targets import encode_labels
@@ -38,6 +39,7 @@ _TOO_MANY_COLUMNS = (
 )
 
 
+@shared_docs
 @validate_params(CONSTRAINTS, prefer_skip_nested_validation=True)
 def label_aggregate(
     X,
@@ -96,19 +98,9 @@ def label_aggregate(
     aggregate : LabelAggregate
         The release.
 
-    Raises
-    ------
-    BudgetExceededError
-        If there is a ledger, and too little is left in it.
-    ValueError
-        If a parameter or the input is invalid; no message quotes an entry of the data.
-    TypeError
-        If X is of a kind that can't be read.
+    {Raises: BudgetExceededError, ValueError, TypeError:unreadable}
 
-    References
-    ----------
-    .. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression. Technical note, section
-       "Label differential privacy".
+    {References: papers:labels}
 
     Examples
     --------

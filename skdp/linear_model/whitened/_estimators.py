@@ -8,6 +8,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._bounds import augmented_norm, intercept_constant
 from skdp._checks import check_finite, check_positive
+from skdp._docs import shared_docs
 from skdp._groups import encode_groups
 from skdp._losses import LOSSES, Multinomial
 from skdp._plans._base import GroupBudget
@@ -133,6 +134,7 @@ class _BaseWhitened(RowPrivateEstimator):
         self.privacy_report_ = plan.report(n_steps=self.n_iter_, reproducible=reproducible, **facts)
 
 
+@shared_docs
 class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitened):
     r"""Ridge regression by private whitening, the regression that most people should use.
 
@@ -149,126 +151,39 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty; scikit-learn's Ridge has ``n_samples * alpha``.
-
-    fit_intercept : bool, default=True
-        Whether to fit an intercept. It is penalised like the rest, as the distance from the middle
-        of `target_bounds` (from 0 without them), through a column equal to a third of `data_norm`.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
-    moment_budget : float or "auto", default="auto"
-        Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian
-        differential privacy, that buys the second moment of the rows. "auto" is 0.1, and 0 above
-        2,000 columns, where the moment's eigenvectors would take longer than all the rest. With 0
-        rows aren't whitened, which is worse wherever columns are correlated or of uneven scale.
-
-    data_norm : float, default=1.0
-        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
-        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
-        predictions for long rows are far off. Take about the length of a typical row:
-        ``sqrt(0.2 * a + b)`` for `a` numbers in [-1, 1] and `b` one-hot coded columns, counted
-        before coding. Ten times too wide can cost everything.
-        `skdp.preprocessing.BoundsScaler` gives features public ranges.
-
-    target_bounds : pair of floats (low, high), default=None
-        Public range of y. Targets beyond it are moved to it, and training works on targets mapped
-        to [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it
-        is, with a warning: private all the same, but good only if the targets are about that small.
-
+    {fit_intercept, epsilon, delta, adjacency, moment_budget, data_norm:regression, target_bounds}
     max_iter : int or "auto", default="auto"
         Steps, each of which reads all rows once, besides three readings before them. All are taken.
         "auto" follows from the released moment and public numbers: 10 or 20, and 100 where no
         moment is bought.
-
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a step: the length of its slopes times that of the
         whitened row. "auto" follows from the released moment and public numbers.
-
     step_size : float or "auto", default="auto"
         Length of the steps in whitened coordinates. "auto" is the reciprocal of the largest
         curvature of the loss, 1, with which steps don't diverge.
-
     average : bool, default=True
         Whether to return the mean of the later iterates. It costs no privacy.
+    {rows_per_group, inference, n_jobs:whitened, ledger, random_state}
 
-    rows_per_group : float or "auto", default="auto"
-        Of fits with `groups`: how many rows of full length the rows of a group may come to in the
-        second moment, at least 1. Groups with more count as so many there; their steps see all
-        rows. "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
-
-    inference : bool, default=False
-        Whether to release what standard errors and confidence intervals need, too, within the same
-        budget: see `conf_int` and `summary`. For one target, or two classes. The coefficients then
-        come from other steps, for which `step_size`, `average` and, where there is one, `momentum`
-        must be as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32,
-        and at least 12. Intervals are for the model of rows clipped to `data_norm`: for one of rows
-        as they are, take a norm that hardly any row exceeds. `DPRidge` has none without
-        `target_bounds`. doc/theory/inference.rst derives them.
-
-    n_jobs : int, default=None
-        Threads that share a sum over all rows, as in joblib, two at most: more would take longer.
-        They are used only where a sum has enough work to pay for them; the result is the same to
-        the last bit for every value.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
-        Coefficients, in the units of y.
-
-    intercept_ : float or ndarray of shape (n_outputs,)
-        Intercept.
-
+    {Attributes: coef_, intercept_}
     n_iter_ : int
         Steps taken.
-
     clipping_norm_ : float
         What a row's contribution to a step was clipped to; see `clipping_norm`.
-
     step_size_ : float
         Length of the steps; see `step_size`.
-
     coef_std_error_ : ndarray of the shape of `coef_`
         Standard errors, of sampling and privacy together; nan where there is no telling. This and
         the next three are there with ``inference=True`` only.
-
     intercept_std_error_ : float or ndarray of the shape of `intercept_`
         Standard error of the intercept.
-
     inference_quality_ : {"yes", "wide", "no"}
         Whether intervals cover as often as they say, at least as often, or can't be given. It can't
         tell of long errors of few rows; `summary` says of how few.
-
     inference_reasons_ : tuple of str
         Why the quality isn't "yes".
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -286,12 +201,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
     Several targets are clipped and released together: each costs noise, none costs a share of the
     budget.
 
-    References
-    ----------
-    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of the Royal Statistical
-       Society B. Corollary 3.3, on composition.
-    .. [2] Bun, Allez, Bouchaud and Potters (2016). Rotational invariant estimator for general noisy
-       matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.
+    {References: papers:whitened}
 
     Examples
     --------
@@ -352,32 +262,11 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         ----------
         X : array-like or sparse of shape (n_samples, n_features)
             Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
-        groups : array-like of shape (n_samples,), default=None
-            The person, household, ... of each row, as hashable ids. Then the guarantee is for one
-            group, with all its rows; the number of groups is public, and how many rows each has
-            isn't: it is what `delta` goes by, and what the sum over all rows is divided by in the
-            objective. Under "zero_out" a part of a group, such as one of its rows, has the
-            guarantee of ``privacy_report_.epsilon_at(delta, group_size=2)``. None: every row is a
-            record of its own.
-        public_weight : array-like of shape (n_samples,), default=None
-            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
-            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
-            the same bound whatever its weight is. Weights are taken as public, and aren't
-            published: they must not depend on the records, and stay in their places if a record
-            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
-            Without them all records count alike.
+        {y:regression, groups:whitened, public_weight}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
+        {Raises: BudgetExceededError}
         ValueError
             If a parameter or the input is invalid, or an id of a group is missing; no message
             quotes an entry of the data.
@@ -412,6 +301,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         return LOSSES["squared_error"]
 
 
+@shared_docs
 class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixin, _BaseWhitened):
     r"""Logistic regression by private whitening, the classifier that most people should use.
 
@@ -435,143 +325,46 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
     alpha : float, default=1e-4
         Strength of the L2 penalty; scikit-learn's LogisticRegression has
         ``C = 1 / (n_samples * alpha)``.
-
-    fit_intercept : bool, default=True
-        Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a
-        column equal to a third of `data_norm`.
-
-    classes : array-like, default=None
-        The class set. None reads it from y, which tells whether a rare class occurs; declare it
-        where that is not public. Labels outside it are refused, classes without a row are kept.
-
-    class_weight : dict, default=None
-        Public weights of the classes, by label; a class without one has 1. A record counts as many
-        times as its label says, and is cut to the same bound as all, so that the label stays
-        private. Weights that balance classes are ``1 / (n_classes * share)``, by shares that are
-        known or guessed without the data: "balanced" would read them, and is refused. None is 1
-        for all.
-
-    epsilon : float, default=1.0
-        Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
-
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less.
-
-    adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares: data sets in which one record is a null record that contributes
-        nothing, or in which one record is any other. The second needs about twice the noise.
-
-    moment_budget : float or "auto", default="auto"
-        Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian
-        differential privacy, that buys the second moment of the rows. "auto" is 0.1, and 0 above
-        2,000 columns, where the moment's eigenvectors would take longer than all the rest. With 0
-        rows aren't whitened, which is worse wherever columns are correlated or of uneven scale.
-
-    data_norm : float, default=1.0
-        Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, and not in
-        `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
-        probabilities of long rows are too sure. Take about the length of a typical row:
-        ``sqrt(0.2 * a + b)`` for `a` numbers in [-1, 1] and `b` one-hot coded columns, counted
-        before coding. Ten times too wide can cost everything.
-        `skdp.preprocessing.BoundsScaler` gives features public ranges.
-
+    {fit_intercept:classification, classes, class_weight, epsilon, delta, adjacency, moment_budget}
+    {data_norm:classification}
     max_iter : int or "auto", default="auto"
         Steps, each of which reads all rows once, besides three readings before them. All are taken.
         "auto" follows from the released moment and public numbers: 10, 20 or 40, fewer where noise
         is large, and 100 where no moment is bought.
-
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a step: the length of its slopes times that of the
         whitened row. "auto" follows from the released moment and public numbers.
-
     step_size : float or "auto", default="auto"
         Length of the steps in whitened coordinates. "auto" is the reciprocal of the largest
         curvature of the loss, 4 for two classes and 2 for more, with which steps don't diverge,
         over the geometric mean of `class_weight` where that is above 1 and there is noise.
-
     momentum : float or "auto", default="auto"
         Share of the last step, in [0, 1), that each step repeats. "auto" follows from the released
         moment and public numbers: none where noise is large.
-
     average : bool, default=True
         Whether to return the mean of the later iterates. It costs no privacy.
+    {rows_per_group, inference, n_jobs:whitened, ledger, random_state}
 
-    rows_per_group : float or "auto", default="auto"
-        Of fits with `groups`: how many rows of full length the rows of a group may come to in the
-        second moment, at least 1. Groups with more count as so many there; their steps see all
-        rows. "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
-
-    inference : bool, default=False
-        Whether to release what standard errors and confidence intervals need, too, within the same
-        budget: see `conf_int` and `summary`. For one target, or two classes. The coefficients then
-        come from other steps, for which `step_size`, `average` and, where there is one, `momentum`
-        must be as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32,
-        and at least 12. Intervals are for the model of rows clipped to `data_norm`: for one of rows
-        as they are, take a norm that hardly any row exceeds. `DPRidge` has none without
-        `target_bounds`. doc/theory/inference.rst derives them.
-
-    n_jobs : int, default=None
-        Threads that share a sum over all rows, as in joblib, two at most: more would take longer.
-        They are used only where a sum has enough work to pay for them; the result is the same to
-        the last bit for every value.
-
-    ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that a fit is charged to before its noise is drawn, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
-
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise, and fits with an equal seed share their
-        noise (so do the folds of a cross-validation, which clones the seed): their guarantees
-        don't add up. The report says that there was one.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted.
-
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Coefficients; one row if there are two classes.
-
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
-
+    {Attributes: classes_, coef_:classification, intercept_:classification}
     n_iter_ : int
         Steps taken.
-
     clipping_norm_ : float
         What a row's contribution to a step was clipped to; see `clipping_norm`.
-
     step_size_ : float
         Length of the steps; see `step_size`.
-
     momentum_ : float
         Share of the last step that each step repeated; see `momentum`.
-
     coef_std_error_ : ndarray of the shape of `coef_`
         Standard errors, of sampling and privacy together; nan where there is no telling. This and
         the next three are there with ``inference=True`` only.
-
     intercept_std_error_ : float or ndarray of the shape of `intercept_`
         Standard error of the intercept.
-
     inference_quality_ : {"yes", "wide", "no"}
         Whether intervals cover as often as they say, at least as often, or can't be given. It can't
         tell of long errors of few rows; `summary` says of how few.
-
     inference_reasons_ : tuple of str
         Why the quality isn't "yes".
-
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit.
-
-    n_features_in_ : int
-        Number of features seen in `fit`.
-
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string column names.
+    {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -590,12 +383,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
     The classes are clipped and released together: each costs noise, none costs a share of the
     budget.
 
-    References
-    ----------
-    .. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of the Royal Statistical
-       Society B. Corollary 3.3, on composition.
-    .. [2] Bun, Allez, Bouchaud and Potters (2016). Rotational invariant estimator for general noisy
-       matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.
+    {References: papers:whitened}
 
     Examples
     --------
@@ -665,32 +453,11 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         ----------
         X : array-like or sparse of shape (n_samples, n_features)
             Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
-        y : array-like of shape (n_samples,)
-            Labels of any type that can be sorted.
-        groups : array-like of shape (n_samples,), default=None
-            The person, household, ... of each row, as hashable ids. Then the guarantee is for one
-            group, with all its rows; the number of groups is public, and how many rows each has
-            isn't: it is what `delta` goes by, and what the sum over all rows is divided by in the
-            objective. Under "zero_out" a part of a group, such as one of its rows, has the
-            guarantee of ``privacy_report_.epsilon_at(delta, group_size=2)``. None: every row is a
-            record of its own.
-        public_weight : array-like of shape (n_samples,), default=None
-            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
-            weighted mean, so that ratios alone matter. What a record adds to a release is cut to
-            the same bound whatever its weight is. Weights are taken as public, and aren't
-            published: they must not depend on the records, and stay in their places if a record
-            changes. In a meta-estimator they need metadata routing, see ``set_fit_request``.
-            Without them all records count alike.
+        {y:classification, groups:whitened, public_weight}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {Returns: self}
 
-        Raises
-        ------
-        BudgetExceededError
-            If there is a ledger, and too little is left in it.
+        {Raises: BudgetExceededError}
         ValueError
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
             those declared, or if an id of a group is missing; no message quotes an entry of the

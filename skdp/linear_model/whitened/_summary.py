@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_real
+from skdp._docs import shared_docs
 from skdp.exceptions import NoIntervalError
 
 INFERRED = "coef_std_error_", "intercept_std_error_", "inference_quality_", "inference_reasons_"
@@ -29,6 +30,7 @@ def _infers(estimator):
     return True
 
 
+@shared_docs
 class InferenceMixin:
     """Standard errors of a linear model of one target or two classes."""
 
@@ -53,10 +55,7 @@ class InferenceMixin:
         intervals : ndarray of shape (n_features, 2)
             Low and high ends, in the units of `coef_`.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
+        {Raises: NotFittedError}
         AttributeError
             If `inference` is False.
         NoIntervalError
@@ -88,10 +87,7 @@ class InferenceMixin:
             Shows itself as text, and as a table in notebooks. Where ``inference_quality_`` is "no",
             errors and intervals are dashes, and the reason is below.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator isn't fitted.
+        {Raises: NotFittedError}
         AttributeError
             If `inference` is False.
         ValueError
