@@ -1,290 +1,445 @@
-"""Texts that public docstrings share: each is written once, and filled in where it is named."""
+r"""Texts that public docstrings share: each is written once, and filled in where it is named.
 
-import re
-import textwrap
+By the name of what is described and, where some have a text of their own, by theirs.
 
-# By the name of what is described and, where some have a text of their own, by theirs.
-TEXTS = {
-    "accountant": """accountant : {"pld", "rdp"}, default="pld"
+[accountant]
+accountant : {"pld", "rdp"}, default="pld"
     How the privacy of all releases is added up. Batches are full, so "pld" is a closed form, which
-    is exact; "rdp" uses Renyi differential privacy (for comparison; zero_out only).""",
-    "accountant:dpsgd": """accountant : {"pld", "rdp"}, default="pld"
+    is exact; "rdp" uses Renyi differential privacy (for comparison; zero_out only).
+
+[accountant:dpsgd]
+accountant : {"pld", "rdp"}, default="pld"
     How the privacy of many steps is added up: privacy loss distributions (tight) or Renyi
     differential privacy (for comparison; zero_out only). Without effect for
-    ``mechanism="laplace"``, where epsilons are added.""",
-    "adjacency": """adjacency : {"zero_out", "replace_one"}, default="zero_out"
+    ``mechanism="laplace"``, where epsilons are added.
+
+[adjacency]
+adjacency : {"zero_out", "replace_one"}, default="zero_out"
     What the guarantee compares: data sets in which one record is a null record that contributes
-    nothing, or in which one record is any other. The second needs about twice the noise.""",
-    "adjacency:score": """adjacency : {"zero_out", "replace_one"}, default="zero_out"
-    What the guarantee compares; see :func:`private_score`.""",
-    "average_every": """average_every : int, "auto" or None, default="auto"
+    nothing, or in which one record is any other. The second needs about twice the noise.
+
+[adjacency:score]
+adjacency : {"zero_out", "replace_one"}, default="zero_out"
+    What the guarantee compares; see :func:`private_score`.
+
+[average_every]
+average_every : int, "auto" or None, default="auto"
     Passes between averagings, at each of which the iterate is replaced by the mean of the iterates
     since the last. It costs no privacy. None averages nothing. "auto" averages the second half of
     the passes once, before the penalty is applied, so that what is 0 on average stays exactly 0;
     and adds nine steps of the intercept alone, the first and the last ones. Without privacy it
-    averages nothing.""",
-    "ax": """ax : matplotlib Axes, default=None
-    Where to draw; None makes a figure.""",
-    "batch_size": """batch_size : int or "auto", default="auto"
+    averages nothing.
+
+[ax]
+ax : matplotlib Axes, default=None
+    Where to draw; None makes a figure.
+
+[batch_size]
+batch_size : int or "auto", default="auto"
     Expected rows a step. "auto" is a function of n_samples, n_features and the parameters: a
     quarter of the square root of n_samples, at least 8, or more where small batches would cost
-    noise (for ``solver="dual"``).""",
-    "batch_size:dpsgd": """batch_size : int or "auto", default="auto"
+    noise (for ``solver="dual"``).
+
+[batch_size:dpsgd]
+batch_size : int or "auto", default="auto"
     Rows a step: expected for Gaussian noise, at most for Laplace noise. "auto" is a function of
     public numbers: half the square root of n_samples, at least 8, or as many as Gaussian noise asks
     for before it is amplified no further; with personal budgets records of a smaller epsilon have
-    larger batches.""",
-    "BudgetExceededError": """BudgetExceededError
-    If there is a ledger, and too little is left in it.""",
-    "class_weight": """class_weight : dict, default=None
+    larger batches.
+
+[BudgetExceededError]
+BudgetExceededError
+    If there is a ledger, and too little is left in it.
+
+[class_weight]
+class_weight : dict, default=None
     Public weights of the classes, by label; a class without one has 1. A record counts as many
     times as its label says, and is cut to the same bound as all, so that the label stays private.
     Weights that balance classes are ``1 / (n_classes * share)``, by shares that are known or
-    guessed without the data: "balanced" would read them, and is refused. None is 1 for all.""",
-    "classes": """classes : array-like, default=None
+    guessed without the data: "balanced" would read them, and is refused. None is 1 for all.
+
+[classes]
+classes : array-like, default=None
     The class set. None reads it from y, which tells whether a rare class occurs; declare it where
-    that is not public. Labels outside it are refused, classes without a row are kept.""",
-    "classes_": """classes_ : ndarray of shape (n_classes,)
-    Class labels, sorted.""",
-    "clipping_norm": """clipping_norm : float or "auto", default="auto"
+    that is not public. Labels outside it are refused, classes without a row are kept.
+
+[classes_]
+classes_ : ndarray of shape (n_classes,)
+    Class labels, sorted.
+
+[clipping_norm]
+clipping_norm : float or "auto", default="auto"
     Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the j-th
     entry of the gradient, with M the smoothness. "auto" follows from M, the sizes and the privacy
     parameters: little noise, little clipping. It gives the intercept a bound of its own, which
-    leaves the slopes of a rare class as they are.""",
-    "clipping_norm:dpscd": """clipping_norm : float or "auto", default="auto"
+    leaves the slopes of a rare class as they are.
+
+[clipping_norm:dpscd]
+clipping_norm : float or "auto", default="auto"
     Bound on what one row contributes to a release, in the units of its dual variable times its norm
     (for ``solver="primal"``: on the update of a coefficient times its column's norm bound). With a
     centre, "auto" lets all passes together take a dual variable through its range, or through 0.6
     of it where the noise is large. Without, it balances the noise that a fit adds to a prediction
-    against how far its rows can move it. Both are functions of n_samples and the parameters.""",
-    "clipping_norm_": """clipping_norm_ : float or None
+    against how far its rows can move it. Both are functions of n_samples and the parameters.
+
+[clipping_norm_]
+clipping_norm_ : float or None
     The factor C of the clipping bounds; None where it follows from smoothness constants that were
-    bought, and so isn't public.""",
-    "coef_": """coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
-    Coefficients, in the units of y.""",
-    "coef_:classification": """coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-    Coefficients; one row if there are two classes.""",
-    "data_norm": """data_norm : float, default=None
+    bought, and so isn't public.
+
+[coef_]
+coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+    Coefficients, in the units of y.
+
+[coef_:classification]
+coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    Coefficients; one row if there are two classes.
+
+[data_norm]
+data_norm : float, default=None
     Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, not in
     `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None scales
     no row: the guarantee doesn't need it. Where rows are known to be short, the bound lets
-    ``clipping_norm="auto"`` choose a smaller one.""",
-    "data_norm:classification": """data_norm : float, default=1.0
+    ``clipping_norm="auto"`` choose a smaller one.
+
+[data_norm:classification]
+data_norm : float, default=1.0
     Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, not in
     `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
     probabilities of long rows are too sure. Take a typical row's length: ``sqrt(0.2 * a + b)`` for
     `a` numbers in [-1, 1] and `b` one-hot coded columns, counted before coding. Ten times too wide
-    can cost everything. `skdp.preprocessing.BoundsScaler` gives features public ranges.""",
-    "data_norm:regression": """data_norm : float, default=1.0
+    can cost everything. `skdp.preprocessing.BoundsScaler` gives features public ranges.
+
+[data_norm:regression]
+data_norm : float, default=1.0
     Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, not in
     `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
     predictions for long rows are far off. Take a typical row's length: ``sqrt(0.2 * a + b)`` for
     `a` numbers in [-1, 1] and `b` one-hot coded columns, counted before coding. Ten times too wide
-    can cost everything. `skdp.preprocessing.BoundsScaler` gives features public ranges.""",
-    "delta": """delta : float, default=1e-5
-    Probability, in (0, 1), that the loss exceeds `epsilon`. Take ``0.1 / n_samples`` or less.""",
-    "delta:score": """delta : float, default=0.0
-    Probability, in [0, 1), that the loss may exceed `epsilon`.""",
-    "delta:short": """delta : float, default=1e-5
-    Probability, in (0, 1), that the loss may exceed `epsilon`.""",
-    "epsilon": """epsilon : float, default=1.0
-    Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.""",
-    "epsilon:score": """epsilon : float
-    Privacy loss, above 0. ``float("inf")`` adds no noise.""",
-    "estimator": """estimator : estimator
+    can cost everything. `skdp.preprocessing.BoundsScaler` gives features public ranges.
+
+[delta]
+delta : float, default=1e-5
+    Probability, in (0, 1), that the loss exceeds `epsilon`. Take ``0.1 / n_samples`` or less.
+
+[delta:score]
+delta : float, default=0.0
+    Probability, in [0, 1), that the loss may exceed `epsilon`.
+
+[delta:short]
+delta : float, default=1e-5
+    Probability, in (0, 1), that the loss may exceed `epsilon`.
+
+[epsilon]
+epsilon : float, default=1.0
+    Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
+
+[epsilon:score]
+epsilon : float
+    Privacy loss, above 0. ``float("inf")`` adds no noise.
+
+[estimator]
+estimator : estimator
     An estimator of skdp that protects rows, or a pipeline that ends in one and whose other steps
     learn nothing: :class:`~skdp.preprocessing.BoundsScaler`,
     :class:`~skdp.preprocessing.NormClipper`, :class:`~skdp.preprocessing.DPOneHotEncoder` with
     lists of all categories, :class:`~skdp.preprocessing.DPSimpleImputer` with
     ``strategy="constant"``, and ColumnTransformer of these with columns by names or places,
     FeatureUnion and Pipeline. Its epsilon, delta, adjacency, ledger and random_state are set by the
-    search: leave their defaults, which count as unset; any but the search's are an error.""",
-    "eta0": """eta0 : float or "auto", default="auto"
+    search: leave their defaults, which count as unset; any but the search's are an error.
+
+[eta0]
+eta0 : float or "auto", default="auto"
     First step size. "auto" balances the noise that a fit adds to the weights against how far its
     rows can move them; it is a function of the numbers of rows and columns and of the parameters.
     Steps too long to be stable are taken with momentum, which only "auto" does. In `partial_fit`,
     where nobody knows how many calls will follow, it falls with the number of calls. Ignored for
-    ``learning_rate="inv_alpha"``.""",
-    "feature_bounds": """feature_bounds : pair (low, high), default=None
+    ``learning_rate="inv_alpha"``.
+
+[feature_bounds]
+feature_bounds : pair (low, high), default=None
     Public range of the features, two numbers or two array-likes of shape (n_features,); values
     beyond it are moved to it in `fit`, and not in `predict`: where many are, predictions are far
     off. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a `data_norm`, which suits
-    features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their own.""",
-    "feature_bounds:dpscd": """feature_bounds : pair (low, high), default=None
+    features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their own.
+
+[feature_bounds:dpscd]
+feature_bounds : pair (low, high), default=None
     Public range of the features, two numbers or two array-likes of shape (n_features,), for
     ``solver="primal"`` only, which clips values to it after rows are clipped to `data_norm`. None
-    means ``(-data_norm, data_norm)``.""",
-    "feature_bounds:transformer": """feature_bounds : pair (low, high), default=(-1.0, 1.0)
+    means ``(-data_norm, data_norm)``.
+
+[feature_bounds:transformer]
+feature_bounds : pair (low, high), default=(-1.0, 1.0)
     Public range of the features: two numbers for all features, or two array-likes of shape
     (n_features,). Write them from what the features mean, never from the data. Ten times too wide
-    costs little, too narrow hides what is beyond.""",
-    "feature_names_in_": """feature_names_in_ : ndarray of shape (n_features,)
-    Names of the features, where X had string column names.""",
-    "figure_": """figure_ : matplotlib Figure
-    Figure of the axes.""",
-    "fit_intercept": """fit_intercept : bool, default=True
+    costs little, too narrow hides what is beyond.
+
+[feature_names_in_]
+feature_names_in_ : ndarray of shape (n_features,)
+    Names of the features, where X had string column names.
+
+[figure_]
+figure_ : matplotlib Figure
+    Figure of the axes.
+
+[fit_intercept]
+fit_intercept : bool, default=True
     Whether to fit an intercept. It is penalised like the rest, as the distance from the middle of
-    `target_bounds` (from 0 without them), through a column equal to a third of `data_norm`.""",
-    "fit_intercept:classification": """fit_intercept : bool, default=True
+    `target_bounds` (from 0 without them), through a column equal to a third of `data_norm`.
+
+[fit_intercept:classification]
+fit_intercept : bool, default=True
     Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a column
-    equal to a third of `data_norm`.""",
-    "fit_intercept:dpcd": """fit_intercept : bool, default=True
+    equal to a third of `data_norm`.
+
+[fit_intercept:dpcd]
+fit_intercept : bool, default=True
     Whether to fit an intercept. It is penalised like the rest, as the distance from the middle of
     `target_bounds` (from 0 without them), through a column equal to a third of `data_norm` (1 / 3
-    without it). `positive` and `coef_bounds` leave it free.""",
-    "group_size": """group_size : int
-    Number of records that may change together.""",
-    "groups": """groups : array-like of shape (n_samples,), default=None
-    See :func:`private_score`.""",
-    "groups:whitened": """groups : array-like of shape (n_samples,), default=None
+    without it). `positive` and `coef_bounds` leave it free.
+
+[group_size]
+group_size : int
+    Number of records that may change together.
+
+[groups]
+groups : array-like of shape (n_samples,), default=None
+    See :func:`private_score`.
+
+[groups:whitened]
+groups : array-like of shape (n_samples,), default=None
     The person, household, ... of each row, as hashable ids. Then the guarantee is for one group,
     with all its rows; the number of groups is public, and how many rows each has isn't: it is what
     `delta` goes by, and what the sum over all rows is divided by in the objective. Under "zero_out"
     a part of a group, such as one of its rows, has the guarantee of
-    ``privacy_report_.epsilon_at(delta, group_size=2)``. None: each row is a record.""",
-    "guarantee:transformer": """**Guarantee.** The fitted attributes are (`epsilon`,
+    ``privacy_report_.epsilon_at(delta, group_size=2)``. None: each row is a record.
+
+[guarantee:transformer]
+**Guarantee.** The fitted attributes are (`epsilon`,
 `delta`)-differentially private for one row under `adjacency`, for any data, whatever the other
 parameters. What is assumed public and what is not covered is listed in ``privacy_report_``. What
 `transform` gives for private rows is as private as these rows: give it to a private estimator,
-whose guarantee adds to this one.""",
-    "ImportError": """ImportError
-    If matplotlib is missing.""",
-    "inference": """inference : bool, default=False
+whose guarantee adds to this one.
+
+[ImportError]
+ImportError
+    If matplotlib is missing.
+
+[inference]
+inference : bool, default=False
     Whether to release what standard errors and confidence intervals need, too, within the same
     budget: see `conf_int` and `summary`. For one target, or two classes. The coefficients then come
     from other steps, for which `step_size`, `average` and, where there is one, `momentum` must be
     as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32, and at least
     12. Intervals are for the model of rows clipped to `data_norm`: for one of rows as they are,
     take a norm that hardly any row exceeds. `DPRidge` has none without `target_bounds`.
-    doc/theory/inference.rst derives them.""",
-    "intercept_": """intercept_ : float or ndarray of shape (n_outputs,)
-    Intercept.""",
-    "intercept_:classification": """intercept_ : ndarray of shape (1,) or (n_classes,)
-    Intercepts.""",
-    "l1_ratio": """l1_ratio : float, default=0.5
-    Share of the L1 penalty for ``penalty="elasticnet"``.""",
-    "ledger": """ledger : str, path or PrivacyLedger, default=None
+    doc/theory/inference.rst derives them.
+
+[intercept_]
+intercept_ : float or ndarray of shape (n_outputs,)
+    Intercept.
+
+[intercept_:classification]
+intercept_ : ndarray of shape (1,) or (n_classes,)
+    Intercepts.
+
+[l1_ratio]
+l1_ratio : float, default=0.5
+    Share of the L1 penalty for ``penalty="elasticnet"``.
+
+[ledger]
+ledger : str, path or PrivacyLedger, default=None
     Budget of the study that a fit is charged to before its noise is drawn, see
     :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-    ``SKDP_LEDGER`` names, and without it records nothing.""",
-    "ledger:score": """ledger : str, PathLike, PrivacyLedger or None, default=None
-    Where the release is charged; see :mod:`skdp.ledger`.""",
-    "ledger:search": """ledger : str, path or PrivacyLedger, default=None
+    ``SKDP_LEDGER`` names, and without it records nothing.
+
+[ledger:score]
+ledger : str, PathLike, PrivacyLedger or None, default=None
+    Where the release is charged; see :mod:`skdp.ledger`.
+
+[ledger:search]
+ledger : str, path or PrivacyLedger, default=None
     Budget of the study that the whole search is charged to, once, before any noise is drawn, see
     :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-    ``SKDP_LEDGER`` names, and without it records nothing.""",
-    "LedgerError": """LedgerError
-    If the file can't be used.""",
-    "LedgerError:score": """skdp.exceptions.LedgerError
-    If there is a ledger, and it doesn't take this release.""",
-    "mechanism": """mechanism : {"auto", "laplace", "gaussian"}, default="auto"
-    Noise; see :func:`private_score`.""",
-    "mechanism:dpsgd": """mechanism : {"gaussian", "laplace"}, default="gaussian"
+    ``SKDP_LEDGER`` names, and without it records nothing.
+
+[LedgerError]
+LedgerError
+    If the file can't be used.
+
+[LedgerError:score]
+skdp.exceptions.LedgerError
+    If there is a ledger, and it doesn't take this release.
+
+[mechanism]
+mechanism : {"auto", "laplace", "gaussian"}, default="auto"
+    Noise; see :func:`private_score`.
+
+[mechanism:dpsgd]
+mechanism : {"gaussian", "laplace"}, default="gaussian"
     "gaussian" draws Poisson batches and amplifies privacy by it. "laplace" gives the pure guarantee
     (delta = 0) of the paper: spherical noise on disjoint batches, drawn without looking at the
     data, so that a record takes part in one release a pass. Several passes share `epsilon`. It
-    allows personal budgets (see `fit`) and streams (`partial_fit`).""",
-    "method": """method : {"auto", "repeat", "compose"}, default="auto"
+    allows personal budgets (see `fit`) and streams (`partial_fit`).
+
+[method]
+method : {"auto", "repeat", "compose"}, default="auto"
     "repeat" fits and scores candidates drawn at random, a secret number of times, and publishes the
     best trial alone. "compose" fits every candidate once, each with a share of the budget, chooses
     by a noisy maximum, and has no score to publish; it needs a `scoring` that is a mean over rows.
-    "auto" is the one of less noise, by public numbers; the report has both.""",
-    "method:dpcd": """Algorithm 1 of [1]_: each step releases one coordinate of the gradient over
+    "auto" is the one of less noise, by public numbers; the report has both.
+
+[method:dpcd]
+Algorithm 1 of [1]_: each step releases one coordinate of the gradient over
 all rows, and takes a proximal step along it. The coordinates of a pass come in random order, where
 the paper draws each independently; privacy is the same. Coordinates whose features are small have
 small bounds, little noise and long steps, so features needn't be of one scale. The noise is that of
-the exact composition of Gaussian mechanisms.""",
-    "moment_budget": """moment_budget : float or "auto", default="auto"
+the exact composition of Gaussian mechanisms.
+
+[moment_budget]
+moment_budget : float or "auto", default="auto"
     Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian differential
     privacy, that buys the second moment of the rows. "auto" is 0.1, and 0 above 2,000 columns,
     where the moment's eigenvectors would take longer than all the rest. With 0 rows aren't
-    whitened, which is worse wherever columns are correlated or of uneven scale.""",
-    "n_features_in_": """n_features_in_ : int
-    Number of features seen in `fit`.""",
-    "n_iter_": """n_iter_ : int
-    Passes taken.""",
-    "n_jobs": """n_jobs : int, default=None
+    whitened, which is worse wherever columns are correlated or of uneven scale.
+
+[n_features_in_]
+n_features_in_ : int
+    Number of features seen in `fit`.
+
+[n_iter_]
+n_iter_ : int
+    Passes taken.
+
+[n_jobs]
+n_jobs : int, default=None
     Threads that share a step, as in joblib. They are used only where a step has enough work to pay
-    for them; the result is the same to the last bit for every value.""",
-    "n_jobs:whitened": """n_jobs : int, default=None
+    for them; the result is the same to the last bit for every value.
+
+[n_jobs:whitened]
+n_jobs : int, default=None
     Threads that share a sum over all rows, as in joblib, two at most: more would take longer. They
     are used only where a sum has enough work to pay for them; the result is the same to the last
-    bit for every value.""",
-    "noisy_dual": """noisy_dual : bool, default=False
+    bit for every value.
+
+[noisy_dual]
+noisy_dual : bool, default=False
     Whether the dual variable gets noise of its own, as in the paper's Algorithm 1, which makes the
     noise on the model sqrt(2) times larger. For comparison: the dual variable is not published here
-    either, and the guarantee is that of the fitted attributes alone.""",
-    "NotFittedError": """NotFittedError
-    If the estimator isn't fitted.""",
-    "papers:counts": """.. [1] Fichtenberger, Henzinger and Upadhyay (2023). Constant matters:
-   fine-grained error bound on differentially private continual observation. ICML. Section 1.1.""",
-    "papers:dpcd": """.. [1] Mangold, Bellet, Salmon and Tommasi (2022). Differentially private
+    either, and the guarantee is that of the fitted attributes alone.
+
+[NotFittedError]
+NotFittedError
+    If the estimator isn't fitted.
+
+[papers:counts]
+.. [1] Fichtenberger, Henzinger and Upadhyay (2023). Constant matters:
+   fine-grained error bound on differentially private continual observation. ICML. Section 1.1.
+
+[papers:dpcd]
+.. [1] Mangold, Bellet, Salmon and Tommasi (2022). Differentially private
    coordinate descent for composite empirical risk minimization. ICML. Algorithm 1, sections 5.1 and
-   5.2.""",
-    "papers:dpsgd": """.. [1] Song, Chaudhuri and Sarwate (2013). Stochastic gradient descent with
+   5.2.
+
+[papers:dpsgd]
+.. [1] Song, Chaudhuri and Sarwate (2013). Stochastic gradient descent with
    differentially private updates. GlobalSIP. Equations 5 and 6, theorem 1.
 .. [2] Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar and Zhang (2016). Deep learning with
-   differential privacy. CCS. Algorithm 1.""",
-    "papers:labels": """.. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression.
-   Technical note, section "Label differential privacy".""",
-    "papers:selection": """.. [1] Liu and Talwar (2019). Private selection from private candidates.
+   differential privacy. CCS. Algorithm 1.
+
+[papers:labels]
+.. [1] Yuan and Lazarsfeld. Weighted aggregate logistic regression.
+   Technical note, section "Label differential privacy".
+
+[papers:selection]
+.. [1] Liu and Talwar (2019). Private selection from private candidates.
    STOC.
 .. [2] Papernot and Steinke (2022). Hyperparameter tuning with Renyi differential privacy. ICLR.
-.. [3] Koskela, Redberg and Wang (2024). Privacy profiles for private selection. ICML.""",
-    "papers:whitened": """.. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of
+.. [3] Koskela, Redberg and Wang (2024). Privacy profiles for private selection. ICML.
+
+[papers:whitened]
+.. [1] Dong, Roth and Su (2022). Gaussian differential privacy. Journal of
    the Royal Statistical Society B. Corollary 3.3, on composition.
 .. [2] Bun, Allez, Bouchaud and Potters (2016). Rotational invariant estimator for general noisy
-   matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.""",
-    "params": """**params : dict
-    Refused: nothing else is planned for.""",
-    "penalty": """penalty : {"l2", "l1", "elasticnet"}, default="l2"
-    ``||w||^2 / 2``, ``||w||_1``, or ``l1_ratio`` of the second and the rest of the first.""",
-    "privacy_report_": """privacy_report_ : skdp.accountant.PrivacyReport
-    The guarantee of this fit.""",
-    "proximal": r"""proximal : float or "auto", default="auto"
+   matrices. IEEE Transactions on Information Theory. On shrinking eigenvalues.
+
+[params]
+**params : dict
+    Refused: nothing else is planned for.
+
+[penalty]
+penalty : {"l2", "l1", "elasticnet"}, default="l2"
+    ``||w||^2 / 2``, ``||w||_1``, or ``l1_ratio`` of the second and the rest of the first.
+
+[privacy_report_]
+privacy_report_ : skdp.accountant.PrivacyReport
+    The guarantee of this fit.
+
+[proximal]
+proximal : float or "auto", default="auto"
     Strength of a pull to a centre that follows the model as it is released (for ``solver="dual"``):
     the objective has :math:`\frac{\kappa}{2} \|w - \text{centre}\|^2` in addition, which damps
     noise and, as the centre moves, hardly the model. It costs no privacy. 0 is the paper's
     algorithm. "auto" is 0 for the squared loss and otherwise a function of n_samples, n_features
-    and the parameters. The intercept's pull is a public share of it, between a ninth and all.""",
-    "public_weight": """public_weight : array-like of shape (n_samples,), default=None
+    and the parameters. The intercept's pull is a public share of it, between a ninth and all.
+
+[public_weight]
+public_weight : array-like of shape (n_samples,), default=None
     How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the weighted
     mean, so that ratios alone matter. What a record adds to a release is cut to the same bound
     whatever its weight is. Weights are taken as public, and aren't published: they must not depend
     on the records, and stay in their places if a record changes. In a meta-estimator they need
-    metadata routing, see ``set_fit_request``. Without them all records count alike.""",
-    "random_state": """random_state : int, RandomState instance or None, default=None
+    metadata routing, see ``set_fit_request``. Without them all records count alike.
+
+[random_state]
+random_state : int, RandomState instance or None, default=None
     None draws all randomness from the operating system. A seed makes the fit reproducible, also for
     whoever learns it and subtracts the noise, and fits with an equal seed share their noise (so do
     the folds of a cross-validation, which clones the seed): their guarantees don't add up. The
-    report says that there was one.""",
-    "random_state:dpsgd": """random_state : int, RandomState instance or None, default=None
+    report says that there was one.
+
+[random_state:dpsgd]
+random_state : int, RandomState instance or None, default=None
     None draws all randomness from the operating system. A seed makes the fit reproducible, also for
     whoever learns it and subtracts the noise, and fits with an equal seed share their noise (so do
     the folds of a cross-validation, which clones the seed): their guarantees don't add up. The
-    report says that there was one. Each call of `partial_fit` has noise of its own.""",
-    "random_state:score": """random_state : int, RandomState instance or None, default=None
-    See :func:`private_score`.""",
-    "rows_per_group": """rows_per_group : float or "auto", default="auto"
+    report says that there was one. Each call of `partial_fit` has noise of its own.
+
+[random_state:score]
+random_state : int, RandomState instance or None, default=None
+    See :func:`private_score`.
+
+[rows_per_group]
+rows_per_group : float or "auto", default="auto"
     Of fits with `groups`: how many rows of full length the rows of a group may come to in the
     second moment, at least 1. Groups with more count as so many there; their steps see all rows.
-    "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.""",
-    "sample_epsilon": """sample_epsilon : array-like of shape (n_samples,), default=None
+    "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
+
+[sample_epsilon]
+sample_epsilon : array-like of shape (n_samples,), default=None
     For ``mechanism="laplace"``: the epsilon of each record, in (0, `epsilon`]. A batch's noise
     serves its most demanding member, so records of about the same epsilon share batches, and those
     with more noise take shorter steps; several passes share a record's epsilon. These numbers are
     taken as public: they must not depend on the records. In a meta-estimator it needs metadata
-    routing, see ``set_fit_request``. Without them every record has `epsilon`.""",
-    "sample_weight": """sample_weight : array-like of shape (n_samples,), default=None
-    Weights in the score.""",
-    "self": """self : object
-    The fitted estimator.""",
-    "shrinkage": """shrinkage : float or "auto", default="auto"
+    routing, see ``set_fit_request``. Without them every record has `epsilon`.
+
+[sample_weight]
+sample_weight : array-like of shape (n_samples,), default=None
+    Weights in the score.
+
+[self]
+self : object
+    The fitted estimator.
+
+[shrinkage]
+shrinkage : float or "auto", default="auto"
     Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which is
     there for the noise and comes on top of the penalty of the model. "auto" follows from the sizes
     and the privacy parameters; under an L1 penalty, and with ``average_every="auto"``, it also sets
-    to 0 what noise alone would explain. 0 without privacy.""",
-    "smoothness": """\
+    to 0 what noise alone would explain. 0 without privacy.
+
+[smoothness]
 smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
     Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1.
     "private" spends `smoothness_budget` on the means; "bounds" takes the largest square that
@@ -292,87 +447,156 @@ smoothness : {"private", "bounds"} or array-like of shape (n_features,), default
     an array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the features.
     With ``epsilon=inf`` the first two are the exact means. With an intercept "private" buys the
     features' means too, and trains on features less their means, which is the same model but for
-    the penalty on the intercept; M is then theirs.""",
-    "smoothness_budget": """smoothness_budget : float, default=0.1
+    the penalty on the intercept; M is then theirs.
+
+[smoothness_budget]
+smoothness_budget : float, default=0.1
     Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian differential
-    privacy, that ``smoothness="private"`` spends on it.""",
-    "solver": """solver : {"dual", "sequential", "primal"}, default="dual"
+    privacy, that ``smoothness="private"`` spends on it.
+
+[solver]
+solver : {"dual", "sequential", "primal"}, default="dual"
     The paper's Algorithm 1, or for comparison its two baselines, which need far more noise:
     "sequential" (Algorithm 3, updates see those before them in a batch) and "primal" (Algorithm 2,
     coordinates of the model; smooth losses only; `batch_size` then counts columns, "auto" being 1).
     Both are accounted without amplification by sampling, and every release has the pairwise
     sensitivity ``2 C sqrt(L (L + 1))`` with C the clipping norm and L the batch size, under either
-    adjacency. `n_jobs` has no work there.""",
-    "step_size": """step_size : float or "auto", default="auto"
-    Factor of the steps ``step_size / M_j``. "auto" is 1.""",
-    "step_size_": """step_size_ : float
-    The factor of the steps.""",
-    "stream": """Available for ``mechanism="laplace"``. All rows of a call form one batch, used
+    adjacency. `n_jobs` has no work there.
+
+[step_size]
+step_size : float or "auto", default="auto"
+    Factor of the steps ``step_size / M_j``. "auto" is 1.
+
+[step_size_]
+step_size_ : float
+    The factor of the steps.
+
+[stream]
+Available for ``mechanism="laplace"``. All rows of a call form one batch, used
 once. Records of different calls are different people's, so the guarantee of all calls together is
 that of the least private one: the report's epsilon doesn't grow. Showing a record to several calls
 breaks that: it has the sum of their epsilons. So does a call that is tried again from a copy (a
 checkpoint, a pickle): a ledger charges it once more, and without one nothing notices. What is kept
-between calls is made of releases. `fit` starts afresh, and so does the first call after it.""",
-    "target_bounds": """target_bounds : pair of floats (low, high), default=None
+between calls is made of releases. `fit` starts afresh, and so does the first call after it.
+
+[target_bounds]
+target_bounds : pair of floats (low, high), default=None
     Public range of y. Targets beyond it are moved to it, and training works on targets mapped to
     [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it is,
-    with a warning: private all the same, but good only if the targets are about that small.""",
-    "target_bounds:dpcd": """target_bounds : pair of floats (low, high), default=None
+    with a warning: private all the same, but good only if the targets are about that small.
+
+[target_bounds:dpcd]
+target_bounds : pair of floats (low, high), default=None
     Public range of y. Targets beyond it are moved to it, and training works on targets mapped to
     [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it is,
     with a warning: private all the same, but good only if the targets are about that small. The
-    objective is that of the targets in their own units either way.""",
-    "TypeError:display": """TypeError
-    If `ax` isn't axes of matplotlib.""",
-    "TypeError:score": """TypeError
-    If X or y is of a kind that can't be read, or an id can't be hashed.""",
-    "TypeError:transformer": """TypeError
-    If X is sparse.""",
-    "TypeError:unreadable": """TypeError
-    If X is of a kind that can't be read.""",
-    "ValueError": """ValueError
-    If a parameter or the input is invalid; no message quotes an entry of the data.""",
-    "ValueError:event": """ValueError
-    If a parameter is out of range.""",
-    "ValueError:labels": """ValueError
+    objective is that of the targets in their own units either way.
+
+[TypeError:display]
+TypeError
+    If `ax` isn't axes of matplotlib.
+
+[TypeError:score]
+TypeError
+    If X or y is of a kind that can't be read, or an id can't be hashed.
+
+[TypeError:transformer]
+TypeError
+    If X is sparse.
+
+[TypeError:unreadable]
+TypeError
+    If X is of a kind that can't be read.
+
+[ValueError]
+ValueError
+    If a parameter or the input is invalid; no message quotes an entry of the data.
+
+[ValueError:event]
+ValueError
+    If a parameter is out of range.
+
+[ValueError:labels]
+ValueError
     If a parameter or the input is invalid, if y has one class, or a class that isn't among those
-    declared; no message quotes an entry of the data.""",
-    "ValueError:numbers": """ValueError
-    If X has another number of features than in `fit`, or is no finite array of numbers.""",
-    "ValueError:score": """ValueError
+    declared; no message quotes an entry of the data.
+
+[ValueError:numbers]
+ValueError
+    If X has another number of features than in `fit`, or is no finite array of numbers.
+
+[ValueError:score]
+ValueError
     If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes an
-    entry of the data. If a group has several rows.""",
-    "ValueError:X": """ValueError
-    If X doesn't fit the estimator; no message quotes an entry of the data.""",
-    "ValueError:X_y": """ValueError
-    If X or y don't fit the estimator; no message quotes an entry of the data.""",
-    "X": """X : array-like of shape (n_samples, n_features)
-    Rows to predict.""",
-    "X:complete": """X : array-like of shape (n_samples, n_features)
-    Rows, without missing values.""",
-    "X:dask": """X : array-like or Dask collection of shape (n_samples, n_features)
-    Rows to predict.""",
-    "X:pipeline": """X : array-like of shape (n_samples, n_features)
-    Training rows, as the first step takes them.""",
-    "X:rows": """X : array-like of shape (n_samples, n_features)
-    Rows.""",
-    "X:scaled": """X : array-like or sparse of shape (n_samples, n_features)
-    Rows.""",
-    "X:score": """X : array-like of shape (n_samples, n_features)
-    Rows, as the estimator takes them.""",
-    "X:sparse": """X : array-like or sparse of shape (n_samples, n_features)
-    Rows to predict.""",
-    "X:training": """X : array-like or sparse of shape (n_samples, n_features)
-    Training rows, dense or CSR; float32 and float64 are used without a copy.""",
-    "y": """y : None
-    Ignored.""",
-    "y:classification": """y : array-like of shape (n_samples,)
-    Labels of any type that can be sorted.""",
-    "y:regression": """y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-    Targets.""",
-    "y:score": """y : array-like of shape (n_samples,)
-    Their labels, which must be among ``estimator.classes_``.""",
-}
+    entry of the data. If a group has several rows.
+
+[ValueError:X]
+ValueError
+    If X doesn't fit the estimator; no message quotes an entry of the data.
+
+[ValueError:X_y]
+ValueError
+    If X or y don't fit the estimator; no message quotes an entry of the data.
+
+[X]
+X : array-like of shape (n_samples, n_features)
+    Rows to predict.
+
+[X:complete]
+X : array-like of shape (n_samples, n_features)
+    Rows, without missing values.
+
+[X:dask]
+X : array-like or Dask collection of shape (n_samples, n_features)
+    Rows to predict.
+
+[X:pipeline]
+X : array-like of shape (n_samples, n_features)
+    Training rows, as the first step takes them.
+
+[X:rows]
+X : array-like of shape (n_samples, n_features)
+    Rows.
+
+[X:scaled]
+X : array-like or sparse of shape (n_samples, n_features)
+    Rows.
+
+[X:score]
+X : array-like of shape (n_samples, n_features)
+    Rows, as the estimator takes them.
+
+[X:sparse]
+X : array-like or sparse of shape (n_samples, n_features)
+    Rows to predict.
+
+[X:training]
+X : array-like or sparse of shape (n_samples, n_features)
+    Training rows, dense or CSR; float32 and float64 are used without a copy.
+
+[y]
+y : None
+    Ignored.
+
+[y:classification]
+y : array-like of shape (n_samples,)
+    Labels of any type that can be sorted.
+
+[y:regression]
+y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+    Targets.
+
+[y:score]
+y : array-like of shape (n_samples,)
+    Their labels, which must be among ``estimator.classes_``.
+"""
+
+import re
+import textwrap
+
+_TEXT = re.compile(r"^\[([\w:]+)\]\n(.+?)(?=\n\n\[|\n\Z)", re.MULTILINE | re.DOTALL)
+# Empty where docstrings are stripped.
+TEXTS = dict(_TEXT.findall(__doc__ or ""))
 _LINE = re.compile(r"^( *)\{(?:(\w+): )?([\w:]+(?:, [\w:]+)*)\}$", re.MULTILINE)
 
 

@@ -73,11 +73,7 @@ _LEARNS = {
         ("LogisticRegression LogisticRegressionCV", "a model of all rows", _LOGISTIC),
         ("SGDClassifier", "a model of all rows", "use skdp.linear_model.DPSGDClassifier"),
         ("SGDRegressor", "a model of all rows", "use skdp.linear_model.DPSGDRegressor"),
-        (
-            "LinearSVC SVC",
-            "a model of all rows",
-            _HINGE,
-        ),
+        ("LinearSVC SVC", "a model of all rows", _HINGE),
         ("LinearRegression Ridge RidgeCV", "a model of all rows", "use skdp.linear_model.DPRidge"),
         ("Lasso ElasticNet", "a model of all rows", _LASSO),
     )

@@ -22,13 +22,7 @@ from skdp.pipeline._budget import (
     share_ledger,
     sizes_of,
 )
-from skdp.pipeline._chain import (
-    PipelineOfFloats,
-    as_floats,
-    fit_chain,
-    pass_bounds,
-    refuse_further,
-)
+from skdp.pipeline._chain import PipelineOfFloats, as_floats, fit_chain, pass_bounds, refuse_further
 from skdp.pipeline._plan import PipelineBudget
 from skdp.pipeline._steps import (
     check_leaks,
