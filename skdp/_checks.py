@@ -179,7 +179,7 @@ def check_feature_bounds(feature_bounds, n_features):
     return low, high
 
 
-def check_finite(weights):
-    """Refuse to publish weights that overflowed; as released values they may be looked at."""
-    if not np.isfinite(weights).all():
+def check_finite(coefs):
+    """Refuse to publish coefficients that overflowed; as released values they may be looked at."""
+    if not np.isfinite(coefs).all():
         raise ValueError("The fit overflowed: scale the features and targets to moderate size.")

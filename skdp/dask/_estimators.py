@@ -101,11 +101,11 @@ class DaskWhitened:
 
             # 4. solve
             rules = RULES[self._loss(n_outputs).name]
-            weights, steps = solve_whitened(sums, plan=plan, rules=rules, stream=stream)
-        check_finite(weights)
+            coefs, steps = solve_whitened(sums, plan=plan, rules=rules, stream=stream)
+        check_finite(coefs)
 
         # 5. publish
-        self._publish(weights, plan.problem.bias, table)
+        self._publish(coefs, plan.problem.bias, table)
         not_covered = *plan.budget.not_covered, _NOT_COVERED
         self._set_report(plan, steps, stream, (_PARTITIONS,), not_covered=not_covered)
         return self
@@ -275,9 +275,9 @@ class DaskDPRidge(DaskWhitened, DPRidge):
             warn_user(NO_TARGET_BOUNDS)
         return table.n_targets or 1
 
-    def _publish(self, weights, bias, table):
+    def _publish(self, coefs, bias, table):
         of_nothing = np.zeros(1) if table.n_targets is None else np.zeros((1, 1))
-        self._set_weights(weights, bias, self._in_units(of_nothing)[1])
+        self._set_coefs(coefs, bias, self._in_units(of_nothing)[1])
 
 
 @shared_docs
@@ -352,8 +352,8 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
     def _encoded_class(self):
         return encode_labels(np.asarray(self.classes)[:1], self.classes)
 
-    def _publish(self, weights, bias, table):
-        self._set_weights(weights, bias, self._encoded_class()[0])
+    def _publish(self, coefs, bias, table):
+        self._set_coefs(coefs, bias, self._encoded_class()[0])
 
     def decision_function(self, X):
         """Compute decision values of rows in memory or in partitions. Rows are not clipped.

@@ -160,14 +160,14 @@ class LinearRegressorMixin(CaptionMixin):
         """Return what the report says of the targets' scale."""
         return (_UNIT_TARGETS,) if self.target_bounds is None and is_private(self) else ()
 
-    def _set_weights(self, weights, bias, units):
-        """Publish weights of shape (k, d) that were learnt from targets in units."""
-        check_finite(weights)
-        coef = units.half_width * weights[:, : self.n_features_in_]
+    def _set_coefs(self, coefs, bias, units):
+        """Publish coefficients of shape (k, d) that were learnt from targets in units."""
+        check_finite(coefs)
+        coef = units.half_width * coefs[:, : self.n_features_in_]
         self.coef_ = coef[0] if units.one_target else coef
         self.intercept_ = 0.0
         if self.fit_intercept:
-            intercept = units.midpoint + units.half_width * bias * weights[:, -1]
+            intercept = units.midpoint + units.half_width * bias * coefs[:, -1]
             self.intercept_ = float(intercept[0]) if units.one_target else intercept
 
     def __sklearn_tags__(self):
@@ -224,14 +224,14 @@ class LinearClassifierMixin(CaptionMixin):
         """Return X and y as scikit-learn's contract has them."""
         return validate_data(self, X, y, dtype=_FLOATS, **checks)
 
-    def _set_weights(self, weights, bias, classes):
-        """Publish weights of shape (k, d), the intercept's column last where there is one."""
-        check_finite(weights)
+    def _set_coefs(self, coefs, bias, classes):
+        """Publish coefficients of shape (k, d), the intercept's column last where there is one."""
+        check_finite(coefs)
         self.classes_ = classes
-        self.coef_ = weights[:, : self.n_features_in_].copy()
-        self.intercept_ = np.zeros(weights.shape[0])
+        self.coef_ = coefs[:, : self.n_features_in_].copy()
+        self.intercept_ = np.zeros(coefs.shape[0])
         if bias:
-            self.intercept_ = bias * weights[:, -1]
+            self.intercept_ = bias * coefs[:, -1]
 
     def _half_width(self):
         """Return what labels are divided by."""

@@ -121,7 +121,7 @@ def warning_of_the_data(patch):
 
 
 def coefficient_without_release(patch):
-    solve = DPSGDClassifier._set_weights
+    solve = DPSGDClassifier._set_coefs
 
     def publish(self, weights, *rest):
         solve(self, weights + 1e-9 * self._seen, *rest)
@@ -132,7 +132,7 @@ def coefficient_without_release(patch):
         return rows
 
     patch.setattr(DPSGDClassifier, "_seen", 0.0, raising=False)
-    patch.setattr(DPSGDClassifier, "_set_weights", publish)
+    patch.setattr(DPSGDClassifier, "_set_coefs", publish)
     patch.setattr("skdp.linear_model._base.clip_rows", clip_rows)
 
 

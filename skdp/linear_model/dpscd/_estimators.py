@@ -236,7 +236,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        self._set_weights(coefs, rows.bias, units)
+        self._set_coefs(coefs, rows.bias, units)
         self._set_report(plan, self._report(plan, stream, public_weight))
         return self
 
@@ -395,7 +395,7 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        self._set_weights(coefs, rows.bias, classes)
+        self._set_coefs(coefs, rows.bias, classes)
         self._set_report(plan, self._report(plan, stream, public_weight))
         return self
 

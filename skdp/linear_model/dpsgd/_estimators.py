@@ -193,7 +193,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
 
         # 5. publish
         report = self._report(plan, stream, public_weight, budgets_public(sample_epsilon))
-        self._set_weights(coefs, rows.bias, units)
+        self._set_coefs(coefs, rows.bias, units)
         self._set_report(plan, plan.n_passes, report)
         return self
 
@@ -234,7 +234,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         # 3. plan from public numbers, 4. solve and 5. publish
         also_public = weights_public(public_weight) + self._assumed()
         coefs = self._take_in(rows, targets, weights, units[:2], also_public)
-        self._set_weights(coefs, rows.bias, units)
+        self._set_coefs(coefs, rows.bias, units)
         return self
 
     def _loss(self, n_outputs):
@@ -413,7 +413,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
 
         # 5. publish
         report = self._report(plan, stream, public_weight, budgets_public(sample_epsilon))
-        self._set_weights(coefs, rows.bias, classes)
+        self._set_coefs(coefs, rows.bias, classes)
         self._set_report(plan, plan.n_passes, report)
         return self
 
@@ -460,7 +460,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
 
         # 3. plan from public numbers, 4. solve and 5. publish
         coefs = self._take_in(rows, targets, weights, (), also_public)
-        self._set_weights(coefs, rows.bias, classes)
+        self._set_coefs(coefs, rows.bias, classes)
         return self
 
     def _declared(self, classes, first):

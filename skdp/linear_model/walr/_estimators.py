@@ -285,7 +285,7 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
             weights, alpha, n_iter = self._solve(public, *consistent_means(aggregate))
 
         # 5. publish
-        self._set_weights(weights, aggregate.bias, aggregate.classes.copy())
+        self._set_coefs(weights, aggregate.bias, aggregate.classes.copy())
         self.alpha_, self.n_iter_ = alpha, n_iter
         self.aggregate_, self.privacy_report_ = aggregate, aggregate.report
         return self

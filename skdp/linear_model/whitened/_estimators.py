@@ -292,7 +292,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
-        self._set_weights(coefs, rows.bias, units)
+        self._set_coefs(coefs, rows.bias, units)
         self._set_errors(steps.errors, rows.bias, units.half_width)
         self._set_report(plan, steps, stream, weights_public(public_weight))
         return self
@@ -483,7 +483,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
-        self._set_weights(coefs, rows.bias, classes)
+        self._set_coefs(coefs, rows.bias, classes)
         self._set_errors(steps.errors, rows.bias, 1.0)
         self._set_report(plan, steps, stream, weights_public(public_weight))
         return self
