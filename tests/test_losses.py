@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from skdp._losses import LOSSES, DualLoss, Huber, Loss, Multinomial, SmoothLoss
 from skdp.inspection import duality_gap
-from skdp.linear_model import DPCDClassifier
+from skdp.linear_model import DPCDClassifier, DPSGDClassifier
 from tests._listed import PREDICTORS
 from tests._objectives import DUAL, EACH, EVERY, dual_range, labels
 
@@ -267,5 +267,7 @@ def test_nobody_asks_for_more_than_the_contract_and_all_of_it_is_asked_for(asked
     asked.clear()
     # Two classes and little noise.
     DPCDClassifier(epsilon=100.0, random_state=0).fit(X, y > 0)
+    # The radius of what an L1 penalty leaves.
+    DPSGDClassifier(penalty="l1", random_state=0).fit(X, y > 0)
     needed |= asked
     assert needed == members(DualLoss) | members(SmoothLoss)

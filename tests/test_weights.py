@@ -398,7 +398,7 @@ def test_aggregates_are_of_weighted_rows(mechanism, data):
         lambda: WALRClassifier(epsilon=2.0).fit_aggregate(X, read),
         lambda: walr_path(X, read, public_weight=counts[::-1]),
     ):
-        with pytest.raises(ValueError, match="weighted otherwise"):
+        with pytest.raises(ValueError, match="other scales or weights"):
             train()
     plain = label_aggregate(X, y, **options)
     assert not plain.weighted
@@ -510,7 +510,7 @@ def test_weights_of_a_sum_of_aggregates_are_those_of_each_over_their_mean(data):
     weights = np.concatenate([one / np.mean(one), two / np.mean(two)])
     model = WALRClassifier(**options).fit_aggregate(X, first + second, public_weight=weights)
     assert np.isfinite(model.coef_).all()
-    with pytest.raises(ValueError, match="weighted otherwise"):
+    with pytest.raises(ValueError, match="other scales or weights"):
         clone(model).fit_aggregate(X, first + second, public_weight=np.concatenate([one, two]))
 
 

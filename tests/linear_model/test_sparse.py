@@ -387,7 +387,7 @@ def test_scores_read_sparse_rows_and_audits_refuse_them(rng):
 )
 def test_a_matrix_of_very_many_columns_is_refused_with_the_remedy(model, rng):
     X = random_rows(rng, 40, 30_000, 0.001)
-    with pytest.raises(ValueError, match=r"take fewer|take moment_budget=0"):
+    with pytest.raises(ValueError, match=r"use fewer|take moment_budget=0"):
         model.fit(X, np.arange(40) % 2)
 
 
