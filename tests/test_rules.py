@@ -323,3 +323,13 @@ def test_the_report_names_its_unit_and_serves_groups(records):
     assert report.unit == "one row"
     assert "one row" in report.to_text()
     assert report.epsilon_at(1e-5) <= 1.0 < report.epsilon_at(1e-5, group_size=3)
+
+
+@pytest.mark.parametrize(
+    "model", [DPSGDClassifier(mechanism="none"), DPSCDClassifier(solver=None)], ids=str
+)
+def test_an_unknown_choice_is_named_without_validation_too(model):
+    X, y = np.eye(4), np.array([0, 1, 0, 1])
+    wrong = pytest.raises(ValueError, match=r"(mechanism|solver) must be one of")
+    with config_context(skip_parameter_validation=True), wrong:
+        model.fit(X, y)

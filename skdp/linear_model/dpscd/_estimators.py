@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._bounds import augmented_norm, bound_columns
-from skdp._checks import check_count
+from skdp._checks import check_count, check_word
 from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._losses import LOSSES
@@ -76,7 +76,8 @@ class _BaseDPSCD(SteppedEstimator):
         options = {"batch_size": self.batch_size, "clipping_norm": self.clipping_norm}
         if self.solver == "dual":
             options |= {"noisy_dual": self.noisy_dual, "proximal": self.proximal}
-        return PLANS[self.solver](problem, self._budget(), max_iter=max_iter, **options)
+        make = PLANS[check_word(self.solver, "solver", PLANS)]
+        return make(problem, self._budget(), max_iter=max_iter, **options)
 
     def _solve(self, plan, rows, targets, stream, weights):
         coins, noise = stream.spawn(2)

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from skdp._bounds import augmented_norm
-from skdp._checks import check_finite, check_sample_epsilon
+from skdp._checks import check_finite, check_sample_epsilon, check_word
 from skdp._estimator import is_private
 from skdp._penalties import make_penalty
 from skdp._random import random_name
@@ -102,7 +102,7 @@ class BaseDPSGD(SteppedEstimator):
         options = {"batch_size": self.batch_size, "clipping_norm": self.clipping_norm}
         if self.mechanism == "laplace":
             options["sample_epsilon"] = sample_epsilon
-        make = PLANS[self.mechanism]
+        make = PLANS[check_word(self.mechanism, "mechanism", PLANS)]
         return make(problem, self._budget(), self._steps(), max_iter=self.max_iter, **options)
 
     def _solve(self, plan, rows, targets, stream, weights, **changes):
