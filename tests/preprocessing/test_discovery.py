@@ -12,7 +12,7 @@ from skdp._plans._base import Budget
 from skdp._random import make_stream
 from skdp.accountant import ErasureEvent, PrivacyReport
 from skdp.accountant._divergences import gaussian_delta
-from skdp.preprocessing._plan import hiding_threshold, plan_counts
+from skdp.preprocessing._plan import hiding_threshold, plan_counts, plan_encoder
 from skdp.preprocessing._solver import release_counts
 
 ADJACENCIES = ("zero_out", "replace_one")
@@ -153,3 +153,10 @@ def test_what_is_published_of_single_records_is_as_rare_as_promised():
     )
     deviation = math.sqrt(n_runs * erasure * (1 - erasure))
     assert abs(shown - n_runs * erasure) < 6 * deviation
+
+
+def test_an_encoders_plan_accounts_for_what_its_threshold_may_give_away():
+    budget = Budget(1.0, 1e-5, "zero_out", "pld")
+    plan = plan_encoder(budget, n_rows=100, n_discovered=2, min_frequency=None)
+    assert plan.events[-1] == ErasureEvent(1e-3 * budget.delta)
+    assert len(plan.events) == 2
