@@ -47,8 +47,6 @@ NOT_COVERED = (
     "scores on private records, cross-validation's included: they carry no noise",
     "other fits on the same records: add them up with skdp.accountant.compose",
 )
-# Fields of a report that a budget has, too.
-_OF_BUDGET = ("epsilon", "delta", "adjacency", "accountant", "unit", "not_covered")
 _ACCOUNTANTS = ("pld", "rdp")
 # Share of a good prediction up to which errors count by their size, not only by their sign.
 _FOLLOWED = 0.15
@@ -192,10 +190,21 @@ class Plan:
         `also_public` is what this fit assumes public besides what its budget does, and `changes`
         are fields of the report that differ from the plan's.
         """
-        fields = {name: getattr(self.budget, name) for name in _OF_BUDGET}
-        fields |= {name: getattr(self, name) for name in ("events", "clipping", "notes")}
-        fields["assumed_public"] = self.budget.assumed_public + tuple(also_public)
-        return PrivacyReport(**fields | {"reproducible": reproducible} | changes)
+        budget = self.budget
+        fields = {
+            "epsilon": budget.epsilon,
+            "delta": budget.delta,
+            "adjacency": budget.adjacency,
+            "events": self.events,
+            "clipping": self.clipping,
+            "accountant": budget.accountant,
+            "unit": budget.unit,
+            "assumed_public": budget.assumed_public + tuple(also_public),
+            "not_covered": budget.not_covered,
+            "reproducible": reproducible,
+            "notes": self.notes,
+        }
+        return PrivacyReport(**fields | changes)
 
 
 def auto_batch_size(n_rows, *, noise_of_fit=0.0):

@@ -34,8 +34,13 @@ class Release:
         if self.noise == "counts":
             return DiscreteLaplaceMechanism(self.noise_multiplier)
         kind = GaussianMechanism if self.noise == "gaussian" else LaplaceMechanism
-        shared = ("noise_multiplier", "size", "n_records", "rounding_slack")
-        return kind(self.bound, **{name: getattr(self, name) for name in shared})
+        return kind(
+            contribution_bound=self.bound,
+            noise_multiplier=self.noise_multiplier,
+            size=self.size,
+            n_records=self.n_records,
+            rounding_slack=self.rounding_slack,
+        )
 
     @property
     def event(self):

@@ -1,14 +1,14 @@
 """Noisy sums of rows by label, as their holder hands them on."""
 
 import dataclasses
-import functools
 import json
 import math
 import operator
+from functools import partial, reduce
 
 import numpy as np
 
-from skdp._checks import check_count, check_flag, check_real
+from skdp._checks import check_count, check_fields, check_flag, check_real, check_within
 from skdp._docs import shared_docs
 from skdp._plans._base import CLASSES_READ
 from skdp._weights import WEIGHTS_STATED
@@ -20,6 +20,11 @@ _CLASSES_DECLARED = "the set of classes"
 _FEATURES_READ = "the largest row norm, which was read from X (set data_norm to declare a bound)"
 # How far sums of the same features may lie apart for rounding, relative to their sizes.
 SAME_SUMS = 1e-6
+_check_norm = partial(check_within, low=0.0, high=math.inf, ends="()")
+_check_bias = partial(check_within, low=0.0, high=math.inf, ends="[)")
+_check_positive = partial(check_within, low=0.0, high=math.inf, ends="(]")
+_check_not_negative = partial(check_within, low=0.0, high=math.inf)
+_check_delta = partial(check_within, low=0.0, high=1.0, ends="[)")
 _FLAGS = ("reproducible", "classes_read", "norm_read", "weighted")
 _ARRAYS = ("sums", "noise_cov", "part_sums")
 # Sums of other rows agree to so many digits by accident only.
@@ -158,12 +163,13 @@ class LabelAggregate:
     def __post_init__(self):
         for name in _ARRAYS:
             self._set(name, np.array(getattr(self, name), dtype=np.float64))
-        for name in ("data_norm", "bias", "epsilon", "delta", "noise_multiplier", "sensitivity"):
-            if name != "sensitivity" or self.sensitivity is not None:
-                self._set(name, check_real(getattr(self, name), name))
+        check_fields(self, n_rows=check_count, data_norm=_check_norm, bias=_check_bias)
+        check_fields(self, epsilon=_check_positive, delta=_check_delta)
+        check_fields(self, noise_multiplier=_check_not_negative)
+        if self.sensitivity is not None:
+            check_fields(self, sensitivity=_check_not_negative)
         for name in _FLAGS:
             self._set(name, check_flag(getattr(self, name), name))
-        self._set("n_rows", check_count(self.n_rows, "n_rows"))
         self._set("classes", np.array(self.classes))
         self._set("names", tuple(self.names))
         if self.feature_names is not None:
@@ -173,11 +179,6 @@ class LabelAggregate:
             self._check_noise()
 
     def _check_fields(self):
-        numbers = (self.bias, self.delta, self.noise_multiplier, self.sensitivity or 0.0)
-        if min(numbers) < 0.0 or math.isinf(self.data_norm + self.bias) or self.delta >= 1.0:
-            raise ValueError("numbers must not be negative, data_norm and bias finite, delta < 1.")
-        if min(self.epsilon, self.data_norm) <= 0.0:
-            raise ValueError("epsilon and data_norm must be positive.")
         if len(self.names) != 1:
             raise ValueError("names must be one, that of a release: sums are made by adding.")
         for name in ("names", "feature_names"):
@@ -357,7 +358,7 @@ class LabelAggregate:
     def _from_content(cls, content):
         if set(content) == {"parts"}:
             parts = [cls._from_content(part) for part in content["parts"]]
-            return functools.reduce(operator.add, parts)
+            return reduce(operator.add, parts)
         content["classes"] = np.array(content["classes"], dtype=content.pop("dtype"))
         content["epsilon"] = float(content["epsilon"])
         # Texts that name no mechanism were written when there was one.

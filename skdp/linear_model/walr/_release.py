@@ -112,8 +112,17 @@ def label_aggregate(
     """
     checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
     X, y, names = validate_arrays("label_aggregate", X, y, **checks)
-    common = fit_intercept, epsilon, delta, ledger, random_state
-    options = Options(*common, classes, mechanism, noise_shape, data_norm)
+    options = Options(
+        fit_intercept=fit_intercept,
+        classes=classes,
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=mechanism,
+        noise_shape=noise_shape,
+        data_norm=data_norm,
+        ledger=ledger,
+        random_state=random_state,
+    )
     account = resolve_account(ledger, "label_aggregate", options._asdict())
     return release_labels(X, y, names, options, account, public_weight)[1]
 

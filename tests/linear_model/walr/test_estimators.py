@@ -234,6 +234,16 @@ def test_other_json_is_refused(text):
     assert caught.value.__context__ is None
 
 
+NUMBERS_OF_AGGREGATES = (
+    "data_norm",
+    "bias",
+    "epsilon",
+    "delta",
+    "noise_multiplier",
+    "sensitivity",
+)
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -264,6 +274,11 @@ def test_other_json_is_refused(text):
         {"noise_multiplier": 3.7},
         {"sensitivity": "x"},
         {"sensitivity": -1.0},
+        {"data_norm": 0.0},
+        {"bias": INF},
+        {"epsilon": 0.0},
+        {"delta": 1.0},
+        *({name: np.nan} for name in NUMBERS_OF_AGGREGATES),
         {"reproducible": "no"},
     ],
     ids=str,
