@@ -289,7 +289,13 @@ def calibrate_classic(epsilon, delta):
     >>> round(calibrate_classic(1.0, 1e-5), 2)
     4.84
     """
-    epsilon = check_within(epsilon, "epsilon of the classic formula", 0.0, 1.0, "(]")
+    epsilon = check_real(epsilon, "epsilon")
+    if not 0.0 < epsilon <= 1.0:
+        raise ValueError(
+            f"epsilon must be in (0, 1] for the classic formula, got {epsilon!r}: its theorem says "
+            "nothing of larger ones, where it soon gives too little noise. Use calibrate, or "
+            "mechanism='analytic' in an estimator."
+        )
     delta = check_within(delta, "delta of the classic formula", 0.0, 0.05, "(]")
     return math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
 

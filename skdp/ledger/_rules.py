@@ -105,7 +105,8 @@ class Terms:
 def make_terms(*, epsilon, delta, adjacency, **fields):
     """Return the terms of a new budget after checking them; a ValueError says what is wrong."""
     check_within(epsilon, "epsilon", 0.0, math.inf, "()")
-    check_within(delta, "delta", 0.0, 1.0, "()")
+    if not 0.0 < delta < 1.0:
+        raise ValueError("delta must be in (0, 1): fits with Gaussian noise need one.")
     # Fits of labels are Gaussian, and erase nothing.
     erasure = 0.0 if adjacency == "replace_label" else gaussian_budget(epsilon, delta).erasure
     terms = Terms(epsilon=epsilon, delta=delta, erasure=erasure, adjacency=adjacency, **fields)

@@ -213,7 +213,10 @@ def _read_version(connection, path):
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if kind == APPLICATION_ID:
         if version > SCHEMA_VERSION:
-            raise LedgerError(f"{_quoted(path)} was made by a newer skdp: install a newer one.")
+            raise LedgerError(
+                f"{_quoted(path)} was made by a newer skdp (its schema is {version}, this one "
+                f"knows {SCHEMA_VERSION}): install a newer one."
+            )
         return version
     (n_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if kind or version or n_tables:
@@ -229,7 +232,10 @@ def _identity(path):
     except OSError as error:
         raise LedgerError(f"{_quoted(path)} can't be reached: {error.strerror}.") from error
     if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
-        raise LedgerError(f"{_quoted(path)} has several names (hard links): delete all but one.")
+        raise LedgerError(
+            f"{_quoted(path)} has several names (hard links): who opens it by different ones isn't "
+            "kept apart. Delete all but one."
+        )
     return found.st_dev, found.st_ino
 
 

@@ -528,3 +528,10 @@ def test_a_ledger_of_groups_says_what_a_part_of_one_has(tmp_path):
         report = ledger.report()
         assert any("group_size=2" in words for words in report.not_covered) == is_said
         assert report.epsilon_at(0.1, group_size=2) > 1.0
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0])
+def test_a_budget_of_no_delta_is_refused_with_a_reason(delta, tmp_path):
+    with pytest.raises(ValueError, match="fits with Gaussian noise need one"):
+        PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=delta)
+    assert not (tmp_path / "study").exists()
