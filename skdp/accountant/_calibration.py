@@ -16,7 +16,7 @@ _TOLERANCE, _COARSE_TOLERANCE = 1e-3, 1e-2
 # delta no noise is needed, and this much is returned.
 _SMALLEST_NOISE, _LARGEST_NOISE = 0.01, 1e9
 _MAX_TRIALS = 80
-# Of `largest_within`: where it gives up, the latter over its start; the least power that a cost is
+# Of `largest_within`: where it ends, the latter over its start; the least power that a cost is
 # taken for, the least cost, and the largest factor of a step.
 _SMALLEST_SPENT, _LARGEST_SPENT = 1e-12, 1e6
 _LEAST_POWER, _NOTHING, _FARTHEST = 0.2, 1e-9, 16.0
@@ -116,10 +116,10 @@ def largest_within(spent, start, *, enough):
                 power = max(math.log(share / last[1]) / math.log(x / last[0]), _LEAST_POWER)
             last = x, share
         factor = ((1.0 + enough) / 2.0 / max(share, _NOTHING)) ** (1.0 / power)
-        x *= min(max(factor, 1.0 / _FARTHEST), _FARTHEST)
+        x = min(x * min(max(factor, 1.0 / _FARTHEST), _FARTHEST), _LARGEST_SPENT * start)
         if not fits < x < exceeds:
             x = math.sqrt(fits * exceeds) if fits else exceeds / 2.0
-        if not fits < x < exceeds or not _SMALLEST_SPENT < x < _LARGEST_SPENT * start:
+        if not fits < x < exceeds or x < _SMALLEST_SPENT:
             break
     return fits or None
 

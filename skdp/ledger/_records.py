@@ -118,6 +118,7 @@ def keep_seed(file, dataset, hashed, where):
         )
     if any(_store.select(file, kept, dataset, hashed)):
         raise LedgerError(
-            f"a fit with this seed, and so the same noise, was charged to {where}: take no seed."
+            f"a fit with this seed, and so the same noise, was charged to {where}: take another "
+            "seed, or better none."
         )
     _store.insert(file, "seed", {"dataset": dataset, "hash": hashed})

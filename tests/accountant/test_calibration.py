@@ -366,7 +366,11 @@ def test_where_nothing_fits_the_search_ends_without_a_number(cost):
 
 @pytest.mark.parametrize(
     ("spent", "largest"),
-    [(lambda x: max(x - 3.0, 0.0) / 4.0, 7.0), (lambda x: 0.0 if x < 50.0 else x / 100.0, 100.0)],
+    [
+        (lambda x: max(x - 3.0, 0.0) / 4.0, 7.0),
+        (lambda x: 0.0 if x < 50.0 else x / 100.0, 100.0),
+        (lambda x: max(x - 1e5, 0.0) / 1e5, 2e5),
+    ],
 )
 def test_a_search_goes_on_from_a_cost_of_nothing(spent, largest):
     assert 0.9 * largest < largest_within(spent, 1.0, enough=0.98) <= largest
