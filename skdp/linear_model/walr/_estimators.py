@@ -30,7 +30,10 @@ _AUTO_BATCH = 256
 _MOST_ALPHAS = 10_000
 # A path is this many times the automatic strength long, to both sides.
 _AROUND = 1e3
-_LESS_PRIVATE = "the aggregate has a larger epsilon or delta than the estimator, and these count."
+_LESS_PRIVATE = (
+    "the aggregate has a larger epsilon or delta than the estimator: what counts is the "
+    "aggregate's, which privacy_report_ tells."
+)
 _STOPPED = "The solver took all max_iter={} iterations; raise max_iter or alpha."
 _AUTO_PASSES = {"lbfgs": 1000, "gd": 1000, "hybrid": 20}
 
