@@ -120,7 +120,7 @@ data_norm : float, default=1.0
 
 [delta]
 delta : float, default=1e-5
-    Probability, in (0, 1), that the loss exceeds `epsilon`. Take ``0.1 / n_samples`` or less.
+    Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or less.
 
 [delta:score]
 delta : float, default=0.0
