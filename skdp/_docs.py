@@ -120,7 +120,7 @@ data_norm : float, default=1.0
 
 [delta]
 delta : float, default=1e-5
-    Probability, in (0, 1), that the loss exceeds `epsilon`. Take ``0.1 / n_samples`` or less.
+    Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or less.
 
 [delta:score]
 delta : float, default=0.0
@@ -404,7 +404,8 @@ random_state : int, RandomState instance or None, default=None
     None draws all randomness from the operating system. A seed makes the fit reproducible, also for
     whoever learns it and subtracts the noise, and fits with an equal seed share their noise (so do
     the folds of a cross-validation, which clones the seed): their guarantees don't add up. The
-    report says that there was one. Each call of `partial_fit` has noise of its own.
+    report says that there was one. Within a stream each call of `partial_fit` has noise of its own;
+    streams of one seed share it.
 
 [random_state:score]
 random_state : int, RandomState instance or None, default=None

@@ -17,6 +17,7 @@ from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
 
 import skdp.linear_model.dpscd._estimators as dual_cd
+from skdp._plans._base import Plan
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDLasso,
@@ -333,3 +334,30 @@ def test_an_unknown_choice_is_named_without_validation_too(model):
     wrong = pytest.raises(ValueError, match=r"(mechanism|solver) must be one of")
     with config_context(skip_parameter_validation=True), wrong:
         model.fit(X, y)
+
+
+LINEAR = [
+    DPCDClassifier,
+    DPCDLasso,
+    DPLogisticRegression,
+    DPRidge,
+    DPSCDClassifier,
+    DPSCDRegressor,
+    DPSGDClassifier,
+    DPSGDRegressor,
+]
+
+
+@pytest.mark.parametrize("estimator", LINEAR)
+def test_there_are_no_coefficients_without_their_report(estimator, records, monkeypatch):
+    """Nor are there new ones beside the report of an earlier fit."""
+
+    def fail(self, **facts):
+        raise ValueError("no report")
+
+    fitted = estimator(epsilon=0.1).fit(*records)
+    coefs = fitted.coef_
+    monkeypatch.setattr(Plan, "report", fail)
+    with pytest.raises(ValueError, match="no report"):
+        fitted.fit(*records)
+    assert fitted.coef_ is coefs

@@ -105,9 +105,9 @@ class DaskWhitened:
         check_finite(coefs)
 
         # 5. publish
-        self._publish(coefs, plan.problem.bias, table)
         not_covered = *plan.budget.not_covered, _NOT_COVERED
         self._set_report(plan, steps, stream, (_PARTITIONS,), not_covered=not_covered)
+        self._publish(coefs, plan.problem.bias, table)
         return self
 
     def _reading(self):

@@ -115,6 +115,12 @@ def test_shared_texts_are_filled_in_where_they_are_named():
         shared_docs(type("Wrong", (), {"__doc__": "{unknown}"}))
 
 
+def test_delta_bounds_a_probability():
+    """The loss may exceed epsilon with less."""
+    texts = [text for name, text in TEXTS.items() if name.partition(":")[0] == "delta"]
+    assert all("that the loss may exceed `epsilon`" in text for text in texts)
+
+
 def test_every_shared_text_is_shared():
     root = Path(skdp.__file__).parent
     lines = "\n".join(path.read_text(encoding="utf-8") for path in root.rglob("*.py"))

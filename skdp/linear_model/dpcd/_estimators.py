@@ -320,10 +320,11 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
         coefs, clip = self._solve(plan, columns, bias, targets, stream, weights)
 
         # 5. publish
+        report = self._report(plan, stream, public_weight, clip=clip)
         self._set_coefs(coefs, bias, units)
         # Units may move a coefficient past the end of its interval by rounding.
         self.coef_ = np.clip(self.coef_, *self._coefficient_box(X.shape[1]))
-        self._set_report(plan, clip, self._report(plan, stream, public_weight, clip=clip))
+        self._set_report(plan, clip, report)
         return self
 
     def _loss(self, n_outputs):
@@ -606,8 +607,9 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
         coefs, clip = self._solve(plan, columns, bias, targets, stream, weights)
 
         # 5. publish
+        report = self._report(plan, stream, public_weight, clip=clip)
         self._set_coefs(coefs, bias, classes)
-        self._set_report(plan, clip, self._report(plan, stream, public_weight, clip=clip))
+        self._set_report(plan, clip, report)
         return self
 
     def _loss(self, n_outputs):

@@ -237,8 +237,9 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
+        report = self._report(plan, stream, public_weight)
         self._set_coefs(coefs, rows.bias, units)
-        self._set_report(plan, self._report(plan, stream, public_weight))
+        self._set_report(plan, report)
         return self
 
     def _loss(self, n_outputs):
@@ -396,8 +397,9 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
+        report = self._report(plan, stream, public_weight)
         self._set_coefs(coefs, rows.bias, classes)
-        self._set_report(plan, self._report(plan, stream, public_weight))
+        self._set_report(plan, report)
         return self
 
     def _loss(self, n_outputs):

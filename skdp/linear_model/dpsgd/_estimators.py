@@ -467,7 +467,8 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         """Return the classes of a stream, and whether a fit before it read them from y."""
         known = self.classes if first else self.classes_
         given = known if classes is None else classes
-        if known is not None and set(np.ravel(given).tolist()) != set(np.ravel(known).tolist()):
+        both = known is not None and classes is not None
+        if both and set(np.ravel(given).tolist()) != set(np.ravel(known).tolist()):
             raise ValueError("classes must be the same in every call of partial_fit.")
         if given is None and not hasattr(self, "classes_"):
             raise ValueError("classes must be given to the first call of partial_fit.")

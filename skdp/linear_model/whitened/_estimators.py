@@ -53,7 +53,6 @@ _CONSTRAINTS = {
     "inference": ["boolean"],
     "n_jobs": [Integral, None],
 }
-_SETTINGS = "moment_budget", "clipping_norm", "max_iter", "step_size", "momentum", "average"
 
 
 class _BaseWhitened(RowPrivateEstimator):
@@ -93,7 +92,16 @@ class _BaseWhitened(RowPrivateEstimator):
             bounded_targets=getattr(self, "target_bounds", ()) is not None,
         )
         make_plan = plan_inference if self.inference else plan_whitened
-        return make_plan(problem, budget, **{name: getattr(self, name) for name in _SETTINGS})
+        return make_plan(
+            problem,
+            budget,
+            moment_budget=self.moment_budget,
+            clipping_norm=self.clipping_norm,
+            max_iter=self.max_iter,
+            step_size=self.step_size,
+            momentum=self.momentum,
+            average=self.average,
+        )
 
     def _records(self, groups, X, weights):
         """Return the group of each row, or None, and how many records there are."""
@@ -126,12 +134,12 @@ class _BaseWhitened(RowPrivateEstimator):
         return coefs, steps
 
     def _set_report(self, plan, steps, stream, also_public=(), **facts):
+        """Publish the report, first of all: there are no coefficients without theirs."""
+        facts |= {"also_public": self._assumed() + also_public, "n_steps": steps.n_steps}
+        self.privacy_report_ = plan.report(reproducible=stream.reproducible, **facts)
         self.n_iter_ = steps.n_steps
         self.clipping_norm_ = float(steps.clip)
         self.step_size_ = steps.size
-        facts["also_public"] = self._assumed() + also_public
-        reproducible = stream.reproducible
-        self.privacy_report_ = plan.report(n_steps=self.n_iter_, reproducible=reproducible, **facts)
 
 
 @shared_docs
@@ -292,9 +300,9 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
+        self._set_report(plan, steps, stream, weights_public(public_weight))
         self._set_coefs(coefs, rows.bias, units)
         self._set_errors(steps.errors, rows.bias, units.half_width)
-        self._set_report(plan, steps, stream, weights_public(public_weight))
         return self
 
     def _loss(self, n_outputs):
@@ -483,9 +491,9 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
+        self._set_report(plan, steps, stream, weights_public(public_weight))
         self._set_coefs(coefs, rows.bias, classes)
         self._set_errors(steps.errors, rows.bias, 1.0)
-        self._set_report(plan, steps, stream, weights_public(public_weight))
         return self
 
     def _set_report(self, plan, steps, *args, **facts):

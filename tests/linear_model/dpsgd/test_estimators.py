@@ -690,6 +690,11 @@ def test_a_stream_learns_and_averages(cancer):
     assert spread[True] < 0.8 * spread[False]
 
 
+def test_a_missing_class_of_a_stream_is_named(cancer):
+    with pytest.raises(ValueError, match="'classes' parameter must not contain missing"):
+        DPSGDClassifier(mechanism="laplace", classes=[0.0, np.nan]).partial_fit(*cancer)
+
+
 def test_streams_need_the_same_classes_and_units(cancer):
     X, y = cancer
     with pytest.raises(ValueError, match="classes must be given"):
