@@ -250,7 +250,7 @@ def calibrate(
         return 0.0
     if arguments[0] == 0:
         raise ValueError(
-            "delta must be positive for Gaussian noise; mechanism='laplace' can do without."
+            "delta must be positive for Gaussian noise: what has mechanism='laplace' does without."
         )
     return _calibrate(epsilon, *arguments)
 

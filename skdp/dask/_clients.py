@@ -18,8 +18,9 @@ _FAILED_THERE = (
     "logs. Nothing was published."
 )
 _CANCELLED = (
-    "what workers held of the collection is gone ({}): keep what is persisted while a fit runs, of "
-    "a frame dask.dataframe.from_delayed(client.persist(frame.to_delayed(optimize_graph=False))). "
+    "what workers held of the collection is gone ({}): keep what is persisted while a fit runs; "
+    "persist a frame's partitions, as in "
+    "dask.dataframe.from_delayed(client.persist(frame.to_delayed(optimize_graph=False))). "
     "Nothing was published."
 )
 

@@ -179,7 +179,10 @@ class DaskWhitened:
 
 
 _OWN = {"client": [Client, None], "compute_chunk_sizes": ["boolean"], "verbose": ["verbose"]}
-_NO_CLASSES = "declare the class set, classes=[...]: reading it takes a pass and tells rare ones."
+_NO_CLASSES = (
+    "declare the class set, classes=[...]: reading it takes a pass, and tells whether a rare class "
+    "occurs."
+)
 _PARAMETERS = """
     client : distributed.Client, default=None
         Whose workers compute the sums. None takes the current client, and without any reads one

@@ -19,10 +19,12 @@ from skdp.preprocessing import BoundsScaler, NormClipper
 _NO_COLLECTION = "{} must be a Dask array or data frame, whose partitions are rows."
 _UNKNOWN = (
     "the number of rows in a partition of {0} is not known. It is public: have it computed by "
-    "compute_chunk_sizes=True, {0}.compute_chunk_sizes() or {0}.to_dask_array(lengths=True)."
+    "compute_chunk_sizes=True, of an array by {0}.compute_chunk_sizes(), or of a data frame by "
+    "{0}.to_dask_array(lengths=True)."
 )
 _OTHER_PARTS = (
-    "X and y have other numbers of rows in their partitions: take y.rechunk({0: X.chunks[0]})."
+    "X and y have other numbers of rows in their partitions; of arrays take "
+    "y.rechunk({0: X.chunks[0]})."
 )
 # They learn nothing, and are fitted to know the number of columns.
 _LEARN_NOTHING = (BoundsScaler, NormClipper)

@@ -191,5 +191,6 @@ def auto_nodes(n_rows, noise_std):
     The noise of a mean grows with the root of their number, and what rounding adds to a sample's
     standard deviation falls with it.
     """
-    wanted = (n_rows / noise_std**2) ** (1.0 / 3.0) if noise_std else math.inf
+    variance = noise_std**2
+    wanted = (n_rows / variance) ** (1.0 / 3.0) if variance else math.inf
     return round(np.clip(wanted, 3, 1024))

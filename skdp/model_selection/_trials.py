@@ -135,7 +135,8 @@ def _fit_and_count(model, plan, records, stream):
     """Return the sum of rows' scores in whole parts, and the fitted model."""
     try:
         model = _fit(model, plan, records, stream)
-        rows = row_scores(model, *records[2:])
+        held_out = records.X_validation, records.y_validation
+        rows = row_scores(model, *held_out, records.scoring, records.target_bounds)
     except Exception:
         return 0, None
     return int(np.rint(SCORE_PARTS * rows).astype(np.int64).sum()), model

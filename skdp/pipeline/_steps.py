@@ -221,7 +221,7 @@ def _steps_within(leaf):
     What it fitted it reports; without a report each of them was fitted by itself. All else has no
     steps.
     """
-    if not leaf.is_frozen or not hasattr(leaf.estimator, "steps"):
+    if not leaf.is_frozen or not isinstance(leaf.estimator, Pipeline):
         return []
     options = {"above": f"{leaf.path}{SEPARATOR}", "is_frozen": _report_of(leaf) is None}
     return [tree(name, step, fitted=True, **options) for name, step in leaf.estimator.steps]

@@ -168,8 +168,8 @@ class DPOneHotEncoder(PrivateTransformer):
         # 1. scikit-learn's contract
         X = self._read(X, reset=True)
         categories = check_categories(self.categories, X.shape[1])
-        self._n_last = int(self.handle_unknown == _INFREQUENT)
-        most = self.max_categories and self.max_categories - self._n_last
+        n_last = int(self.handle_unknown == _INFREQUENT)
+        most = None if self.max_categories is None else self.max_categories - n_last
 
         # 2. bound the data: a record is in one category of each column
         records = present_records(X)
@@ -189,6 +189,7 @@ class DPOneHotEncoder(PrivateTransformer):
                 categories[j], counts[j] = keep_largest(*released, most)
 
         # 5. publish
+        self._n_last = n_last
         self.categories_ = [as_array(listed) for listed in categories]
         self.category_counts_ = counts
         self.privacy_report_ = plan.report(reproducible=self.random_state is not None)

@@ -166,6 +166,14 @@ def test_levels_order_intervals(rng):
 
 
 @pytest.mark.parametrize("name", calls(epsilon=1.0))
+def test_noise_whose_square_is_too_small_for_a_number_is_none(name, rng):
+    X, y = binary_records(rng)
+    exact_one, found = (calls(epsilon=e)[name](X, y, random_state=0) for e in (math.inf, 1e3))
+    if isinstance(found, PrivateScore):
+        assert found.value == exact_one.value
+
+
+@pytest.mark.parametrize("name", calls(epsilon=1.0))
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0])
 def test_few_records_and_much_noise_give_values_within_their_range(name, epsilon, rng):
     for n in (1, 2, 9):

@@ -426,6 +426,27 @@ def test_allow_lets_through_what_is_frozen_and_the_report_says_so(rng):
         make_private_pipeline(inside, last, allow=names[:1]).fit(X, y)
 
 
+class OfSteps(TransformerMixin, BaseEstimator):
+    """Has a parameter that is called as those of pipelines are."""
+
+    def __init__(self, steps=3):
+        self.steps = steps
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X):
+        return X
+
+
+def test_allow_lets_through_what_has_steps_and_is_no_pipeline(rng):
+    X, y = rng.uniform(-1, 1, (60, 3)), np.arange(60) % 2
+    before, last = FrozenEstimator(OfSteps().fit(X)), DPLogisticRegression(classes=[0, 1])
+    model = make_private_pipeline(before, last, allow=("frozenestimator",)).fit(X, y)
+    assert "frozen OfSteps" in model.privacy_report_.not_covered[0]
+
+
 @pytest.mark.parametrize(
     "before",
     [

@@ -226,5 +226,15 @@ def test_where_unknown_values_go_is_settled_in_fit(frame):
         assert before.shape[1] == encoder.feature_bounds_[0].size
 
 
+def test_a_fit_that_is_refused_leaves_the_last_as_it_was(frame, tmp_path):
+    ledger = PrivacyLedger(tmp_path / "one.db", epsilon=1.0, delta=1e-5)
+    encoder = DPOneHotEncoder(ledger=ledger).fit(frame)
+    before = encoder.transform(frame)
+    with pytest.raises(BudgetExceededError):
+        encoder.set_params(handle_unknown="ignore").fit(frame)
+    np.testing.assert_array_equal(encoder.transform(frame), before)
+    assert before.shape[1] == encoder.feature_bounds_[0].size
+
+
 def test_there_is_no_list_of_infrequent_categories(frame):
     assert not hasattr(DPOneHotEncoder().fit(frame), "infrequent_categories_")
