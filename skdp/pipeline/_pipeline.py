@@ -29,6 +29,7 @@ from skdp.pipeline._steps import (
     n_public,
     passing_bounds,
     private_leaves,
+    reports_within,
     step_list,
     width_after,
 )
@@ -215,6 +216,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
         # 5. publish
         self.steps = steps
+        self._step_reports = reports_within(step_list(steps, fitted=True))
         assumed = self._assumed()  # of steps as they were fitted
         self.privacy_report_ = plan.joint_report(
             collect_events(steps, given, self.ledger),

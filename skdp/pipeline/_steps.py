@@ -218,13 +218,25 @@ def _report_of(leaf):
 def _steps_within(leaf):
     """Return the steps of a frozen private pipeline, which may not be those that it fitted.
 
-    What it fitted it reports; without a report each of them was fitted by itself. All else has no
-    steps.
+    What it fitted it reports. Without a report each of them was fitted by itself, and so was what
+    has another report than it left there. All else has no steps.
     """
     if not leaf.is_frozen or not isinstance(leaf.estimator, Pipeline):
         return []
-    options = {"above": f"{leaf.path}{SEPARATOR}", "is_frozen": _report_of(leaf) is None}
-    return [tree(name, step, fitted=True, **options) for name, step in leaf.estimator.steps]
+    reported = {id(report) for report in getattr(leaf.estimator, "_step_reports", ())}
+    options = {"above": f"{leaf.path}{SEPARATOR}", "fitted": True}
+    found = []
+    for name, estimator in leaf.estimator.steps:
+        left = reports_within([tree(name, estimator, **options)])
+        is_frozen = _report_of(leaf) is None or any(id(report) not in reported for report in left)
+        found.append(tree(name, estimator, is_frozen=is_frozen, **options))
+    return found
+
+
+def reports_within(steps):
+    """Return the reports of all leaves, as objects: a fit makes one of its own."""
+    found = map(_report_of, all_leaves(steps))
+    return tuple(report for report in found if report is not None)
 
 
 def find_leaks(steps):

@@ -677,3 +677,29 @@ def test_columns_of_the_same_name_keep_their_places():
     assert list(found.dtypes) == [np.dtype(float)] * 3
     np.testing.assert_array_equal(found.to_numpy(), frame.to_numpy())
     assert list(found.columns) == list(frame.columns)
+
+
+@pytest.mark.parametrize("how", ["swapped", "fitted again", "inside columns"])
+def test_what_was_fitted_after_a_frozen_pipeline_is_told(how, rng):
+    X, y = rng.uniform(-1, 1, (300, 2)), rng.integers(0, 2, 300)
+    first = DPStandardScaler(feature_bounds=(-1, 1))
+    if how == "inside columns":
+        first = make_column_transformer((first, [0]), ("passthrough", [1]))
+    inside = make_private_pipeline(first, DPStandardScaler(feature_bounds=(-9, 9)), epsilon=0.1)
+    inside.fit(X)
+    loud = DPStandardScaler(feature_bounds=(-1, 1), epsilon=50.0)
+    if how == "swapped":
+        inside.steps[0] = (inside.steps[0][0], loud.fit(X))
+    elif how == "fitted again":
+        inside.steps[0][1].set_params(epsilon=50.0).fit(X)
+    else:
+        columns = inside.steps[0][1]
+        name, _, chosen = columns.transformers_[0]
+        columns.transformers_[0] = (name, loud.fit(X[:, :1]), chosen)
+    copied = pickle.loads(pickle.dumps(inside))
+    for held in (inside, copied):
+        outer = make_private_pipeline(FrozenEstimator(held), DPLogisticRegression(classes=[0, 1]))
+        outer.fit(X, y)
+        told = " ".join(outer.privacy_report_.not_covered)
+        assert "(50, 1e-05)-DP" in told
+        assert "(0.1, 1e-05)-DP" in told
