@@ -90,8 +90,9 @@ def fit_file(path, n_rows, n_threads):
     seconds = seconds_of(lambda: model.fit(parts, labels))
     processor = time.process_time() - processor
     watcher.stop()
-    # Norms, the moment and lengths are a pass each.
-    n_passes = model.n_iter_ + 3
+    # Norms, the releases of the ball, weights in it, the moment and lengths are a pass each.
+    *of_ball, _, _ = model.privacy_report_.events
+    n_passes = model.n_iter_ + 4 + len(of_ball)
     reading = np.median([seconds_of(lambda: read_file(path)) for _ in range(5)])
     adding = np.median([seconds_of(add_up) for _ in range(5)])
     adding_processor = np.median([seconds_of(add_up, time.process_time) for _ in range(5)])

@@ -9,7 +9,8 @@ on the other.
 - "no privacy": our objective without noise, by scikit-learn; and with a penalty of 1e-6 in place of
   our default of 1e-4, but for several classes. "base rate": the shares of training labels, or the
   mean of targets, exactly known.
-- "whitened": `DPLogisticRegression` and `DPRidge` as they are by default.
+- "whitened": `DPLogisticRegression` and `DPRidge` by default but for the ball, which isn't learnt:
+  the norm of rows is known here. ball.py compares.
 - "DPSCD", "DPSGD", "DPCD": our other estimators as they are by default, with the log loss, or the
   squared loss with the L2 penalty.
 - "DPSGD, delta = 0": one pass of `DPSGDClassifier` and `DPSGDRegressor` with pure epsilon.
@@ -271,7 +272,11 @@ METHODS = {
         is_private=False,
     ),
     "base rate": Method(fit_base_rate, _DEFAULT, is_private=False),
-    "whitened": Method(_fits_ours(DPLogisticRegression, DPRidge), _DEFAULT, "tab:blue"),
+    "whitened": Method(
+        _fits_ours(DPLogisticRegression, DPRidge, {"ball_budget": 0}, {"ball_budget": 0}),
+        _DEFAULT,
+        "tab:blue",
+    ),
     "DPSCD": Method(
         _fits_ours(DPSCDClassifier, DPSCDRegressor, {"loss": "log_loss"}), _DEFAULT, "tab:orange"
     ),

@@ -61,17 +61,28 @@ class BoundedRows(NamedTuple):
         Constant of the intercept column, 0.0 if there is none.
     norm : ndarray of shape (n,)
         Norms of the certified rows.
+    weight : ndarray of shape (n,) or None
+        What rows of a learnt ball count: they are whole, and their norms times this are certified.
+    shift : ndarray of shape (d,) or None
+        What is still to be taken off each row, where rows are sparse.
     """
 
     X: np.ndarray
     scale: np.ndarray | None
     bias: float
     norm: np.ndarray
+    weight: np.ndarray | None = None
+    shift: np.ndarray | None = None
 
     @property
     def n_columns(self):
         """Number of columns, the intercept's included."""
         return self.X.shape[1] + (self.bias != 0.0)
+
+    @property
+    def stretch(self):
+        """By how much cancellation in sums makes rounding errors larger, relative to a row."""
+        return 1.0 if self.shift is None else stretch_of(self.shift, self.bias)
 
     def take(self, indices, out):
         """Write the chosen rows, scaled, without the intercept column, to `out` (float64)."""
@@ -91,6 +102,11 @@ class BoundedRows(NamedTuple):
         out[:, :n_features] = self.take(indices, np.empty((len(indices), n_features)))
         out[self.norm[indices] == 0.0] = 0.0
         return out
+
+
+def stretch_of(shift, length):
+    """Return by how much rounding errors grow if a shift is taken off sums of rows this long."""
+    return 1.0 + 2.0 * float(np.linalg.norm(shift)) / length if shift.any() else 1.0
 
 
 class BoundedColumns(NamedTuple):

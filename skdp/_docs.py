@@ -47,6 +47,26 @@ batch_size : int or "auto", default="auto"
     for before it is amplified no further; with personal budgets records of a smaller epsilon have
     larger batches.
 
+[ball_budget]
+ball_budget : float or "auto", default="auto"
+    Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), that learns the ball that
+    the rows lie in: a centre, a scale for each column, and a radius. `alpha` penalises the scaled
+    columns, as after a StandardScaler, and rows that lie beyond the radius count less. 0 switches
+    it off: rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to 0.4 where the records
+    are so few that there is no more than a radius about 0. What would be lost in noise is left out;
+    where that is a scale for each column (``scale_`` is one number then), columns of large numbers
+    drown others: bring them to like units, such as by `skdp.preprocessing.BoundsScaler`.
+
+[ball]
+center_ : ndarray of shape (n_features,)
+    What was learnt as the centre of the rows; 0 without an intercept. This and the next two are
+    there only if a ball was learnt.
+scale_ : ndarray of shape (n_features,)
+    What columns were divided by: about the size of most of their entries that aren't 0. Without
+    privacy, their standard deviation.
+radius_ : float
+    Rows ``(x - center_) / scale_`` that are longer count less, by this over their length.
+
 [BudgetExceededError]
 BudgetExceededError
     If there is a ledger, and too little is left in it.
@@ -117,6 +137,12 @@ data_norm : float, default=1.0
     predictions for long rows are far off. Take a typical row's length: ``sqrt(0.2 * a + b)`` for
     `a` numbers in [-1, 1] and `b` one-hot coded columns, counted before coding. Ten times too wide
     can cost everything. `skdp.preprocessing.BoundsScaler` gives features public ranges.
+
+[data_norm:whitened]
+data_norm : float or None, default=None
+    Public bound on the L2 norm of a row. None needs none: a ball that the rows lie in is learnt,
+    see `ball_budget`. A bound makes that cheaper, and where there is too much noise to learn
+    anything, it is what rows are clipped to in `fit` (not in `predict`).
 
 [delta]
 delta : float, default=1e-5

@@ -73,8 +73,8 @@ QUICK = {
     "DPSGD": {"batch_size": 4, "max_iter": 1, "average": False},
     "DPCD": {"max_iter": 1, "smoothness": "bounds"},
     "WALR": {"alpha": 0.1, "noise_shape": "spherical"},
-    "DPLogistic": {"max_iter": 1, "moment_budget": 0.0},
-    "DPRidge": {"max_iter": 1, "moment_budget": 0.0},
+    "DPLogistic": {"max_iter": 1, "moment_budget": 0.0, "ball_budget": 0, "data_norm": 1.0},
+    "DPRidge": {"max_iter": 1, "moment_budget": 0.0, "ball_budget": 0, "data_norm": 1.0},
 }
 ZEROS = np.zeros((3, 2)), np.array([0, 1, 0])
 
@@ -371,6 +371,10 @@ def test_default_canaries_are_at_the_bounds(estimator):
     if not is_classifier(model):
         y = np.array([1.0, 2.0])
         model.set_params(target_bounds=(-3.0, 9.0))
+    if "ball_budget" in model.get_params():
+        # Without a bound it is as long as the longest row.
+        assert np.linalg.norm(default_canaries(model, X, y).X) == 0.5
+        model.set_params(data_norm=1.0)
     one = default_canaries(model, X, y)
     assert one.X.shape == (1, 2)
     box = "feature_bounds" in model.get_params() and model.get_params()["data_norm"] is None

@@ -126,7 +126,8 @@ def test_no_parameter_buys_a_release_with_less_noise_where_validation_is_off():
             outcomes[model is not None] += 1
             if model is not None:
                 check_model(model, made, validated=False)
-                if math.isfinite(model.privacy_report_.epsilon):
+                report = model.privacy_report_
+                if report is not None and math.isfinite(report.epsilon):
                     check_neighbour(model, X, y, made)
 
     run()

@@ -18,6 +18,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 import skdp.linear_model.dpscd._estimators as dual_cd
 from skdp._plans._base import Plan
+from skdp._plans._release import Release
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDLasso,
@@ -66,24 +67,30 @@ def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
 
 @pytest.mark.parametrize("estimator", [DPLogisticRegression, DPRidge])
 @pytest.mark.parametrize("share", [0.0, 0.1])
-def test_the_plan_of_whitening_is_made_of_public_scalars(share, estimator, records, monkeypatch):
+@pytest.mark.parametrize("options", [{}, {"ball_budget": 0, "data_norm": 1.0}])
+def test_the_plan_of_whitening_is_made_of_public_scalars(
+    options, share, estimator, records, monkeypatch
+):
     import skdp.linear_model.whitened._estimators as module
 
     calls = []
 
     def spy(problem, budget, **arguments):
         calls.append({**vars(problem), **vars(budget), **arguments})
+        if (ball := calls[-1].pop("ball")) is not None:
+            calls[-1] |= {f"ball: {name}": value for name, value in vars(ball).items()}
         return original(problem, budget, **arguments)
 
     original = module.plan_whitened
     monkeypatch.setattr(module, "plan_whitened", spy)
     X, y = records
     for rows in (X, 1e5 * X[::-1] ** 3):
-        estimator(moment_budget=share).fit(rows, y)
+        estimator(moment_budget=share, **options).fit(rows, y)
     assert calls[0] == calls[1]
+    assert ("ball: reach" in calls[0]) == (not options)
     assert calls[0].pop("account") is None
     for value in calls[0].values():
-        assert isinstance(value, numbers.Number | str)
+        assert value is None or isinstance(value, numbers.Number | str | Release)
 
 
 @pytest.mark.parametrize("adjacency", ["replace_label", "replace-one"])

@@ -23,6 +23,7 @@ from skdp.exceptions import warn_user
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.linear_model._base import NO_TARGET_BOUNDS
+from skdp.linear_model.ball._solver import following, learn_ball, outside
 from skdp.linear_model.whitened._row_sums import block_rows
 from skdp.linear_model.whitened._solver import RULES, solve_whitened
 from skdp.linear_model.whitened._summary import INFERRED
@@ -51,6 +52,9 @@ class Reader:
 
     def certified_rows(self, X):
         return self.estimator._certified_rows(X)
+
+    def bounded_by(self, ball, X, is_null):
+        return self.estimator._bounded_by(ball, X, is_null)
 
     def targets(self, y):
         if is_regressor(self.estimator):
@@ -100,6 +104,7 @@ class DaskWhitened:
             stream = plan.start(self.random_state)
 
             # 4. solve
+            plan, ball = self._placed_parts(sums, plan, stream)
             rules = RULES[self._loss(n_outputs).name]
             coefs, steps = solve_whitened(sums, plan=plan, rules=rules, stream=stream)
         check_finite(coefs)
@@ -107,8 +112,22 @@ class DaskWhitened:
         # 5. publish
         not_covered = *plan.budget.not_covered, _NOT_COVERED
         self._set_report(plan, steps, stream, (_PARTITIONS,), not_covered=not_covered)
-        self._publish(coefs, plan.problem.bias, table)
+        self._set_ball(ball)
+        bias = plan.problem.bias
+        self._publish(outside(ball, coefs, bias), bias, table)
         return self
+
+    def _placed_parts(self, sums, plan, stream):
+        """Put rows in a ball that is learnt; return the plan that follows it, and the ball."""
+        if self.ball_budget == 0:
+            return plan, None
+        if plan.ball is None:
+            sums.place(None)
+            return plan, None
+        ball = learn_ball(sums, plan=plan.ball, stream=stream)
+        sums.place(ball)
+        bias = ball.radius * plan.problem.bias
+        return following(plan, ball, sums.stretch(ball.center / ball.scale, bias)), ball
 
     def _reading(self):
         """Return what workers get to know of this: neither a seed nor a ledger."""
@@ -239,7 +258,8 @@ class DaskDPRidge(DaskWhitened, DPRidge):
         delta=1e-5,
         adjacency="zero_out",
         moment_budget="auto",
-        data_norm=1.0,
+        data_norm=None,
+        ball_budget="auto",
         target_bounds=None,
         max_iter="auto",
         clipping_norm="auto",
@@ -260,6 +280,7 @@ class DaskDPRidge(DaskWhitened, DPRidge):
             adjacency=adjacency,
             moment_budget=moment_budget,
             data_norm=data_norm,
+            ball_budget=ball_budget,
             target_bounds=target_bounds,
             max_iter=max_iter,
             clipping_norm=clipping_norm,
@@ -311,7 +332,8 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
         delta=1e-5,
         adjacency="zero_out",
         moment_budget="auto",
-        data_norm=1.0,
+        data_norm=None,
+        ball_budget="auto",
         max_iter="auto",
         clipping_norm="auto",
         step_size="auto",
@@ -333,6 +355,7 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
             adjacency=adjacency,
             moment_budget=moment_budget,
             data_norm=data_norm,
+            ball_budget=ball_budget,
             max_iter=max_iter,
             clipping_norm=clipping_norm,
             step_size=step_size,

@@ -13,6 +13,8 @@ from skdp._sklearn import validate_arrays
 from skdp._sparse import canonical
 from skdp._threads import single_threaded_blas
 from skdp.dask._clients import RowsChangedError
+from skdp.linear_model.ball._solver import Ball
+from skdp.linear_model.ball._sums import BallSums, RowsInUnits, in_units
 from skdp.linear_model.walr._solver import PublicRows
 from skdp.linear_model.whitened._row_sums import RowSums
 
@@ -149,6 +151,10 @@ class Kept(NamedTuple):
     # Of the blocks of the rows; and of these and of the targets.
     digests: bytes
     digest: bytes
+    is_sparse: bool
+    # In whose units rows are, and what they count; see `skdp._bounds.BoundedRows`.
+    ball: Ball | None = None
+    weight: np.ndarray | None = None
     # Of mapped rows, see `RowSums.bound_slopes`.
     lengths: np.ndarray | None = None
 
@@ -159,7 +165,8 @@ def read_part(reader, stated, seal, X, y):
     An error would be logged by the worker together with what it was computing. The reader is what
     workers get to know of whoever asks: no seed, ledger or client. It has a `name` for messages,
     `checks_of_targets` (arguments of `sklearn.utils.check_X_y`), `block_rows(n_features)`,
-    `certified_rows(X)`, `targets(y)` of shape (m, k), `n_jobs`, and if there is one a `loss`.
+    `certified_rows(X)`, `targets(y)` of shape (m, k), `n_jobs`, and if there is one a `loss`; to
+    place parts in a ball, `bounded_by(ball, X, is_null)`.
     """
     if fault := stated.fault_of(X, y):
         return RejectedPartition(fault)
@@ -178,9 +185,9 @@ def read_part(reader, stated, seal, X, y):
         return RejectedPartition(str(error))
     of_targets = seal.of(np.ascontiguousarray(targets))
     digest = blake2b(b"".join([*digests, of_targets]), digest_size=len(of_targets)).digest()
-    norm = np.concatenate([rows.norm for rows in bounded])
-    of_bounds = _joined_scales(bounded), bounded[0].bias, norm
-    return Kept(targets, *of_bounds, seal, size, b"".join(digests), digest)
+    scale, norm = _joined("scale", bounded), np.concatenate([rows.norm for rows in bounded])
+    sealed = seal, size, b"".join(digests), digest, issparse(X)
+    return Kept(targets, scale, bounded[0].bias, norm, *sealed)
 
 
 def _null_records(null_rows, start, n_rows):
@@ -190,12 +197,38 @@ def _null_records(null_rows, start, n_rows):
     return null_records([row - start for row in null_rows if 0 <= row - start < n_rows])
 
 
-def _joined_scales(bounded):
-    """Return the clipping factors of all blocks, or None if no row of any is clipped."""
-    if all(rows.scale is None for rows in bounded):
+def _joined(name, bounded):
+    """Return the factors of rows of all blocks that have this name, or None if none has any."""
+    factors = [getattr(rows, name) for rows in bounded]
+    if all(found is None for found in factors):
         return None
-    scales = (np.ones(rows.norm.size) if rows.scale is None else rows.scale for rows in bounded)
-    return np.concatenate(list(scales))
+    pairs = zip(factors, bounded, strict=True)
+    return np.concatenate([np.ones(b.norm.size) if f is None else f for f, b in pairs])
+
+
+@np.errstate(all="ignore")
+def part_of_ball(reader, n_threads, X, kept, name, *args):
+    """Return what a method of `BallSums` makes of a part."""
+    how = {"n_jobs": n_threads, "size": kept.size}
+    with BallSums(_watched(X, kept), kept.norm == 0.0, **how).at_work() as sums:
+        return getattr(sums, name)(*args)
+
+
+def place_part(reader, n_threads, X, kept, ball):
+    """Return what is kept of a part whose rows are in a ball's units from now on.
+
+    Where the ball is None, they are clipped instead. Null records stay such.
+    """
+    X, is_null, bounded = _watched(X, kept), kept.norm == 0.0, []
+    size = X.shape[0] if issparse(X) else kept.size
+    with null_records([]):
+        for start in range(0, X.shape[0], size):
+            block = slice(start, min(start + size, X.shape[0]))
+            rows = reader.bounded_by(ball, X[block], is_null[block])
+            bounded.append(rows._replace(X=None))
+    of_rows = {"norm": np.concatenate([rows.norm for rows in bounded]), "bias": bounded[0].bias}
+    factors = {name: _joined(name, bounded) for name in ("scale", "weight")}
+    return kept._replace(ball=ball, **of_rows, **factors)
 
 
 def measure_part(reader, n_threads, X, kept, A, bound):
@@ -236,9 +269,20 @@ def _sums(reader, n_threads, X, kept):
 
 
 def _rows(X, kept):
-    """Return the rows of a part with what bounds them, compared with those it was made for."""
-    X = kept.seal.watched(_as_floats(X), kept.size, kept.digests)
-    return BoundedRows(X, kept.scale, kept.bias, kept.norm)
+    """Return the rows of a part, in the units of their ball if there is one, and their bounds."""
+    X, shift = _watched(X, kept), None
+    if kept.ball is not None:
+        is_void = kept.norm == 0.0
+        if issparse(X):
+            X, shift = in_units(X, kept.ball, is_void)
+        else:
+            X = RowsInUnits(X, kept.ball, is_void)
+    return BoundedRows(X, kept.scale, kept.bias, kept.norm, kept.weight, shift)
+
+
+def _watched(X, kept):
+    """Return the rows of a part, compared with those that something was kept of."""
+    return kept.seal.watched(_as_floats(X), kept.size, kept.digests)
 
 
 def _names(X):

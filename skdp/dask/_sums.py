@@ -12,7 +12,7 @@ import numpy as np
 from distributed import get_worker
 from joblib import effective_n_jobs
 
-from skdp._bounds import present_records
+from skdp._bounds import present_records, stretch_of
 from skdp._random import random_name
 from skdp._sklearn import as_configured_here
 from skdp._threads import map_in_order, single_threaded_blas, sum_in_order
@@ -24,8 +24,10 @@ from skdp.dask._parts import (
     measure_part,
     part_by_label,
     part_moment,
+    part_of_ball,
     part_of_rows,
     part_slopes,
+    place_part,
     read_part,
 )
 
@@ -36,7 +38,7 @@ _MOST_GATHERED, _BRANCHES = 64, 16
 
 
 class PartedSums:
-    """What `solve_whitened` asks of rows, summed over parts.
+    """What `learn_ball` and `solve_whitened` ask of rows, summed over parts.
 
     The sum of a part is on the grid of the mechanism that will release the whole. So parts may be
     added in any order, and a part that was computed twice counts as it did before. Without noise
@@ -44,8 +46,9 @@ class PartedSums:
     every pass over the rows; for the reader see `read_part`.
 
     Subclasses have `read`, which keeps what is kept of all parts (a ValueError that quotes no entry
-    if one can't be used), `_measure`, which keeps lengths of mapped rows, too, and `_sums`, which
-    gives sums that add up to the whole: in the order of parts where they aren't exact.
+    if one can't be used) and tells by `_is_sparse` whether the rows of any are sparse, `_keep`,
+    which keeps what a function makes of that and the rows, and `_sums`, which gives sums that add
+    up to the whole: in the order of parts where they aren't exact.
     """
 
     def __init__(self, table, reader, on_pass):
@@ -56,6 +59,40 @@ class PartedSums:
         sizes = zip(table.sizes, null_rows, strict=True)
         self._stated = [PartitionSpec(size, *shape, null) for size, null in sizes]
 
+    def counts(self, *args):
+        """See `BallSums.counts`."""
+        return self._of_ball("counts", *args)
+
+    def counts_by_column(self, *args):
+        """See `BallSums.counts_by_column`."""
+        return self._of_ball("counts_by_column", *args)
+
+    def moved(self, *args):
+        """See `BallSums.moved`."""
+        return self._of_ball("moved", *args)
+
+    def squares(self, *args):
+        """See `BallSums.squares`."""
+        return self._of_ball("squares", *args)
+
+    def longest(self, *args):
+        """See `BallSums.longest`."""
+        found = max(self._sums("ball", part_of_ball, ("longest", *args), is_exact=False))
+        self._on_pass()
+        return found
+
+    def stretch(self, shift, length):
+        """See `BallSums.stretch`."""
+        return stretch_of(shift, length) if self._is_sparse else 1.0
+
+    def _of_ball(self, name, *args):
+        return self._total("ball", part_of_ball, name, *args, grid=args[-1].grid)
+
+    def place(self, ball):
+        """Have rows put into the units of a ball from now on, or clipped where it is None."""
+        self._keep("place", place_part, ball)
+        self._on_pass()
+
     def moment(self, mechanism):
         """See `RowSums.moment`."""
         return self._total("moment", part_moment, mechanism, grid=mechanism.grid)
@@ -63,7 +100,7 @@ class PartedSums:
     def bound_slopes(self, A, bound):
         """See `RowSums.bound_slopes`."""
         self._A, self._bound = A, bound
-        self._measure()
+        self._keep("measure", measure_part, A, bound)
         self._on_pass()
 
     def slopes(self, w, mechanism):
@@ -100,6 +137,7 @@ class LocalSums(PartedSums):
 
     def read(self):
         self._kept = self._stored(self._read())
+        self._is_sparse = any(kept.is_sparse for kept in self._kept)
         self._on_pass()
 
     def _read(self):
@@ -113,8 +151,8 @@ class LocalSums(PartedSums):
             _refuse_if_any([kept])
             yield kept
 
-    def _measure(self):
-        self._kept = self._stored(self._each(measure_part, (self._A, self._bound)))
+    def _keep(self, name, function, *args):
+        self._kept = self._stored(self._each(function, args))
 
     def _sums(self, name, function, args, is_exact):
         return self._each(function, args)
@@ -182,20 +220,21 @@ class ClusterSums(PartedSums):
         parts = zip(self._stated, repeat(self._seal), self._rows, self._table.targets, strict=False)
         self._kept = self._submit("read", [(read_part, self._reader, *part) for part in parts])
         # A part that is read again, targets included, is to be what it was.
-        self._digests = self._gather(self._submit("check", [(_verdict, k) for k in self._kept]))
-        _refuse_if_any(self._digests)
+        self._seen = self._gather(self._submit("check", [(_verdict, k) for k in self._kept]))
+        _refuse_if_any(self._seen)
+        self._is_sparse = any(is_sparse for _, is_sparse in self._seen)
         self._on_pass()
 
-    def _measure(self):
-        parts = zip(self._rows, self._kept, self._digests, strict=True)
-        tasks = [(_measure_part, self._reader, *part, self._A, self._bound) for part in parts]
+    def _keep(self, name, function, *args):
+        parts = zip(self._rows, self._kept, self._seen, strict=True)
+        tasks = [(_keep_part, function, self._reader, *part, *args) for part in parts]
         # An error is seen when they are asked for.
-        self._kept = self._submit("measure", tasks)
+        self._kept = self._submit(name, tasks)
 
     def _sums(self, name, function, args, is_exact):
         tasks, workers, places = [], [], []
         for worker, held in self._places():
-            kinds = self._rows, self._kept, self._digests
+            kinds = self._rows, self._kept, self._seen
             parts = ([kind[place] for place in held] for kind in kinds)
             tasks.append((_sum_parts, function, self._reader, is_exact, *parts, args))
             workers.append(worker)
@@ -232,7 +271,8 @@ class ClusterSums(PartedSums):
 
 
 def _verdict(kept):
-    return kept if isinstance(kept, RejectedPartition) else kept.digest
+    """Return why a part can't be used, or what it was: its digest, and whether it is sparse."""
+    return kept if isinstance(kept, RejectedPartition) else (kept.digest, kept.is_sparse)
 
 
 def _refuse_if_any(kept):
@@ -241,23 +281,23 @@ def _refuse_if_any(kept):
             raise ValueError(part.message)
 
 
-def _measure_part(reader, X, kept, digest, A, bound):
-    _check(kept, digest)
-    return measure_part(reader, _n_threads(reader), X, kept, A, bound)
+def _keep_part(function, reader, X, kept, seen, *args):
+    _check(kept, seen)
+    return function(reader, _n_threads(reader), X, kept, *args)
 
 
-def _sum_parts(function, reader, is_exact, rows, kept, digests, args):
+def _sum_parts(function, reader, is_exact, rows, kept, seen, args):
     """Return the sum over parts, alone in a list, or without a grid all sums."""
     sums, n_threads = [], _n_threads(reader)
-    for X, k, seen in zip(rows, kept, digests, strict=True):
-        _check(k, seen)
+    for X, k, first in zip(rows, kept, seen, strict=True):
+        _check(k, first)
         sums.append(function(reader, n_threads, X, k, *args))
     return _added([sums]) if is_exact else sums
 
 
-def _check(kept, digest):
+def _check(kept, seen):
     """Refuse what is kept of a part if that was read again, and is another."""
-    if _verdict(kept) != digest:
+    if _verdict(kept) != seen:
         raise RowsChangedError
 
 

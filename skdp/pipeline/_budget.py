@@ -141,7 +141,8 @@ def plan_steps(budget, shares, steps, width, sizes):
             if leaf.is_frozen or not isinstance(leaf.estimator, RecordPrivateEstimator):
                 continue
             n_features = n_columns or declared_width(leaf.estimator) or stand_in or 1
-            releases = releases_of(leaf.estimator, budget.adjacency, n_rows, n_features, n_outputs)
+            estimator = leaf.estimator if leaf is steps[0] else _with_norm(leaf.estimator)
+            releases = releases_of(estimator, budget.adjacency, n_rows, n_features, n_outputs)
             if releases(budget.epsilon, budget.delta):
                 # Nothing that is released comes before the first step.
                 is_exact = leaf is steps[0] and n_columns is not None
@@ -151,6 +152,16 @@ def plan_steps(budget, shares, steps, width, sizes):
     if len(leaves) == 1:
         budget = dataclasses.replace(budget, accountant=leaves[0].estimator.accountant)
     return plan_pipeline(budget, private_steps, resolve_shares(shares, leaves), n_rows=n_rows)
+
+
+def _with_norm(step):
+    """Return a step with a norm where it needs one, which a step before may promise later.
+
+    What is released costs the same, whatever the norm is.
+    """
+    if getattr(step, "ball_budget", None) == 0 and step.data_norm is None:
+        return clone(step).set_params(data_norm=1.0)
+    return step
 
 
 def releases_of(step, adjacency, n_rows, n_features, n_outputs):

@@ -73,6 +73,12 @@ def in_parts(X, y, size=700):
     return arrays[0], arrays[1].rechunk({axis: -1 for axis in range(1, y.ndim)})
 
 
+def passes_of(fitted):
+    """Return how often all rows were read: before, for the ball, for the moment, and in steps."""
+    *of_ball, _, _ = fitted.privacy_report_.events
+    return 3 + (len(of_ball) + 1 if of_ball else 0) + fitted.n_iter_
+
+
 def weights(fitted):
     return np.append(np.ravel(fitted.coef_), fitted.intercept_)
 
@@ -179,7 +185,7 @@ def test_parts_are_computed_with_nothing_of_others(data):
     X, y = in_parts(data[0], data[1][:, 0], 300)
     meta = {"dtype": float, "meta": np.empty((0, D))}
     model = DaskDPRidge(max_iter=3, n_jobs=2, **RIDGE).fit(X.map_blocks(counted, **meta), y)
-    assert len(seen) == (model.n_iter_ + 3) * X.numblocks[0]
+    assert len(seen) == passes_of(model) * X.numblocks[0]
     total = _sums.LocalSums(read_table(X, y), _reader(model), None)
     assert all(len(graph) <= 3 for graph, _ in total._rows)
 
@@ -253,7 +259,8 @@ def test_promises_of_private_estimators():
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 def test_a_record_moves_a_sum_by_its_bound(data, adjacency):
     X, y = data[0].copy(), targets_of("binary", data[1])
-    model = DaskDPLogisticRegression(classes=[0, 1], adjacency=adjacency, **SEED)
+    options = {"classes": [0, 1], "adjacency": adjacency, "ball_budget": 0, **SEED}
+    model = DaskDPLogisticRegression(**options)
     generator = np.random.default_rng(0)
     A = np.diag(generator.uniform(0.5, 2.0, D + 1))
     w = generator.normal(size=(D + 1, 1))
@@ -386,8 +393,10 @@ def test_transformers_are_mapped(kind, data):
 
 def test_passes_are_shown(data, capsys):
     X, y = in_parts(data[0], data[1][:, 0])
-    DaskDPRidge(verbose=1, max_iter=3, **RIDGE).fit(X, y)
-    assert "passes over the rows: 6 pass" in capsys.readouterr().err
+    for ball in ({}, {"ball_budget": 0}):
+        model = DaskDPRidge(verbose=1, max_iter=3, **ball, **RIDGE).fit(X, y)
+        assert f"passes over the rows: {passes_of(model)} pass" in capsys.readouterr().err
+    assert passes_of(model) == 6
 
 
 @pytest.mark.long
@@ -396,7 +405,8 @@ def test_the_dashboard_names_what_tasks_do(data, client):
     with get_task_stream(client) as stream:
         DaskDPRidge(max_iter=3, client=client, **RIDGE).fit(X, y)
     ours = {name for task in stream.data if (name := key_split(task["key"])).startswith("skdp")}
-    assert ours == {"skdp-read", "skdp-check", "skdp-moment", "skdp-measure", "skdp-slopes"}
+    names = "read", "check", "ball", "place", "moment", "measure", "slopes"
+    assert ours == {f"skdp-{name}" for name in names}
 
 
 @pytest.mark.long

@@ -143,13 +143,13 @@ def test_what_is_read_again_is_to_be_what_it_was(data):
     # Rows of which the digest that was kept is true, but another than at first.
     kept = _Kept()
     with pytest.raises(RowsChangedError):
-        _sums._sum_parts(None, _Reader(), True, [data[0]], [kept], [b"first"], ())
+        _sums._sum_parts(None, _Reader(), True, [data[0]], [kept], [(b"first", False)], ())
     with pytest.raises(RowsChangedError):
-        _sums._measure_part(_Reader(), data[0], kept, b"first", None, 1.0)
+        _sums._keep_part(None, _Reader(), data[0], kept, (b"first", False))
 
 
 class _Kept:
-    digest = b"again"
+    digest, is_sparse = b"again", False
 
 
 class _Reader:
@@ -503,8 +503,8 @@ def test_what_is_kept_is_counted_in_bytes(n_targets, data, monkeypatch):
     y = np.repeat(data[1][:, np.newaxis], n_targets, axis=1)
     in_file = []
     monkeypatch.setattr(_sums, "_in_file", lambda kept, file: in_file.append(kept) or kept)
-    # Targets, norms, and lengths from the second pass on.
-    monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", N * 8 * 3)
+    # Targets, norms, weights in the ball, and lengths from the moment on.
+    monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", N * 8 * 4)
     DaskDPRidge(**{**RIDGE, "max_iter": 3}).fit(*in_parts(data[0], y))
     assert len(in_file) == (0 if n_targets == 1 else N // SIZE)
 

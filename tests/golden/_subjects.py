@@ -62,7 +62,7 @@ from skdp.preprocessing import (
     DPStandardScaler,
     NormClipper,
 )
-from tests.privacy._cases import CASES, LABEL_CASES, RESPONSE_CASES
+from tests.privacy._cases import CASES, LABEL_CASES, PLAIN, RESPONSE_CASES
 
 TWO, THREE = {"classes": [0, 1], "random_state": 0}, {"classes": [0, 1, 2], "random_state": 0}
 REGRESSION = {"target_bounds": (-1.0, 1.0), "random_state": 0}
@@ -70,6 +70,8 @@ ADJACENCIES = ("zero_out", "replace_one")
 # Of the calls of `partial_fit`, in units of the estimator's epsilon.
 SHARES_OF_CALLS = (0.5, 1.0, 0.7)
 SUBJECTS = {}
+# Before subjects that are fitted as others are, and learn no ball.
+WITHOUT = "without a ball: "
 
 
 def subject(name, make):
@@ -105,6 +107,14 @@ def table(n=120):
     return frame, y
 
 
+def without_ball(model):
+    """Return a copy that clips its rows to a norm, or None of what does so anyway."""
+    if model.get_params().get("ball_budget", 0) == 0:
+        return None
+    data_norm = PLAIN["data_norm"] if model.data_norm is None else model.data_norm
+    return clone(model).set_params(ball_budget=0, data_norm=data_norm)
+
+
 # Every estimator with every choice, as other tests take them.
 
 
@@ -132,7 +142,11 @@ def fit_calls(model, case, X, y, weights):
 
 
 for _case in [*CASES, *LABEL_CASES, *RESPONSE_CASES]:
-    subject(" ".join(str(_case).split()), functools.partial(fit_case, _case))
+    _name = " ".join(str(_case).split())
+    subject(_name, functools.partial(fit_case, _case))
+    if (_plain := without_ball(_case.estimator)) is not None:
+        _plain = dataclasses.replace(_case, estimator=_plain)
+        subject(WITHOUT + _name, functools.partial(fit_case, _plain))
 
 # Kinds of input, and no noise.
 
@@ -177,6 +191,20 @@ for _epsilon, _delta in ((0.1, 1e-7), (8.0, 1e-3)):
         )
 
 
+for _name, _options in {
+    "whitened, no noise": ("whitened", {"epsilon": float("inf")}),
+    "ridge, no noise": ("ridge", {"epsilon": float("inf")}),
+    "whitened, a float32": ("whitened", {"read": READ["float32"]}),
+    "ridge, a float32": ("ridge", {"read": READ["float32"]}),
+    "whitened, sparse rows": ("whitened", {"read": READ["sparse"]}),
+    "ridge, sparse rows": ("ridge", {"read": READ["sparse"]}),
+    "whitened at 0.1, 1e-07": ("whitened", {"epsilon": 0.1, "delta": 1e-7}),
+    "ridge at 8.0, 0.001": ("ridge", {"epsilon": 8.0, "delta": 1e-3}),
+}.items():
+    _predictor, _changes = _options
+    subject(WITHOUT + _name, functools.partial(fit_predictor, _predictor, **PLAIN, **_changes))
+
+
 # People, who have many rows.
 
 
@@ -196,6 +224,7 @@ for _name, _model in {
     "targets, few rows": DPRidge(rows_per_group=1, adjacency="replace_one", **REGRESSION),
 }.items():
     subject(f"people: {_name}", functools.partial(fit_people, _model))
+    subject(f"{WITHOUT}people: {_name}", functools.partial(fit_people, without_ball(_model)))
 subject("people: two targets", lambda: fit_people(DPRidge(**REGRESSION), k=2))
 # Steps before a fit.
 
@@ -270,6 +299,10 @@ for _name in ("whitened", "gradient"):
         f"pipeline: {_name}, replace_one",
         functools.partial(fit_table, LASTS[_name], delta=1e-3, adjacency="replace_one"),
     )
+subject(
+    f"{WITHOUT}pipeline: whitened",
+    lambda: fit_table(clone(LASTS["whitened"]).set_params(ball_budget=0), epsilon=2.0, delta=1e-3),
+)
 subject("pipeline: no noise", lambda: fit_table(LASTS["whitened"], epsilon=float("inf")))
 
 
@@ -342,6 +375,11 @@ for _name, _model in {
             f"calibrated: {_name}, {_adjacency}",
             functools.partial(fit_calibrated, _model, _adjacency),
         )
+
+subject(
+    f"{WITHOUT}calibrated: whitened, zero_out",
+    lambda: fit_calibrated(without_ball(DPLogisticRegression(classes=[0, 1])), "zero_out"),
+)
 
 # Scores and curves.
 
@@ -435,6 +473,9 @@ PARTS = {
 }
 for _name, (_class, _options) in PARTS.items():
     subject(f"dask: {_name}", functools.partial(fit_parts, _class, **_options))
+    if _class != "label_aggregate":
+        _plain = PLAIN | _options | {"ball_budget": 0}
+        subject(f"{WITHOUT}dask: {_name}", functools.partial(fit_parts, _class, **_plain))
 
 
 # What a study spends.
@@ -504,7 +545,8 @@ def gap():
 
 
 def audited():
-    model = DPRidge(target_bounds=(-1.0, 1.0), max_iter=2)
+    # Of 20 rows no ball is learnt.
+    model = DPRidge(target_bounds=(-1.0, 1.0), max_iter=2, **PLAIN)
     X = rows(20, 2)
     return audit(model, X, targets(X), n_fits=40, random_state=0)
 

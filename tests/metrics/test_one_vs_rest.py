@@ -106,7 +106,8 @@ def test_probabilities_are_needed(rng):
 def test_a_search_scores_by_it(rng):
     X = rng.standard_normal((600, 3))
     y = (X + 0.5 * rng.standard_normal(X.shape)).argmax(axis=1)
-    model, grid = DPLogisticRegression(classes=[0, 1, 2]), {"data_norm": [0.01, 3.0]}
+    model = DPLogisticRegression(classes=[0, 1, 2], ball_budget=0)
+    grid = {"data_norm": [0.01, 3.0]}
     options = {"estimator": model, "param_grid": grid, "epsilon": 100.0, "n_trials": 8, **OVR}
     fitted = search(**options).fit(X, y)
     assert fitted.method_ == "repeat"

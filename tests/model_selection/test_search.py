@@ -126,7 +126,7 @@ def test_scores_of_classifiers(scoring):
 @pytest.mark.parametrize("scoring", [None, "r2", "neg_mean_absolute_error"])
 def test_scores_of_regressors(scoring):
     X, _ = records()
-    model, grid = DPRidge(target_bounds=(0, 20)), {"data_norm": [0.01, 3.0]}
+    model, grid = DPRidge(target_bounds=(0, 20), ball_budget=0), {"data_norm": [0.01, 3.0]}
     options = {"method": "repeat", "epsilon": 100.0, "n_trials": 8, "scoring": scoring}
     fitted = search(estimator=model, param_grid=grid, **options).fit(X, 10.0 + X[:, 0])
     assert fitted.best_params_ == {"data_norm": 3.0}
@@ -139,7 +139,7 @@ def test_scores_of_regressors(scoring):
 def test_several_targets(scoring, method, n_targets):
     X, _ = records(1000)
     Y = np.column_stack([X[:, 0], X[:, 1] - X[:, 2]])[:, :n_targets]
-    model, grid = DPRidge(target_bounds=(-5, 5)), {"data_norm": [0.01, 3.0]}
+    model, grid = DPRidge(target_bounds=(-5, 5), ball_budget=0), {"data_norm": [0.01, 3.0]}
     options = {"method": method, "epsilon": 100.0, "n_trials": 8, "scoring": scoring}
     fitted = search(estimator=model, param_grid=grid, **options).fit(X, Y)
     assert fitted.best_params_ == {"data_norm": 3.0}

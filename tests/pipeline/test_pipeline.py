@@ -329,16 +329,20 @@ def test_steps_of_scikit_learn_promise_too(safe):
 
 def test_what_is_given_stays_and_what_was_handed_on_is_forgotten():
     frame, y = table(600)
-    given = DPLogisticRegression(data_norm=2.5, **TWO)
+    given = DPSGDClassifier(data_norm=2.5, **TWO)
     model = everything(given, random_state=0).fit(frame, y)
     assert model[-1].data_norm == 2.5
     # An unknown step promises nothing, and the default is back.
-    model = everything(DPLogisticRegression(**TWO), random_state=0).fit(frame, y)
+    model = everything(DPSGDClassifier(**TWO), random_state=0).fit(frame, y)
     assert model[-1].data_norm != 1.0
     fresh = clone(model)
     assert fresh[-1].data_norm == model[-1].data_norm
     fresh.set_params(dpnormclipper=FunctionTransformer(np.sign)).fit(frame, y)
     assert fresh[-1].data_norm == 1.0
+    learns = everything(DPLogisticRegression(**TWO), random_state=0).fit(frame, y)
+    assert learns[-1].data_norm > 0.0
+    learns.set_params(dpnormclipper=FunctionTransformer(np.sign)).fit(frame, y)
+    assert learns[-1].data_norm is None
     # The wider rows of another table are promised anew, in other numbers of columns.
     again = clone(model).fit(frame[["age", "hours", "sector"]], y)
     np.testing.assert_array_equal(again[-1].coef_, model[-1].coef_)
@@ -397,7 +401,7 @@ def test_without_noise_it_is_scikit_learn_s_optimum():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3)) @ np.diag([1.0, 5.0, 0.2]) + [3.0, 0.0, -1.0]
     y = (X @ [1.0, 0.3, -2.0] + rng.logistic(size=500) > 3).astype(int)
-    last = DPLogisticRegression(alpha=1e-3, max_iter=400, **TWO)
+    last = DPLogisticRegression(alpha=1e-3, max_iter=400, ball_budget=0, **TWO)
     model = make_private_pipeline(DPStandardScaler((-50, 50), clip=1e3), last, epsilon=INF).fit(
         X, y
     )

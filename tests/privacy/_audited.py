@@ -62,6 +62,8 @@ class Audited:
         )
 
 
+# Rows are cut to a norm of 1 about 0.
+PLAIN = {"ball_budget": 0, "data_norm": 1.0, "alpha": 1e-9, **CLIPPED}
 HALF = {"n_fits": 3000, "confidence": 0.99}
 AUDITED = {
     "dual, full batch": Audited(DPSCDRegressor(batch_size=1, **DUAL)),
@@ -81,14 +83,21 @@ AUDITED = {
     ),
     "DP-CD": Audited(DPCDLasso(smoothness="bounds", alpha=1e-9, average_every=None, **CLIPPED)),
     # The moment is a release that the coefficient hardly tells of.
-    "whitening": Audited(DPRidge(alpha=1e-9, average=False, moment_budget=1e-6, **CLIPPED)),
-    "whitening, no moment": Audited(
-        DPRidge(alpha=1e-9, average=False, moment_budget=0.0, **CLIPPED)
-    ),
+    "whitening": Audited(DPRidge(average=False, moment_budget=1e-6, **PLAIN)),
+    "whitening, no moment": Audited(DPRidge(average=False, moment_budget=0.0, **PLAIN)),
     # It tells of the steps, not of four releases besides.
     "whitening, inference": Audited(
-        DPRidge(inference=True, alpha=1e-9, moment_budget=1e-6, **(CLIPPED | {"max_iter": 12})),
+        DPRidge(inference=True, moment_budget=1e-6, **(PLAIN | {"max_iter": 12})),
         **HALF,
+    ),
+    # The other rows are zeros, so that the radius is small, and the canary is cut to it.
+    "whitening in a ball": Audited(
+        DPRidge(
+            average=False,
+            moment_budget=0.0,
+            **(PLAIN | {"ball_budget": 0.01, "alpha": 1e-30}),
+        ),
+        n_others=200,
     ),
     "WALR": Audited(
         WALRClassifier(

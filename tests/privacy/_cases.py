@@ -91,11 +91,15 @@ COORDINATE = [
     DPCDElasticNet(smoothness="bounds", data_norm=2.0, max_iter=20, random_state=0),
     DPCDElasticNet(step_size=1e30, clipping_norm=1e30, alpha=1e-30, random_state=0),
 ]
+# Without a learnt ball.
+PLAIN = {"ball_budget": 0, "data_norm": 1.0}
 # How many steps there are, and with how much noise, follows from what was released before.
 WHITENED = [
     DPLogisticRegression(**TWO),
     DPLogisticRegression(adjacency="replace_one", **THREE),
     DPLogisticRegression(fit_intercept=False, average=False, momentum=0.0, **TWO),
+    DPLogisticRegression(**PLAIN, **TWO),
+    DPLogisticRegression(adjacency="replace_one", **PLAIN, **THREE),
     DPLogisticRegression(moment_budget=0.0, data_norm=0.05, **THREE),
     DPLogisticRegression(moment_budget=0.9, data_norm=30.0, max_iter=7, epsilon=50.0, **TWO),
     DPLogisticRegression(
@@ -103,6 +107,8 @@ WHITENED = [
     ).set_params(**TWO),
     DPRidge(target_bounds=(-1, 1), random_state=0),
     DPRidge(fit_intercept=False, adjacency="replace_one", random_state=0),
+    DPRidge(random_state=0, **PLAIN),
+    DPRidge(fit_intercept=False, adjacency="replace_one", random_state=0, **PLAIN),
     DPRidge(moment_budget=0.0, adjacency="replace_one", average=False, random_state=0),
     DPRidge(moment_budget=1e-6, data_norm=1e-3, random_state=0),
     DPRidge(clipping_norm=1e30, step_size=1e30, alpha=1e-30, max_iter=5, random_state=0),
@@ -123,6 +129,7 @@ TRANSFORMERS = [
 INFERENCE = [
     DPLogisticRegression(inference=True, **TWO),
     DPLogisticRegression(inference=True, adjacency="replace_one", max_iter=12, **TWO),
+    DPLogisticRegression(inference=True, max_iter=12, **PLAIN, **TWO),
     # Little noise, so that there are intervals, and what is cut to a bound reaches it.
     DPLogisticRegression(inference=True, epsilon=1e4, clipping_norm=0.5, max_iter=12, **TWO),
     DPLogisticRegression(
@@ -130,6 +137,7 @@ INFERENCE = [
     ).set_params(**TWO),
     DPRidge(inference=True, target_bounds=(-1, 1), max_iter=12, random_state=0),
     DPRidge(inference=True, adjacency="replace_one", max_iter=12, random_state=0),
+    DPRidge(inference=True, adjacency="replace_one", max_iter=12, random_state=0, **PLAIN),
     DPRidge(inference=True, epsilon=1e4, target_bounds=(-1, 1), max_iter=12, random_state=0),
     DPRidge(
         inference=True, epsilon=1e4, adjacency="replace_one", fit_intercept=False, data_norm=30.0

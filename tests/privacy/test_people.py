@@ -16,7 +16,7 @@ from skdp.accountant import get_epsilon
 from skdp.audit import audit
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from tests.privacy._audited import BUDGET, CLIPPED
-from tests.privacy._cases import CORNERS, TARGETS, THREE, TWO, Case, K, neighbour
+from tests.privacy._cases import CORNERS, PLAIN, TARGETS, THREE, TWO, Case, K, neighbour
 from tests.privacy._replay import broken_claims, record
 from tests.statistical._transcripts import noise_times
 
@@ -119,6 +119,9 @@ def test_other_peoples_releases_do_not_move_with_a_persons_place():
             np.testing.assert_array_equal(one, two)
 
 
+PLAIN_CLIPPED = {"ball_budget": 0, "data_norm": 1.0, **CLIPPED}
+
+
 class Thousand(DPRidge):
     """Takes the last row for a person who has a thousand of it, and all others for one each."""
 
@@ -146,7 +149,7 @@ def attack(model):
 @pytest.mark.long
 def test_an_audit_of_a_person_with_a_thousand_rows():
     """The claim is exceeded once in 10**7 seeds at most, and half of the noise is convicted."""
-    model = Thousand(adjacency="replace_one", moment_budget=0.0, **CLIPPED)
+    model = Thousand(adjacency="replace_one", moment_budget=0.0, **PLAIN_CLIPPED)
     found = attack(model)
     assert found.has_power
     assert 0.05 < found.epsilon_lower_bound < found.epsilon <= BUDGET["epsilon"]
@@ -162,7 +165,7 @@ def test_an_audit_convicts_rows_that_are_protected_one_by_one():
             rows = np.minimum(np.arange(n_rows), len(X) - 1)
             return DPRidge.fit(self, X[rows], y[rows])
 
-    assert not attack(RowByRow(adjacency="replace_one", moment_budget=0.0, **CLIPPED)).passed
+    assert not attack(RowByRow(adjacency="replace_one", moment_budget=0.0, **PLAIN_CLIPPED)).passed
 
 
 def test_a_part_of_a_group_costs_what_two_groups_do():
@@ -173,7 +176,7 @@ def test_a_part_of_a_group_costs_what_two_groups_do():
     alone = with_person(X, y, groups, rows[:1000], labels[:1000])
     moved, claimed = {}, {}
     for adjacency in ("zero_out", "replace_one"):
-        made = DPRidge(target_bounds=(-1, 1), adjacency=adjacency, delta=1e-3)
+        made = DPRidge(target_bounds=(-1, 1), adjacency=adjacency, delta=1e-3, **PLAIN)
         base = record(Case(made), *both[:2], groups=both[2])
         other = record(Case(made), *alone[:2], groups=alone[2], script=base.released)
         moved[adjacency] = math.sqrt(

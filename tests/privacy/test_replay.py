@@ -28,6 +28,7 @@ from tests.privacy._cases import (
     CORNERS,
     LABEL_CASES,
     N_ROWS,
+    PLAIN,
     PURE,
     RESPONSE_CASES,
     TARGETS,
@@ -171,7 +172,7 @@ def test_the_bound_is_reached_and_counts_the_intercept(model):
 @pytest.mark.parametrize("model", [DPLogisticRegression(**TWO), DPRidge(random_state=0)], ids=str)
 def test_moment_and_steps_of_whitened_rows_reach_their_bounds(model, share):
     """Of a row at the bound, and but for the grid that sums are on."""
-    chosen = {"clipping_norm": 1e-3, "max_iter": 2, "moment_budget": share}
+    chosen = {"clipping_norm": 1e-3, "max_iter": 2, "moment_budget": share, **PLAIN}
     case = Case(clone(model).set_params(**chosen))
     X, y = neighbour(case, *case.records(), "at the bound")
     base = record(case, X, y)
@@ -186,7 +187,7 @@ def test_moment_and_steps_of_whitened_rows_reach_their_bounds(model, share):
 @pytest.mark.parametrize("share", [0.3, 0.0])
 def test_pairs_of_whitened_rows_reach_theirs(share):
     """At a right angle the moments of two rows are the furthest apart, and slopes turn round."""
-    options = {"adjacency": "replace_one", "fit_intercept": False, "moment_budget": share}
+    options = {"adjacency": "replace_one", "fit_intercept": False, "moment_budget": share, **PLAIN}
     case = Case(DPRidge(clipping_norm=1e-3, max_iter=2, random_state=0, **options))
     X, y = case.records()
     X[K] = np.eye(4)[0]
@@ -204,11 +205,17 @@ def test_pairs_of_whitened_rows_reach_theirs(share):
     assert apart == pytest.approx(2.0 * base.mechanisms[-1].contribution_bound, rel=1e-5)
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 3.0, 30.0, 3e3])
+@pytest.mark.parametrize(
+    ("epsilon", "of_ball", "options"),
+    [
+        *((epsilon, 0, PLAIN) for epsilon in (0.3, 3.0, 30.0, 3e3)),
+        *((epsilon, of_ball, {}) for epsilon, of_ball in ((0.3, 2), (3.0, 2), (30.0, 7), (3e3, 7))),
+    ],
+)
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-def test_what_is_automatic_follows_from_releases(adjacency, epsilon):
-    """Of seeds and budgets that lead to different numbers of steps."""
-    model = DPLogisticRegression(epsilon=epsilon, adjacency=adjacency, **TWO)
+def test_what_is_automatic_follows_from_releases(adjacency, epsilon, of_ball, options):
+    """Of seeds and budgets that lead to different numbers of steps, with and without a ball."""
+    model = DPLogisticRegression(epsilon=epsilon, adjacency=adjacency, **options, **TWO)
     case, found = Case(model), set()
     X, y = case.records(n_rows=200)
     for seed in range(3):
@@ -219,7 +226,7 @@ def test_what_is_automatic_follows_from_releases(adjacency, epsilon):
             assert base.published == other.published
         found.add(base.estimator.n_iter_)
         spent = base.estimator.privacy_report_
-        assert len(base.values) == spent.n_releases == base.estimator.n_iter_ + 1
+        assert len(base.values) == spent.n_releases == base.estimator.n_iter_ + 1 + of_ball
     assert found <= {10, 20, 40}
 
 

@@ -109,7 +109,7 @@ def test_extending_names_every_file_that_looks_a_loss_up():
 
 @pytest.mark.parametrize("page", ["README.rst", "doc/index.rst"])
 def test_first_example_prints_what_is_shown_below_it(page, capsys):
-    """Its noise isn't seeded: accuracies are printed to a digit, eight deviations from the next."""
+    """Its noise isn't seeded: accuracies are printed to a digit, five deviations from the next."""
     text = (ROOT / page).read_text(encoding="utf-8")
     code, shown = re.search(
         r"code-block:: python\n\n((?: +.*\n|\n)+)"

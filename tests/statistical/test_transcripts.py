@@ -53,8 +53,9 @@ BUDGET = {"epsilon": 4.0, "delta": 0.05, "fit_intercept": False}
 SPENT = {"epsilon": 4.0, "delta": 0.05}
 # Far from any prediction: it is clipped in every step.
 FAR = 1e6
-# Rows at the bound.
-WHITENED = {"max_iter": 2, "clipping_norm": 0.1, **BUDGET}
+# Rows at the bound, without a learnt ball.
+PLAIN = {"ball_budget": 0, "data_norm": 1.0}
+WHITENED = {"max_iter": 2, "clipping_norm": 0.1, **PLAIN, **BUDGET}
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,9 @@ CASES = {
         other_y=-FAR,
         turned=True,
     ),
-    "whitened, automatic": Case(DPLogisticRegression(classes=[0, 1], **BUDGET), 1, tight=False),
+    "whitened, automatic": Case(
+        DPLogisticRegression(classes=[0, 1], **PLAIN, **BUDGET), 1, tight=False
+    ),
     "whitened, inference": Case(DPRidge(inference=True, **(WHITENED | {"max_iter": 12})), FAR),
     "scaler": Case(DPStandardScaler((1.0, 3.0), **SPENT), 0.0),
     "scaler replaced": Case(

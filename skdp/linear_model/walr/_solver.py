@@ -132,7 +132,7 @@ class PublicRows:
 
     def blocks(self):
         """Yield slices of the rows and those rows, the intercept's column last."""
-        X, scale, bias, _ = self._rows
+        X, scale, bias = self._rows.X, self._rows.scale, self._rows.bias
         for start in range(0, self.n_rows, BLOCK):
             block = slice(start, min(start + BLOCK, self.n_rows))
             x = np.empty((block.stop - block.start, self.n_columns))

@@ -6,9 +6,10 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._bounds import augmented_norm, intercept_constant
+from skdp._bounds import augmented_norm, clip_rows, intercept_constant
 from skdp._checks import check_finite, check_positive
 from skdp._docs import shared_docs
+from skdp._estimator import is_private
 from skdp._groups import encode_groups
 from skdp._losses import LOSSES, Multinomial
 from skdp._plans._base import GroupBudget
@@ -23,6 +24,9 @@ from skdp.linear_model._base import (
     RowPrivateEstimator,
     weights_public,
 )
+from skdp.linear_model.ball._plan import plan_ball
+from skdp.linear_model.ball._solver import following, learn_ball, outside
+from skdp.linear_model.ball._sums import BallSums, rows_in_ball
 from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
 from skdp.linear_model.whitened._plan import (
@@ -40,11 +44,19 @@ _NOT_INFERRED = (
     "inference=True takes dense rows, each a record of its own, without groups, public_weight and "
     "class_weight: what errors are made of isn't bounded or true otherwise."
 )
+# Intervals are for all rows: few are to count less.
+_HELD_FOR_ERRORS = 0.98
+_OF_BALL = "center_", "scale_", "radius_"
+_NO_NORM = (
+    "data_norm=None needs a learnt ball: give ball_budget, or a public bound data_norm on the norm "
+    "of a row."
+)
 _WEIGHED_GROUPS = "groups go without public_weight and class_weight: a group is cut as a whole."
 _CONSTRAINTS = {
     **{name: allowed for name, allowed in COMMON_CONSTRAINTS.items() if name != "accountant"},
     "moment_budget": [Interval(Real, 0, 1, closed="left"), _AUTO],
-    "data_norm": [POSITIVE],
+    "data_norm": [POSITIVE, None],
+    "ball_budget": [Interval(Real, 0, 1, closed="left"), _AUTO],
     "max_iter": [Interval(Integral, 1, 10**4, closed="both"), _AUTO],
     "clipping_norm": [POSITIVE, _AUTO],
     "step_size": [POSITIVE, _AUTO],
@@ -68,9 +80,23 @@ class _BaseWhitened(RowPrivateEstimator):
         if self.n_jobs == 0:
             raise ValueError("The 'n_jobs' parameter must not be 0.")
         n_columns = self._n_columns(n_features)
-        data_norm = check_positive(self.data_norm, "data_norm")
+        data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
         scale = scale or self._weight_scale(n_outputs)
         budget, n_rows, slack = self._budget(), 1.0, rounding_slack
+        ball, spent = plan_ball(
+            budget,
+            ball_budget=self.ball_budget,
+            data_norm=data_norm,
+            centred=self.fit_intercept,
+            n_rows=n_records,
+            n_columns=n_features,
+            slack=rounding_slack(n_records, n_features, 1),
+            least_held=_HELD_FOR_ERRORS if self.inference else 0.0,
+        )
+        if ball is not None:
+            data_norm = 1.0
+        elif data_norm is None:
+            raise ValueError(_NO_NORM)
         if by_group:
             budget, slack = self._budget(GroupBudget), group_rounding_slack
             n_rows = resolve_rows_per_group(
@@ -95,6 +121,8 @@ class _BaseWhitened(RowPrivateEstimator):
         return make_plan(
             problem,
             budget,
+            ball=ball,
+            left=1.0 - spent,
             moment_budget=self.moment_budget,
             clipping_norm=self.clipping_norm,
             max_iter=self.max_iter,
@@ -102,6 +130,46 @@ class _BaseWhitened(RowPrivateEstimator):
             momentum=self.momentum,
             average=self.average,
         )
+
+    def _certified_rows(self, X):
+        # What a ball is learnt from is bounded there.
+        if self.ball_budget != 0:
+            return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False)
+        if self.data_norm is None:
+            raise ValueError(_NO_NORM)
+        return super()._certified_rows(X)
+
+    def _placed(self, rows, codes, plan, stream):
+        """Return rows with certified norms, the plan that follows their ball, and the ball.
+
+        The ball is learnt here, if it is at all; else it is None.
+        """
+        if self.ball_budget == 0:
+            return rows, plan, None
+        is_null = rows.norm == 0.0
+        if plan.ball is None:
+            return self._bounded_by(None, rows.X, is_null), plan, None
+        shares = None if codes is None else 1.0 / np.bincount(codes)[codes]
+        with BallSums(rows.X, is_null, self.n_jobs, shares).at_work() as sums:
+            ball = learn_ball(sums, plan=plan.ball, stream=stream)
+        rows = self._bounded_by(ball, rows.X, is_null)
+        return rows, following(plan, ball, rows.stretch), ball
+
+    def _bounded_by(self, ball, X, is_null):
+        """Return rows in a ball's units with certified norms, or without one clipped ones."""
+        if ball is None:
+            rows = super()._certified_rows(X)
+            return rows._replace(norm=np.where(is_null, 0.0, rows.norm))
+        how = {"fit_intercept": self.fit_intercept, "clip": is_private(self)}
+        return rows_in_ball(X, ball, is_null, **how)
+
+    def _set_ball(self, ball):
+        """Publish what was learnt of the rows; None: forget that of a fit before."""
+        for name, value in zip(_OF_BALL, ball or (), strict=False):
+            setattr(self, name, value)
+        if ball is None:
+            for name in _OF_BALL:
+                vars(self).pop(name, None)
 
     def _records(self, groups, X, weights):
         """Return the group of each row, or None, and how many records there are."""
@@ -146,7 +214,7 @@ class _BaseWhitened(RowPrivateEstimator):
 class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitened):
     r"""Ridge regression by private whitening, the regression that most people should use.
 
-    Minimises, over rows :math:`x_i` clipped to `data_norm`,
+    Minimises, over rows :math:`x_i` in the units of a learnt ball,
 
     .. math:: \frac{1}{n} \sum_i \frac{1}{2} (y_i - x_i^\top w)^2 + \frac{\alpha}{2} \|w\|^2 .
 
@@ -159,11 +227,12 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty; scikit-learn's Ridge has ``n_samples * alpha``.
-    {fit_intercept, epsilon, delta, adjacency, moment_budget, data_norm:regression, target_bounds}
+    {fit_intercept, epsilon, delta, adjacency, moment_budget, data_norm:whitened}
+    {ball_budget, target_bounds}
     max_iter : int or "auto", default="auto"
-        Steps, each of which reads all rows once, besides three readings before them. All are taken.
-        "auto" follows from the released moment and public numbers: 10 or 20, and 100 where no
-        moment is bought.
+        Steps, each of which reads all rows once, besides up to eleven readings before them. All are
+        taken. "auto" follows from the released moment and public numbers: 10 or 20, and 100 where
+        no moment is bought.
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a step: the length of its slopes times that of the
         whitened row. "auto" follows from the released moment and public numbers.
@@ -181,6 +250,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         What a row's contribution to a step was clipped to; see `clipping_norm`.
     step_size_ : float
         Length of the steps; see `step_size`.
+    {ball}
     coef_std_error_ : ndarray of the shape of `coef_`
         Standard errors, of sampling and privacy together; nan where there is no telling. This and
         the next three are there with ``inference=True`` only.
@@ -232,7 +302,8 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         delta=1e-5,
         adjacency="zero_out",
         moment_budget="auto",
-        data_norm=1.0,
+        data_norm=None,
+        ball_budget="auto",
         target_bounds=None,
         max_iter="auto",
         clipping_norm="auto",
@@ -251,6 +322,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         self.adjacency = adjacency
         self.moment_budget = moment_budget
         self.data_norm = data_norm
+        self.ball_budget = ball_budget
         self.target_bounds = target_bounds
         self.max_iter = max_iter
         self.clipping_norm = clipping_norm
@@ -297,11 +369,13 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         stream = plan.start(self.random_state)
 
         # 4. solve
+        rows, plan, ball = self._placed(rows, codes, plan, stream)
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
         self._set_report(plan, steps, stream, weights_public(public_weight))
-        self._set_coefs(coefs, rows.bias, units)
+        self._set_ball(ball)
+        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, units)
         self._set_errors(steps.errors, rows.bias, units.half_width)
         return self
 
@@ -313,7 +387,8 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
 class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixin, _BaseWhitened):
     r"""Logistic regression by private whitening, the classifier that most people should use.
 
-    Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
+    Minimises, over rows :math:`x_i` in the units of a learnt ball and labels
+    :math:`y_i \in \{-1, 1\}`,
 
     .. math:: \frac{1}{n} \sum_i \log(1 + e^{-y_i x_i^\top w}) + \frac{\alpha}{2} \|w\|^2 ,
 
@@ -334,11 +409,11 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         Strength of the L2 penalty; scikit-learn's LogisticRegression has
         ``C = 1 / (n_samples * alpha)``.
     {fit_intercept:classification, classes, class_weight, epsilon, delta, adjacency, moment_budget}
-    {data_norm:classification}
+    {data_norm:whitened, ball_budget}
     max_iter : int or "auto", default="auto"
-        Steps, each of which reads all rows once, besides three readings before them. All are taken.
-        "auto" follows from the released moment and public numbers: 10, 20 or 40, fewer where noise
-        is large, and 100 where no moment is bought.
+        Steps, each of which reads all rows once, besides up to eleven readings before them. All are
+        taken. "auto" follows from the released moment and public numbers: 10, 20 or 40, fewer where
+        noise is large, and 100 where no moment is bought.
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a step: the length of its slopes times that of the
         whitened row. "auto" follows from the released moment and public numbers.
@@ -360,6 +435,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         What a row's contribution to a step was clipped to; see `clipping_norm`.
     step_size_ : float
         Length of the steps; see `step_size`.
+    {ball}
     momentum_ : float
         Share of the last step that each step repeated; see `momentum`.
     coef_std_error_ : ndarray of the shape of `coef_`
@@ -421,7 +497,8 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         delta=1e-5,
         adjacency="zero_out",
         moment_budget="auto",
-        data_norm=1.0,
+        data_norm=None,
+        ball_budget="auto",
         max_iter="auto",
         clipping_norm="auto",
         step_size="auto",
@@ -442,6 +519,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         self.adjacency = adjacency
         self.moment_budget = moment_budget
         self.data_norm = data_norm
+        self.ball_budget = ball_budget
         self.max_iter = max_iter
         self.clipping_norm = clipping_norm
         self.step_size = step_size
@@ -488,11 +566,13 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         stream = plan.start(self.random_state)
 
         # 4. solve
+        rows, plan, ball = self._placed(rows, codes, plan, stream)
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
         self._set_report(plan, steps, stream, weights_public(public_weight))
-        self._set_coefs(coefs, rows.bias, classes)
+        self._set_ball(ball)
+        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, classes)
         self._set_errors(steps.errors, rows.bias, 1.0)
         return self
 

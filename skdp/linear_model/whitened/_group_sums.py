@@ -61,7 +61,8 @@ class GroupSums(RowSums):
         """
         with np.errstate(all="ignore"):
             share = _TRACE_PARTS / self._largest_trace
-            parts = np.ceil(self._rows.norm**2 * share).astype(np.int64)
+            norm = self._rows.norm if self._weight is None else self._rows.norm * self._weight
+            parts = np.ceil(norm**2 * share).astype(np.int64)
             traces = np.add.reduceat(parts[self._order], self._ends[:-1])
             factors = np.sqrt(np.minimum(_TRACE_PARTS / traces, 1.0))
         # No entry of the sum of a block, or of all, goes beyond the limits.
@@ -75,6 +76,8 @@ class GroupSums(RowSums):
             for first in range(start, min(start + _JOB * self._size, n_rows), self._size):
                 chosen = np.arange(first, min(first + self._size, n_rows))
                 z = self._rows.augmented(chosen)
+                if self._weight is not None:
+                    z *= self._weight[chosen, np.newaxis]
                 z *= (factors[self._codes[chosen]] / step)[:, np.newaxis]
                 np.trunc(z, out=z)
                 total += (z.T @ z).astype(np.int64)
@@ -112,6 +115,8 @@ class GroupSums(RowSums):
             m = np.column_stack([products_by_row(z, w[np.newaxis]) for w in weights])
             c = self._loss.gradient(self._targets[chosen], m[:, 0] if self.n_outputs == 1 else m)
             c = c.reshape(m.shape)
+            if self._weight is not None:
+                c *= self._weight[chosen, np.newaxis]
             if self._is_null is not None:
                 c[self._is_null[chosen]] = 0.0
             places = np.arange(chosen.size)

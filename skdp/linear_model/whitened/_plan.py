@@ -1,12 +1,14 @@
 """Plans of private whitening: the rows' second moment, full-batch steps, and standard errors."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 from skdp._checks import check_count, check_flag, check_positive, check_real
 from skdp._plans._base import SPLIT_SLACK, Plan
 from skdp._plans._release import Release
+from skdp.linear_model.ball._plan import BallPlan
 
 # Share of the budget that buys the moment, and the columns up to which it is bought: its products
 # and its eigenvectors take some squares and cubes of their number.
@@ -58,7 +60,9 @@ class WhitenedPlan(Plan):
     to together: T Gaussian releases of multiplier ``s sqrt(T)`` are one of multiplier s to the
     accountant, whatever T is.
 
-    `moment` is of the sum of rows' outer products with themselves, and None if it isn't bought.
+    `ball`, if it isn't None, says how the ball of the rows is learnt; the problem's row_norm and
+    bias are then those of the radius 1, until `following`. `moment` is of the sum of rows' outer
+    products with themselves, and None if it isn't bought.
     `steps` stands for all steps together, and `noise` is the multiplier of one release that spends
     the whole budget. The rest is as in the estimators, "auto" included.
     """
@@ -67,6 +71,9 @@ class WhitenedPlan(Plan):
     moment: Release | None
     steps: Release
     noise: float
+    ball: BallPlan | None = None
+    stretch: float = 1.0
+    outside: Callable | None = None
     max_iter: int | str
     clipping_norm: float | str
     step_size: float | str
@@ -76,15 +83,30 @@ class WhitenedPlan(Plan):
 
     @property
     def events(self):
-        """The release of the moment, if it is bought, and one for all steps."""
+        """The releases of the ball and of the moment, if they are bought, and one for all steps."""
         return self._events(1)
+
+    def following(self, radius, stretch, outside):
+        """Return the plan for rows of a ball of this radius, which was released.
+
+        Cancellation makes rounding errors larger by `stretch`, relative to the rows' bound. The
+        function `outside` makes of coefficients in the ball's units those of rows as they are.
+        """
+        problem = self.problem
+        row_norm, bias = radius * problem.row_norm, radius * problem.bias
+        moment = self.moment
+        if moment is not None:
+            moment = moment.bounded(radius**2 * moment.bound, stretch=stretch**2)
+        problem = replace(problem, row_norm=row_norm, bias=bias)
+        changes = {"stretch": stretch, "outside": outside}
+        return replace(self, problem=problem, moment=moment, **changes)
 
     def step_mechanism(self, bound, n_steps, stretch):
         """Return the mechanism of each of so many steps, for contributions within a bound.
 
         The map of rows may make one direction longer than another by `stretch`.
         """
-        return self.steps.split(n_steps).bounded(bound, stretch=stretch).mechanism
+        return self.steps.split(n_steps).bounded(bound, stretch=stretch * self.stretch).mechanism
 
     def report(self, *, n_steps=1, **facts):
         """Return the report of a run of this plan in so many steps; see `Plan.report`.
@@ -95,7 +117,12 @@ class WhitenedPlan(Plan):
 
     def _events(self, n_steps):
         steps = self.steps.split(n_steps).event
-        return (steps,) if self.moment is None else (self.moment.event, steps)
+        moment = () if self.moment is None else (self.moment.event,)
+        return (*self._of_ball, *moment, steps)
+
+    @property
+    def _of_ball(self):
+        return () if self.ball is None else self.ball.events
 
 
 def resolve_rows_per_group(rows_per_group, budget, n_groups, n_columns, moment_budget):
@@ -132,8 +159,10 @@ _CHECKS = {
 }
 
 
-def plan_whitened(problem, budget, *, moment_budget, average, **settings):
+def plan_whitened(problem, budget, *, moment_budget, average, ball=None, left=1.0, **settings):
     """Plan private whitening, by the settings of the estimators.
+
+    A share `left` of the squared mu is there for it, if a ball is learnt before.
 
     Notes
     -----
@@ -159,7 +188,7 @@ def plan_whitened(problem, budget, *, moment_budget, average, **settings):
     if moment_budget > 0.0:
         trace, size = problem.row_norm**2, _moment_size(problem)
         moment = release(
-            bound=trace, pair_bound=trace * math.sqrt(2.0), share=moment_budget, size=size
+            bound=trace, pair_bound=trace * math.sqrt(2.0), share=left * moment_budget, size=size
         )
     size = problem.n_columns * problem.n_outputs
     return WhitenedPlan(
@@ -167,8 +196,9 @@ def plan_whitened(problem, budget, *, moment_budget, average, **settings):
         n_rows=problem.n_rows,
         problem=problem,
         moment=moment,
-        steps=release(bound=1.0, share=1.0 - moment_budget, size=size),
+        steps=release(bound=1.0, share=left * (1.0 - moment_budget), size=size),
         noise=budget.calibrate(),
+        ball=ball,
         average=check_flag(average, "average"),
         notes=notes,
         **settings,
@@ -214,10 +244,10 @@ class InferencePlan(WhitenedPlan):
         settling = replace(steps, n_steps=self.n_settling)
         kept = replace(steps, n_steps=self.n_steps - self.n_settling)
         scale, means, matrix = self.scale.event, self.means.event, self.matrix.event
-        return self.moment.event, settling, scale, kept, means, matrix
+        return *self._of_ball, self.moment.event, settling, scale, kept, means, matrix
 
 
-def plan_inference(problem, budget, *, moment_budget, max_iter, **settings):
+def plan_inference(problem, budget, *, moment_budget, max_iter, left=1.0, **settings):
     """Plan private whitening with standard errors, by the settings of the estimators.
 
     Raises
@@ -244,22 +274,25 @@ def plan_inference(problem, budget, *, moment_budget, max_iter, **settings):
         )
     share = _MOMENT_SHARE if moment_budget == "auto" else moment_budget
     n_steps = _AUTO_STEPS if max_iter == "auto" else max_iter
-    plain = plan_whitened(problem, budget, moment_budget=share, max_iter=n_steps, **settings)
+    how = {"moment_budget": share, "max_iter": n_steps, "left": left}
+    plain = plan_whitened(problem, budget, **how, **settings)
     if not 0.0 < share <= _LARGEST_SHARE:
         raise ValueError(
             f"inference=True needs a moment_budget above 0 and up to {_LARGEST_SHARE:g}."
         )
     if plain.max_iter < _LEAST_STEPS:
         raise ValueError(f"inference=True needs a max_iter of at least {_LEAST_STEPS}.")
-    left = 1.0 - share - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE
-    noise = SPLIT_SLACK * plain.noise / math.sqrt(left)
+    for_steps = 1.0 - share - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE
+    noise = SPLIT_SLACK * plain.noise / math.sqrt(left * for_steps)
     size = _moment_size(problem)
     release = partial(budget.release, n_records=problem.n_rows, slack=problem.rounding_slack)
     return InferencePlan(
         **vars(plain) | {"steps": replace(plain.steps, noise_multiplier=noise)},
         n_steps=plain.max_iter,
         n_settling=math.ceil(_SETTLING * plain.max_iter),
-        scale=release(bound=1.0, pair_bound=1.0, share=_SCALE_SHARE, size=1),
-        means=release(bound=math.sqrt(2.0), pair_bound=math.sqrt(2.0), share=_MEANS_SHARE, size=2),
-        matrix=release(bound=1.0, pair_bound=math.sqrt(2.0), share=_MATRIX_SHARE, size=size),
+        scale=release(bound=1.0, pair_bound=1.0, share=left * _SCALE_SHARE, size=1),
+        means=release(
+            bound=math.sqrt(2.0), pair_bound=math.sqrt(2.0), share=left * _MEANS_SHARE, size=2
+        ),
+        matrix=release(bound=1.0, pair_bound=math.sqrt(2.0), share=left * _MATRIX_SHARE, size=size),
     )

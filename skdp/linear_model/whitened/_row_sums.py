@@ -70,28 +70,26 @@ def _add_products(x, weighted, total):
     total[products.row, products.col] += products.data
 
 
-class RowSums:
-    """Sums over n certified rows z of p columns, the intercept's included.
+class BlockSums:
+    """Sums over n rows of p columns.
 
     Blocks are added in row order within groups of blocks, whose sums are rounded to the grid of
     the mechanism that will release the whole. Numbers on a grid add up exactly: the result is the
     same to the last bit for every `n_jobs`, and rounding errors don't grow with the number of
-    groups. A row's clipping factor multiplies what is computed from the row, not its entries. Null
-    records, whose norm is 0, add nothing. Weights, of shape (n,), are what records count.
+    groups. `size` is the number of rows in a block, where it isn't to follow from their length.
     """
 
-    def __init__(self, rows, targets, loss, n_jobs=None, weights=None):
-        self._X, self._scale, self._bias, norm = rows
-        self._targets, self._loss, self._weights = squeezed(targets), loss, weights
-        self._is_null = norm == 0.0 if np.count_nonzero(norm) < norm.size else None
-        self._A, self._lengths, self._bound = None, norm, np.inf
-        self.n_columns, self.n_outputs = rows.n_columns, targets.shape[1]
-        self._size = min(block_rows(self.n_columns), norm.size)
-        n_groups = -(-norm.size // (_GROUP * self._size))
+    # Factors of rows, of shape (n,), where there are any.
+    _scale = None
+
+    def __init__(self, X, n_columns, n_jobs=None, size=None):
+        self._X, self.n_columns, self._n_rows = X, n_columns, X.shape[0]
+        self._size = min(size or block_rows(n_columns), self._n_rows)
+        n_groups = -(-self._n_rows // (_GROUP * self._size))
         self._n_workers = 1
-        if norm.size * self.n_columns >= WORTHWHILE_ENTRIES:
+        if self._n_rows * n_columns >= WORTHWHILE_ENTRIES:
             self._n_workers = max(1, min(effective_n_jobs(n_jobs), n_groups, _MOST_THREADS))
-        self._block = max(self._size, LEAST_SPARSE_ROWS) if issparse(self._X) else self._size
+        self._block = max(self._size, LEAST_SPARSE_ROWS) if issparse(X) else self._size
         self._helpers = None
 
     @contextmanager
@@ -110,13 +108,69 @@ class RowSums:
             finally:
                 self._helpers = None
 
+    def _read(self, block):
+        """Return the rows of a slice as float64."""
+        x = self._X[block]
+        if issparse(x):
+            return x.astype(np.float64, copy=False)
+        # NumPy may multiply rows that don't lie side by side in another order than their copies,
+        # and whether there are copies may hang on a record elsewhere.
+        return np.ascontiguousarray(x, dtype=np.float64)
+
+    def _sum(self, add, shape, finish, *args):
+        """Return the sum over groups of what `finish` makes of what `add` adds up to."""
+
+        def sum_group(start):
+            total, stop = np.zeros(shape), min(start + _GROUP * self._size, self._n_rows)
+            for first in range(start, stop, self._block):
+                block = slice(first, min(first + self._block, stop))
+                scale = None if self._scale is None else self._scale[block]
+                add(block, self._read(block), scale, total, *args)
+            return finish(total)
+
+        return self._over(sum_group, range(0, self._n_rows, _GROUP * self._size))
+
+    def _over(self, add, jobs):
+        """Return the sum of what `add` makes of each job."""
+
+        def quietly(job):
+            # A thread has a context of its own.
+            with np.errstate(all="ignore"):
+                return add(job)
+
+        each = map if self._helpers is None else self._helpers.map
+        return sum_in_order(each(quietly, jobs))
+
+
+class RowSums(BlockSums):
+    """Sums over n certified rows z of p columns, the intercept's included.
+
+    Blocks are added in row order within groups of blocks, whose sums are rounded to the grid of
+    the mechanism that will release the whole. Numbers on a grid add up exactly: the result is the
+    same to the last bit for every `n_jobs`, and rounding errors don't grow with the number of
+    groups. A row's clipping factor multiplies what is computed from the row, not its entries. Null
+    records, whose norm is 0, add nothing. Weights, of shape (n,), are what records count.
+    """
+
+    def __init__(self, rows, targets, loss, n_jobs=None, weights=None):
+        super().__init__(rows.X, rows.n_columns, n_jobs)
+        self._scale, self._bias, norm = rows.scale, rows.bias, rows.norm
+        self._targets, self._loss, self._counted = squeezed(targets), loss, weights
+        self._weight, self._shift = rows.weight, rows.shift
+        self._weights = weights if rows.weight is None else rows.weight
+        if weights is not None and rows.weight is not None:
+            self._weights = weights * rows.weight
+        self._is_null = norm == 0.0 if np.count_nonzero(norm) < norm.size else None
+        self._A, self._lengths, self._bound = None, norm, np.inf
+        self.n_outputs = targets.shape[1]
+
     def moment(self, mechanism):
         """Return the sum of the rows' outer products with themselves, by `as_vector`.
 
         Each times its weight, cut to 1 where there is a bound: no weight moves the bound. The sums
         of groups are rounded to the grid of the mechanism.
         """
-        weights = self._weights
+        weights = self._counted
         if weights is not None and not isinf(mechanism.contribution_bound):
             weights = np.minimum(weights, 1.0)
         return self._sum_of_squares(self._add_moment, mechanism, weights)
@@ -149,37 +203,35 @@ class RowSums:
         """
 
         def finish(total):
-            return mechanism.rounded(self._A @ total)
+            return mechanism.rounded(self._A @ self._shifted(total))
 
         # NumPy is faster on one axis than on two of which one has length 1.
         weights = self._A @ w
         weights = weights[:, 0] if self.n_outputs == 1 else weights
         return self._sum(self._add_slopes, weights.shape, finish, weights).reshape(w.shape)
 
-    def _read(self, block):
-        """Return the rows of a slice as float64."""
-        x = self._X[block]
-        if issparse(x):
-            return x.astype(np.float64, copy=False)
-        # NumPy may multiply rows that don't lie side by side in another order than their copies,
-        # and whether there are copies may hang on a record elsewhere.
-        return np.ascontiguousarray(x, dtype=np.float64)
-
     def _add_moment(self, block, x, scale, total, weights):
-        d = x.shape[1]
+        d, bias = x.shape[1], self._bias
         if scale is not None:
             x = scaled_rows(x, scale)
         counted = np.ones(x.shape[0]) if weights is None else weights[block]
+        ones = None
+        if self._weight is not None:
+            # Never squares of weights times rows: those of long rows have no digits.
+            ones = self._weight[block]
+            x = scaled_rows(x, ones)
         if self._is_null is not None:
             x = scaled_rows(x, ~self._is_null[block])
             counted = counted * ~self._is_null[block]
         weighted = x if weights is None else scaled_rows(x, counted)
         _add_products(x, weighted, total[:d, :d])
-        if self._bias:
-            sums = self._bias * weighted.sum(axis=0)
+        if bias:
+            sums = bias * (weighted.sum(axis=0) if ones is None else weighted.T @ ones)
             total[:d, d] += sums
             total[d, :d] += sums
-            total[d, d] += self._bias**2 * counted.sum()
+            if ones is not None:
+                counted = counted * ones**2
+            total[d, d] += bias**2 * counted.sum()
 
     def _set_lengths(self, block, x, scale, total, A):
         self._lengths[block] = row_norms(self._products(x, scale, A))
@@ -202,41 +254,30 @@ class RowSums:
             products *= scale if products.ndim == 1 else scale[:, np.newaxis]
         if self._bias:
             products += self._bias * w[-1]
+        if self._shift is not None:
+            products -= self._shift @ w[: x.shape[1]]
         return products
+
+    def _shifted(self, total):
+        """Return a sum over rows, augmented, as if what is to be taken off of them had been."""
+        if self._shift is not None:
+            total[:-1] -= np.multiply.outer(self._shift, total[-1] / self._bias)
+        return total
 
     def _sum_of_squares(self, add, mechanism, *args):
         """Return the sum over groups of symmetric matrices, by `as_vector`."""
         shape = self.n_columns, self.n_columns
-        return self._sum(add, shape, lambda total: mechanism.rounded(as_vector(total)), *args)
 
-    def _sum(self, add, shape, finish, *args):
-        """Return the sum over groups of what `finish` makes of what `add` adds up to."""
-        n_rows = self._lengths.size
+        def finish(total):
+            return mechanism.rounded(as_vector(self._shifted(self._shifted(total).T)))
 
-        def sum_group(start):
-            total, stop = np.zeros(shape), min(start + _GROUP * self._size, n_rows)
-            for first in range(start, stop, self._block):
-                block = slice(first, min(first + self._block, stop))
-                scale = None if self._scale is None else self._scale[block]
-                add(block, self._read(block), scale, total, *args)
-            return finish(total)
-
-        return self._over(sum_group, range(0, n_rows, _GROUP * self._size))
-
-    def _over(self, add, jobs):
-        """Return the sum of what `add` makes of each job."""
-
-        def quietly(job):
-            # A thread has a context of its own.
-            with np.errstate(all="ignore"):
-                return add(job)
-
-        each = map if self._helpers is None else self._helpers.map
-        return sum_in_order(each(quietly, jobs))
+        return self._sum(add, shape, finish, *args)
 
 
 # Squares of smaller lengths have few digits.
 _SHORTEST = 1e-150
+# Weights near the end of double precision have few, too.
+_LEAST_WEIGHT = 1e-290
 # What clipping takes from a row counts up to this share of the bound.
 LOST = 0.25
 
@@ -250,6 +291,9 @@ class InferenceSums(RowSums):
     def __init__(self, model, *args, **others):
         super().__init__(*args, **others)
         self._model = model
+        if self._weights is not None:
+            # As in the moment, which is then that of the curvature.
+            self._weights = self._weights**2
 
     def means(self, w, mechanism):
         """Return the sums of two numbers in [0, 1]: of rows' shares, and of what clipping took.
@@ -274,6 +318,8 @@ class InferenceSums(RowSums):
         """Return a block's slopes as they are, and weights at cut ones; null records have none."""
         predictions = self._products(x, scale, (self._A @ w)[:, 0])
         slopes = self._loss.gradient(self._targets[block], predictions)
+        if self._weights is not None:
+            slopes *= self._weights[block]
         cut = clip_contributions(slopes.copy(), self._lengths[block], self._bound)
         weights = self._model.weights(cut, predictions)
         weights[(self._lengths[block] == 0.0) | ~np.isfinite(weights)] = 0.0
@@ -293,9 +339,10 @@ class InferenceSums(RowSums):
         mapped = self._products(x, scale, self._A)
         lengths = row_norms(mapped)
         if not isinf(bound):
-            # Rows that overflow have no length, and add nothing.
-            lost = ~np.isfinite(lengths)
-            mapped[lost], lengths[lost] = 0.0, 0.0
-            np.minimum(weights, bound / np.maximum(lengths, _SHORTEST) ** 2, out=weights)
+            most = bound / np.maximum(lengths, _SHORTEST) ** 2
+            # Rows that overflow, or whose weight has few digits, add nothing.
+            lost = ~(most > _LEAST_WEIGHT)
+            np.minimum(weights, most, out=weights)
+            mapped[lost], weights[lost] = 0.0, 0.0
         mapped *= np.sqrt(weights)[:, np.newaxis]
         total += mapped.T @ mapped

@@ -224,7 +224,8 @@ def estimate(released, plan, model):
     is_thin_hidden = r.lost_noise * leverages.max() > _SEEN_THIN
     # Rows that were clipped tell nothing of their direction.
     left = 1.0 - np.minimum((r.lost + is_thin_hidden * r.lost_noise) * leverages, _THINNEST)
-    out = r.white.A @ (axes / left) @ axes.T @ inverse
+    to_rows = r.white.A if plan.outside is None else plan.outside(r.white.A).T
+    out = to_rows @ (axes / left) @ axes.T @ inverse
     sampling, privacy = (
         np.sqrt(np.einsum("ij,jk,ik->i", out, variance, out))
         for variance in (matrix / n_rows, np.square(r.gradient_noise) * np.eye(len(u)) + of_hessian)

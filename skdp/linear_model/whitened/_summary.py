@@ -39,8 +39,9 @@ class InferenceMixin:
         """Return confidence intervals of the coefficients: of sampling and of privacy together.
 
         They cover the coefficients that a fit of the whole population would have without noise, on
-        rows clipped to `data_norm` (and targets to `target_bounds`), with the penalty `alpha`.
-        Where that norm clips many rows they don't cover the coefficients of the rows as they are.
+        rows that count less beyond the learnt radius, or are clipped to `data_norm` where none was
+        learnt (and targets to `target_bounds`), with the penalty `alpha`. Where that cuts many rows
+        they don't cover the coefficients of the rows as they are.
         Errors that few rows have, far longer than all others', can't be seen: `summary` says how
         many rows that is.
         Nothing more is released for them. `summary` has the intercept's, too.
@@ -135,10 +136,13 @@ class InferenceMixin:
         total = np.hypot(*self._std_error_parts)
         bounds = getattr(self, "target_bounds", None)
         targets = "" if bounds is None else "targets in [{:g}, {:g}], ".format(*bounds)
+        if hasattr(self, "radius_"):
+            of_rows, how = f"radius_={self.radius_:.3g}", "rows that lie farther out count less"
+        else:
+            of_rows, how = f"data_norm={self.data_norm:g}", "rows that are longer are scaled down"
         self._estimand = (
-            f"they cover the fit of the population with data_norm={self.data_norm:g}, {targets}"
-            f"alpha={self.alpha:g}: rows that are longer are scaled down"
-            f"{_CUT if errors.is_full else ''}"
+            f"they cover the fit of the population with {of_rows}, {targets}"
+            f"alpha={self.alpha:g}: {how}{_CUT if errors.is_full else ''}"
         )
         if errors.n_unseen:
             few = f"about {errors.n_unseen:.2g} rows or fewer"

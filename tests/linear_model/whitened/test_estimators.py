@@ -18,6 +18,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 
 INF = float("inf")
 BOTH = [DPLogisticRegression, DPRidge]
+# Without a learnt ball: rows are clipped about 0, and else stay as they are.
+PLAIN = {"ball_budget": 0, "data_norm": 1.0}
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +45,8 @@ def fitted_weights(model, data_norm=1.0):
 @pytest.mark.parametrize("data_norm", [0.1, 1.0, 7.0])
 def test_without_privacy_ridge_is_reached(data_norm, alpha, fit_intercept, diabetes):
     X, y = diabetes
-    model = DPRidge(
-        alpha, data_norm=data_norm, fit_intercept=fit_intercept, epsilon=INF, average=False
-    ).fit(X, y)
+    options = {"fit_intercept": fit_intercept, "epsilon": INF, "average": False}
+    model = DPRidge(alpha, ball_budget=0, data_norm=data_norm, **options).fit(X, y)
     Z = augmented(X, fit_intercept, data_norm)
     best = Ridge(alpha=len(X) * alpha, fit_intercept=False, tol=1e-14).fit(Z, y).coef_
     found = fitted_weights(model, data_norm)[0]
@@ -58,7 +59,7 @@ def test_without_privacy_ridge_is_reached(data_norm, alpha, fit_intercept, diabe
 def test_without_privacy_logistic_regression_is_reached(alpha, fit_intercept, cancer, wine):
     """Two classes, and several by the multinomial loss."""
     for X, y in (cancer, wine):
-        options = {"fit_intercept": fit_intercept, "epsilon": INF, "average": False}
+        options = {"fit_intercept": fit_intercept, "epsilon": INF, "average": False, **PLAIN}
         model = DPLogisticRegression(alpha, max_iter=1000, **options).fit(X, y)
         reference = LogisticRegression(
             C=1.0 / (len(X) * alpha), fit_intercept=False, tol=1e-12, max_iter=10**5
@@ -107,7 +108,7 @@ def test_several_targets_are_those_of_ridge_without_privacy():
     X, y = load_linnerud(return_X_y=True)
     X = StandardScaler().fit_transform(X) / 4.0
     y = (y - y.mean(axis=0)) / y.std(axis=0)
-    model = DPRidge(0.05, epsilon=INF, fit_intercept=False, average=False).fit(X, y)
+    model = DPRidge(0.05, epsilon=INF, fit_intercept=False, average=False, **PLAIN).fit(X, y)
     ridge = Ridge(alpha=len(X) * 0.05, fit_intercept=False).fit(X, y)
     np.testing.assert_allclose(model.coef_, ridge.coef_, atol=1e-6)
     assert model.predict(X).shape == y.shape
@@ -191,7 +192,7 @@ def test_rows_are_not_copied_or_changed(dtype, cancer, monkeypatch):
         return seen[0]
 
     monkeypatch.setattr(module, "clip_rows", spy)
-    DPLogisticRegression().fit(X, y)
+    DPLogisticRegression(**PLAIN).fit(X, y)
     assert np.shares_memory(seen[0].X, X)
 
 
@@ -217,16 +218,23 @@ def test_memory_maps_and_threads_change_no_bit(dtype, cancer, tmp_path, monkeypa
 @pytest.mark.parametrize("estimator", BOTH)
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("share", ["auto", 0.0, 0.5])
-def test_the_report_is_true_of_the_parameters(share, adjacency, estimator, cancer):
+@pytest.mark.parametrize(
+    ("of_ball", "data_norm", "copies"), [(0, 1.0, 1), (1, 1.0, 1), (2, None, 1), (6, None, 8)]
+)
+def test_the_report_is_true_of_the_parameters(
+    of_ball, data_norm, copies, share, adjacency, estimator, cancer
+):
+    """Of a ball there are more releases the more records there are; without a bound, one more."""
     X, y = cancer
-    model = estimator(
-        epsilon=0.7, adjacency=adjacency, moment_budget=share, clipping_norm=0.25, max_iter=13
-    ).fit(X, y)
+    X, y = np.tile(X, (copies, 1)), np.tile(y, copies)
+    options = {"adjacency": adjacency, "moment_budget": share, "clipping_norm": 0.25}
+    options |= {"ball_budget": "auto" if of_ball else 0, "data_norm": data_norm}
+    model = estimator(epsilon=0.7, max_iter=13, **options).fit(X, y)
     report = model.privacy_report_
     assert (report.epsilon, report.delta, report.adjacency) == (0.7, 1e-5, adjacency)
     assert model.n_iter_ == 13
     assert model.clipping_norm_ == 0.25
-    assert report.n_releases == 13 + (share != 0.0)
+    assert report.n_releases == of_ball + 13 + (share != 0.0)
     factor = 2.0 if adjacency == "replace_one" else 1.0
     most = factor / calibrate(0.7, 1e-5, adjacency=adjacency)
     assert (1.0 - 2e-9) * most < report.mu < most
@@ -258,6 +266,10 @@ BAD_PARAMETERS = [
     {"alpha": math.inf},
     {"data_norm": -1.0},
     {"data_norm": math.nan},
+    {"ball_budget": 1.0},
+    {"ball_budget": -0.1},
+    {"ball_budget": math.nan},
+    {"ball_budget": "half"},
     {"max_iter": 0},
     {"max_iter": 1.5},
     {"max_iter": 10**400},
@@ -298,6 +310,7 @@ def test_bad_parameters_are_refused_by_name_before_any_noise(estimator, paramete
         *({"alpha": value} for value in (-1e-3, 0.0, math.nan, 1e300)),
         *({"max_iter": value} for value in (0, -1, 1.5, math.nan, 10**400)),
         *({"moment_budget": value} for value in (-1e-9, 1, math.nan, True, None)),
+        *({"ball_budget": value} for value in (-1e-9, 1, math.nan, True, None)),
         *({"clipping_norm": value} for value in (1e-310, math.nan, math.inf, -1.0)),
         *({"data_norm": value} for value in (1e-310, math.nan, math.inf, -1.0)),
     ],
@@ -339,25 +352,31 @@ def test_any_share_gives_a_finite_model(estimator, share, cancer):
     assert model.privacy_report_.mu <= 1.0 / calibrate(1.0, 1e-5)
 
 
-def test_parameters_of_few_digits_do_not_weaken_the_noise(cancer):
+@pytest.mark.parametrize("of_ball", [0.0, 0.3])
+def test_parameters_of_few_digits_do_not_weaken_the_noise(of_ball, cancer):
     from tests.statistical._transcripts import recorded_releases
 
     third = np.float32(0.3)
     with recorded_releases() as made:
         DPLogisticRegression(
-            alpha=third, data_norm=third, clipping_norm=third, moment_budget=third
+            alpha=third,
+            data_norm=third,
+            clipping_norm=third,
+            moment_budget=third,
+            ball_budget=np.float32(of_ball),
         ).fit(*cancer)
     for one in (made[0].mechanism, made[-1].mechanism):
         for value in (one.contribution_bound, one.sensitivity, one.noise_std):
             assert type(value) in (float, np.float64)
         assert one.noise_std >= one.noise_multiplier * one.sensitivity * (1 - 1e-15)
-    bound = made[0].mechanism.contribution_bound
-    assert bound == pytest.approx(float(third) ** 2 * 10.0 / 9.0, rel=1e-15)
+    if of_ball == 0.0:
+        bound = made[0].mechanism.contribution_bound
+        assert bound == pytest.approx(float(third) ** 2 * 10.0 / 9.0, rel=1e-15)
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.uint8])
 def test_narrow_integers_count_as_well(kind, cancer):
-    model = DPLogisticRegression(max_iter=kind(100)).fit(*cancer)
+    model = DPLogisticRegression(max_iter=kind(100), **PLAIN).fit(*cancer)
     assert model.privacy_report_.n_releases == 101
 
 
@@ -415,6 +434,7 @@ def test_moments_that_have_no_inverse(shape, epsilon, fit_intercept, cancer):
             model = estimator(moment_budget=share, **options).fit(X, y)
             assert np.isfinite(model.coef_).all()
             if epsilon == INF and share == "auto" and estimator is DPRidge:
+                model.set_params(**PLAIN).fit(X, y)
                 Z = augmented(X, fit_intercept)
                 best = np.linalg.solve(Z.T @ Z / len(X) + 1e-4 * np.eye(Z.shape[1]), Z.T @ y)
                 expected = Z @ best / len(X)
@@ -428,10 +448,12 @@ def test_moments_that_have_no_inverse(shape, epsilon, fit_intercept, cancer):
         DPLogisticRegression(fit_intercept=False, average=False, momentum=0.9),
         DPLogisticRegression(adjacency="replace_one", max_iter=5, clipping_norm=0.1),
         DPLogisticRegression(moment_budget=0.0, data_norm=0.5),
+        DPLogisticRegression(**PLAIN),
         DPRidge(),
         DPRidge(target_bounds=(-1.0, 1.0), fit_intercept=False),
         DPRidge(adjacency="replace_one", moment_budget=0.5, max_iter=2),
         DPRidge(moment_budget=0.0, step_size=0.3),
+        DPRidge(**PLAIN),
     ],
     ids=str,
 )

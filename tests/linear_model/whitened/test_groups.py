@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, cross_val_score
@@ -143,6 +144,7 @@ def test_without_privacy_the_sum_of_all_rows_is_minimised(alpha, visits):
     X, y, ids = visits
     n_groups = len(np.unique(ids))
     ours = {"fit_intercept": False, "epsilon": INF, "average": False}
+    ours |= {"ball_budget": 0, "data_norm": 1.0}
     found = DPRidge(alpha, target_bounds=(0, 1), **ours).fit(X, y, groups=ids).coef_
     best = Ridge(alpha=n_groups * alpha, fit_intercept=False, tol=1e-14).fit(X, y).coef_
     np.testing.assert_allclose(found, best, atol=1e-6)
@@ -168,7 +170,8 @@ def test_private_fits_come_near_where_there_are_many_people(rng):
     ids = np.repeat(np.arange(6000), np.minimum(rng.zipf(2.0, 6000), 30))
     X = 0.5 * rng.standard_normal((len(ids), 4)) + 0.5 * rng.standard_normal((6000, 4))[ids]
     y = (rng.random(len(ids)) < 1.0 / (1.0 + np.exp(-X @ [2.0, -2.0, 1.0, 0.0]))).astype(int)
-    best = DPLogisticRegression(data_norm=2.0, epsilon=INF).fit(X, y, groups=ids).coef_
+    plain = {"ball_budget": 0, "data_norm": 2.0}
+    best = DPLogisticRegression(**plain, epsilon=INF).fit(X, y, groups=ids).coef_
     first = np.unique(ids, return_index=True)[1]
 
     def error(model, rows, **groups):
@@ -178,9 +181,9 @@ def test_private_fits_come_near_where_there_are_many_people(rng):
         return np.mean([np.linalg.norm(fit.coef_ - best) for fit in fits])
 
     everyone = slice(None)
-    ours = error(DPLogisticRegression(data_norm=2.0), everyone, groups=ids)
-    assert ours < 0.9 * error(DPLogisticRegression(data_norm=2.0), first)
-    assert ours < 0.5 * error(DPLogisticRegression(data_norm=2.0, epsilon=1.0 / 30), everyone)
+    ours = error(DPLogisticRegression(**plain), everyone, groups=ids)
+    assert ours < 0.9 * error(DPLogisticRegression(**plain), first)
+    assert ours < 0.5 * error(DPLogisticRegression(**plain, epsilon=1.0 / 30), everyone)
 
 
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
@@ -252,13 +255,13 @@ def test_rows_of_a_group_are_refused_without_validation_too(visits):
 
 def test_groups_are_routed_as_metadata(visits):
     X, y, ids = visits
-    model = DPLogisticRegression(classes=[0, 1], random_state=0)
+    model = DPLogisticRegression(classes=[0, 1], ball_budget=0, data_norm=1.0, random_state=0)
     direct = model.fit(X, y, groups=ids).coef_.copy()
-    plain = make_pipeline(NormClipper(1.0), DPLogisticRegression(classes=[0, 1], random_state=0))
+    plain = make_pipeline(NormClipper(1.0), clone(model))
     plain.fit(X, y, dplogisticregression__groups=ids)
     np.testing.assert_allclose(plain[-1].coef_, direct, rtol=1e-6)
     with config_context(enable_metadata_routing=True):
-        asking = DPLogisticRegression(classes=[0, 1], random_state=0).set_fit_request(groups=True)
+        asking = clone(model).set_fit_request(groups=True)
         pipeline = make_pipeline(NormClipper(1.0), asking).fit(X, y, groups=ids)
         np.testing.assert_allclose(pipeline[-1].coef_, direct, rtol=1e-6)
         assert pipeline[-1].privacy_report_.unit == "one group"
@@ -294,17 +297,22 @@ def test_rows_are_neither_sorted_in_place_nor_copied_as_a_whole(rng):
     np.testing.assert_array_equal(X, before)
 
 
-def test_memory_of_a_person_of_very_many_rows_is_that_of_blocks(rng):
-    """Beside some numbers for each row, however long their rows are."""
+@pytest.mark.parametrize("n_copies", [0, 1])
+def test_memory_of_a_person_of_very_many_rows_is_that_of_blocks(n_copies, rng):
+    """Beside some numbers for each row, however long their rows are, and rows in a ball's units."""
     X = rng.standard_normal((60_000, 80))
     y, ids = rng.integers(0, 2, 60_000), np.zeros(60_000, dtype=int)
     ids[:100] = np.arange(100)
     model = DPLogisticRegression(classes=[0, 1], max_iter=2)
+    if n_copies == 0:
+        model.set_params(ball_budget=0, data_norm=1.0)
     tracemalloc.start()
     model.fit(X, y, groups=ids)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 12 * 8 * len(X) + 12 * 2**20 < 0.5 * X.nbytes
+    of_blocks = 12 * 8 * len(X) + 12 * 2**20
+    assert peak < n_copies * X.nbytes + of_blocks
+    assert of_blocks < 0.5 * X.nbytes
 
 
 def test_groups_of_sparse_rows_and_weighted_groups_are_refused(rng):

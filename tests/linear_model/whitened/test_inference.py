@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 from skdp.exceptions import NoIntervalError
 from skdp.linear_model import DPLogisticRegression, DPRidge
 
+PLAIN = {"ball_budget": 0, "data_norm": 1.2}
 RIDGE = DPRidge(inference=True, data_norm=1.2, target_bounds=(0.0, 40.0), random_state=0)
 LOGISTIC = DPLogisticRegression(inference=True, data_norm=1.2, classes=[0, 1], random_state=0)
 
@@ -135,6 +136,7 @@ def test_the_summary_takes_names_for_columns_of_arrays(data):
 def test_the_summary_tells_when_nearly_all_rows_are_as_long_as_they_may_be(model, data):
     X, y = data
     many = "many may have been"
+    model = clone(model).set_params(**PLAIN)
     for data_norm, epsilon, told in ((1.2, 4.0, False), (0.1, 4.0, True), (0.1, np.inf, False)):
         found = fitted(clone(model).set_params(data_norm=data_norm, epsilon=epsilon), X, y)
         assert (many in str(found.summary())) == told
@@ -145,9 +147,13 @@ def test_the_summary_tells_when_nearly_all_rows_are_as_long_as_they_may_be(model
 
 
 def test_the_summary_is_of_the_fit_and_not_of_later_parameters(data):
+    model = fitted(clone(RIDGE).set_params(**PLAIN), *data)
+    text = str(model.summary())
+    assert "data_norm=1.2, targets in [0, 40], alpha=0.0001: rows that are longer are" in text
     model = fitted(RIDGE, *data)
     text = str(model.summary())
-    assert "data_norm=1.2, targets in [0, 40], alpha=0.0001" in text
+    assert f"radius_={model.radius_:.3g}, targets in [0, 40], alpha=0.0001: rows that lie" in text
+    assert "data_norm" not in text
     model.set_params(fit_intercept=False, data_norm=3.0, alpha=1.0)
     assert str(model.summary()) == text
     plain = fitted(clone(RIDGE).set_params(inference=False), *data).set_params(inference=True)

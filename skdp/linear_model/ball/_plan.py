@@ -1,0 +1,181 @@
+"""Plans of the learnt ball: histograms of lengths, means, and mean squares by column."""
+
+import math
+import struct
+from dataclasses import dataclass
+
+from skdp._checks import check_within
+from skdp._plans._release import Release
+
+# Shares of what the ball may spend, by stage, in the order of `BallPlan`.
+_SHARES = {
+    "units": 0.16,
+    "coarse": 0.04,
+    "reach": 0.06,
+    "centre": 0.08,
+    "distance": 0.08,
+    "recentre": 0.14,
+    "scales": 0.36,
+    "radius": 0.08,
+}
+# Share of mu^2 that "auto" spends.
+_AUTO_BUDGET, _LEAST_BUDGET = 0.12, 1e-6
+# Noise of a count, in shares of the records, above which there is no more than a radius about 0,
+# or nothing at all where there is a bound; above which entries aren't counted by column, and where
+# nobody gave a bound and columns may have any units; and at which a radius about 0 is bought if
+# there is nothing else, for shares of mu^2 in between.
+_MOST_NOISE, _MOST_BY_COLUMN, _MOST_FOR_UNITS = 0.02, 0.02, 0.04
+# Of more columns entries aren't counted: there would be millions of counts.
+_MOST_COLUMNS = 2000
+_WANTED_NOISE, _LEAST_FOR_RADIUS, _MOST_FOR_RADIUS = 0.05, 0.02, 0.25
+# Noise of the centre in rows, above which it isn't learnt.
+_MOST_CENTRE = 0.5
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Bins of lengths over a unit, by their logarithm; the first and last take what lies beyond.
+
+    They are the leading bits of a number in double precision, all but the last `shift`: its
+    exponent, and with a shift of 51 the first bit of its fraction, so that ends are 1 and 1.5 times
+    powers of 2.
+    """
+
+    unit: float
+    shift: int
+    first: int
+    n_bins: int
+
+    def end(self, place):
+        """Return the upper end of a bin."""
+        bits = (self.first + int(place) + 1) << self.shift
+        return self.unit * struct.unpack("<d", struct.pack("<q", bits))[0]
+
+
+def _bins(unit, octaves, shift):
+    """Return bins of so many octaves below and above a unit."""
+    below, above = ((1023 + octave) << 52 >> shift for octave in octaves)
+    return Bins(unit, shift, below, above - below)
+
+
+COARSE_BINS, UNIT_BINS = _bins(1.0, (-999, 1001), 55), _bins(1.0, (-251, 249), 53)
+_FINE = 80
+
+
+def bins_below(length):
+    """Return bins of half octaves up to a length."""
+    return _bins(length, (-40, 0), 51)
+
+
+def bins_about(length):
+    """Return bins of half octaves on both sides of a length."""
+    return _bins(length, (-20, 20), 51)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BallPlan:
+    """Releases that learn the ball, in the order in which they are made, each None if left out.
+
+    All are sums over records. Of lengths, each record is in one bin of a histogram, so that it
+    moves the counts by 1, and a pair by sqrt(2); in `units` and `scales` in one bin for each
+    column. `centre` and `recentre` are sums of rows that are cut to a radius: they are planned for
+    the radius 1, and follow the one that was released before them. Without privacy there are
+    `centre` and `squares` alone, which are exact. `data_norm` is a public bound of the rows, or
+    None. `quantile` is the share of the records that the last radius is to hold.
+    """
+
+    n_rows: int
+    n_columns: int
+    data_norm: float | None
+    quantile: float
+    units: Release | None = None
+    coarse: Release | None = None
+    reach: Release | None = None
+    centre: Release | None = None
+    distance: Release | None = None
+    recentre: Release | None = None
+    scales: Release | None = None
+    radius: Release | None = None
+    squares: Release | None = None
+
+    @property
+    def events(self):
+        """One event for each release."""
+        found = (getattr(self, name) for name in (*_SHARES, "squares"))
+        return tuple(release.event for release in found if release is not None)
+
+
+def plan_ball(budget, *, ball_budget, data_norm, centred, n_rows, n_columns, slack, least_held=0.0):
+    """Plan what the ball is learnt by, and return the share of mu^2 that it spends, too.
+
+    The plan is None where nothing is learnt. `n_columns` doesn't count the intercept's. `centred`
+    tells whether the rows may be moved: with an intercept. `least_held` is the share of the records
+    that the last radius is to hold at least.
+    """
+    share = _AUTO_BUDGET
+    if ball_budget != "auto":
+        share = check_within(ball_budget, "ball_budget", 0.0, 1.0, "[)")
+        if 0.0 < share < _LEAST_BUDGET:
+            raise ValueError(f"ball_budget must be 0, or at least {_LEAST_BUDGET:g}.")
+    if share == 0.0:
+        return None, 0.0
+    shares = {name: share * part for name, part in _SHARES.items()}
+    sizes = {"n_records": n_rows, "slack": slack}
+
+    def count(name, n_bins, columns=1):
+        bounds = {"bound": math.sqrt(columns), "pair_bound": math.sqrt(2.0 * columns)}
+        return budget.release(**bounds, share=shares[name], size=n_bins * columns, **sizes)
+
+    def mean(name):
+        return budget.release(bound=1.0, share=shares[name], size=n_columns, **sizes)
+
+    found, fields = {}, {"n_rows": n_rows, "n_columns": n_columns, "data_norm": data_norm}
+    if not budget.is_private:
+        shares["squares"] = share
+        found = {"centre": mean("centre")} if centred else {}
+        return BallPlan(**fields, quantile=1.0, squares=mean("squares"), **found), share
+    noise = count("radius", _FINE).mechanism.noise_std / n_rows
+    if noise <= _MOST_NOISE:
+        most_for_units = _MOST_FOR_UNITS if data_norm is None else _MOST_BY_COLUMN
+        by_column = {
+            "units": (UNIT_BINS.n_bins, most_for_units),
+            "scales": (_FINE, _MOST_BY_COLUMN),
+        }
+        for name, (n_bins, most) in by_column.items():
+            release = count(name, n_bins, n_columns)
+            is_quiet = release.mechanism.noise_std <= most * n_rows
+            if is_quiet and n_columns <= _MOST_COLUMNS:
+                found[name] = release
+        centre = mean("centre")
+        if centred and centre.mechanism.noise_std * math.sqrt(n_columns) <= _MOST_CENTRE * n_rows:
+            found |= {"centre": centre, "recentre": mean("recentre")}
+            found["distance"] = count("distance", _FINE)
+        found["radius"] = count("radius", _FINE)
+    else:
+        # Of one release of everything.
+        whole = budget.calibrate(pairwise=True) * math.sqrt(2.0) / n_rows
+        wanted = (whole / _WANTED_NOISE) ** 2
+        if data_norm is not None and wanted > _MOST_FOR_RADIUS:
+            return None, 0.0
+        each = 0.5 * share
+        if ball_budget == "auto":
+            each = min(max(wanted, _LEAST_FOR_RADIUS), _MOST_FOR_RADIUS)
+        shares["coarse"] = shares["reach"] = each
+    if data_norm is None and "units" not in found:
+        found["coarse"] = count("coarse", COARSE_BINS.n_bins)
+    found["reach"] = count("reach", _FINE)
+    spent = sum(shares[name] for name in found)
+    noise = budget.calibrate() * math.sqrt(n_columns + 1.0) / n_rows
+    return BallPlan(**fields, quantile=max(_quantile(noise), least_held), **found), spent
+
+
+# Where the noise of one release of everything, a mean of rows in units of a row's length, is large
+# the radius holds `_LOUD_SHARE`; where it is moderate, `_FAIR_SHARE`; without noise, all.
+_LOUD_SHARE, _FAIR_SHARE, _LOUD, _FAIR, _RISE = 0.9, 0.85, 8e-3, 2e-3, 100.0
+
+
+def _quantile(noise):
+    """Return the share of the records that the ball is to hold: more where noise is large."""
+    place = (math.log(noise) - math.log(_FAIR)) / (math.log(_LOUD) - math.log(_FAIR))
+    fair = _FAIR_SHARE + (_LOUD_SHARE - _FAIR_SHARE) * min(max(place, 0.0), 1.0)
+    return max(fair, 1.0 - _RISE * noise)

@@ -1,0 +1,171 @@
+"""From noisy histograms and means of rows to the ball that they lie in."""
+
+import math
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp.linear_model.ball._plan import COARSE_BINS, UNIT_BINS, bins_about, bins_below
+
+# Shares of the records that are within a radius before the last, and of the entries of a column
+# that are within its size.
+_FIRST_SHARE, _SHARE = 0.95, 0.98
+# A size over the typical one, at least, so that what noise hides in a narrow column isn't too long:
+# where the noise of a count is the second, in shares of the records; less by the square of that.
+_NARROWEST, _LOUD_COUNT = 0.25, 0.016
+# Root mean square of an entry, over the size of its column.
+_TYPICAL = 0.5
+# Bins on both sides of those that stand out of the noise that are counted, too.
+_BESIDE = 2
+# The least radius, of rows that are all alike.
+_LEAST = 1e-45
+
+
+class Ball(NamedTuple):
+    """Where rows lie: ``(x - center) / scale`` of most is within the radius."""
+
+    center: np.ndarray
+    scale: np.ndarray
+    radius: float
+
+
+def outside(ball, coefs, bias):
+    """Return coefficients of rows as they are from those of rows in a ball's units, or None's."""
+    if ball is None:
+        return coefs
+    coefs = coefs.copy()
+    features = coefs[:, : ball.scale.size]
+    features /= ball.scale
+    if bias:
+        coefs[:, -1] -= features @ ball.center / bias
+    return coefs
+
+
+def following(plan, ball, stretch):
+    """Return the plan for rows of a ball; see `WhitenedPlan.following`."""
+    bias = ball.radius * plan.problem.bias
+    return plan.following(ball.radius, stretch, partial(outside, ball, bias=bias))
+
+
+# A warning about an overflow would tell of the data.
+@np.errstate(all="ignore")
+def learn_ball(sums, *, plan, stream):
+    """Return the ball that a plan's releases tell of; of `sums` see `BallSums`."""
+    d = plan.n_columns
+    centre, unit = np.zeros(d), np.ones(d)
+    if plan.squares is not None:
+        return _exact_ball(sums, plan, stream)
+
+    def counted(release, bins):
+        mechanism = release.mechanism
+        found = mechanism.release(sums.counts(bins, centre, unit, mechanism), stream)
+        return found, mechanism.noise_std, bins
+
+    def counted_by_column(release, bins):
+        mechanism = release.mechanism
+        found = mechanism.release(sums.counts_by_column(bins, centre, unit, mechanism), stream)
+        return found, mechanism.noise_std, bins, np.abs(centre) / unit
+
+    def moved(release):
+        """Return the centre, moved by a mean of rows that are cut to the radius."""
+        stretch = sums.stretch(centre / unit, radius)
+        mechanism = release.bounded(radius * release.bound, stretch=stretch).mechanism
+        total = mechanism.release(sums.moved(centre, unit, radius, mechanism), stream)
+        return centre + unit * _shrunk(total / plan.n_rows, mechanism.noise_std / plan.n_rows)
+
+    if plan.units is not None:
+        unit = _sizes(*counted_by_column(plan.units, UNIT_BINS), least=0.0)
+        bins = bins_about(math.sqrt(d))
+    elif plan.data_norm is not None:
+        bins = bins_below(plan.data_norm)
+    else:
+        # In units of a length, so that no number is near the ends of double precision.
+        found, *others = counted(plan.coarse, COARSE_BINS)
+        # Rows of zeros tell of no unit: by the smallest, coefficients would overflow.
+        found = np.append(0.0, found[1:])
+        unit = unit * quantile(found, *others, 0.5)
+        bins = bins_about(1.0)
+    radius = quantile(*counted(plan.reach, bins), _FIRST_SHARE)
+    if plan.centre is not None:
+        centre = moved(plan.centre)
+        bins = bins_below(2.0 * radius)
+        radius = min(radius, quantile(*counted(plan.distance, bins), _FIRST_SHARE))
+        centre = moved(plan.recentre)
+    bins = bins_below(2.0 * radius)
+    if plan.scales is not None:
+        noise = plan.scales.mechanism.noise_std / plan.n_rows
+        least = _NARROWEST * min(1.0, noise / _LOUD_COUNT) ** 2
+        unit = unit * _sizes(*counted_by_column(plan.scales, bins), least=least)
+        bins = bins_about(math.sqrt(d))
+    if plan.radius is not None:
+        radius = quantile(*counted(plan.radius, bins), plan.quantile)
+    if plan.scales is None and plan.data_norm is None:
+        # Columns of no known size are as long as those of a known one, to the penalty.
+        typical = _TYPICAL * math.sqrt(d)
+        unit, radius = unit * (radius / typical), typical
+    return Ball(centre, unit, max(radius, _LEAST))
+
+
+def _exact_ball(sums, plan, stream):
+    """Return the means of columns, their deviations, and the longest row, without noise."""
+    d = plan.n_columns
+    centre, unit = np.zeros(d), np.ones(d)
+    if plan.centre is not None:
+        mechanism = plan.centre.mechanism
+        total = sums.moved(centre, unit, math.inf, mechanism)
+        centre = mechanism.release(total, stream) / plan.n_rows
+    mechanism = plan.squares.mechanism
+    total = sums.squares(centre, unit, math.inf, mechanism)
+    squares = mechanism.release(total, stream) / plan.n_rows
+    # A column that is constant but for rounding has no scale of its own.
+    least = (np.abs(centre) * 2.0**-40) ** 2
+    unit = np.where(squares > least, np.sqrt(squares), 1.0)
+    return Ball(centre, unit, max(sums.longest(centre, unit), _LEAST))
+
+
+def quantile(counts, noise, bins, share):
+    """Return the upper end of the bin up to which a share of the records lies.
+
+    Bins that don't stand out of the noise are left out but near those that do: their noise would
+    add up. If none does, nothing is known but the bins' unit.
+    """
+    found = np.flatnonzero(counts > _loudest(noise, bins.n_bins))
+    if not found.size:
+        return bins.unit
+    first = max(found[0] - _BESIDE, 0)
+    held = np.cumsum(np.asarray(counts[first : found[-1] + 1 + _BESIDE], dtype=float))
+    return bins.end(first + int(np.argmax(held >= share * held.max())))
+
+
+def _sizes(counts, noise, bins, of_zero, *, least):
+    """Return a size for each column, of most of its entries that aren't 0.
+
+    So a rare category, a column of a few ones, isn't taken for a narrow column. The counts have
+    zeros in the first bin; where they are more than a few, the size is at least theirs.
+    """
+    stands_out = _loudest(noise, counts.size)
+    seen = np.where(counts > stands_out, counts, 0.0)
+    seen[:, 0] = 0.0
+    held = np.cumsum(seen, axis=1)
+    known = held[:, -1] > 0.0
+    sizes = np.array([bins.end(k) for k in (held >= _SHARE * held[:, -1:]).argmax(axis=1)])
+    # Of columns that are nearly always 0 nothing is known.
+    typical = float(np.median(sizes[known])) if known.any() else 1.0
+    sizes[~known] = typical
+    zeros = counts[:, 0] > np.maximum((1.0 - _SHARE) * counts.sum(axis=1), stands_out)
+    return np.maximum(np.where(zeros, np.maximum(sizes, of_zero), sizes), least * typical)
+
+
+def _loudest(noise, n_counts):
+    """Return what the noise of no count is above, but in one of thousands of releases.
+
+    One that is makes columns or rows look longer by many octaves.
+    """
+    return noise * math.sqrt(2.0 * math.log(1000.0 * n_counts))
+
+
+def _shrunk(mean, noise):
+    """Return a noisy mean as short as it is expected to be (James and Stein 1961)."""
+    length = float(mean @ mean)
+    return mean * max(0.0, 1.0 - mean.size * noise**2 / max(length, 1e-300))

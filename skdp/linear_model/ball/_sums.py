@@ -1,0 +1,276 @@
+"""Sums over rows that the ball is learnt from: counts of lengths, and moments of cut rows."""
+
+import math
+from mmap import mmap
+
+import numpy as np
+from scipy.sparse import issparse
+
+from skdp._bounds import BoundedRows, intercept_constant, row_norms, stretch_of
+from skdp.linear_model.whitened._row_sums import BlockSums
+
+# Rows longer than the radius times this are void: their weights would have few digits.
+_FAR = 1e150
+_UNIT_ROUNDOFF = 2.0**-53
+
+
+class BallSums(BlockSums):
+    """Sums over rows x, moved by a centre and divided by a unit for each column.
+
+    Rows that are marked as null add nothing. With `shares`, of shape (n,), rows count by them:
+    where records are groups of rows, a row has a part of 1 of as many as its group has rows.
+    """
+
+    def __init__(self, X, is_null, n_jobs=None, shares=None, size=None):
+        super().__init__(X, X.shape[1], n_jobs, size)
+        self._is_null, self._shares = is_null, shares
+
+    def counts(self, bins, centre, unit, mechanism):
+        """Return how many records have a length in each bin."""
+
+        def add(block, x, scale, total):
+            z, lengths, _ = _moved(x, centre, unit)
+            if not np.isfinite(lengths).all():
+                lengths = _long_norms(z, lengths)
+            self._count(total, places(bins, lengths / bins.unit), block, mechanism)
+
+        return self._sum(add, (bins.n_bins,), mechanism.rounded)
+
+    def counts_by_column(self, bins, centre, unit, mechanism):
+        """Return how many records have an entry so far from the centre, of shape (d, bins).
+
+        Entries of 0 are in the first bin, wherever the centre is.
+        """
+
+        def add(block, x, scale, total):
+            z = x - centre
+            z *= per_unit
+            z[x == 0.0] = 0.0
+            found = places(bins, z)
+            found += bins.n_bins * np.arange(x.shape[1])
+            self._count(total, found, block, mechanism)
+
+        per_unit, size = 1.0 / (unit * bins.unit), self.n_columns * bins.n_bins
+        if issparse(self._X):
+            total = mechanism.rounded(self._counts_of_entries(bins, centre, per_unit))
+        else:
+            total = self._sum(add, (size,), mechanism.rounded)
+        return total.reshape(-1, bins.n_bins)
+
+    def _counts_of_entries(self, bins, centre, per_unit):
+        """Return what `counts_by_column` does, of sparse rows, by their entries alone."""
+        x = self._read(slice(self._n_rows))[~self._is_null]
+        z = (x.data - centre[x.indices]) * per_unit[x.indices]
+        z[x.data == 0.0] = 0.0
+        found = places(bins, z) + bins.n_bins * x.indices.astype(np.int64)
+        total = np.bincount(found, minlength=self.n_columns * bins.n_bins).astype(float)
+        total[:: bins.n_bins] += x.shape[0] - np.bincount(x.indices, minlength=self.n_columns)
+        return total
+
+    def _count(self, total, found, block, mechanism):
+        """Add the records of a block to the bins where they were found."""
+        kept = slice(None)
+        if self._is_null[block].any():
+            kept = ~self._is_null[block]
+            found = found[kept]
+        if self._shares is None:
+            total += np.bincount(found.ravel(), minlength=total.size)
+            return
+        # On the grid already: what rows add is exact, and of a group never more than 1.
+        parts = np.floor(self._shares[block][kept] / mechanism.grid) * mechanism.grid
+        weights = np.broadcast_to(parts.reshape(-1, *[1] * (found.ndim - 1)), found.shape)
+        total += np.bincount(found.ravel(), weights.ravel(), minlength=total.size)
+
+    def moved(self, centre, unit, radius, mechanism):
+        """Return the sum of rows that are moved, and cut to a radius."""
+
+        def add(block, x, scale, total):
+            z, factors, shift = self._cut(block, x, centre, unit, radius)
+            if self._shares is not None:
+                total += self._truncated(z * factors[:, np.newaxis], block, mechanism)
+                return
+            total += z.T @ factors - shift * factors.sum()
+
+        return self._sum(add, (self.n_columns,), mechanism.rounded)
+
+    def squares(self, centre, unit, radius, mechanism):
+        """Return the sum of the squares of such rows, by column."""
+
+        def add(block, x, scale, total):
+            z, factors, shift = self._cut(block, x, centre, unit, radius)
+            if self._shares is not None:
+                z *= factors[:, np.newaxis]
+                total += self._truncated(z * z, block, mechanism)
+                return
+            factors *= factors
+            squares = z.multiply(z) if issparse(z) else np.square(z)
+            total += squares.T @ factors
+            if issparse(z):
+                total += shift * (shift * factors.sum() - 2.0 * (z.T @ factors))
+
+        return self._sum(add, (self.n_columns,), mechanism.rounded)
+
+    def longest(self, centre, unit):
+        """Return the length of the longest row, for fits without privacy."""
+
+        def add(block, x, scale, total):
+            lengths = _moved(x, centre, unit)[1][~self._is_null[block]]
+            np.maximum(total, lengths.max(initial=0.0), out=total)
+
+        jobs = range(0, self._n_rows, self._block)
+        total = np.zeros(())
+        for first in jobs:
+            block = slice(first, min(first + self._block, self._n_rows))
+            add(block, self._read(block), None, total)
+        return float(total)
+
+    def stretch(self, shift, radius):
+        """Return by how much cancellation makes rounding errors of cut rows larger."""
+        return stretch_of(shift, radius) if issparse(self._X) else 1.0
+
+    def _cut(self, block, x, centre, unit, radius):
+        """Return the rows of a block, what they are cut by, and what is still to be taken off."""
+        z, lengths, shift = _moved(x, centre, unit)
+        factors, is_void = _factors(lengths, radius)
+        is_void |= self._is_null[block]
+        if is_void.any():
+            factors[is_void] = 0.0
+            z = _without(z, is_void)
+        return z, factors, shift
+
+    def _truncated(self, parts, block, mechanism):
+        """Return the sum of rows' parts of shares, cut towards 0 to the grid.
+
+        A part gets no longer by it, so that those of a group have together no more than its bound,
+        and numbers on a grid add up exactly: no group's part follows from another's.
+        """
+        parts *= self._shares[block][:, np.newaxis]
+        if mechanism.grid == 0.0:
+            return parts.sum(axis=0)
+        parts /= mechanism.grid
+        return np.trunc(parts, out=parts).sum(axis=0) * mechanism.grid
+
+
+def places(bins, lengths):
+    """Return the bins that lengths over their unit are in; infinite ones are in the last."""
+    found = np.abs(lengths).view(np.int64)
+    found >>= bins.shift
+    found -= bins.first
+    return np.clip(found, 0, bins.n_bins - 1, out=found)
+
+
+def _moved(x, centre, unit):
+    """Return rows in units of columns, their lengths from the centre, and what isn't taken off.
+
+    From sparse rows the centre, in those units, is still to be taken off. Their lengths have the
+    bound of their rounding errors added.
+    """
+    if not issparse(x):
+        z = x - centre
+        z *= 1.0 / unit
+        return z, row_norms(z), 0.0
+    z, shift = _divided(x, unit), centre / unit
+    return z, _lengths_from(shift, z), shift
+
+
+def _divided(x, unit):
+    """Return sparse rows in units of columns."""
+    return type(x)((x.data / unit[x.indices], x.indices, x.indptr), shape=x.shape)
+
+
+def _lengths_from(shift, z):
+    """Return distances of sparse rows from a point, with a bound of rounding errors added."""
+    norms = row_norms(z)
+    if not shift.any():
+        return norms
+    of_shift = float(np.linalg.norm(shift))
+    squares = norms**2 - 2.0 * (z @ shift) + of_shift**2
+    slack = 4.0 * _UNIT_ROUNDOFF * (shift.size + 8.0) * (norms + of_shift) ** 2
+    return np.sqrt(np.maximum(squares, 0.0) + slack)
+
+
+def _factors(lengths, radius):
+    """Return what rows are weighted by so that none is longer than the radius, and who is void."""
+    factors = radius / np.maximum(lengths, radius)
+    is_void = ~(lengths <= _FAR * radius)
+    if math.isinf(radius):
+        factors, is_void = np.ones(lengths.size), ~np.isfinite(lengths)
+    return factors, is_void
+
+
+def _without(z, is_void):
+    """Return rows of which those that are void have the entries 0."""
+    if not issparse(z):
+        z[is_void] = 0.0
+        return z
+    data = np.where(np.repeat(is_void, np.diff(z.indptr)), 0.0, z.data)
+    return type(z)((data, z.indices, z.indptr), shape=z.shape)
+
+
+def _long_norms(z, lengths):
+    """Return lengths of rows whose squares overflow."""
+    z = z.toarray() if issparse(z) else z
+    largest = np.abs(z).max(axis=1, initial=0.0)
+    with np.errstate(all="ignore"):
+        scaled = largest * np.linalg.norm(z / largest[:, np.newaxis], axis=1)
+    return np.where(np.isfinite(lengths), lengths, scaled)
+
+
+@np.errstate(all="ignore")
+def rows_in_ball(X, ball, is_null, *, fit_intercept, clip=True):
+    """Return rows in the ball's units, weighted so that no weighted row is longer than its radius.
+
+    They are a copy of X, of its type, and of a memory map copies of what is asked for. Sparse ones
+    aren't moved: that is left to the sums.
+    """
+    bias, in_file = intercept_constant(ball.radius, fit_intercept), _is_mapped(X)
+    Z, shift = (RowsInUnits(X, ball, is_null), None) if in_file else in_units(X, ball)
+    lengths = row_norms(Z) if shift is None else _lengths_from(shift, Z)
+    weight, is_void = _factors(lengths, ball.radius if clip else math.inf)
+    is_void |= is_null
+    norm = np.hypot(lengths, bias)
+    if is_void.any():
+        Z = RowsInUnits(X, ball, is_void) if in_file else _without(Z, is_void)
+        norm = np.where(is_void, 0.0, norm)
+        weight[is_void] = 0.0
+    return BoundedRows(Z, None, bias, norm, weight, shift)
+
+
+@np.errstate(all="ignore")
+def in_units(X, ball, is_void=None):
+    """Return a copy of rows in a ball's units, and what is still to be taken off, or None.
+
+    Rows that are void have the entries 0.
+    """
+    if issparse(X):
+        Z, shift = _divided(X.astype(np.float64), ball.scale), ball.center / ball.scale
+        shift = shift if shift.any() else None
+    else:
+        Z, shift = np.subtract(X, ball.center, dtype=X.dtype, casting="same_kind"), None
+        Z *= (1.0 / ball.scale).astype(X.dtype)
+    return Z if is_void is None or not is_void.any() else _without(Z, is_void), shift
+
+
+def _is_mapped(X):
+    """Tell whether an array lies in a file that is mapped."""
+    while isinstance(X, np.ndarray):
+        X = X.base
+    return isinstance(X, mmap)
+
+
+class RowsInUnits:
+    """Dense rows that can be asked for in a ball's units, as copies.
+
+    Those that are void have the entries 0.
+    """
+
+    def __init__(self, X, ball, is_void):
+        self._X, self._ball, self._is_void, self.shape = X, ball, is_void, X.shape
+
+    def __getitem__(self, block):
+        return in_units(self._X[block], self._ball, self._is_void[block])[0]
+
+    def take(self, indices, axis=0, mode="raise"):
+        """Return chosen rows, as an array does."""
+        rows = self._X.take(indices, axis=axis, mode=mode)
+        return in_units(rows, self._ball, self._is_void.take(indices, mode=mode))[0]

@@ -1,0 +1,325 @@
+"""The ball that rows in partitions lie in: it is that of rows in memory, and so is the fit."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, issparse
+
+pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[dask]"')
+
+import dask.array
+from distributed import Client, LocalCluster
+
+from skdp._bounds import null_records
+from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _sums
+from skdp.dask._clients import CHANGED, RowsChangedError
+from skdp.dask._estimators import Reader
+from skdp.dask._parts import KeyedDigest, PartitionSpec, _rows, part_moment, place_part, read_part
+from skdp.dask._sums import passes
+from skdp.dask._table import read_table
+from skdp.linear_model.ball._plan import bins_about
+from skdp.linear_model.ball._solver import Ball
+from skdp.linear_model.ball._sums import rows_in_ball
+from skdp.linear_model.whitened import _row_sums
+from skdp.linear_model.whitened._row_sums import RowSums
+
+N, D = 3000, 4
+CENTRE, SCALE = np.array([3.0, 0.0, 1.0, -20.0]), np.array([1.0, 30.0, 0.1, 5.0])
+BINARY = {"classes": [0, 1], "random_state": 7}
+RIDGE = {"target_bounds": (-3.0, 3.0), "random_state": 7}
+ALL = {"units", "reach", "centre", "distance", "recentre", "scales", "radius"}
+# What is bought of the ball, by what is asked for.
+KINDS = {
+    "all": (DaskDPLogisticRegression, {"epsilon": 4.0, **BINARY}, ALL),
+    "pairs": (
+        DaskDPLogisticRegression,
+        {"epsilon": 8.0, "adjacency": "replace_one", "ball_budget": 0.3, **BINARY},
+        ALL,
+    ),
+    "five classes": (
+        DaskDPLogisticRegression,
+        {**BINARY, "epsilon": 4.0, "classes": range(5)},
+        ALL,
+    ),
+    "two targets": (DaskDPRidge, {"epsilon": 4.0, **RIDGE}, ALL),
+    "a bound": (DaskDPRidge, {"epsilon": 4.0, "data_norm": 90.0, **RIDGE}, ALL),
+    "no intercept": (
+        DaskDPRidge,
+        {"epsilon": 4.0, "fit_intercept": False, **RIDGE},
+        {"units", "reach", "scales", "radius"},
+    ),
+    "a radius alone": (DaskDPRidge, {"epsilon": 0.3, **RIDGE}, {"coarse", "reach"}),
+    "nothing": (DaskDPRidge, {"epsilon": 0.01, "data_norm": 40.0, **RIDGE}, None),
+    "off": (DaskDPRidge, {"ball_budget": 0, "data_norm": 40.0, **RIDGE}, None),
+    "no noise": (DaskDPRidge, {"epsilon": float("inf"), **RIDGE}, {"centre", "squares"}),
+}
+STAGES = {"coarse", "squares", *ALL}
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Rows far from 0 in columns of unlike units, one in ten of them long, and two targets."""
+    generator = np.random.default_rng(3)
+    X = generator.normal(size=(N, D))
+    scores = X @ generator.normal(size=(D, 2)) + 0.3 * generator.normal(size=(N, 2))
+    X[::10] *= 8.0
+    return X * SCALE + CENTRE, scores
+
+
+def targets_of(kind, scores):
+    if kind == "five classes":
+        return np.digitize(scores[:, 0], [-1.0, -0.3, 0.3, 1.0])
+    if KINDS[kind][0] is DaskDPLogisticRegression:
+        return (scores[:, 0] > 0.0).astype(int)
+    return scores if kind == "two targets" else scores[:, 0]
+
+
+def in_parts(X, y, size=700, as_kind=np.array):
+    rows = dask.array.from_array(X, chunks=(size, -1)).map_blocks(as_kind, dtype=X.dtype)
+    return rows, dask.array.from_array(y, chunks=(size, *y.shape[1:]))
+
+
+def learnt(fitted):
+    """Return all that a fit found, one number after another."""
+    found = [fitted.coef_, fitted.intercept_]
+    if hasattr(fitted, "radius_"):
+        found += [fitted.center_, fitted.scale_, fitted.radius_]
+    return np.concatenate([np.ravel(value) for value in found])
+
+
+def assert_alike(one, other):
+    np.testing.assert_allclose(learnt(one), learnt(other), rtol=1e-6, atol=1e-7)
+
+
+def with_zeros(X):
+    return X * (X > 0.0)
+
+
+@pytest.mark.parametrize("size", [N, 700])
+@pytest.mark.parametrize("as_kind", [np.array, csr_array, np.float32])
+@pytest.mark.parametrize("kind", KINDS)
+def test_parts_give_the_ball_and_the_fit_of_one_machine(kind, as_kind, size, data):
+    estimator, parameters, bought = KINDS[kind]
+    X, y = data[0], targets_of(kind, data[1])
+    if as_kind is csr_array:
+        X = with_zeros(X)
+    if as_kind is np.float32:
+        X, as_kind = X.astype(np.float32), np.array
+    model = estimator(**parameters).fit(*in_parts(X, y, size, as_kind))
+    local = estimator._local(**parameters).fit(as_kind(X), y)
+    assert_alike(model, local)
+    if size == N:
+        np.testing.assert_array_equal(learnt(model), learnt(local))
+    assert model.privacy_report_.events == local.privacy_report_.events
+    assert hasattr(model, "radius_") == (bought is not None)
+    plan = model._plan(N, D, 1).ball
+    found = {name for name in STAGES if getattr(plan, name, None) is not None}
+    assert found == (bought or set())
+
+
+def test_the_model_stays_linear_and_a_fit_without_a_ball_forgets_it(data):
+    X, y = data[0], targets_of("all", data[1])
+    model = DaskDPLogisticRegression(epsilon=4.0, **BINARY).fit(*in_parts(X, y))
+    local = model.to_local()
+    assert local.radius_ == model.radius_
+    scores = X @ model.coef_.T + model.intercept_
+    np.testing.assert_allclose(local.decision_function(X), scores[:, 0], rtol=1e-9)
+    model.set_params(ball_budget=0, data_norm=40.0).fit(*in_parts(X, y))
+    assert not any(hasattr(model, name) for name in ("center_", "scale_", "radius_"))
+    with pytest.raises(ValueError, match="data_norm=None needs a learnt ball"):
+        model.set_params(data_norm=None).fit(*in_parts(X, y))
+
+
+def test_parts_of_two_kinds(data):
+    X, y = with_zeros(data[0]), data[1][:, 0]
+    sparse, labels = in_parts(X, y, 750, csr_array)
+    dense = in_parts(X, y, 750)[0]
+    mixed = dask.array.concatenate([sparse.blocks[:2], dense.blocks[2:]])
+    model = DaskDPRidge(epsilon=4.0, **RIDGE)
+    assert_alike(model.fit(mixed, labels), model.to_local().fit(csr_array(X), y))
+
+
+# As many threads as parts, and one: it is the caller's.
+@pytest.mark.parametrize("n_jobs", [1, 4])
+@pytest.mark.parametrize("kind", ["all", "no intercept", "a radius alone", "nothing", "no noise"])
+def test_null_records(kind, n_jobs, data):
+    estimator, parameters, _ = KINDS[kind]
+    parameters = {"n_jobs": n_jobs, **parameters}
+    y, null = targets_of(kind, data[1]), [3, 699, 700, 2500, -1]
+    X = data[0].copy()
+    for entry in (1e9, 1e200):
+        X[null] = entry
+        with null_records(null) as asked:
+            model = estimator(**parameters).fit(*in_parts(X, y))
+            local = estimator._local(**parameters).fit(X, y)
+        assert asked.consulted
+        assert_alike(model, local)
+        X[null] = 0.0
+        with null_records(null):
+            np.testing.assert_array_equal(
+                learnt(estimator(**parameters).fit(*in_parts(X, y))), learnt(model)
+            )
+
+
+@pytest.mark.parametrize("as_kind", [np.array, csr_array])
+def test_rows_beyond_all_others_add_nothing(as_kind, data):
+    X, y = with_zeros(data[0]), data[1][:, 0]
+    # The lengths of the last two overflow.
+    X[[5, 1005, 2005]] = np.array([1e155, 1e200, -1e308])[:, np.newaxis]
+    model = DaskDPRidge(epsilon=4.0, **RIDGE).fit(*in_parts(X, y, as_kind=as_kind))
+    assert_alike(model, model.to_local().fit(as_kind(X), y))
+    assert model.radius_ * model.scale_.max() < 1e4
+
+
+def reader_of(model):
+    return Reader(model._reading(), None)
+
+
+@pytest.mark.parametrize("as_kind", [np.array, csr_array])
+def test_what_is_kept_of_blocks_is_what_is_kept_of_all_rows(as_kind, data, monkeypatch):
+    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 8 * (D + 1) * 700)
+    # No row of the first block is beyond the radius.
+    X, y = data[0].copy(), data[1][:, 0]
+    X[:700] = CENTRE
+    X[2900] = 1e300
+    reader, ball = reader_of(DaskDPRidge(**RIDGE)), Ball(CENTRE, SCALE, 3.0)
+    stated, null = PartitionSpec(*X.shape, None, None, [3, 701]), np.isin(np.arange(N), [3, 701])
+    kept = read_part(reader, stated, KeyedDigest(b"sixteen bytes..."), as_kind(X), y)
+    placed = place_part(reader, 1, as_kind(X), kept, ball)
+    whole = rows_in_ball(as_kind(X), ball, null, fit_intercept=True)
+    assert 0 < np.count_nonzero(whole.weight < 1.0) < N
+    assert whole.norm[2900] == 0.0
+    np.testing.assert_array_equal(placed.weight, whole.weight)
+    np.testing.assert_array_equal(placed.norm, whole.norm)
+    assert placed.bias == whole.bias
+    assert placed.scale is None
+    made = _rows(as_kind(X), placed).X
+    for start in range(0, N, kept.size):
+        block = slice(start, min(start + kept.size, N))
+        rows, expected = made[block], whole.X[block]
+        if issparse(rows):
+            rows, expected = rows.toarray(), expected.toarray()
+        np.testing.assert_array_equal(rows, expected)
+    mechanism = DaskDPRidge(**RIDGE)._plan(N, D, 1).moment.mechanism
+    with RowSums(whole, kept.targets, reader.loss(1)).at_work() as sums:
+        expected = sums.moment(mechanism)
+    found = part_moment(reader, 1, as_kind(X), placed, mechanism)
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=2.0 * mechanism.grid)
+
+
+def sums_of(X, y, model, plan, ball):
+    """Return each sum that is released, and its release, for a ball as it is given."""
+    releases, bins, followed = plan.ball, bins_about(1.0), plan.following(ball.radius, 1.0, None)
+    cut, moment = releases.recentre.bounded(ball.radius), followed.moment
+    with passes(read_table(*in_parts(X, y)), reader_of(model)) as sums:
+        for method, release, args in (
+            (sums.counts, releases.radius, (bins, ball.center, ball.scale)),
+            (sums.counts_by_column, releases.scales, (bins, ball.center, ball.scale)),
+            (sums.moved, cut, ball),
+        ):
+            yield method(*args, release.mechanism), release
+        sums.place(ball)
+        yield sums.moment(moment.mechanism), moment
+        sums.bound_slopes(np.diag([0.5, 2.0, 1.0, 1.0, 1.0]), 0.1)
+        step = followed.steps.split(5).bounded(0.1, stretch=4.0)
+        yield sums.slopes(np.ones((D + 1, 1)), step.mechanism), step
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_a_record_moves_sums_by_their_bounds(adjacency, data):
+    X, y = data[0].copy(), data[1][:, 0]
+    model = DaskDPRidge(epsilon=8.0, adjacency=adjacency, **RIDGE)
+    plan, ball = model._plan(N, D, 1), Ball(CENTRE, SCALE, 2.0)
+    far = 1e6 * SCALE
+    rows = [X[1234].copy(), np.zeros(D), CENTRE + far, CENTRE - far, np.full(D, 1e300)]
+    seen = []
+    for row in rows:
+        X[1234] = row
+        seen.append(list(sums_of(X, y, model, plan, ball)))
+    with null_records([1234]):
+        null = list(sums_of(X, y, model, plan, ball))
+    for place, (of_null, release) in enumerate(null):
+        values = [found[place][0] for found in seen]
+        others, limit = [of_null], release.mechanism.sensitivity
+        if adjacency == "replace_one":
+            others, limit = values, limit * (1.0 if release.pairwise else 2.0)
+        moves = [np.linalg.norm(one - other) for one in values for other in others]
+        assert 0.6 * limit < max(moves) <= limit
+        for value in values:
+            assert np.array_equal(value, release.mechanism.rounded(value))
+
+
+@pytest.mark.parametrize("when", ["counts", "moved", "place"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_rows_that_are_others_in_one_pass_alone_are_noticed(
+    when, n_jobs, data, tmp_path, monkeypatch
+):
+    path = tmp_path / "rows.npy"
+    np.save(path, data[0])
+    file = np.load(path, mmap_mode="r+")
+    rows = dask.delayed(np.load, pure=False)(path, mmap_mode="r")
+    X = dask.array.from_delayed(rows, data[0].shape, data[0].dtype)
+    y = dask.array.from_array(data[1][:, 0], chunks=N)
+    method = getattr(_sums.PartedSums, when)
+
+    def of_others(self, *args):
+        file[15] = 1e6
+        try:
+            return method(self, *args)
+        finally:
+            file[15] = data[0][15]
+
+    model = DaskDPRidge(epsilon=4.0, n_jobs=n_jobs, **RIDGE)
+    monkeypatch.setattr(_sums.PartedSums, when, of_others)
+    with pytest.raises(ValueError, match=CHANGED[:40]):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("kinds", [(np.array, csr_array), (csr_array, np.array)])
+def test_a_part_that_is_of_another_kind_later_is_refused(kinds, data):
+    first, later = (as_kind(data[0]) for as_kind in kinds)
+    reader, ball = reader_of(DaskDPRidge(**RIDGE)), Ball(CENTRE, SCALE, 3.0)
+    stated = PartitionSpec(N, D, None, None, None)
+    kept = read_part(reader, stated, KeyedDigest(b"sixteen bytes..."), first, data[1][:, 0])
+    mechanism = DaskDPRidge(**RIDGE)._plan(N, D, 1).moment.mechanism
+    placed = place_part(reader, 1, first, kept, ball)
+    part_moment(reader, 1, first, placed, mechanism)
+    with pytest.raises(RowsChangedError):
+        place_part(reader, 1, later, kept, ball)
+    with pytest.raises(RowsChangedError):
+        part_moment(reader, 1, later, placed, mechanism)
+
+
+@pytest.mark.long
+def test_the_same_bits_whoever_adds_up_and_when_a_worker_dies(data):
+    X, y = in_parts(data[0], targets_of("all", data[1]), 300)
+    model = DaskDPLogisticRegression(epsilon=4.0, **BINARY)
+    here = learnt(model.fit(X, y))
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
+        np.testing.assert_array_equal(learnt(model.fit(X, y)), here)
+        held = client.persist([X, y])
+        for when in ("before", "after"):
+            client.wait_for_workers(2)
+            fitted = _KillsAtBall(epsilon=4.0, **BINARY)
+            fitted._when, fitted._client = when, client
+            np.testing.assert_array_equal(learnt(fitted.fit(*held)), here)
+
+
+class _KillsAtBall(DaskDPLogisticRegression):
+    def _placed_parts(self, *args):
+        if self._when == "before":
+            self._kill()
+        placed = super()._placed_parts(*args)
+        if self._when == "after":
+            self._kill()
+        return placed
+
+    def _kill(self):
+        # What this worker held of rows, and kept of them in a ball, is made again.
+        os.kill(min(self._client.run(os.getpid).values()), signal.SIGKILL)
+
+    def _reading(self):
+        return self._local(**{**self._shared(), "random_state": None})

@@ -1,0 +1,174 @@
+import math
+
+import numpy as np
+import pytest
+
+from skdp._plans._base import SPLIT_SLACK, Budget
+from skdp.linear_model import DPLogisticRegression, DPRidge
+from skdp.linear_model.ball import _plan
+from skdp.linear_model.ball._plan import (
+    COARSE_BINS,
+    UNIT_BINS,
+    bins_about,
+    bins_below,
+    plan_ball,
+)
+
+STAGES = ["units", "coarse", "reach", "centre", "distance", "recentre", "scales", "radius"]
+ALL = {"units", "reach", "centre", "distance", "recentre", "scales", "radius"}
+
+
+def planned(
+    epsilon=1.0, adjacency="zero_out", ball_budget="auto", data_norm=None, centred=True, **sizes
+):
+    budget = Budget(epsilon, 1e-5, adjacency, "pld")
+    sizes = {"n_rows": 10**5, "n_columns": 4, "slack": 1e-9} | sizes
+    how = {"ball_budget": ball_budget, "data_norm": data_norm, "centred": centred}
+    return (*plan_ball(budget, **how, **sizes), budget)
+
+
+def bought(ball):
+    return {name for name in STAGES if getattr(ball, name) is not None}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, ALL),
+        ({"data_norm": 5.0}, ALL),
+        ({"centred": False}, {"units", "reach", "scales", "radius"}),
+        # Counts by column would drown, and then the centre.
+        ({"n_columns": 1000, "n_rows": 10**4}, ALL - {"units", "scales"} | {"coarse"}),
+        ({"n_columns": 10**5}, {"coarse", "reach", "centre", "distance", "recentre", "radius"}),
+        ({"n_columns": 2000, "n_rows": 10**6}, ALL),
+        ({"n_columns": 2001, "n_rows": 10**6}, ALL - {"units", "scales"} | {"coarse"}),
+        # Where there is a bound, units are counted only where that is less noisy.
+        ({"n_columns": 1000, "n_rows": 30_000}, ALL),
+        ({"n_columns": 1000, "n_rows": 30_000, "data_norm": 1.0}, ALL - {"units"}),
+        ({"n_columns": 10**6, "n_rows": 10**4}, {"coarse", "reach", "radius"}),
+        ({"n_columns": 10**6, "n_rows": 10**4, "data_norm": 1.0}, {"reach", "radius"}),
+        ({"n_rows": 1000}, {"coarse", "reach"}),
+        ({"n_rows": 1000, "data_norm": 1.0}, {"reach"}),
+        ({"n_rows": 1}, {"coarse", "reach"}),
+    ],
+)
+def test_what_would_drown_is_left_out(options, expected):
+    ball, spent, _ = planned(**options)
+    assert bought(ball) == expected
+    assert 0.0 < spent < 1.0
+
+
+@pytest.mark.parametrize("options", [{"n_rows": 1, "data_norm": 1.0}, {"ball_budget": 0.0}])
+def test_nothing_is_bought(options):
+    assert planned(**options)[:2] == (None, 0.0)
+
+
+@pytest.mark.parametrize("ball_budget", ["auto", 0.01, 0.3, 0.99])
+@pytest.mark.parametrize("options", [{}, {"n_rows": 1000}, {"centred": False, "n_rows": 10**7}])
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_events_cost_the_share(adjacency, options, ball_budget):
+    ball, spent, budget = planned(adjacency=adjacency, ball_budget=ball_budget, **options)
+    events = ball.events
+    assert len(events) == len(bought(ball))
+    doubled = 2.0 if adjacency == "replace_one" else 1.0
+    squares = [((1.0 if e.pairwise else doubled) / e.noise_multiplier) ** 2 for e in events]
+    one = doubled / budget.calibrate()
+    assert sum(squares) * SPLIT_SLACK**2 == pytest.approx(spent * one**2, rel=1e-9)
+    if ball_budget != "auto":
+        assert spent <= ball_budget
+    if bought(ball) == ALL:
+        assert spent == pytest.approx(0.96 * (0.12 if ball_budget == "auto" else ball_budget))
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_bounds_are_those_that_are_proved(adjacency):
+    ball, _, _ = planned(adjacency=adjacency, n_columns=9)
+    pair = math.sqrt(2.0) if adjacency == "replace_one" else 1.0
+    bounds = {name: getattr(ball, name).bound / pair for name in bought(ball)}
+    for name in ("centre", "recentre"):
+        assert bounds.pop(name) * pair == 1.0
+        assert not getattr(ball, name).pairwise
+    for name in bounds:
+        assert getattr(ball, name).pairwise == (adjacency == "replace_one")
+    for name in ("units", "scales"):
+        assert bounds.pop(name) == pytest.approx(3.0)
+    assert set(bounds.values()) == {1.0}
+    assert ball.units.size == 9 * UNIT_BINS.n_bins
+    assert ball.scales.size == 9 * ball.radius.size
+    assert ball.centre.size == ball.recentre.size == 9
+
+
+@pytest.mark.parametrize("inference", [False, True])
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("n_rows", [300, 10**5])
+@pytest.mark.parametrize(
+    "settings", [{}, {"ball_budget": 0.5}, {"ball_budget": 0, "data_norm": 1.0}]
+)
+def test_ball_moment_and_steps_spend_the_budget(settings, n_rows, adjacency, inference):
+    options = {"classes": [0, 1], "adjacency": adjacency, "inference": inference} | settings
+    plan = DPLogisticRegression(**options)._plan(n_rows, 4, 1)
+    doubled = 2.0 if adjacency == "replace_one" else 1.0
+    apart = [1.0 if event.pairwise else doubled for event in plan.events]
+    times = [event.n_releases for event in plan.events]
+    spent = sum(
+        n * (a / e.noise_multiplier) ** 2 for n, a, e in zip(times, apart, plan.events, strict=True)
+    )
+    assert spent == pytest.approx((doubled / plan.noise) ** 2, rel=1e-6)
+    assert (plan.ball is None) == ("data_norm" in settings)
+
+
+@pytest.mark.parametrize("n_rows", [300, 10**5])
+def test_a_plan_follows_the_radius_in_units_alone(n_rows):
+    plan = DPRidge(target_bounds=(-1, 1))._plan(n_rows, 4, 1)
+    after = plan.following(7.0, 3.0, None)
+    assert after.moment.bound == pytest.approx(49.0 * plan.moment.bound)
+    assert after.moment.bound == pytest.approx(49.0 * 10.0 / 9.0)
+    assert after.problem.row_norm == pytest.approx(7.0 * math.sqrt(10.0) / 3.0)
+    assert after.problem.bias == pytest.approx(7.0 / 3.0)
+    assert after.moment.rounding_slack == pytest.approx(9.0 * plan.moment.rounding_slack)
+    one, other = (p.step_mechanism(2.0, 5, 4.0) for p in (plan, after))
+    assert other.rounding_slack == pytest.approx(3.0 * one.rounding_slack)
+    assert other.contribution_bound == one.contribution_bound == 2.0
+    assert after.events == plan.events
+
+
+def test_without_privacy_there_is_no_noise():
+    for centred in (True, False):
+        ball, spent, _ = planned(math.inf, centred=centred)
+        assert bought(ball) == ({"centre"} if centred else set())
+        assert ball.squares.mechanism.noise_std == 0.0
+        assert ball.quantile == 1.0
+        assert spent > 0.0
+    assert planned(math.inf, ball_budget=0.0)[:2] == (None, 0.0)
+
+
+def test_the_radius_holds_more_where_noise_is_large_and_all_where_there_is_none():
+    assert planned(n_rows=3000, n_columns=80)[0].quantile == pytest.approx(0.9)
+    found = [planned(n_rows=n)[0].quantile for n in (3000, 10**6, 10**9)]
+    assert 0.85 < found[0] < 0.9
+    assert found[1] > 0.998
+    assert found[2] > 0.9999
+    held = planned(n_rows=3000, least_held=0.98)[0].quantile
+    assert held == 0.98
+
+
+def test_few_records_have_more_for_a_radius():
+    spent = [planned(n_rows=n)[1] for n in (100, 300, 1800)]
+    assert spent[0] == pytest.approx(2.0 * _plan._MOST_FOR_RADIUS)
+    assert spent[0] > spent[1] > spent[2] >= 2.0 * _plan._LEAST_FOR_RADIUS
+    assert planned(n_rows=100, ball_budget=0.05)[1] == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("bins", [COARSE_BINS, UNIT_BINS, bins_about(3.0), bins_below(1e-30)])
+def test_bins_end_where_the_next_ones_begin(bins):
+    ends = np.array([bins.end(k) for k in range(bins.n_bins)])
+    assert np.isfinite(ends).all()
+    assert (np.diff(ends) > 0.0).all()
+    assert ends[0] > 0.0
+
+
+def test_bins_reach_as_far_as_they_say():
+    ends = [bins.end(bins.n_bins - 1) for bins in (bins_about(3.0), bins_below(5.0))]
+    assert ends == [3.0 * 2.0**20, 5.0]
+    assert bins_below(5.0).end(0) == 5.0 * 1.5 * 2.0**-40
+    assert COARSE_BINS.end(COARSE_BINS.n_bins - 1) == 2.0**1001

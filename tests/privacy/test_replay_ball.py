@@ -1,0 +1,300 @@
+"""Rules 3 and 7 (CONTRIBUTING.rst) for the releases that learn the ball of the rows, by replay.
+
+See tests/privacy/test_replay.py. Here there are so many rows that all of the ball is bought, and
+they lie far from 0, in columns of very different units. A record that is far off moves centre,
+radius and scales together.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from skdp.linear_model import DPLogisticRegression, DPRidge
+from skdp.linear_model.ball import _solver, _sums
+from skdp.linear_model.whitened import _estimators
+from skdp.linear_model.whitened._row_sums import RowSums
+from tests.privacy._cases import N_FEATURES, THREE, TWO, Case, K
+from tests.privacy._replay import broken_claims, record
+from tests.privacy.test_planted_faults import name_of
+from tests.privacy.test_replay_sparse import stored
+
+N_ROWS = 400
+CENTRE, UNIT = np.array([3e4, -2.0, 0.5, 1e-3]), np.array([1e3, 1.0, 0.1, 1e-4])
+ALL = {"units", "reach", "centre", "distance", "recentre", "scales", "radius"}
+
+
+@dataclass(frozen=True)
+class BallCase(Case):
+    """A case whose rows are of heavy tails, about a centre far from 0."""
+
+    def records(self, n_rows=N_ROWS, seed=20210214):
+        rng = np.random.default_rng(seed)
+        X = CENTRE + UNIT * rng.standard_t(1.5, (n_rows, N_FEATURES))
+        if self.read is stored:
+            X *= rng.random(X.shape) < 0.5
+        return X, super().records(n_rows, seed)[1]
+
+
+LOUD = {"epsilon": 25.0}
+RIDGE = {"target_bounds": (-1, 1), "random_state": 0, **LOUD}
+MODELS = [
+    (DPLogisticRegression(**TWO, **LOUD), ALL),
+    (DPLogisticRegression(adjacency="replace_one", **THREE, **LOUD), ALL),
+    (
+        DPLogisticRegression(fit_intercept=False, **TWO, **LOUD),
+        {"units", "reach", "scales", "radius"},
+    ),
+    (DPRidge(data_norm=1e5, ball_budget=0.6, **RIDGE), ALL),
+    (DPRidge(adjacency="replace_one", moment_budget=0.0, **RIDGE), ALL),
+    (DPRidge(adjacency="replace_one", clipping_norm=1e-2, max_iter=2, **RIDGE), ALL),
+    (DPRidge(**RIDGE | {"epsilon": 1.0}), {"coarse", "reach"}),
+    (DPRidge(**RIDGE | {"epsilon": 1.0}, data_norm=1e5), {"reach"}),
+    (DPLogisticRegression(inference=True, **TWO, **LOUD), ALL),
+]
+CASES = [(BallCase(model), stages) for model, stages in MODELS]
+SPARSE = [(BallCase(model, read=stored), stages) for model, stages in MODELS if not model.inference]
+
+
+def far(direction):
+    return lambda x: CENTRE + UNIT * np.array(direction)
+
+
+# What a record's row becomes: each stage has it at its bound, past it, or beyond all numbers.
+ROWS = {
+    "the centre": far([0.0, 0.0, 0.0, 0.0]),
+    "far": far([1e3, 1e3, 1e3, 1e3]),
+    "opposite": far([-30.0, -30.0, -30.0, -30.0]),
+    "a column": far([0.0, 1e6, 0.0, 0.0]),
+    "zeros": lambda x: 0.0 * x,
+    "subnormal": lambda x: np.full_like(x, 5e-324),
+    "1e100": lambda x: np.full_like(x, 1e100),
+    "1e151": lambda x: -np.full_like(x, 1e151),
+    "1e161": lambda x: np.array([1e161, 0.0, 0.0, 0.0]),
+    "1e308": lambda x: np.array([1e308, -1e308, 1e308, 1e308]),
+}
+
+
+def moved(X, row, k=K):
+    X = X.copy()
+    X[k] = ROWS[row](X[k])
+    return X
+
+
+def loss_of(base, other, n_releases=None):
+    """Return the realised loss, as a mu, of so many of the first releases, or of all."""
+    squares = [
+        np.sum((one - two) ** 2) / made.noise_scale**2
+        for one, two, made in zip(base.values, other.values, base.mechanisms, strict=True)
+    ]
+    return math.sqrt(sum(squares[:n_releases]))
+
+
+@pytest.mark.parametrize(("case", "stages"), CASES + SPARSE, ids=name_of)
+def test_a_record_that_moves_all_of_the_ball(case, stages):
+    X, y = case.records()
+    base = record(case, X, y)
+    null = record(case, X, y, script=base.released, null=K)
+    others = {row: record(case, moved(X, row), y, script=base.released) for row in ROWS}
+    most, found = base.estimator.privacy_report_.mu * (1.0 + 1e-6), {}
+    for row, other in others.items():
+        found[row] = broken_claims(base, other, k=K)[0]
+        found[f"{row}, null record"] = broken_claims(other, null, k=K, null=True)[0]
+        # A record and none, or any two.
+        pairs = [null] if case.estimator.adjacency == "zero_out" else others.values()
+        assert max(loss_of(other, pair) for pair in pairs) <= most
+    assert not {row: claims for row, claims in found.items() if claims}
+    spent = base.estimator.privacy_report_.events
+    of_steps = 6 if case.estimator.inference else 1 + (case.estimator.moment_budget != 0.0)
+    assert len(spent) == len(stages) + of_steps
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_the_bounds_of_the_ball_are_reached(adjacency):
+    """By a record and none, or by two: in other bins, or on the other side of the centre."""
+    case = BallCase(DPRidge(adjacency=adjacency, **RIDGE))
+    X, y = case.records()
+    base = record(case, X, y)
+    far_off = record(case, moved(X, "far"), y, script=base.released)
+    near = opposite = record(case, X, y, script=base.released, null=K)
+    factor = math.sqrt(2.0) if adjacency == "replace_one" else 1.0
+    if adjacency == "replace_one":
+        near, opposite = (
+            record(case, moved(X, row), y, script=base.released)
+            for row in ("the centre", "opposite")
+        )
+    columns = math.sqrt(N_FEATURES)
+    counts = {0: columns, 1: 1.0, 3: 1.0, 5: columns, 6: 1.0}
+    for t in range(7):
+        bound = base.mechanisms[t].contribution_bound
+        apart = np.linalg.norm(far_off.values[t] - (near if t in counts else opposite).values[t])
+        if t in counts:
+            assert apart == pytest.approx(bound)
+            assert bound == pytest.approx(factor * counts[t])
+        else:
+            assert 0.95 < apart / (bound * factor**2) <= 1.0 + 1e-5
+
+
+@pytest.mark.parametrize(("case", "stages"), CASES + SPARSE, ids=name_of)
+def test_given_the_releases_all_rows_look_the_same(case, stages):
+    X, y = case.records()
+    base = record(case, X, y, texts=True)
+    for data in (X[::-1] ** 3, 1e-200 * X, np.full_like(X, 1e200), np.zeros_like(X), 1e300 * X):
+        other = record(case, data, y[::-1], script=base.released, texts=True)
+        assert base.log == other.log
+        assert base.published == other.published
+    assert {"center_", "scale_", "radius_"} <= base.published.keys()
+
+
+@pytest.mark.parametrize(("case", "stages"), CASES + SPARSE, ids=name_of)
+def test_a_null_record_adds_nothing_to_the_ball(case, stages):
+    X, y = case.records()
+    base = record(case, X, y, null=K)
+    for row in ROWS:
+        other = record(case, moved(X, row), y, script=base.released, null=K)
+        broken, reach = broken_claims(base, other, k=K, null=True)
+        assert not broken
+        assert reach == 0.0
+
+
+GROUPS = [
+    BallCase(DPLogisticRegression(**TWO, **LOUD)),
+    BallCase(DPLogisticRegression(adjacency="replace_one", rows_per_group=1.0, **THREE, **LOUD)),
+    BallCase(DPRidge(fit_intercept=False, **RIDGE)),
+]
+
+
+@pytest.mark.parametrize("case", GROUPS, ids=str)
+def test_a_person_of_any_rows_moves_the_ball_as_one_record(case):
+    X, y = case.records(3 * N_ROWS)
+    groups, mine = np.arange(len(X)) // 3, N_ROWS // 2
+    base = record(case, X, y, groups=groups)
+    null = record(case, X, y, groups=groups, script=base.released, null=mine)
+    found, others, of_mine = {}, {}, groups == mine
+    sizes = {"far": 1, "opposite": 700, "1e151": 3, "zeros": 2, "1e308": 5}
+    for row, size in sizes.items():
+        rows = np.array([moved(X, row)[K]] * size)
+        data = np.concatenate([X[~of_mine], rows]), np.append(y[~of_mine], y[:size])
+        ids = np.append(groups[~of_mine], [mine] * size)
+        others[row] = record(case, *data, groups=ids, script=base.released)
+    mixed = np.array([moved(X, row)[K] for row in ROWS])
+    data = np.concatenate([X[~of_mine], mixed]), np.append(y[~of_mine], y[: len(mixed)])
+    ids = np.append(groups[~of_mine], [mine] * len(mixed))
+    others["all"] = record(case, *data, groups=ids, script=base.released)
+    most = base.estimator.privacy_report_.mu * (1.0 + 1e-6)
+    for row, other in others.items():
+        found[row] = broken_claims(base, other, k=mine)[0]
+        found[f"{row}, null record"] = broken_claims(other, null, k=mine, null=True)[0]
+        pairs = [null] if case.estimator.adjacency == "zero_out" else others.values()
+        assert max(loss_of(other, pair) for pair in pairs) <= most
+    assert not {row: claims for row, claims in found.items() if claims}
+
+
+def longer_rows(patch):
+    factors = _sums._factors
+    patch.setattr(_sums, "_factors", lambda *args: (1.5 * factors(*args)[0], factors(*args)[1]))
+
+
+def rows_without_weights(patch):
+    def whole(*args, **options):
+        return rows_in_ball(*args, **options)._replace(weight=None)
+
+    rows_in_ball = _estimators.rows_in_ball
+    patch.setattr(_estimators, "rows_in_ball", whole)
+
+
+def weights_of_slopes_alone(patch):
+    def unweighted(self, *args):
+        kept, self._weight = self._weight, None
+        add_moment(self, *args)
+        self._weight = kept
+
+    add_moment = RowSums._add_moment
+    patch.setattr(RowSums, "_add_moment", unweighted)
+
+
+def a_bin_each_for_two_sizes(patch):
+    counts = _sums.BallSums.counts
+
+    def twice(self, bins, centre, unit, mechanism):
+        return counts(self, bins, centre, unit, mechanism) + counts(
+            self, bins, centre, 2.0 * unit, mechanism
+        )
+
+    patch.setattr(_sums.BallSums, "counts", twice)
+
+
+def radius_of_the_longest_row(patch):
+    def longest(sums, **options):
+        ball = learn_ball(sums, **options)
+        return ball._replace(radius=sums.longest(ball.center, ball.scale))
+
+    learn_ball = _estimators.learn_ball
+    patch.setattr(_estimators, "learn_ball", longest)
+
+
+def null_rows_in_the_ball(patch):
+    def all_rows(self, X, is_null, *rest):
+        init(self, X, np.zeros_like(is_null), *rest)
+
+    init = _sums.BallSums.__init__
+    patch.setattr(_sums.BallSums, "__init__", all_rows)
+
+
+LOUD_RIDGE = DPRidge(**RIDGE)
+FAULTS = [
+    (longer_rows, LOUD_RIDGE, {"sensitivity", "sensitivity of the rounded value"}),
+    (rows_without_weights, LOUD_RIDGE, {"sensitivity"}),
+    (weights_of_slopes_alone, LOUD_RIDGE, {"sensitivity"}),
+    (a_bin_each_for_two_sizes, LOUD_RIDGE, {"sensitivity"}),
+    (radius_of_the_longest_row, LOUD_RIDGE, {"published radius_", "published pickle"}),
+]
+
+
+@pytest.mark.parametrize(("plant", "model", "claims"), FAULTS, ids=name_of)
+def test_planted_faults_are_convicted(plant, model, claims, monkeypatch):
+    case = BallCase(model)
+    X, y = case.records()
+
+    def broken():
+        base = record(case, X, y)
+        rows = "the centre", "far", "opposite"
+        others = [record(case, moved(X, row), y, script=base.released) for row in rows]
+        return set().union(*(broken_claims(base, other, k=K)[0] for other in others))
+
+    assert not broken()
+    plant(monkeypatch)
+    assert claims <= broken()
+
+
+def test_a_null_record_that_is_counted_is_convicted(monkeypatch):
+    null_rows_in_the_ball(monkeypatch)
+    case = BallCase(LOUD_RIDGE)
+    X, y = case.records()
+    base = record(case, X, y, null=K)
+    other = record(case, moved(X, "far"), y, script=base.released, null=K)
+    assert broken_claims(base, other, k=K, null=True)[1] > 0.0
+
+
+def exact_counts(patch):
+    """Released, and then not looked at."""
+    counts, seen = _sums.BallSums.counts, []
+
+    def seeing(self, *args):
+        seen.append(counts(self, *args))
+        return seen[-1]
+
+    quantile = _solver.quantile
+    patch.setattr(_sums.BallSums, "counts", seeing)
+    patch.setattr(_solver, "quantile", lambda _, *rest: quantile(seen[-1], *rest))
+
+
+def test_a_ball_by_counts_without_noise_is_convicted_by_unrelated_data(monkeypatch):
+    """One record hardly moves a quantile."""
+    exact_counts(monkeypatch)
+    case = BallCase(LOUD_RIDGE)
+    X, y = case.records()
+    base = record(case, X, y)
+    other = record(case, 3.0 * X, y, script=base.released)
+    assert base.published["radius_"] != other.published["radius_"]

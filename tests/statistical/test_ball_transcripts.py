@@ -1,0 +1,104 @@
+"""Exact likelihood ratios of transcripts of fits that learn a ball; see test_transcripts.py.
+
+All rows but one are null records, so that noise alone says where the ball is: centre, scales and
+radius are others in each fit. The record is beyond all of them, and reaches every bound.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from skdp._bounds import null_records
+from skdp.linear_model import DPRidge
+from skdp.linear_model.ball import _sums
+from tests.statistical._transcripts import EPSILONS, bounds_of_delta, convicted, noise_times
+from tests.statistical.test_transcripts import (
+    FAR,
+    N_TRANSCRIPTS,
+    Case,
+    contributions,
+    log_ratios,
+    small_fits,
+)
+
+__all__ = ["small_fits"]
+
+# Of a large delta, of which transcripts tell most.
+pytestmark = pytest.mark.filterwarnings("ignore:delta is larger")
+
+BUDGET = {"epsilon": 4.0, "delta": 0.05, "max_iter": 2, "clipping_norm": 1e-3}
+BUDGET |= {"ball_budget": 0.9, "moment_budget": 0.0, "target_bounds": (-1.0, 1.0)}
+# A row, and the one that it is replaced by: in other bins, and on the other side.
+ROW, OTHER = np.array([1e70, -1e70]), np.array([-1e-9, 1e-9])
+
+
+@dataclass(frozen=True)
+class BallCase(Case):
+    """A record that is far off, alone or in a group, and another in its place or none."""
+
+    n_rows: int = 600
+
+    def fit(self, present, seed):
+        own = max(self.n_own, 1) if present or self.other_y is None else 1
+        X = np.zeros((self.n_rows - 1 + own, 2))
+        y = np.zeros(len(X))
+        X[:own], y[:own] = (ROW, self.y) if present else (OTHER, self.other_y or 0.0)
+        null = 0 if self.other_y is None and not present else own
+        groups = {"groups": np.maximum(np.arange(len(X)) - own + 1, 0)} if self.n_own else {}
+        with null_records(range(null, len(X))):
+            return self.estimator.set_params(random_state=seed).fit(X, y, **groups).privacy_report_
+
+
+CASES = {
+    "zero_out": BallCase(DPRidge(**BUDGET), FAR),
+    "replace_one": BallCase(
+        DPRidge(adjacency="replace_one", **BUDGET), FAR, other_y=-FAR, tight=False
+    ),
+    "group": BallCase(DPRidge(**BUDGET), FAR, n_own=300),
+    "with a moment": BallCase(DPRidge(**BUDGET | {"moment_budget": 0.9}), FAR, tight=False),
+}
+NAMES = [pytest.param(name, marks=[pytest.mark.long] * (name != "zero_out")) for name in CASES]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_transcript_tells_more_than_the_report(name):
+    case = CASES[name]
+    for present, first in ((True, 0), (False, N_TRANSCRIPTS)):
+        ratios, report = log_ratios(case, present, range(first, first + N_TRANSCRIPTS))
+        ratios = ratios if present else -ratios
+        assert np.isfinite(ratios).all()
+        assert not convicted(ratios, report)
+        if case.tight and present:
+            assert all(bounds_of_delta(ratios, e)[1] >= report.delta_at(e) for e in EPSILONS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_half_the_noise_is_convicted(name):
+    with noise_times(0.5):
+        ratios, report = log_ratios(CASES[name], True, range(N_TRANSCRIPTS))
+    assert convicted(ratios, report)
+
+
+def test_rows_that_are_not_cut_to_the_radius_are_convicted(monkeypatch):
+    factors = _sums._factors
+
+    def longer(lengths, radius):
+        found, is_void = factors(lengths, radius)
+        return 3.0 * found, is_void
+
+    monkeypatch.setattr(_sums, "_factors", longer)
+    ratios, report = log_ratios(CASES["zero_out"], True, range(N_TRANSCRIPTS))
+    assert convicted(ratios, report)
+
+
+@pytest.mark.parametrize("name", sorted(CASES.keys() - {"replace_one"}))
+def test_the_record_reaches_the_bound_of_every_release(name):
+    """So that the ratios above are about something; and all stages of the ball are bought."""
+    case = CASES[name]
+    of_record, _ = contributions(case, True)
+    of_other, _ = contributions(case, False, of_record)
+    assert len(of_record) == 7 + 2 + (case.estimator.moment_budget > 0.0)
+    for one, other in zip(of_record, of_other, strict=True):
+        apart = np.linalg.norm(one.value - other.value) / one.mechanism.contribution_bound
+        assert 0.8 < apart <= 1.0 + 1e-6
