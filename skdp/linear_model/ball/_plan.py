@@ -1,4 +1,4 @@
-"""Plans of the learnt ball: histograms of lengths, means, and mean squares by column."""
+"""Plans of the learnt ball: counts of lengths, counts of entries by column, and means of rows."""
 
 import math
 import struct
@@ -18,16 +18,16 @@ _SHARES = {
     "scales": 0.36,
     "radius": 0.08,
 }
-# Share of mu^2 that "auto" spends.
+# Share of mu^2 that "auto" spends, and the least that may be given.
 _AUTO_BUDGET, _LEAST_BUDGET = 0.12, 1e-6
 # Noise of a count, in shares of the records, above which there is no more than a radius about 0,
 # or nothing at all where there is a bound; above which entries aren't counted by column, and where
 # nobody gave a bound and columns may have any units; and at which a radius about 0 is bought if
 # there is nothing else, for shares of mu^2 in between.
 _MOST_NOISE, _MOST_BY_COLUMN, _MOST_FOR_UNITS = 0.02, 0.02, 0.04
+_WANTED_NOISE, _LEAST_FOR_RADIUS, _MOST_FOR_RADIUS = 0.05, 0.02, 0.25
 # Of more columns entries aren't counted: there would be millions of counts.
 _MOST_COLUMNS = 2000
-_WANTED_NOISE, _LEAST_FOR_RADIUS, _MOST_FOR_RADIUS = 0.05, 0.02, 0.25
 # Noise of the centre in rows, above which it isn't learnt.
 _MOST_CENTRE = 0.5
 

@@ -112,17 +112,12 @@ class BallSums(BlockSums):
 
     def longest(self, centre, unit):
         """Return the length of the longest row, for fits without privacy."""
-
-        def add(block, x, scale, total):
-            lengths = _moved(x, centre, unit)[1][~self._is_null[block]]
-            np.maximum(total, lengths.max(initial=0.0), out=total)
-
-        jobs = range(0, self._n_rows, self._block)
-        total = np.zeros(())
-        for first in jobs:
+        longest = 0.0
+        for first in range(0, self._n_rows, self._block):
             block = slice(first, min(first + self._block, self._n_rows))
-            add(block, self._read(block), None, total)
-        return float(total)
+            lengths = _moved(self._read(block), centre, unit)[1][~self._is_null[block]]
+            longest = np.maximum(longest, lengths.max(initial=0.0))
+        return float(longest)
 
     def stretch(self, shift, radius):
         """Return by how much cancellation makes rounding errors of cut rows larger."""

@@ -145,11 +145,8 @@ class BlockSums:
 class RowSums(BlockSums):
     """Sums over n certified rows z of p columns, the intercept's included.
 
-    Blocks are added in row order within groups of blocks, whose sums are rounded to the grid of
-    the mechanism that will release the whole. Numbers on a grid add up exactly: the result is the
-    same to the last bit for every `n_jobs`, and rounding errors don't grow with the number of
-    groups. A row's clipping factor multiplies what is computed from the row, not its entries. Null
-    records, whose norm is 0, add nothing. Weights, of shape (n,), are what records count.
+    A row's clipping factor multiplies what is computed from the row, not its entries. Null records,
+    whose norm is 0, add nothing. Weights, of shape (n,), are what records count.
     """
 
     def __init__(self, rows, targets, loss, n_jobs=None, weights=None):
