@@ -52,7 +52,7 @@ ball_budget : float or "auto", default="auto"
     Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), that learns the ball that
     the rows lie in: a centre, a scale for each column, and a radius. `alpha` penalises the scaled
     columns, as after a StandardScaler, and rows that lie beyond the radius count less. 0 switches
-    it off: rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to 0.4 where the records
+    it off: rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to 0.5 where the records
     are so few that there is no more than a radius about 0. What would be lost in noise is left out;
     where that is a scale for each column (``scale_`` is one number then), columns of large numbers
     drown others: bring them to like units, such as by `skdp.preprocessing.BoundsScaler`.
