@@ -25,7 +25,7 @@ from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.linear_model._base import NO_TARGET_BOUNDS
 from skdp.linear_model.ball._solver import following, learn_ball, outside
 from skdp.linear_model.whitened._row_sums import block_rows
-from skdp.linear_model.whitened._solver import RULES, solve_whitened
+from skdp.linear_model.whitened._solver import rules_of, solve_whitened
 from skdp.linear_model.whitened._summary import INFERRED
 
 _NOT_COVERED = "workers, scheduler and network, which see records and exact sums and are trusted"
@@ -105,7 +105,7 @@ class DaskWhitened:
 
             # 4. solve
             plan, ball = self._placed_parts(sums, plan, stream)
-            rules = RULES[self._loss(n_outputs).name]
+            rules = rules_of(self._loss(n_outputs), plan)
             coefs, steps = solve_whitened(sums, plan=plan, rules=rules, stream=stream)
         check_finite(coefs)
 

@@ -36,7 +36,7 @@ from skdp.linear_model.whitened._plan import (
     resolve_rows_per_group,
 )
 from skdp.linear_model.whitened._row_sums import InferenceSums, RowSums, rounding_slack
-from skdp.linear_model.whitened._solver import RULES, solve_whitened
+from skdp.linear_model.whitened._solver import rules_of, solve_whitened
 from skdp.linear_model.whitened._summary import InferenceMixin
 
 _AUTO = StrOptions({"auto"})
@@ -185,7 +185,7 @@ class _BaseWhitened(RowPrivateEstimator):
 
     def _solve(self, plan, rows, targets, stream, weights, codes=None):
         loss = self._loss(targets.shape[1])
-        solve, how = solve_whitened, {"rules": RULES[loss.name]}
+        solve, how = solve_whitened, {"rules": rules_of(loss, plan)}
         if self.inference:
             model = MODELS[loss.name]
             solve, how = solve_inference, {"model": model}
@@ -231,8 +231,8 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
     {ball_budget, target_bounds}
     max_iter : int or "auto", default="auto"
         Steps, each of which reads all rows once, besides up to eleven readings before them. All are
-        taken. "auto" follows from the released moment and public numbers: 10 or 20, and 100 where
-        no moment is bought.
+        taken. "auto" follows from the released moment and public numbers: 10, 20 or 40, more
+        where noise is large, and 100 where no moment is bought.
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a step: the length of its slopes times that of the
         whitened row. "auto" follows from the released moment and public numbers.
