@@ -67,6 +67,15 @@ def bins_below(length):
     return _bins(length, (-40, 0), 51)
 
 
+# Of mapped rows.
+N_LENGTHS = 40
+
+
+def fine_bins_below(length):
+    """Return bins of a quarter of a power of 2 up to a length."""
+    return _bins(length, (-N_LENGTHS // 4, 0), 50)
+
+
 def bins_about(length):
     """Return bins of half octaves on both sides of a length."""
     return _bins(length, (-20, 20), 51)

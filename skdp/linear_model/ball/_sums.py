@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skdp._bounds import BoundedRows, intercept_constant, row_norms, stretch_of
-from skdp.linear_model.whitened._row_sums import BlockSums
+from skdp.linear_model.whitened._row_sums import BlockSums, places
 
 # Rows longer than the radius times this are void: their weights would have few digits.
 _FAR = 1e150
@@ -144,14 +144,6 @@ class BallSums(BlockSums):
             return parts.sum(axis=0)
         parts /= mechanism.grid
         return np.trunc(parts, out=parts).sum(axis=0) * mechanism.grid
-
-
-def places(bins, lengths):
-    """Return the bins that lengths over their unit are in; infinite ones are in the last."""
-    found = np.abs(lengths).view(np.int64)
-    found >>= bins.shift
-    found -= bins.first
-    return np.clip(found, 0, bins.n_bins - 1, out=found)
 
 
 def _moved(x, centre, unit):

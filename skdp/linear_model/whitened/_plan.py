@@ -8,7 +8,7 @@ from functools import partial
 from skdp._checks import check_count, check_flag, check_positive, check_real
 from skdp._plans._base import SPLIT_SLACK, Plan
 from skdp._plans._release import Release
-from skdp.linear_model.ball._plan import BallPlan
+from skdp.linear_model.ball._plan import N_LENGTHS, BallPlan
 
 # Share of the budget that buys the moment, and the columns up to which it is bought: its products
 # and its eigenvectors take some squares and cubes of their number.
@@ -212,6 +212,8 @@ def _moment_size(problem):
 # Shares of the squared Gaussian-DP parameter: of the moment where it is "auto", of each of the two
 # releases of means, and of the matrix. What is left goes to the steps.
 _MOMENT_SHARE, _SCALE_SHARE, _MEANS_SHARE, _MATRIX_SHARE = 0.3, 0.02, 0.12, 0.05
+# And of the counts of lengths, where a ball is learnt.
+_LENGTHS_SHARE = 0.04
 # What leaves something for the steps.
 _LARGEST_SHARE = 0.7
 # Steps, and how many of them are taken before one is kept.
@@ -222,10 +224,11 @@ _AUTO_STEPS, _LEAST_STEPS, _SETTLING = 32, 12, 0.25
 class InferencePlan(WhitenedPlan):
     """A plan of private whitening that also releases what standard errors are made of.
 
-    In the order in which they are made: the moment, steps that settle, one number, the steps that
-    are kept, two numbers, and a matrix. All numbers of releases are fixed beforehand. `scale` is of
-    a sum of one number in [0, 1] of each record, `means` of sums of two such numbers, and `matrix`
-    of a sum of positive semidefinite matrices of trace 1 at most.
+    In the order in which they are made: the moment, where a ball is learnt counts of mapped rows by
+    length, steps that settle, one number, the steps that are kept, two numbers, and a matrix. All
+    numbers of releases are fixed beforehand. `lengths` has each record in one bin, `scale` is of a
+    sum of one number in [0, 1] of each record, `means` of sums of two such numbers, and `matrix` of
+    a sum of positive semidefinite matrices of trace 1 at most.
     """
 
     n_steps: int
@@ -233,6 +236,7 @@ class InferencePlan(WhitenedPlan):
     scale: Release
     means: Release
     matrix: Release
+    lengths: Release | None
 
     def matrix_mechanism(self, bound):
         """Return the mechanism of the matrix, for traces of records' matrices within a bound."""
@@ -244,7 +248,8 @@ class InferencePlan(WhitenedPlan):
         settling = replace(steps, n_steps=self.n_settling)
         kept = replace(steps, n_steps=self.n_steps - self.n_settling)
         scale, means, matrix = self.scale.event, self.means.event, self.matrix.event
-        return *self._of_ball, self.moment.event, settling, scale, kept, means, matrix
+        lengths = () if self.lengths is None else (self.lengths.event,)
+        return *self._of_ball, self.moment.event, *lengths, settling, scale, kept, means, matrix
 
 
 def plan_inference(problem, budget, *, moment_budget, max_iter, left=1.0, **settings):
@@ -282,10 +287,14 @@ def plan_inference(problem, budget, *, moment_budget, max_iter, left=1.0, **sett
         )
     if plain.max_iter < _LEAST_STEPS:
         raise ValueError(f"inference=True needs a max_iter of at least {_LEAST_STEPS}.")
-    for_steps = 1.0 - share - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE
+    for_lengths = _LENGTHS_SHARE if plain.ball is not None and budget.is_private else 0.0
+    for_steps = 1.0 - share - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE - for_lengths
     noise = SPLIT_SLACK * plain.noise / math.sqrt(left * for_steps)
     size = _moment_size(problem)
     release = partial(budget.release, n_records=problem.n_rows, slack=problem.rounding_slack)
+    lengths, pair = None, math.sqrt(2.0)
+    if for_lengths > 0.0:
+        lengths = release(bound=1.0, pair_bound=pair, share=left * for_lengths, size=N_LENGTHS)
     return InferencePlan(
         **vars(plain) | {"steps": replace(plain.steps, noise_multiplier=noise)},
         n_steps=plain.max_iter,
@@ -294,5 +303,6 @@ def plan_inference(problem, budget, *, moment_budget, max_iter, left=1.0, **sett
         means=release(
             bound=math.sqrt(2.0), pair_bound=math.sqrt(2.0), share=left * _MEANS_SHARE, size=2
         ),
-        matrix=release(bound=1.0, pair_bound=math.sqrt(2.0), share=left * _MATRIX_SHARE, size=size),
+        matrix=release(bound=1.0, pair_bound=pair, share=left * _MATRIX_SHARE, size=size),
+        lengths=lengths,
     )
