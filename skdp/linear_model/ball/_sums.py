@@ -57,6 +57,22 @@ class BallSums(BlockSums):
             total = self._sum(add, (size,), mechanism.rounded)
         return total.reshape(-1, bins.n_bins)
 
+    def counts_by_side(self, bins, centre, unit, mechanism):
+        """Return how many records have an entry so far below and above the centre.
+
+        The shape is (d, 2, bins). Rows are dense.
+        """
+
+        def add(block, x, scale, total):
+            z = x - centre
+            z *= per_unit
+            found = places(bins, z)
+            found += bins.n_bins * (2 * np.arange(x.shape[1]) + (z > 0.0))
+            self._count(total, found, block, mechanism)
+
+        per_unit, size = 1.0 / (unit * bins.unit), 2 * self.n_columns * bins.n_bins
+        return self._sum(add, (size,), mechanism.rounded).reshape(-1, 2, bins.n_bins)
+
     def _counts_of_entries(self, bins, centre, per_unit):
         """Return what `counts_by_column` does, of sparse rows, by their entries alone."""
         x = self._read(slice(self._n_rows))[~self._is_null]

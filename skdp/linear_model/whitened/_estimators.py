@@ -24,7 +24,7 @@ from skdp.linear_model._base import (
     RowPrivateEstimator,
     weights_public,
 )
-from skdp.linear_model.ball._plan import plan_ball
+from skdp.linear_model.ball._plan import plan_ball, plan_targets
 from skdp.linear_model.ball._solver import following, learn_ball, outside
 from skdp.linear_model.ball._sums import BallSums, rows_in_ball
 from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack
@@ -83,6 +83,11 @@ class _BaseWhitened(RowPrivateEstimator):
         data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
         scale = scale or self._weight_scale(n_outputs)
         budget, n_rows, slack = self._budget(), 1.0, rounding_slack
+        ranges, for_targets = None, 0.0
+        if self._learns_targets():
+            sizes = {"n_rows": n_records, "n_targets": n_outputs}
+            sizes["slack"] = rounding_slack(n_records, n_outputs, 1)
+            ranges, for_targets = plan_targets(budget, self.ball_budget, **sizes)
         ball, spent = plan_ball(
             budget,
             ball_budget=self.ball_budget,
@@ -92,6 +97,7 @@ class _BaseWhitened(RowPrivateEstimator):
             n_columns=n_features,
             slack=rounding_slack(n_records, n_features, 1),
             least_held=_HELD_FOR_ERRORS if self.inference else 0.0,
+            taken=for_targets,
         )
         if ball is not None:
             data_norm = 1.0
@@ -115,14 +121,15 @@ class _BaseWhitened(RowPrivateEstimator):
             typical_weight=scale.typical,
             wanted_weight=scale.wanted,
             steepest=scale.steepest,
-            bounded_targets=getattr(self, "target_bounds", ()) is not None,
+            bounded_targets=ranges is not None or getattr(self, "target_bounds", ()) is not None,
         )
         make_plan = plan_inference if self.inference else plan_whitened
         return make_plan(
             problem,
             budget,
             ball=ball,
-            left=1.0 - spent,
+            ranges=ranges,
+            left=1.0 - spent - for_targets,
             moment_budget=self.moment_budget,
             clipping_norm=self.clipping_norm,
             max_iter=self.max_iter,
@@ -130,6 +137,9 @@ class _BaseWhitened(RowPrivateEstimator):
             momentum=self.momentum,
             average=self.average,
         )
+
+    def _learns_ball(self):
+        return self.ball_budget != 0
 
     def _certified_rows(self, X):
         # What a ball is learnt from is bounded there.
@@ -149,8 +159,7 @@ class _BaseWhitened(RowPrivateEstimator):
         is_null = rows.norm == 0.0
         if plan.ball is None:
             return self._bounded_by(None, rows.X, is_null), plan, None
-        shares = None if codes is None else 1.0 / np.bincount(codes)[codes]
-        with BallSums(rows.X, is_null, self.n_jobs, shares).at_work() as sums:
+        with BallSums(rows.X, is_null, self.n_jobs, _shares(codes)).at_work() as sums:
             ball = learn_ball(sums, plan=plan.ball, stream=stream)
         rows = self._bounded_by(ball, rows.X, is_null)
         return rows, following(plan, ball, rows.stretch), ball
@@ -210,6 +219,11 @@ class _BaseWhitened(RowPrivateEstimator):
         self.step_size_ = steps.size
 
 
+def _shares(codes):
+    """Return what rows count in their group, from the group of each row, or None."""
+    return None if codes is None else 1.0 / np.bincount(codes)[codes]
+
+
 @shared_docs
 class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitened):
     r"""Ridge regression by private whitening, the regression that most people should use.
@@ -228,7 +242,13 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
     alpha : float, default=1e-4
         Strength of the L2 penalty; scikit-learn's Ridge has ``n_samples * alpha``.
     {fit_intercept, epsilon, delta, adjacency, moment_budget, data_norm:whitened}
-    {ball_budget, target_bounds}
+    {ball_budget}
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y. Targets beyond it are moved to it, and training works on targets mapped
+        to [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range
+        of most targets, wherever they lie, from a share of the budget: see `ball_budget`. Where
+        that is 0, y is taken as it is, with a warning: private all the same, but good only if the
+        targets are within about [-1, 1].
     max_iter : int or "auto", default="auto"
         Steps, each of which reads all rows once, besides up to eleven readings before them. All are
         taken. "auto" follows from the released moment and public numbers: 10, 20 or 40, more
@@ -243,7 +263,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         Whether to return the mean of the later iterates. It costs no privacy.
     {rows_per_group, inference, n_jobs:whitened, ledger, random_state}
 
-    {Attributes: coef_, intercept_}
+    {Attributes: coef_, intercept_, target_bounds_}
     n_iter_ : int
         Steps taken.
     clipping_norm_ : float
@@ -369,6 +389,8 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         stream = plan.start(self.random_state)
 
         # 4. solve
+        how = {"plan": plan.ranges, "stream": stream, "shares": _shares(codes)}
+        targets, units = self._in_learnt_units(targets, units, is_null=rows.norm == 0.0, **how)
         rows, plan, ball = self._placed(rows, codes, plan, stream)
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 

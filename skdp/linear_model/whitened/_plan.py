@@ -4,11 +4,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 from skdp._checks import check_count, check_flag, check_positive, check_real
 from skdp._plans._base import SPLIT_SLACK, Plan
 from skdp._plans._release import Release
-from skdp.linear_model.ball._plan import N_LENGTHS, BallPlan
+from skdp.linear_model.ball._plan import N_LENGTHS, BallPlan, TargetsPlan
 
 # Share of the budget that buys the moment, and the columns up to which it is bought: its products
 # and its eigenvectors take some squares and cubes of their number.
@@ -60,7 +61,8 @@ class WhitenedPlan(Plan):
     to together: T Gaussian releases of multiplier ``s sqrt(T)`` are one of multiplier s to the
     accountant, whatever T is.
 
-    `ball`, if it isn't None, says how the ball of the rows is learnt; the problem's row_norm and
+    `ranges`, if it isn't None, says how those of the targets are learnt, first of all, and
+    `ball` how the ball of the rows is; the problem's row_norm and
     bias are then those of the radius 1, until `following`. `moment` is of the sum of rows' outer
     products with themselves, and None if it isn't bought.
     `steps` stands for all steps together, and `noise` is the multiplier of one release that spends
@@ -72,6 +74,7 @@ class WhitenedPlan(Plan):
     steps: Release
     noise: float
     ball: BallPlan | None = None
+    ranges: TargetsPlan | None = None
     stretch: float = 1.0
     outside: Callable | None = None
     max_iter: int | str
@@ -83,7 +86,7 @@ class WhitenedPlan(Plan):
 
     @property
     def events(self):
-        """The releases of the ball and of the moment, if they are bought, and one for all steps."""
+        """The releases of targets, ball and moment, if they are bought, and one for all steps."""
         return self._events(1)
 
     def following(self, radius, stretch, outside):
@@ -122,7 +125,8 @@ class WhitenedPlan(Plan):
 
     @property
     def _of_ball(self):
-        return () if self.ball is None else self.ball.events
+        found = (part.events for part in (self.ranges, self.ball) if part is not None)
+        return tuple(chain.from_iterable(found))
 
 
 def resolve_rows_per_group(rows_per_group, budget, n_groups, n_columns, moment_budget):
@@ -159,10 +163,12 @@ _CHECKS = {
 }
 
 
-def plan_whitened(problem, budget, *, moment_budget, average, ball=None, left=1.0, **settings):
+def plan_whitened(
+    problem, budget, *, moment_budget, average, ball=None, ranges=None, left=1.0, **settings
+):
     """Plan private whitening, by the settings of the estimators.
 
-    A share `left` of the squared mu is there for it, if a ball is learnt before.
+    A share `left` of the squared mu is there for it, if a ball or targets are learnt before.
 
     Notes
     -----
@@ -199,6 +205,7 @@ def plan_whitened(problem, budget, *, moment_budget, average, ball=None, left=1.
         steps=release(bound=1.0, share=left * (1.0 - moment_budget), size=size),
         noise=budget.calibrate(),
         ball=ball,
+        ranges=ranges,
         average=check_flag(average, "average"),
         notes=notes,
         **settings,
