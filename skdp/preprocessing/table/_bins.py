@@ -5,6 +5,8 @@ so on to the one above e_m, and a last one for gaps. So values that many entries
 whole numbers, are told from what lies beside them.
 """
 
+import math
+
 import numpy as np
 
 # Numbers are told apart between 2^-128 and 2^128 in size.
@@ -51,23 +53,41 @@ def split_bins(ends, counts, least):
     return np.unique(np.concatenate(found))
 
 
-def find_shares(ends, counts, shares):
-    """Return the numbers below which given shares of the counts lie, gaps left out.
+def find_heavy(counts, n_parts):
+    """Return which bins hold more than a part of so many of all entries, gaps left out."""
+    return counts * n_parts > counts[:-1].sum()
 
-    Entries between two ends are taken to be spread evenly, and those beyond all to be at an end.
+
+def numbers_at(ends, counts, shares):
+    """Return a number in each bin that given shares of the counts reach to, each number once."""
+    reached = np.cumsum(counts[:-1])
+    return numbers_in(ends, np.searchsorted(reached, np.asarray(shares) * reached[-1]))
+
+
+def numbers_in(ends, bins):
+    """Return a number in each of some bins, each number once: an end, or the shortest between.
+
+    Where many entries are one number, that is often one of few digits.
     """
-    # Each bin has two: where it begins and where it ends.
-    starts = np.concatenate([ends[:1], np.repeat(ends, 2)])
-    stops = np.concatenate([np.repeat(ends, 2), ends[-1:]])
-    is_held = counts[:-1] > 0.0
-    reached = np.cumsum(counts[:-1][is_held])
-    places = np.stack([starts[is_held], stops[is_held]], axis=1).ravel()
-    at = np.stack([np.append(0.0, reached[:-1]), reached], axis=1).ravel() / reached[-1]
-    return np.interp(shares, at, places)
+    found = []
+    for place in bins:
+        low, high = ends[max(place - 1, 0) // 2], ends[min(place // 2, ends.size - 1)]
+        found.append(low if low == high else _shortest(float(low), float(high)))
+    return np.unique(found)
+
+
+def _shortest(low, high):
+    """Return the number of the fewest digits between two, and of these the one in the middle."""
+    middle, exponent = 0.5 * low + 0.5 * high, math.floor(math.log10(high - low)) + 1
+    for power in range(exponent, exponent - 3, -1):
+        number = float(f"{round(middle / 10.0**power)}e{power}")
+        if low < number < high:
+            return number
+    return middle
 
 
 def middles(ends):
-    """Return a number in each bin, NaN for gaps."""
+    """Return a number in the middle of each bin, NaN for gaps."""
     if ends.size == 0:
         return np.array([0.0, np.nan])
     between = 0.5 * ends[:-1] + 0.5 * ends[1:]

@@ -6,8 +6,10 @@ from skdp.preprocessing._solver import release_counts
 from skdp.preprocessing.table._bins import (
     coarse_ends,
     count_bins,
-    find_shares,
+    find_heavy,
     middles,
+    numbers_at,
+    numbers_in,
     public_ends,
     split_bins,
 )
@@ -15,7 +17,7 @@ from skdp.preprocessing.table._terms import HatsTerm, LineTerm, WordsTerm
 
 # Standard deviations of noise that counts must exceed to be taken for any, by stage: of thousands
 # of bins, and of some dozens.
-_SHOWN = {"coarse": 4.0, "middle": 2.5, "fine": 2.0}
+_SHOWN = {"coarse": 4.0, "middle": 3.0, "fine": 3.0}
 # The same for gaps to have a column of their own.
 _SHOWN_GAPS = 4.0
 # A number that holds such a share of a column is a spike, if the rest is more than so many standard
@@ -119,8 +121,8 @@ def _make_term(name, feature, ends, counts, noise, bounds, plan):
     place = _largest(shown)
     others = shown.sum() - shown[place]
     if others <= _REST * noise:
-        return HatsTerm(knots=middles(ends)[[place]], **fields)
-    if shown[place] >= _SPIKE * shown.sum() and not _has_few(shown, max(n_knots, 2)):
+        return HatsTerm(knots=numbers_in(ends, [place]), **fields)
+    if shown[place] >= _SPIKE * shown.sum() and _find_values(shown, max(n_knots, 2)) is None:
         fields["spike"], shown[place] = float(ends[place // 2]), 0.0
         n_knots = plan.knots_for(others)
     knots = _find_knots(ends, shown, n_knots)
@@ -137,18 +139,25 @@ def _largest(counts):
     return 1 + 2 * int(np.argmax(counts[1:-1:2]))
 
 
-def _has_few(counts, n_knots):
-    """Tell whether so many numbers hold nearly all entries."""
-    at = counts[1:-1:2]
-    others = counts.sum() - at.max()
-    return np.count_nonzero(at) <= n_knots and at.sum() - at.max() >= (1.0 - _BETWEEN) * others
+def _find_values(counts, n_knots):
+    """Return the bins of numbers that hold nearly all entries, None if these are more than knots.
+
+    Such are the bins at an end, and others that hold much.
+    """
+    is_value = find_heavy(counts, n_knots)
+    is_value[1:-1:2] |= counts[1:-1:2] > 0.0
+    held = counts[is_value]
+    others = counts.sum() - held.max(initial=0.0)
+    is_all = held.sum() - held.max(initial=0.0) >= (1.0 - _BETWEEN) * others
+    return np.flatnonzero(is_value) if is_all and held.size <= n_knots else None
 
 
 def _find_knots(ends, counts, n_knots):
     if n_knots == 0:
-        return np.unique(find_shares(ends, counts, [_BEYOND_LINE, 1.0 - _BEYOND_LINE]))
-    if _has_few(counts, n_knots):
-        return ends[counts[1:-1:2] > 0.0]
+        return numbers_at(ends, counts, [_BEYOND_LINE, 1.0 - _BEYOND_LINE])
+    values = _find_values(counts, n_knots)
+    if values is not None:
+        return numbers_in(ends, values)
     shares = np.linspace(0.0, 1.0, n_knots)
     shares[0], shares[-1] = _BEYOND, 1.0 - _BEYOND
-    return np.unique(find_shares(ends, counts, shares))
+    return numbers_at(ends, counts, shares)
