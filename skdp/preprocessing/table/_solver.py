@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skdp.preprocessing._columns import as_array
 from skdp.preprocessing._solver import release_counts
 from skdp.preprocessing.table._bins import (
     coarse_ends,
@@ -44,7 +45,7 @@ def learn_table(frame, given, *, plan, noise):
             shape = LineTerm if plan.basis == "linear" else HatsTerm
             terms[j] = shape(name=frame.names[j], feature=j, knots=knots, has_gap=True)
         if categories is not None:
-            terms[j] = WordsTerm(name=frame.names[j], feature=j, categories=categories)
+            terms[j] = WordsTerm(name=frame.names[j], feature=j, categories=as_array(categories))
     terms |= _learn_numbers(frame, given, plan, noise) if given.numeric else {}
     terms |= _find_words(frame, given, plan, noise) if given.words else {}
     return tuple(terms[j] for j in range(len(frame.names)))
@@ -57,7 +58,10 @@ def _find_words(frame, given, plan, noise):
     for j, (categories, counts) in zip(given.words, found, strict=True):
         rare = max(plan.n_rows - counts.sum(), 0.0)
         terms[j] = WordsTerm(
-            name=frame.names[j], feature=j, categories=categories, counts=np.append(counts, rare)
+            name=frame.names[j],
+            feature=j,
+            categories=as_array(categories),
+            counts=np.append(counts, rare),
         )
     return terms
 

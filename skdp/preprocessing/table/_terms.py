@@ -10,7 +10,6 @@ the counts of these, or None if nothing was.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -138,7 +137,7 @@ class WordsTerm:
 
     name: str
     feature: int
-    categories: list
+    categories: np.ndarray
     counts: np.ndarray | None = None
 
     @property
@@ -163,7 +162,9 @@ class WordsTerm:
         """Return the columns of a frame's rows."""
         words = frame.columns[self.feature]
         # The value that stands for a gap is one object, which is found by identity.
-        places = {np.nan if w != w else w: place for place, w in enumerate(self.categories)}
+        places = {
+            np.nan if w != w else w: place for place, w in enumerate(self.categories.tolist())
+        }
         rare = len(self.categories)
         found = np.array([places.get(word, rare) for word in words.known], dtype=np.int64)
         out = np.zeros((frame.n_rows, self.n_columns), dtype=dtype, order="F")
@@ -234,7 +235,7 @@ class Basis:
         """L2 norm that no row exceeds."""
         return len(self.terms) ** 0.5
 
-    @cached_property
+    @property
     def slices(self):
         """The columns of each term."""
         stops = np.cumsum([term.n_columns for term in self.terms]).tolist()
