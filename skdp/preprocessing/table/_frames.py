@@ -72,9 +72,7 @@ def read_frame(estimator, X, *, reset):
     else:
         kinds, read = estimator._kinds, ()
     strict = () if source.has_types else read
-    columns = tuple(
-        quietly(_READERS[kind], source, j, names[j] in strict) for j, kind in enumerate(kinds)
-    )
+    columns = tuple(_READERS[kind](source, j, names[j] in strict) for j, kind in enumerate(kinds))
     return Frame(names, kinds, read, columns, source.n_rows)
 
 
@@ -120,10 +118,11 @@ class _OfFrame:
     def numbers(self, place):
         """Return a column as floats, None where it isn't of numbers."""
         column = self._frame[:, place]
-        return column.cast(nw.Float64).to_numpy() if column.dtype.is_numeric() else None
+        is_numeric = column.dtype.is_numeric()
+        return quietly(lambda: column.cast(nw.Float64).to_numpy()) if is_numeric else None
 
     def entries(self, place):
-        return self._frame[:, place].to_list()
+        return quietly(self._frame[:, place].to_list)
 
 
 class _OfArray:
@@ -140,7 +139,8 @@ class _OfArray:
 
     def numbers(self, place):
         column = self._array[:, place]
-        return column.astype(np.float64, copy=False) if column.dtype.kind in "biuf" else None
+        is_numeric = column.dtype.kind in "biuf"
+        return quietly(column.astype, np.float64, copy=False) if is_numeric else None
 
     def entries(self, place):
         return self._array[:, place].tolist()
@@ -163,7 +163,7 @@ def _number(entry):
     if isinstance(entry, (Real, np.bool_, str, Decimal)):
         try:
             return float(entry)
-        except (ValueError, OverflowError):
+        except (TypeError, ValueError, OverflowError):
             return np.nan
     return np.nan
 
@@ -186,7 +186,8 @@ def _word(entry):
     if isinstance(entry, (bool, np.bool_)):
         return str(bool(entry))
     if isinstance(entry, (Real, Decimal)):
-        return number_in_words(float(entry))
+        number = _number(entry)
+        return number_in_words(number) if np.isfinite(number) else np.nan
     raise TypeError(_NEITHER)
 
 

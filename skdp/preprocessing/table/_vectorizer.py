@@ -16,6 +16,10 @@ from skdp.preprocessing.table._plan import plan_table
 from skdp.preprocessing.table._solver import learn_table
 from skdp.preprocessing.table._terms import Basis
 
+_DELTA = (
+    "delta must be positive: the counts of a table have Gaussian noise. For delta=0 give knots and "
+    "categories of all columns, or scale numbers by skdp.preprocessing.BoundsScaler."
+)
 TABLE_CONSTRAINTS = {
     "knots": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), dict],
     "categories": [StrOptions({"auto"}), dict],
@@ -237,18 +241,25 @@ class DPTableVectorizer(PrivateTransformer):
         return read_given(names, kinds, **asked)
 
     def _plan(self, n_rows, n_features):
-        """Return the plan of a table of numbers, but for columns that are declared to be words."""
-        n_words = 0 if self.categorical_features is None else len(self.categorical_features)
-        kinds = [WORD] * n_words + [NUMERIC] * (n_features - n_words)
+        """Return the plan of a table whose columns hold words, but for those declared as numbers.
+
+        It costs what any other does, whatever columns turn out to hold.
+        """
+        n_numeric = 0 if self.numeric_features is None else len(self.numeric_features)
+        kinds = [NUMERIC] * min(n_numeric, n_features)
+        kinds += [WORD] * (n_features - len(kinds))
         return self._table_plan(n_rows, read_given([""] * n_features, kinds))
 
     def _table_plan(self, n_rows, given):
         budget = self._budget()
-        rest, erasure = hide_categories(budget, len(given.words))
+        if budget.is_private and budget.delta == 0.0 and (given.numeric or given.words):
+            raise ValueError(_DELTA)
+        # Also where there are no words: a pipeline plans before it knows.
+        rest, erasure = hide_categories(budget, int(budget.delta > 0.0))
         return plan_table(
             budget,
             rest,
-            erasure=erasure,
+            erasure=erasure if given.words else 0.0,
             n_rows=n_rows,
             **given.sizes,
             basis=self.basis,
