@@ -232,6 +232,14 @@ def test_a_fit_is_charged_once(tmp_path):
         vectorizer.fit(TABLE[["year", "job"]])
 
 
+def test_a_private_pipeline_plans_for_columns_of_any_kind():
+    y = (TABLE["zeros"] > 0.0).astype(int).to_numpy()
+    for names in (["zeros"], ["zeros", "job"], ["job"]):
+        steps = DPTableVectorizer(), DPLogisticRegression(classes=[0, 1])
+        model = make_private_pipeline(*steps, random_state=0).fit(TABLE[names], y)
+        assert model.privacy_report_.epsilon == 1.0
+
+
 def test_in_a_private_pipeline_a_model_gets_its_bounds():
     y = (TABLE["job"] == "nurse").astype(int).to_numpy()
     table = TABLE[["year", "job", "zeros"]]
