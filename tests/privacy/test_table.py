@@ -65,6 +65,62 @@ def test_no_record_moves_counts_further_than_their_bound_and_some_as_far(name, a
     assert len(base.privacy_report_.events) == reach.size
 
 
+class OfPeople(DPTableVectorizer):
+    """Takes the ids of people from the table's last column."""
+
+    def fit(self, X):
+        return super().fit(X.iloc[:, :-1], groups=X.iloc[:, -1])
+
+
+# Rows of a person: three and seven make parts that aren't on a grid.
+PEOPLE = [[0.0], [1.5], [-2.0] * 3, [0.1] * 7, [0.0, 1.5, NAN], [1e308, -1e308, "word"], [NAN] * 2]
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_no_person_moves_counts_further_than_their_bound_and_some_as_far(adjacency):
+    estimator = OfPeople(adjacency=adjacency, **NUMERIC)
+    others = [(*row, j) for j, row in enumerate(OTHERS.itertuples(index=False))]
+
+    def with_person(entries):
+        rows = [*others, *((entry, 1.0, 99) for entry in entries)]
+        return pd.DataFrame(rows, columns=["x", "z", "person"], dtype=object)
+
+    _, *rest = record(estimator, with_person(PEOPLE[0]))
+    runs = [record(estimator, with_person(entries), script=rest[1]) for entries in PEOPLE]
+    runs.append(record(estimator, with_person([0.0]), script=rest[1], null=len(OTHERS)))
+    reach = np.zeros(3)
+    for (one, values, _, mechanisms), (other, moved, _, _) in pairs_of(runs, adjacency):
+        assert published(one) == published(other)
+        assert one.privacy_report_.unit == "one group"
+        distances = [np.linalg.norm(a - b) for a, b in zip(values, moved, strict=True)]
+        bounds = [mechanism.contribution_bound for mechanism in mechanisms]
+        reach = np.maximum(reach, np.divide(distances, bounds))
+        for value, mechanism in zip(values, mechanisms, strict=True):
+            np.testing.assert_array_equal(value, mechanism.rounded(value))
+    # Of two people "z" is the same.
+    most = {"zero_out": 1.0, "replace_one": math.sqrt(0.5)}[adjacency]
+    np.testing.assert_allclose(reach, most, rtol=1e-12)
+    assert (reach <= most).all()
+
+
+@pytest.mark.parametrize(
+    "words", [["b", "a"], ["b", "a", "b", "a"], ["new", "a", "b"], ["b", None]]
+)
+def test_a_person_has_one_word_a_column_that_their_rows_alone_choose(words):
+    """The most frequent, and of several the first by text, whatever others have."""
+
+    def counts(others, words):
+        rows = [(word, j) for j, word in enumerate(others)] + [(word, 99) for word in words]
+        X = pd.DataFrame(rows, columns=["w", "person"])
+        (value,) = record(OfPeople(), X)[1]
+        return value
+
+    first = "a" if "a" in words else "b"
+    for others in (["b", "a", "b"], ["a", "b", "b"], ["b", "b", "a"]):
+        np.testing.assert_array_equal(counts(others, words), counts(others, [first]))
+        np.testing.assert_array_equal(counts(others, words[::-1]), counts(others, [first]))
+
+
 def test_a_record_is_in_one_bin_of_each_column_and_nulls_in_none():
     _, values, _, _ = record(OF_NUMBERS["learnt"], OTHERS)
     assert [value.sum() for value in values] == [10.0] * 3
@@ -125,7 +181,7 @@ def test_words_of_one_record_stay_below_the_threshold_but_for_the_erasure(n_word
     vectorizer = DPTableVectorizer(delta=1e-3, epsilon=0.5)
     frame = pd.DataFrame({f"w{j}": ["a"] for j in range(n_words)} | {"x": [1.0]})
     frame = read_frame(vectorizer, frame, reset=True)
-    plan = vectorizer._table_plan(1, read_given(frame.names, frame.kinds))
+    plan = vectorizer._table_plan(vectorizer._budget(), 1, read_given(frame.names, frame.kinds))
     each = stats.norm.sf((plan.threshold - 1.0) / plan.mechanisms["counts"].noise_std)
     (erasure,) = [event.probability for event in plan.events if hasattr(event, "probability")]
     assert 0.5 * erasure < 1.0 - (1.0 - each) ** n_words <= erasure
@@ -138,7 +194,7 @@ def test_shares_add_up_to_the_budget(adjacency, n_numeric, n_words):
     names = [f"c{j}" for j in range(n_numeric + n_words)]
     vectorizer = DPTableVectorizer(adjacency=adjacency, delta=1e-6)
     kinds = ["numeric"] * n_numeric + ["word"] * n_words
-    plan = vectorizer._table_plan(1000, read_given(names, kinds))
+    plan = vectorizer._table_plan(vectorizer._budget(), 1000, read_given(names, kinds))
     change = {"zero_out": 1, "replace_one": 2}[adjacency]
     columns = {"counts": n_words}
     squares = [

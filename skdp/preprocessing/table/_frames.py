@@ -10,6 +10,7 @@ import numpy as np
 from skdp._bounds import present_records
 from skdp._sklearn import quietly, validate_data
 from skdp.preprocessing._columns import is_gap, number_in_words
+from skdp.preprocessing._solver import sort_categories
 
 NUMERIC, WORD = "numeric", "word"
 _EMPTY = "X must have at least one row and one column, and has the shape {}."
@@ -36,7 +37,8 @@ class Frame:
     """A table as it was read.
 
     Columns are float64 arrays, NaN for a gap, or `Words`. `kinds` are "numeric" or "word", and
-    `read` names the columns whose kind was read from their type.
+    `read` names the columns whose kind was read from their type. A record is a row, or a group of
+    rows if `groups` has the number of each row's. What its methods return is without null records.
     """
 
     names: tuple
@@ -44,13 +46,44 @@ class Frame:
     read: tuple
     columns: tuple
     n_rows: int
+    groups: np.ndarray | None = None
 
-    def records(self, place):
-        """Return the entries of a column, without those of null records."""
+    def numbers(self, place):
+        """Return the entries of a column of numbers."""
+        return present_records(self.columns[place])
+
+    def parts(self, grid):
+        """Return which part of a record each row is, None where all are whole.
+
+        Parts of a group are equal, and on the grid, if there is one: they add up to 1 at most.
+        """
+        if self.groups is None:
+            return None
+        parts = 1.0 / np.bincount(self.groups)[self.groups]
+        return present_records(np.floor(parts / grid) * grid if grid > 0.0 else parts)
+
+    def words(self, place):
+        """Return how many records have each word of a column: of a group the one of most rows."""
         column = self.columns[place]
-        if isinstance(column, Words):
-            return Words(present_records(column.codes), column.known)
-        return present_records(column)
+        codes = present_records(column.codes)
+        if self.groups is not None:
+            codes = _most_frequent(codes, present_records(self.groups), column.known)
+        counts = np.bincount(codes, minlength=len(column.known))
+        return {column.known[code]: int(counts[code]) for code in np.flatnonzero(counts)}
+
+
+def _most_frequent(codes, groups, known):
+    """Return for each group the word that most of its rows have, of several the first by text."""
+    ranked = sort_categories(known)
+    ranks = {word: rank for rank, word in enumerate(ranked)}
+    pairs = groups * len(known) + np.array([ranks[word] for word in known])[codes]
+    found, counts = np.unique(pairs, return_counts=True)
+    group, rank = np.divmod(found, len(known))
+    order = np.lexsort((rank, -counts, group))
+    first = np.unique(group[order], return_index=True)[1]
+    places = {word: code for code, word in enumerate(known)}
+    code_of = np.array([places[word] for word in ranked])
+    return code_of[rank[order[first]]]
 
 
 def read_frame(estimator, X, *, reset):

@@ -15,7 +15,7 @@ _STAGES = {"coarse": 0.2, "middle": 0.25, "fine": 0.55}
 _COUNTS_OF_BIN = {"middle": 8.0, "fine": 6.0}
 # The fewest and the most knots that "auto" gives, the standard deviations of noise for each, and up
 # to how many of them lines are better than hats.
-_FEWEST, _MOST, _NOISE_OF_KNOT, _LINE = 4, 12, 30.0, 60.0
+_FEWEST, _MOST, _NOISE_OF_KNOT, _LINE = 4, 12, 30.0, 40.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

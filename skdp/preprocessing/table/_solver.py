@@ -52,7 +52,7 @@ def learn_table(frame, given, *, plan, noise):
 
 
 def _find_words(frame, given, plan, noise):
-    tables = [_count_words(frame.records(j)) for j in given.words]
+    tables = [frame.words(j) for j in given.words]
     found = release_counts(tables, [None] * len(tables), plan=plan, noise=noise)
     terms = {}
     for j, (categories, counts) in zip(given.words, found, strict=True):
@@ -66,33 +66,35 @@ def _find_words(frame, given, plan, noise):
     return terms
 
 
-def _count_words(words):
-    counts = np.bincount(words.codes, minlength=len(words.known))
-    return {words.known[place]: int(counts[place]) for place in np.flatnonzero(counts)}
-
-
 def _learn_numbers(frame, given, plan, noise):
-    columns = [frame.records(j) for j in given.numeric]
     if plan.budget.is_private:
-        bounds = [given.bounds[j] for j in given.numeric]
-        histograms, least = _release_bins(columns, bounds, plan, noise)
+        histograms, least = _release_bins(frame, given, plan, noise)
     else:
-        ends = [np.unique(x[~np.isnan(x)]) for x in columns]
-        histograms, least = [(e, count_bins(x, e)) for x, e in zip(columns, ends, strict=True)], 0.0
+        histograms, least = [_exact_bins(frame, j) for j in given.numeric], 0.0
     return {
         j: _make_term(frame.names[j], j, *histogram, least, given.bounds[j], plan)
         for j, histogram in zip(given.numeric, histograms, strict=True)
     }
 
 
-def _release_bins(columns, bounds, plan, noise):
+def _exact_bins(frame, place):
+    x = frame.numbers(place)
+    ends = np.unique(x[~np.isnan(x)])
+    return ends, count_bins(x, ends, frame.parts(0.0))
+
+
+def _release_bins(frame, given, plan, noise):
     """Release ever finer counts, and return the last by column with their ends, and their noise."""
+    columns = [frame.numbers(j) for j in given.numeric]
+    bounds = [given.bounds[j] for j in given.numeric]
     columns = [x if b is None else np.clip(x, *b) for x, b in zip(columns, bounds, strict=True)]
     ends = [coarse_ends() if b is None else public_ends(*b) for b in bounds]
 
     def release(stage, places):
-        exact = [count_bins(columns[k], ends[k]) for k in places]
-        released = plan.mechanisms[stage].release(np.concatenate(exact), noise)
+        mechanism = plan.mechanisms[stage]
+        parts = frame.parts(mechanism.grid)
+        exact = [count_bins(columns[k], ends[k], parts) for k in places]
+        released = mechanism.release(np.concatenate(exact), noise)
         return np.split(released, np.cumsum([part.size for part in exact])[:-1])
 
     located = [k for k, b in enumerate(bounds) if b is None]

@@ -1,5 +1,6 @@
 """DPTableVectorizer: a raw table in, bounded columns of numbers out."""
 
+from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
@@ -7,6 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
+from skdp._groups import encode_groups
+from skdp._plans._base import Budget, GroupBudget
 from skdp._sklearn import Interval, StrOptions, _fit_context, read_feature_names
 from skdp.preprocessing._base import PrivateTransformer
 from skdp.preprocessing._plan import hide_categories
@@ -156,30 +159,37 @@ class DPTableVectorizer(PrivateTransformer):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, groups=None):
         """Learn where numbers lie, and find words.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Raw rows of a frame of pandas, polars or Arrow, of an array, or of lists.
+            Raw rows: of a frame of pandas, polars or Arrow, of an array, or of lists.
         {y}
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. Then the guarantee is for one
+            group, with all its rows, whose number is public: it counts as the mean of its rows, and
+            in a column of words with the one that most of them have. None: each row is a record.
 
         {Returns: self}
 
         {Raises: BudgetExceededError, ValueError}
         TypeError
-            If X is sparse, a column holds times or lists, or one of words anything but text,
-            numbers and gaps.
+            If X is sparse, an id can't be hashed, a column holds times or lists, or one of words
+            anything but text, numbers and gaps.
         """
         # 1. scikit-learn's contract
         frame = read_frame(self, X, reset=True)
         given = self._given(frame.names, frame.kinds)
 
         # 2. bound the data: a record is in one bin or category of each column
+        codes, n_records = encode_groups(groups, frame.n_rows)
+        frame = replace(frame, groups=codes)
 
         # 3. plan from public numbers
-        plan = self._table_plan(frame.n_rows, given)
+        budget = self._budget(Budget if codes is None else GroupBudget)
+        plan = self._table_plan(budget, n_records, given)
         stream = plan.start(self.random_state)
 
         # 4. release
@@ -248,10 +258,9 @@ class DPTableVectorizer(PrivateTransformer):
         n_numeric = 0 if self.numeric_features is None else len(self.numeric_features)
         kinds = [NUMERIC] * min(n_numeric, n_features)
         kinds += [WORD] * (n_features - len(kinds))
-        return self._table_plan(n_rows, read_given([""] * n_features, kinds))
+        return self._table_plan(self._budget(), n_rows, read_given([""] * n_features, kinds))
 
-    def _table_plan(self, n_rows, given):
-        budget = self._budget()
+    def _table_plan(self, budget, n_rows, given):
         if budget.is_private and budget.delta == 0.0 and (given.numeric or given.words):
             raise ValueError(_DELTA)
         # Also where there are no words: a pipeline plans before it knows.

@@ -132,7 +132,7 @@ def test_without_privacy_knots_are_exact_quantiles_and_all_words_are_found():
 
 
 def test_few_records_have_lines():
-    vectorizer = fit(TABLE.iloc[:1500], epsilon=0.6)
+    vectorizer = fit(TABLE.iloc[:1500], epsilon=0.4)
     assert term(vectorizer, "longitude").kind == "line"
     columns = vectorizer.transform(TABLE)
     names = vectorizer.get_feature_names_out().tolist()
@@ -257,6 +257,30 @@ def test_without_privacy_a_model_on_it_is_scikit_learns():
         TABLE[["zeros", "gaps", "job"]]
     )
     assert LogisticRegression(C=1e3, max_iter=2000).fit(columns, y).score(columns, y) > 0.95
+
+
+def test_with_groups_a_person_counts_once():
+    """As the mean of their rows, and with the word of most of them."""
+    table = TABLE[["zeros", "job"]]
+    people = np.repeat(np.arange(N // 2), 2)
+    one = DPTableVectorizer(epsilon=INF).fit(table, groups=people)
+    twice = pd.concat([table] * 2)
+    same = DPTableVectorizer(epsilon=INF).fit(twice, groups=np.arange(2 * N) % N)
+    of_rows = DPTableVectorizer(epsilon=INF).fit(table)
+    np.testing.assert_array_equal(term(same, "job").counts, term(of_rows, "job").counts)
+    np.testing.assert_array_equal(term(same, "zeros").counts, term(of_rows, "zeros").counts)
+    assert term(one, "zeros").counts.sum() == pytest.approx(N / 2)
+    assert term(one, "job").counts.sum() == N / 2
+    first = table["job"].to_numpy().reshape(-1, 2).min(axis=1)
+    known, counts = np.unique(first.astype(str), return_counts=True)
+    assert term(one, "job").categories.tolist() == known.tolist()
+    np.testing.assert_array_equal(term(one, "job").counts[:-1], counts)
+
+
+def test_groups_are_what_the_report_protects():
+    people = np.repeat(np.arange(N // 2), 2)
+    report = DPTableVectorizer(random_state=0).fit(TABLE[["zeros"]], groups=people).privacy_report_
+    assert report.unit == "one group"
 
 
 def test_clones_and_seeds():
