@@ -36,6 +36,7 @@ OPTIONS = {
     "DPSCD": [{"noisy_dual": True}, {"solver": "sequential", "max_iter": 2}, {"solver": "primal"}],
     "DPSimpleImputer": [{"strategy": s} for s in ("median", "most_frequent", "constant")],
     "DPSGD": [LAPLACE, {"penalty": "l1"}, {"penalty": "elasticnet", **LAPLACE}],
+    "DPTable": [{"basis": "linear"}, {"knots": 5, "feature_bounds": (-3, 3)}],
     "WALR": [{"solver": "hybrid"}, {"solver": "gd", "noise_shape": "spherical"}],
 }
 
@@ -138,7 +139,8 @@ def test_tags_survive_absurd_parameters(estimator, epsilon):
 def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
     order = [
         *("quantile", "quantiles", "scale", "clip", "norm_bounds"),
-        *("missing_values", "strategy", "fill_value", "add_indicator", "categories"),
+        *("missing_values", "strategy", "fill_value", "add_indicator"),
+        *("basis", "knots", "categories", "numeric_features", "categorical_features"),
         *("handle_unknown", "min_frequency", "max_categories", "sparse_output"),
         *("loss", "penalty", "alpha", "l1_ratio", "huber_threshold", "positive", "coef_bounds"),
         *("fit_intercept", "classes", "class_weight"),

@@ -4,6 +4,7 @@ from skdp.preprocessing._bounded import BoundsScaler, NormClipper
 from skdp.preprocessing._clippers import DPNormClipper, DPQuantileClipper, DPStandardScaler
 from skdp.preprocessing._encoder import DPOneHotEncoder
 from skdp.preprocessing._imputer import DPSimpleImputer
+from skdp.preprocessing.table._vectorizer import DPTableVectorizer
 
 __all__ = [
     "BoundsScaler",
@@ -12,5 +13,6 @@ __all__ = [
     "DPQuantileClipper",
     "DPSimpleImputer",
     "DPStandardScaler",
+    "DPTableVectorizer",
     "NormClipper",
 ]

@@ -118,6 +118,21 @@ def _as_number(value):
 _READERS = ((_as_number, (Real, np.bool_)), (str, str))
 
 
+def make_unique(names):
+    """Return names as a list, those that occurred before with underscores."""
+    known = {}
+    for name in names:
+        while name in known:
+            name += "_"
+        known[name] = None
+    return list(known)
+
+
+def number_in_words(number):
+    """Return a float as in a column's name: whole numbers without a point."""
+    return str(int(number) if number.is_integer() else number)
+
+
 def is_gap(value):
     """Tell whether a value stands for a gap: NaN, None, or pandas' NA or NaT."""
     # Most entries, and fast.

@@ -24,6 +24,8 @@ from skdp.preprocessing._columns import (
     check_categories,
     dtype_to_read,
     find_gaps,
+    make_unique,
+    number_in_words,
     read_categories,
 )
 from skdp.preprocessing._plan import plan_encoder
@@ -259,7 +261,7 @@ class DPOneHotEncoder(PrivateTransformer):
             for name, known in zip(features, self.categories_, strict=True)
             for category in [*map(_in_words, known.tolist()), *last]
         )
-        return np.array(_make_unique(names), dtype=object)
+        return np.array(make_unique(names), dtype=object)
 
     def _learns(self):
         categories = self.categories
@@ -285,17 +287,5 @@ class DPOneHotEncoder(PrivateTransformer):
         return tags
 
 
-def _make_unique(names):
-    """Return names as a list, those that occurred before with underscores."""
-    known = {}
-    for name in names:
-        while name in known:
-            name += "_"
-        known[name] = None
-    return list(known)
-
-
 def _in_words(category):
-    """Return a category as in a column's name: whole numbers without a point."""
-    is_whole = isinstance(category, float) and category.is_integer()
-    return str(int(category) if is_whole else category)
+    return number_in_words(category) if isinstance(category, float) else category

@@ -230,25 +230,11 @@ def plan_counts(budget, *, n_rows, n_columns, n_discovered, least, key):
     ValueError
         If categories are to be found privately, and delta is below 1e-300.
     """
-    is_hidden = n_discovered > 0 and budget.is_private
-    if is_hidden and not budget.delta >= _LEAST_DELTA:
-        raise ValueError(
-            f"delta must be at least {_LEAST_DELTA:g} where categories are to be found: it is the "
-            "probability that one of a single record shows. List the categories if it is to be 0."
-        )
-    erasure = _SHARE * budget.delta if is_hidden else 0.0
-    rest = replace(budget, delta=(budget.delta - erasure) / (1.0 - erasure))
-    release = rest.release(
-        bound=math.sqrt(n_columns),
-        pair_bound=math.sqrt(2 * n_columns),
-        share=1.0,
-        n_records=n_rows,
-        # Of all counts, neighbours differ in so many.
-        size=(2 if budget.adjacency == "replace_one" else 1) * n_columns,
-    )
+    rest, erasure = hide_categories(budget, n_discovered)
+    release = count_release(rest, n_rows=n_rows, n_columns=n_columns)
     # The largest number that isn't enough.
     threshold = math.nextafter(least, -math.inf)
-    if is_hidden:
+    if erasure > 0.0:
         threshold = max(hiding_threshold(release.mechanism, erasure, n_discovered), threshold)
     return TransformerPlan(
         budget=budget,
@@ -257,6 +243,31 @@ def plan_counts(budget, *, n_rows, n_columns, n_discovered, least, key):
         stream_key=key,
         erasure=erasure,
         threshold=threshold,
+    )
+
+
+def hide_categories(budget, n_discovered):
+    """Return what is left of a budget where categories are found, and the erasure's probability."""
+    if n_discovered == 0 or not budget.is_private:
+        return budget, 0.0
+    if not budget.delta >= _LEAST_DELTA:
+        raise ValueError(
+            f"delta must be at least {_LEAST_DELTA:g} where categories are to be found: it is the "
+            "probability that one of a single record shows. List the categories if it is to be 0."
+        )
+    erasure = _SHARE * budget.delta
+    return replace(budget, delta=(budget.delta - erasure) / (1.0 - erasure)), erasure
+
+
+def count_release(budget, *, n_rows, n_columns, share=1.0):
+    """Plan a release of counts for a share of a budget; a record is in one of each column's."""
+    return budget.release(
+        bound=math.sqrt(n_columns),
+        pair_bound=math.sqrt(2 * n_columns),
+        share=share,
+        n_records=n_rows,
+        # Of all counts, neighbours differ in so many.
+        size=(2 if budget.adjacency == "replace_one" else 1) * n_columns,
     )
 
 

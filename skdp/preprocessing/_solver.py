@@ -106,8 +106,8 @@ def release_counts(columns, given, *, plan, noise):
 
     Parameters
     ----------
-    columns : list of lists
-        Of each column, its entries. None of them is a null record's.
+    columns : list of list or dict
+        Of each column, its entries, or how many have each category. None is a null record's.
     given : list of lists or None
         Of each column, its categories where they are listed; entries that aren't among them are in
         no category.

@@ -37,8 +37,8 @@ def all_estimators(type_filter=None):
     Examples
     --------
     >>> from skdp.utils.discovery import all_estimators
-    >>> [name for name, _ in all_estimators("transformer") if name.startswith("DP")]
-    ['DPNormClipper', 'DPOneHotEncoder', 'DPQuantileClipper', 'DPSimpleImputer', 'DPStandardScaler']
+    >>> [name for name, _ in all_estimators("transformer") if name.startswith("DPS")]
+    ['DPSimpleImputer', 'DPStandardScaler']
     """
     if type_filter is not None and type_filter not in _FILTERS:
         raise ValueError(f"type_filter must be one of {sorted(_FILTERS)}, got {type_filter!r}.")

@@ -27,6 +27,11 @@ _INSIDE = (
     "skdp.linear_model.walr._aggregate.ResponseAggregate",
     "skdp.pipeline._chain.PassedBounds",
     "skdp.preprocessing._bounded._Map",
+    "skdp.preprocessing.table._terms.Basis",
+    "skdp.preprocessing.table._terms.HatsTerm",
+    "skdp.preprocessing.table._terms.LineTerm",
+    "skdp.preprocessing.table._terms.PairTerm",
+    "skdp.preprocessing.table._terms.WordsTerm",
 )
 
 

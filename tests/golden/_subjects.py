@@ -60,6 +60,7 @@ from skdp.preprocessing import (
     DPQuantileClipper,
     DPSimpleImputer,
     DPStandardScaler,
+    DPTableVectorizer,
     NormClipper,
 )
 from tests.privacy._cases import CASES, LABEL_CASES, PLAIN, RESPONSE_CASES
@@ -255,6 +256,11 @@ ENCODERS = {
     "few": DPOneHotEncoder(max_categories=2, adjacency="replace_one", random_state=0),
     "frequent": DPOneHotEncoder(min_frequency=30, epsilon=8.0, random_state=0),
 }
+TABLES = {
+    "hats": DPTableVectorizer(epsilon=9.0, knots=4, random_state=0),
+    "lines": DPTableVectorizer(basis="linear", feature_bounds=(0, 100), random_state=0),
+    "no noise": DPTableVectorizer(epsilon=float("inf"), random_state=0),
+}
 
 
 def fit_step(step, X):
@@ -268,6 +274,9 @@ for _name, _step in IMPUTERS.items():
     subject(f"imputer: {_name}", functools.partial(fit_step, _step, table()[0][["age", "debt"]]))
 for _name, _step in ENCODERS.items():
     subject(f"encoder: {_name}", functools.partial(fit_step, _step, table()[0][["word"]]))
+
+for _name, _step in TABLES.items():
+    subject(f"table: {_name}", functools.partial(fit_step, _step, table()[0]))
 
 # Pipelines.
 

@@ -32,6 +32,7 @@ from skdp.preprocessing import (
     DPQuantileClipper,
     DPSimpleImputer,
     DPStandardScaler,
+    DPTableVectorizer,
     NormClipper,
 )
 from skdp.utils.discovery import all_estimators
@@ -49,6 +50,7 @@ TRANSFORMERS = [
     DPSimpleImputer(missing_values=-5.0, strategy="median"),
     DPSimpleImputer(missing_values=-5.0, strategy="most_frequent", categories=LISTED),
     DPOneHotEncoder(),
+    DPTableVectorizer(),
 ]
 
 

@@ -317,8 +317,9 @@ def test_a_label_of_unusual_data(case, make):
     assert reach > 0.0
 
 
-# Whose releases have an entry for each category: tests/privacy/test_fills_and_categories.py.
-OF_CATEGORIES = ("DPOneHotEncoder", "DPSimpleImputer")
+# Whose releases have an entry for each category: tests/privacy/test_fills_and_categories.py, and
+# test_table.py.
+OF_CATEGORIES = ("DPOneHotEncoder", "DPSimpleImputer", "DPTableVectorizer")
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,7 @@ CLASSIFIERS = (
 )
 REGRESSORS = ("DPSCDRegressor", "DPCDLasso", "DPCDElasticNet", "DPSGDRegressor")
 NUMBERS = ("DPQuantileClipper", "DPStandardScaler")
+LEARNT = ["NormClipper", "DPNorm", *NUMBERS, "DPSimpleImputer"]
 WHITENED = ("DPLogisticRegression", "DPRidge")
 DIFFERENCES = {
     "accountant": ["DPCD", "DPSGD"],
@@ -178,7 +179,8 @@ DIFFERENCES = {
     "average": ["DPSGD", "WALR", WHITENED],
     "batch_size": ["DPSGD", "WALR"],
     "batch_size_": ["DPSGD"],
-    "categories": ["DPOneHotEncoder"],
+    "categories": ["DPOneHotEncoder", "DPTable"],
+    "categories_": ["DPTable"],
     "clipping_norm": ["DPCDClassifier", "DPCD", "DPSGDClassifier", "DPSGDRegressor", WHITENED],
     "clipping_norm_": ["DPCD", "DPSGD", WHITENED],
     "coef_": [("DPRidge", *REGRESSORS)],
@@ -186,8 +188,8 @@ DIFFERENCES = {
     "data_norm": ["DPCD", WHITENED, ("DPSCDRegressor", "DPSGDRegressor"), "NormClipper", "WALR"],
     "delta": ["DPSGD", "WALR"],
     "eta0": ["WALR"],
-    "feature_bounds": ["BoundsScaler", "DPSCD", NUMBERS, "DPSimpleImputer"],
-    "feature_bounds_": ["NormClipper", "DPNorm", *NUMBERS, "DPOneHotEncoder", "DPSimpleImputer"],
+    "feature_bounds": ["BoundsScaler", "DPSCD", NUMBERS, "DPSimpleImputer", "DPTable"],
+    "feature_bounds_": [*LEARNT, "DPOneHotEncoder", "DPTable"],
     "fit_intercept": [
         "DPCDClassifier",
         ("DPCDElasticNet", "DPCDLasso"),
@@ -201,7 +203,7 @@ DIFFERENCES = {
     "mechanism": ["WALR"],
     "n_iter_": ["DPSGD", "WALR", WHITENED],
     "n_jobs": [WHITENED],
-    "norm_bound_": ["NormClipper", "DPNorm", *NUMBERS, "DPOneHotEncoder", "DPSimpleImputer"],
+    "norm_bound_": [*LEARNT, ("DPOneHotEncoder", "DPTable")],
     "random_state": ["DPSGD"],
     "scale_": [WHITENED],
     "smoothness": ["DPCDClassifier"],

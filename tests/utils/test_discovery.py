@@ -14,6 +14,7 @@ from skdp.preprocessing import (
     DPQuantileClipper,
     DPSimpleImputer,
     DPStandardScaler,
+    DPTableVectorizer,
     NormClipper,
 )
 from skdp.utils.discovery import all_estimators
@@ -26,6 +27,7 @@ PRIVATE_TRANSFORMERS = [
     DPQuantileClipper,
     DPSimpleImputer,
     DPStandardScaler,
+    DPTableVectorizer,
 ]
 TRANSFORMERS = [BoundsScaler, NormClipper, *PRIVATE_TRANSFORMERS]
 

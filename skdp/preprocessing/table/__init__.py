@@ -1,0 +1,1 @@
+"""Raw tables, learnt privately: where the numbers of columns lie, and which words they hold."""

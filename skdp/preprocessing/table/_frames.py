@@ -1,0 +1,258 @@
+"""Raw tables: columns of numbers or of words, with gaps, from data frames, arrays and lists."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+
+import narwhals as nw
+import numpy as np
+
+from skdp._bounds import present_records
+from skdp._sklearn import quietly, validate_data
+from skdp.preprocessing._columns import is_gap, number_in_words
+from skdp.preprocessing._solver import sort_categories
+
+NUMERIC, WORD = "numeric", "word"
+_EMPTY = "X must have at least one row and one column, and has the shape {}."
+_TIMES = "column {!r} holds times: give them as numbers, such as days since a date."
+_NESTED = "column {!r} holds lists or records: give each of their fields a column."
+_NEITHER = "a column of words holds something that is neither text nor a number (it is withheld)."
+_UNTYPED = (
+    "X is a list, which has no types, and one of its columns holds text: name such columns in "
+    "categorical_features."
+)
+_DECLARED = "{} must hold names or places of columns, each once and in one of the two lists."
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """A column of words: the place of each entry in a tuple, in which ``np.nan`` is for a gap."""
+
+    codes: np.ndarray
+    known: tuple
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A table as it was read.
+
+    Columns are float64 arrays, NaN for a gap, or `Words`. `kinds` are "numeric" or "word", and
+    `read` names the columns whose kind was read from their type. A record is a row, or a group of
+    rows if `groups` has the number of each row's. What its methods return is without null records.
+    """
+
+    names: tuple
+    kinds: tuple
+    read: tuple
+    columns: tuple
+    n_rows: int
+    groups: np.ndarray | None = None
+
+    def numbers(self, place):
+        """Return the entries of a column of numbers."""
+        return present_records(self.columns[place])
+
+    def parts(self, grid):
+        """Return which part of a record each row is, None where all are whole.
+
+        Parts of a group are equal, and on the grid, if there is one: they add up to 1 at most.
+        """
+        if self.groups is None:
+            return None
+        parts = 1.0 / np.bincount(self.groups)[self.groups]
+        return present_records(np.floor(parts / grid) * grid if grid > 0.0 else parts)
+
+    def words(self, place):
+        """Return how many records have each word of a column: of a group the one of most rows."""
+        column = self.columns[place]
+        codes = present_records(column.codes)
+        if self.groups is not None:
+            codes = _most_frequent(codes, present_records(self.groups), column.known)
+        counts = np.bincount(codes, minlength=len(column.known))
+        return {column.known[code]: int(counts[code]) for code in np.flatnonzero(counts)}
+
+
+def _most_frequent(codes, groups, known):
+    """Return for each group the word that most of its rows have, of several the first by text."""
+    ranked = sort_categories(known)
+    ranks = {word: rank for rank, word in enumerate(ranked)}
+    pairs = groups * len(known) + np.array([ranks[word] for word in known])[codes]
+    found, counts = np.unique(pairs, return_counts=True)
+    group, rank = np.divmod(found, len(known))
+    order = np.lexsort((rank, -counts, group))
+    first = np.unique(group[order], return_index=True)[1]
+    places = {word: code for code, word in enumerate(known)}
+    code_of = np.array([places[word] for word in ranked])
+    return code_of[rank[order[first]]]
+
+
+def read_frame(estimator, X, *, reset):
+    """Read a table as an estimator's parameters say, or as its fit found it.
+
+    The estimator has `numeric_features` and `categorical_features`. With `reset` its
+    ``n_features_in_`` and ``feature_names_in_`` are set, otherwise the table must have these, and
+    the kinds are those in ``_kinds``.
+    """
+    source = _open(estimator, X, reset)
+    n_features = estimator.n_features_in_
+    names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(n_features)])
+    names = tuple(map(str, names))
+    if reset:
+        lists = estimator.numeric_features, estimator.categorical_features
+        declared = _declared(*lists, names)
+        kinds = tuple(kind or quietly_kind(source, j, names[j]) for j, kind in enumerate(declared))
+        read = tuple(n for n, kind in zip(names, declared, strict=True) if kind is None)
+    else:
+        kinds, read = estimator._kinds, ()
+    strict = () if source.has_types else read
+    columns = tuple(_READERS[kind](source, j, names[j] in strict) for j, kind in enumerate(kinds))
+    return Frame(names, kinds, read, columns, source.n_rows)
+
+
+def quietly_kind(source, place, name):
+    """Return the kind of a column by its type; of times and of nested columns none is known."""
+    kind = source.kind(place)
+    if kind in (_TIMES, _NESTED):
+        raise TypeError(kind.format(name))
+    return kind
+
+
+def _open(estimator, X, reset):
+    if not hasattr(X, "__array__") or hasattr(X, "columns"):
+        frame = quietly(nw.from_native, X, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            # scikit-learn would make one array of all columns.
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
+            if 0 in frame.shape:
+                raise ValueError(_EMPTY.format(frame.shape))
+            return _OfFrame(frame)
+    has_types = hasattr(X, "dtype")
+    dtype = None if has_types else object
+    checks = {"dtype": dtype, "ensure_all_finite": False}
+    return _OfArray(validate_data(estimator, X, reset=reset, **checks), has_types)
+
+
+class _OfFrame:
+    """The columns of a data frame."""
+
+    has_types = True
+
+    def __init__(self, frame):
+        self._frame, self.n_rows = frame, frame.shape[0]
+
+    def kind(self, place):
+        dtype = self._frame[:, place].dtype
+        if dtype.is_temporal():
+            return _TIMES
+        if dtype.is_nested():
+            return _NESTED
+        return NUMERIC if dtype.is_numeric() else WORD
+
+    def numbers(self, place):
+        """Return a column as floats, None where it isn't of numbers."""
+        column = self._frame[:, place]
+        is_numeric = column.dtype.is_numeric()
+        return quietly(lambda: column.cast(nw.Float64).to_numpy()) if is_numeric else None
+
+    def entries(self, place):
+        return quietly(self._frame[:, place].to_list)
+
+
+class _OfArray:
+    """The columns of an array, which has one type for all."""
+
+    def __init__(self, array, has_types):
+        self._array, self.n_rows, self.has_types = array, len(array), has_types
+
+    def kind(self, place):
+        kind = self._array.dtype.kind
+        if kind in "mM":
+            return _TIMES
+        return NUMERIC if kind in "iuf" or not self.has_types else WORD
+
+    def numbers(self, place):
+        column = self._array[:, place]
+        is_numeric = column.dtype.kind in "biuf"
+        return quietly(column.astype, np.float64, copy=False) if is_numeric else None
+
+    def entries(self, place):
+        return self._array[:, place].tolist()
+
+
+def _read_numbers(source, place, is_strict):
+    """Return a column of numbers; words and what isn't finite are gaps."""
+    column = source.numbers(place)
+    if column is None:
+        entries = source.entries(place)
+        if is_strict and any(isinstance(entry, str) for entry in entries):
+            raise TypeError(_UNTYPED)
+        column = np.array([_number(entry) for entry in entries], dtype=np.float64)
+    is_finite = np.isfinite(column)
+    return column if is_finite.all() else np.where(is_finite, column, np.nan)
+
+
+def _number(entry):
+    """Return an entry as a float; one that is no number, nor the text of one, is a gap."""
+    if isinstance(entry, (Real, np.bool_, str, Decimal)):
+        try:
+            return float(entry)
+        except (TypeError, ValueError, OverflowError):
+            return np.nan
+    return np.nan
+
+
+def _read_words(source, place, is_strict):
+    places = {}
+    words = map(_word, source.entries(place))
+    codes = [places.setdefault(word, len(places)) for word in words]
+    return Words(np.array(codes, dtype=np.int64), tuple(places))
+
+
+def _word(entry):
+    """Return the word of an entry, which follows from it alone; numbers of any type have one."""
+    if type(entry) is str:
+        return entry
+    if is_gap(entry):
+        return np.nan
+    if isinstance(entry, str):
+        return str(entry)
+    if isinstance(entry, (bool, np.bool_)):
+        return str(bool(entry))
+    if isinstance(entry, (Real, Decimal)):
+        number = _number(entry)
+        return number_in_words(number) if np.isfinite(number) else np.nan
+    raise TypeError(_NEITHER)
+
+
+_READERS = {NUMERIC: _read_numbers, WORD: _read_words}
+
+
+def _declared(numeric, categorical, names):
+    """Return for each column its declared kind or None."""
+    kinds = [None] * len(names)
+    lists = (("numeric_features", numeric, NUMERIC), ("categorical_features", categorical, WORD))
+    for parameter, chosen, kind in lists:
+        for column in () if chosen is None else chosen:
+            place = find_column(column, names)
+            if place is None or kinds[place] is not None:
+                raise ValueError(_DECLARED.format(parameter))
+            kinds[place] = kind
+    return kinds
+
+
+def find_column(column, names):
+    """Return the place of a column that is given by its name or place, None if there is none."""
+    if isinstance(column, str):
+        return names.index(column) if column in names else None
+    is_place = isinstance(column, (int, np.integer)) and 0 <= column < len(names)
+    return int(column) if is_place else None
+
+
+def check_words(listed):
+    """Return declared categories as words, in the order given, ``np.nan`` for a gap."""
+    if isinstance(listed, str) or not hasattr(listed, "__iter__"):
+        raise ValueError("an entry of categories must be a list of categories.")
+    words = [_word(entry) for entry in listed]
+    if not words or len(set(words)) < len(words):
+        raise ValueError("a list of categories must hold at least one, and none of them twice.")
+    return words

@@ -1,0 +1,94 @@
+"""What a user tells of the columns of a table; none of it costs anything."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+
+from skdp._checks import LARGEST_BOUND, check_bounds, check_count
+from skdp.preprocessing.table._frames import NUMERIC, WORD, check_words, find_column
+
+_AUTO = "auto"
+_UNKNOWN = "{} names a column that X doesn't have as a column of {}, or one twice."
+_KNOTS = "an entry of knots must be a list of at least two different finite numbers."
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """By column bounds, knots and categories, None where they are to be learnt."""
+
+    kinds: tuple
+    bounds: list
+    knots: list
+    categories: list
+
+    @property
+    def numeric(self):
+        """Places of the columns of numbers whose knots are to be learnt."""
+        return [j for j, k in enumerate(self.kinds) if k == NUMERIC and self.knots[j] is None]
+
+    @property
+    def words(self):
+        """Places of the columns of words whose categories are to be found."""
+        return [j for j, k in enumerate(self.kinds) if k == WORD and self.categories[j] is None]
+
+    @property
+    def sizes(self):
+        """What `plan_table` takes: numbers of columns."""
+        n_located = sum(self.bounds[j] is None for j in self.numeric)
+        sizes = {"n_numeric": len(self.numeric), "n_words": len(self.words)}
+        return {"n_located": n_located, **sizes}
+
+
+def read_given(names, kinds, *, feature_bounds=None, knots="auto", categories="auto"):
+    """Return what is given of columns of such names and kinds."""
+    of_numbers = tuple(n if k == NUMERIC else None for n, k in zip(names, kinds, strict=True))
+    of_words = tuple(n if k == WORD else None for n, k in zip(names, kinds, strict=True))
+    if feature_bounds is not None and not isinstance(feature_bounds, Mapping):
+        feature_bounds = {name: feature_bounds for name in of_numbers if name is not None}
+    ranges = _by_column(feature_bounds, "feature_bounds", of_numbers, NUMERIC)
+    learnt = knots is None or isinstance(knots, (str, Integral))
+    at = _by_column(None if learnt else knots, "knots", of_numbers, NUMERIC)
+    of = None if isinstance(categories, str) else categories
+    listed = _by_column(of, "categories", of_words, WORD)
+    return Given(
+        kinds,
+        [None if r is None else check_bounds(r, "feature_bounds") for r in ranges],
+        [None if k is None else _check_knots(k) for k in at],
+        [None if c is None else check_words(c) for c in listed],
+    )
+
+
+def check_n_knots(knots):
+    """Return "auto", or how many knots each column of numbers is to have."""
+    if not isinstance(knots, Integral):
+        return _AUTO
+    if check_count(knots, "knots") < 2:
+        raise ValueError("knots must be at least 2, 'auto', or a dict of lists by column.")
+    return int(knots)
+
+
+def _by_column(given, parameter, names, kind):
+    """Return what a dict gives for each column, None for those that it doesn't name."""
+    found = [None] * len(names)
+    if given is None:
+        return found
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{parameter} must be a dict by column.")
+    for column, value in given.items():
+        place = find_column(column, names)
+        if place is None or names[place] is None or found[place] is not None:
+            raise ValueError(_UNKNOWN.format(parameter, f"{kind}s" if kind == WORD else "numbers"))
+        found[place] = value
+    return found
+
+
+def _check_knots(knots):
+    try:
+        knots = np.unique(np.asarray(knots, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ValueError(_KNOTS) from None
+    if knots.size < 2 or not (np.abs(knots) <= LARGEST_BOUND).all():
+        raise ValueError(_KNOTS)
+    return knots

@@ -1,0 +1,103 @@
+"""The plan of what learns a table: counts of numbers, three times and ever finer, and of words."""
+
+from dataclasses import dataclass
+
+from skdp._plans._base import TABLE_KEY
+from skdp.preprocessing._plan import (
+    TransformerPlan,
+    count_release,
+    hiding_threshold,
+)
+
+# Shares of what numbers may spend, by stage: where they lie, about, closer, and in which shares.
+_STAGES = {"coarse": 0.2, "middle": 0.25, "fine": 0.55}
+# Standard deviations of noise that the entries of a bin are to be at least, by stage.
+_COUNTS_OF_BIN = {"middle": 8.0, "fine": 6.0}
+# The fewest and the most knots that "auto" gives, the standard deviations of noise for each, and up
+# to how many of them lines are better than hats.
+_FEWEST, _MOST, _NOISE_OF_KNOT, _LINE = 4, 12, 30.0, 40.0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TablePlan(TransformerPlan):
+    """Releases that learn a table, those that aren't needed left out.
+
+    "coarse", "middle" and "fine" are histograms of columns of numbers: a record is in one bin of
+    each column, a gap's included. "counts" are of words.
+    """
+
+    basis: str
+    # "auto", or how many a column has.
+    n_knots: object
+
+    def least_of_bin(self, stage):
+        """Return how many entries a bin is to hold at least, for its counts to show in a stage."""
+        return _COUNTS_OF_BIN[stage] * self.mechanisms[stage].noise_std
+
+    def knots_for(self, n_records):
+        """Return how many knots so many records of a column have, 0 for a line.
+
+        Hats have a coefficient for each knot, with noise of its own, and lines have one. `noise` is
+        that of a count of the last stage, which grows with that of the model.
+        """
+        if self.basis == "linear":
+            return 0
+        if self.n_knots != "auto":
+            return self.n_knots
+        if "fine" not in self.releases:
+            return _MOST
+        noises = n_records / self.mechanisms["fine"].noise_std
+        if noises < _LINE:
+            return 0
+        return int(min(max(noises / _NOISE_OF_KNOT, _FEWEST), _MOST))
+
+
+def plan_table(budget, rest, *, erasure=0.0, n_rows, n_located, n_numeric, n_words, basis, n_knots):
+    """Plan what a table is learnt by.
+
+    Parameters
+    ----------
+    budget : Budget
+        What is promised.
+    rest : Budget
+        What the counts spend: after `hide_categories` took the erasure off, all or a part of it.
+    erasure : float
+    n_rows : int
+    n_located : int
+        Number of columns of numbers that have neither knots nor bounds.
+    n_numeric : int
+        Number of columns of numbers without knots.
+    n_words : int
+        Number of columns of words without a list.
+    basis : {"hats", "linear"}
+    n_knots : int or "auto"
+    """
+    releases = {}
+    if rest.is_private:
+        of_words = n_words / max(n_words + n_numeric, 1)
+        sizes = {"coarse": n_located, "middle": n_numeric, "fine": n_numeric}
+        spent = sum(share for stage, share in _STAGES.items() if sizes[stage])
+        for stage, n_columns in sizes.items():
+            if n_columns:
+                share = (1.0 - of_words) * _STAGES[stage] / spent
+                sizes_of = {"n_rows": n_rows, "n_columns": n_columns}
+                releases[stage] = count_release(rest, **sizes_of, share=share)
+        if n_words:
+            releases["counts"] = count_release(
+                rest, n_rows=n_rows, n_columns=n_words, share=of_words
+            )
+    elif n_numeric or n_words:
+        releases["counts"] = count_release(rest, n_rows=n_rows, n_columns=n_numeric + n_words)
+    threshold = 0.0
+    if erasure > 0.0:
+        threshold = hiding_threshold(releases["counts"].mechanism, erasure, n_words)
+    return TablePlan(
+        budget=budget,
+        n_rows=n_rows,
+        releases=releases,
+        stream_key=(TABLE_KEY,),
+        erasure=erasure,
+        threshold=threshold,
+        basis=basis,
+        n_knots=n_knots,
+    )

@@ -1,0 +1,169 @@
+"""What a table's columns become: terms, learnt from noisy counts of their bins and words."""
+
+import numpy as np
+
+from skdp.preprocessing._columns import as_array
+from skdp.preprocessing._solver import release_counts
+from skdp.preprocessing.table._bins import (
+    coarse_ends,
+    count_bins,
+    find_heavy,
+    middles,
+    numbers_at,
+    numbers_in,
+    public_ends,
+    split_bins,
+)
+from skdp.preprocessing.table._terms import HatsTerm, LineTerm, WordsTerm
+
+# Standard deviations of noise that counts must exceed to be taken for any, by stage: of thousands
+# of bins, and of some dozens.
+_SHOWN = {"coarse": 4.0, "middle": 3.0, "fine": 3.0}
+# The same for gaps to have a column of their own.
+_SHOWN_GAPS = 4.0
+# A number that holds such a share of a column is a spike, if the rest is more than so many standard
+# deviations of noise. Where few numbers hold all but such a share of the rest, there are no others.
+_SPIKE, _REST, _BETWEEN = 0.25, 10.0, 0.1
+# Shares of the records beyond the outermost knots, and beyond each end of a line.
+_BEYOND, _BEYOND_LINE = 0.002, 0.005
+
+
+def learn_table(frame, given, *, plan, noise):
+    """Return a term for each column of a table, in their order.
+
+    Parameters
+    ----------
+    frame : Frame
+    given : Given
+    plan : TablePlan
+    noise : stream or None
+        None where nothing is to be learnt.
+    """
+    terms = {}
+    for j, (knots, categories) in enumerate(zip(given.knots, given.categories, strict=True)):
+        if knots is not None:
+            shape = LineTerm if plan.basis == "linear" else HatsTerm
+            terms[j] = shape(name=frame.names[j], feature=j, knots=knots, has_gap=True)
+        if categories is not None:
+            terms[j] = WordsTerm(name=frame.names[j], feature=j, categories=as_array(categories))
+    terms |= _learn_numbers(frame, given, plan, noise) if given.numeric else {}
+    terms |= _find_words(frame, given, plan, noise) if given.words else {}
+    return tuple(terms[j] for j in range(len(frame.names)))
+
+
+def _find_words(frame, given, plan, noise):
+    tables = [frame.words(j) for j in given.words]
+    found = release_counts(tables, [None] * len(tables), plan=plan, noise=noise)
+    terms = {}
+    for j, (categories, counts) in zip(given.words, found, strict=True):
+        rare = max(plan.n_rows - counts.sum(), 0.0)
+        terms[j] = WordsTerm(
+            name=frame.names[j],
+            feature=j,
+            categories=as_array(categories),
+            counts=np.append(counts, rare),
+        )
+    return terms
+
+
+def _learn_numbers(frame, given, plan, noise):
+    if plan.budget.is_private:
+        histograms, least = _release_bins(frame, given, plan, noise)
+    else:
+        histograms, least = [_exact_bins(frame, j) for j in given.numeric], 0.0
+    return {
+        j: _make_term(frame.names[j], j, *histogram, least, given.bounds[j], plan)
+        for j, histogram in zip(given.numeric, histograms, strict=True)
+    }
+
+
+def _exact_bins(frame, place):
+    x = frame.numbers(place)
+    ends = np.unique(x[~np.isnan(x)])
+    return ends, count_bins(x, ends, frame.parts(0.0))
+
+
+def _release_bins(frame, given, plan, noise):
+    """Release ever finer counts, and return the last by column with their ends, and their noise."""
+    columns = [frame.numbers(j) for j in given.numeric]
+    bounds = [given.bounds[j] for j in given.numeric]
+    columns = [x if b is None else np.clip(x, *b) for x, b in zip(columns, bounds, strict=True)]
+    ends = [coarse_ends() if b is None else public_ends(*b) for b in bounds]
+
+    def release(stage, places):
+        mechanism = plan.mechanisms[stage]
+        parts = frame.parts(mechanism.grid)
+        exact = [count_bins(columns[k], ends[k], parts) for k in places]
+        released = mechanism.release(np.concatenate(exact), noise)
+        return np.split(released, np.cumsum([part.size for part in exact])[:-1])
+
+    located = [k for k, b in enumerate(bounds) if b is None]
+    for stage, following in (("coarse", "middle"), ("middle", "fine")):
+        places = located if stage == "coarse" else range(len(columns))
+        if stage in plan.mechanisms:
+            least = _SHOWN[stage] * plan.mechanisms[stage].noise_std
+            for k, counts in zip(places, release(stage, places), strict=True):
+                shown = np.where(counts > least, counts, 0.0)
+                ends[k] = split_bins(ends[k], shown, plan.least_of_bin(following))
+    counts = release("fine", range(len(columns)))
+    return list(zip(ends, counts, strict=True)), plan.mechanisms["fine"].noise_std
+
+
+def _make_term(name, feature, ends, counts, noise, bounds, plan):
+    """Return the term of a column of numbers by counts whose noise is so large."""
+    shown = np.where(counts > _SHOWN["fine"] * noise, counts, 0.0)
+    shown[-1] = 0.0
+    fields = {
+        "name": name,
+        "feature": feature,
+        "has_gap": bool(counts[-1] > _SHOWN_GAPS * noise),
+        "points": middles(ends),
+        "counts": np.maximum(counts, 0.0),
+    }
+    if ends.size == 0 or not shown.any():
+        knots = np.array([0.0] if bounds is None else bounds)
+        return _shape(0, knots)(knots=knots, **fields)
+    n_knots = plan.knots_for(shown.sum())
+    place = _largest(shown)
+    others = shown.sum() - shown[place]
+    if others <= _REST * noise:
+        return HatsTerm(knots=numbers_in(ends, [place]), **fields)
+    if shown[place] >= _SPIKE * shown.sum() and _find_values(shown, max(n_knots, 2)) is None:
+        fields["spike"], shown[place] = float(ends[place // 2]), 0.0
+        n_knots = plan.knots_for(others)
+    knots = _find_knots(ends, shown, n_knots)
+    return _shape(n_knots, knots)(knots=knots, **fields)
+
+
+def _shape(n_knots, knots):
+    """Return the class of a term with such knots: of one knot there is no line."""
+    return LineTerm if n_knots == 0 and knots.size == 2 else HatsTerm
+
+
+def _largest(counts):
+    """Return the fullest of the bins at an end."""
+    return 1 + 2 * int(np.argmax(counts[1:-1:2]))
+
+
+def _find_values(counts, n_knots):
+    """Return the bins of numbers that hold nearly all entries, None if these are more than knots.
+
+    Such are the bins at an end, and others that hold much.
+    """
+    is_value = find_heavy(counts, n_knots)
+    is_value[1:-1:2] |= counts[1:-1:2] > 0.0
+    held = counts[is_value]
+    others = counts.sum() - held.max(initial=0.0)
+    is_all = held.sum() - held.max(initial=0.0) >= (1.0 - _BETWEEN) * others
+    return np.flatnonzero(is_value) if is_all and held.size <= n_knots else None
+
+
+def _find_knots(ends, counts, n_knots):
+    if n_knots == 0:
+        return numbers_at(ends, counts, [_BEYOND_LINE, 1.0 - _BEYOND_LINE])
+    values = _find_values(counts, n_knots)
+    if values is not None:
+        return numbers_in(ends, values)
+    shares = np.linspace(0.0, 1.0, n_knots)
+    shares[0], shares[-1] = _BEYOND, 1.0 - _BEYOND
+    return numbers_at(ends, counts, shares)

@@ -1,0 +1,264 @@
+"""Terms: what becomes of a column of a table, and of a pair of them.
+
+A term's part of a row has an L2 norm of at most 1, whatever the row: hats on knots are at least 0
+and add up to 1, a line is cut to [-1, 1], and the indicator of a gap, a spike or a word stands in
+place of all else. A pair's part is the outer product of two such parts.
+
+Each has a `name`, a `kind`, its `features` (places of columns), `labels` of its columns, `columns`,
+which makes them of a frame, and `profile`, which makes them of the bins that were released, with
+the counts of these, or None if nothing was.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from skdp.preprocessing._columns import make_unique, number_in_words
+
+_MISSING, _RARE = "missing", "infrequent"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _NumberTerm:
+    """A shape on sorted knots, and the indicators of a spike and of gaps where there are any.
+
+    The spike is a number that holds much of the column. `points` are a number in each bin that was
+    released, NaN for gaps, and `counts` how many records are in it, with noise.
+    """
+
+    name: str
+    feature: int
+    knots: np.ndarray
+    spike: float | None = None
+    has_gap: bool = False
+    points: np.ndarray | None = None
+    counts: np.ndarray | None = None
+
+    @property
+    def features(self):
+        return (self.feature,)
+
+    @property
+    def n_columns(self):
+        return self._n_shape + (self.spike is not None) + self.has_gap
+
+    @property
+    def labels(self):
+        """Names of the columns."""
+        names = self._shape_labels()
+        if self.spike is not None:
+            names.append(f"{self.name}_is_{_short(self.spike)}")
+        return [*names, *[f"{self.name}_{_MISSING}"] * self.has_gap]
+
+    def columns(self, frame, dtype=np.float64):
+        """Return the columns of a frame's rows."""
+        return self.block(frame.columns[self.feature], dtype)
+
+    def block(self, x, dtype=np.float64):
+        """Return the columns of such numbers; gaps without an indicator are a middle one."""
+        out = np.zeros((x.size, self.n_columns), dtype=dtype, order="F")
+        is_gap = np.isnan(x)
+        filled = np.where(is_gap, self.knots[self.knots.size // 2], x) if is_gap.any() else x
+        self._write_shape(np.clip(filled, self.knots[0], self.knots[-1]), out)
+        if self.spike is not None:
+            is_spike = x == self.spike
+            out[is_spike] = 0.0
+            out[is_spike, self._n_shape] = 1.0
+        if self.has_gap:
+            out[is_gap] = 0.0
+            out[is_gap, -1] = 1.0
+        return out
+
+    def profile(self):
+        if self.counts is None:
+            return None
+        return self.block(self.points), self.counts
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HatsTerm(_NumberTerm):
+    """Hats: the j-th is 1 at the j-th knot, 0 at all others, and straight between."""
+
+    kind: ClassVar = "hats"
+
+    @property
+    def _n_shape(self):
+        return self.knots.size
+
+    @property
+    def low(self):
+        return np.zeros(self.n_columns)
+
+    def _shape_labels(self):
+        return [f"{self.name}_{_short(knot)}" for knot in self.knots]
+
+    def _write_shape(self, x, out):
+        knots, rows = self.knots, np.arange(x.size)
+        if knots.size == 1:
+            out[:, 0] = 1.0
+            return
+        left = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, knots.size - 2)
+        share = (x - knots[left]) / np.diff(knots)[left]
+        out[rows, left] = 1.0 - share
+        out[rows, left + 1] = share
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LineTerm(_NumberTerm):
+    """A line from -1 at the first of two knots to 1 at the last, and flat beyond."""
+
+    kind: ClassVar = "line"
+    _n_shape: ClassVar = 1
+
+    @property
+    def low(self):
+        low = np.zeros(self.n_columns)
+        low[0] = -1.0
+        return low
+
+    def _shape_labels(self):
+        return [self.name]
+
+    def _write_shape(self, x, out):
+        first, last = self.knots[0], self.knots[-1]
+        half = 0.5 * last - 0.5 * first
+        out[:, 0] = np.clip((x - (0.5 * first + 0.5 * last)) / half, -1.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WordsTerm:
+    """Indicators of categories, ``np.nan`` for gaps, and one that all other words share.
+
+    `counts` are how many records are in each, with noise.
+    """
+
+    kind: ClassVar = "words"
+
+    name: str
+    feature: int
+    categories: np.ndarray
+    counts: np.ndarray | None = None
+
+    @property
+    def features(self):
+        return (self.feature,)
+
+    @property
+    def n_columns(self):
+        return len(self.categories) + 1
+
+    @property
+    def low(self):
+        return np.zeros(self.n_columns)
+
+    @property
+    def labels(self):
+        """Names of the columns."""
+        words = [_MISSING if word != word else word for word in self.categories]
+        return [f"{self.name}_{word}" for word in (*words, _RARE)]
+
+    def columns(self, frame, dtype=np.float64):
+        """Return the columns of a frame's rows."""
+        words = frame.columns[self.feature]
+        # The value that stands for a gap is one object, which is found by identity.
+        places = {
+            np.nan if w != w else w: place for place, w in enumerate(self.categories.tolist())
+        }
+        rare = len(self.categories)
+        found = np.array([places.get(word, rare) for word in words.known], dtype=np.int64)
+        out = np.zeros((frame.n_rows, self.n_columns), dtype=dtype, order="F")
+        out[np.arange(frame.n_rows), found[words.codes]] = 1.0
+        return out
+
+    def profile(self):
+        return None if self.counts is None else (np.eye(self.n_columns), self.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class PairTerm:
+    """Products of the columns of two terms."""
+
+    kind: ClassVar = "pair"
+
+    first: object
+    second: object
+
+    @property
+    def name(self):
+        return f"{self.first.name} x {self.second.name}"
+
+    @property
+    def features(self):
+        return self.first.features + self.second.features
+
+    @property
+    def n_columns(self):
+        return self.first.n_columns * self.second.n_columns
+
+    @property
+    def low(self):
+        return np.minimum.outer(self.first.low, self.second.low).ravel()
+
+    @property
+    def labels(self):
+        """Names of the columns."""
+        return [f"{one} x {other}" for one in self.first.labels for other in self.second.labels]
+
+    def columns(self, frame, dtype=np.float64):
+        """Return the columns of a frame's rows."""
+        first, second = (term.columns(frame, dtype) for term in (self.first, self.second))
+        return (first[:, :, np.newaxis] * second[:, np.newaxis, :]).reshape(frame.n_rows, -1)
+
+    def profile(self):
+        """Return the columns of all pairs of bins, with counts as if columns were independent."""
+        profiles = self.first.profile(), self.second.profile()
+        if None in profiles:
+            return None
+        (first, counts), (second, others) = profiles
+        total = max(counts.sum(), 1.0)
+        return np.kron(first, second), np.outer(counts, others).ravel() / total
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Terms side by side: the columns of a model that is linear in them."""
+
+    terms: tuple
+
+    @property
+    def n_columns(self):
+        return sum(term.n_columns for term in self.terms)
+
+    @property
+    def norm_bound(self):
+        """L2 norm that no row exceeds."""
+        return len(self.terms) ** 0.5
+
+    @property
+    def slices(self):
+        """The columns of each term."""
+        stops = np.cumsum([term.n_columns for term in self.terms]).tolist()
+        return [slice(a, b) for a, b in zip([0, *stops], stops, strict=False)]
+
+    @property
+    def labels(self):
+        """Names of the columns, which differ from each other."""
+        return make_unique(label for term in self.terms for label in term.labels)
+
+    @property
+    def bounds(self):
+        """Two arrays: the ranges of the columns."""
+        return np.concatenate([term.low for term in self.terms]), np.ones(self.n_columns)
+
+    def matrix(self, frame, dtype=np.float64):
+        """Return the columns of a frame's rows."""
+        out = np.empty((frame.n_rows, self.n_columns), dtype=dtype)
+        for part, term in zip(self.slices, self.terms, strict=True):
+            out[:, part] = term.columns(frame, dtype)
+        return out
+
+
+def _short(number):
+    """Return a number in a few digits, as in a column's name."""
+    return number_in_words(float(f"{number:.4g}")) if abs(number) < 1e5 else f"{number:.6g}"

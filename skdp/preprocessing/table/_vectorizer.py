@@ -1,0 +1,289 @@
+"""DPTableVectorizer: a raw table in, bounded columns of numbers out."""
+
+from dataclasses import replace
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._docs import shared_docs
+from skdp._estimator import BUDGET_CONSTRAINTS
+from skdp._groups import encode_groups
+from skdp._plans._base import Budget, GroupBudget
+from skdp._sklearn import Interval, StrOptions, _fit_context, read_feature_names
+from skdp.preprocessing._base import PrivateTransformer
+from skdp.preprocessing._plan import hide_categories
+from skdp.preprocessing.table._frames import NUMERIC, WORD, read_frame
+from skdp.preprocessing.table._given import check_n_knots, read_given
+from skdp.preprocessing.table._plan import plan_table
+from skdp.preprocessing.table._solver import learn_table
+from skdp.preprocessing.table._terms import Basis
+
+_DELTA = (
+    "delta must be positive: the counts of a table have Gaussian noise. For delta=0 give knots and "
+    "categories of all columns, or scale numbers by skdp.preprocessing.BoundsScaler."
+)
+TABLE_CONSTRAINTS = {
+    "knots": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), dict],
+    "categories": [StrOptions({"auto"}), dict],
+    "numeric_features": ["array-like", None],
+    "categorical_features": ["array-like", None],
+    "feature_bounds": [dict, tuple, list, None],
+}
+
+
+@shared_docs
+class DPTableVectorizer(PrivateTransformer):
+    r"""Make bounded columns of a raw table: hats of numbers, indicators of words and gaps.
+
+    The kin of skrub's TableVectorizer, which needs no bounds, categories or fill values: what it
+    must know of the columns it learns privately. A number x of a column becomes hats on knots
+    :math:`k_1 < \dots < k_K`,
+
+    .. math:: h_j(x) = \max\Bigl(0,\ 1 - \frac{|x - k_j|}{|k_{j \pm 1} - k_j|}\Bigr) ,
+        \qquad \sum_j h_j(x) = 1 ,
+
+    with the neighbour of :math:`k_j` on the side of x, so that a linear model of them is a curve
+    for each column. Knots are quantiles, by noisy counts. Words become indicators, of those that
+    many records have, and of all others together.
+
+    {guarantee:transformer}
+
+    Parameters
+    ----------
+    basis : {"hats", "linear"}, default="hats"
+        What numbers become: hats, where the records are enough for several knots and else a line
+        from -1 to 1; or always lines, cut to where nearly all of a column lies.
+    knots : "auto", int or dict, default="auto"
+        How many knots a column of numbers has, at most; "auto" is 4 to 12, as its noise allows. A
+        dict by column has lists of knots, which cost nothing; columns that it doesn't name have
+        "auto".
+    categories : "auto" or dict, default="auto"
+        A dict by column has lists of the words to be told apart, NaN for gaps, which costs nothing.
+        In all other columns of words, these are found privately.
+    numeric_features, categorical_features : list, default=None
+        Columns of numbers and of words, by name or place. Of all others that is read from their
+        types, which the report names as assumed public: booleans, strings, objects and categories
+        are words. In a column of numbers all that is no number is a gap, and in one of words
+        numbers are words.
+    {epsilon, delta, adjacency}
+    feature_bounds : pair (low, high) or dict, default=None
+        Public range of the columns of numbers, or a dict of such by column. Numbers beyond it count
+        as its ends in `fit`. It saves the release that finds out where numbers lie.
+    {ledger, random_state}
+
+    Attributes
+    ----------
+    knots_ : dict of ndarray
+        By column of numbers, the knots of its hats, or the two ends of its line.
+    categories_ : dict of ndarray
+        By column of words, the words that have a column of their own, sorted, NaN for gaps last.
+    feature_bounds_ : tuple of two ndarrays of shape (n_outputs,)
+        Range of each column of the output: 0 to 1, or -1 to 1 of a line.
+    norm_bound_ : float
+        L2 norm that no row of the output exceeds: ``sqrt(n_features)``.
+    {privacy_report_, n_features_in_, feature_names_in_}
+
+    See Also
+    --------
+    DPOneHotEncoder : Columns for categories alone.
+    DPQuantileClipper : Ranges of numbers.
+
+    Notes
+    -----
+    Numbers are counted three times, in bins that get finer where many lie: between powers of 2,
+    then closer, twice. So columns may have any unit, offset and tail. A record is in one bin of
+    each column, gaps and numbers that aren't finite in one of their own, so that it moves all
+    counts by ``sqrt(n_columns)`` together. A number that holds a quarter of a column, such as 0,
+    has an indicator of its own in place of the hats, and knots follow the rest. Gaps have one if
+    their count stands out; others count as a number in the middle. Knots are numbers of few digits.
+    doc/theory/table.rst has the proof.
+
+    A row of a data frame adds to counts by its values alone: whether a column is of whole numbers
+    or floats, or has gaps, changes nothing, and neither do the categories that a type declares.
+
+    References
+    ----------
+    .. [1] Hastie and Tibshirani (1986). Generalized additive models. Statistical Science 1 (3).
+    .. [2] Korolova, Kenthapadi, Mishra and Ntoulas (2009). Releasing search queries and clicks
+       privately. WWW. Section 4, for words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skdp.preprocessing import DPTableVectorizer
+    >>> rng = np.random.default_rng(0)
+    >>> table = pd.DataFrame({"age": rng.integers(18, 80, 5000)})
+    >>> table["job"] = rng.choice(["nurse", "clerk"], 5000)
+    >>> vectorizer = DPTableVectorizer(random_state=0).fit(table)
+    >>> vectorizer.knots_["age"]
+    array([18., 23., 29., 34., 40., 46., 51., 56., 62., 69., 74., 79.])
+    >>> vectorizer.categories_["job"]
+    array(['clerk', 'nurse'], dtype=object)
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "basis": [StrOptions({"hats", "linear"})],
+        **TABLE_CONSTRAINTS,
+        **BUDGET_CONSTRAINTS,
+    }
+    # Bounds that a step before promises are of columns by place: here they are of names.
+    _uses_feature_bounds = False
+
+    def __init__(
+        self,
+        *,
+        basis="hats",
+        knots="auto",
+        categories="auto",
+        numeric_features=None,
+        categorical_features=None,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        feature_bounds=None,
+        ledger=None,
+        random_state=None,
+    ):
+        self.basis = basis
+        self.knots = knots
+        self.categories = categories
+        self.numeric_features = numeric_features
+        self.categorical_features = categorical_features
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.feature_bounds = feature_bounds
+        self.ledger = ledger
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None, groups=None):
+        """Learn where numbers lie, and find words.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Raw rows: of a frame of pandas, polars or Arrow, of an array, or of lists.
+        {y}
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. Then the guarantee is for one
+            group, with all its rows, whose number is public: it counts as the mean of its rows, and
+            in a column of words with the one that most of them have. None: each row is a record.
+
+        {Returns: self}
+
+        {Raises: BudgetExceededError, ValueError}
+        TypeError
+            If X is sparse, an id can't be hashed, a column holds times or lists, or one of words
+            anything but text, numbers and gaps.
+        """
+        # 1. scikit-learn's contract
+        frame = read_frame(self, X, reset=True)
+        given = self._given(frame.names, frame.kinds)
+
+        # 2. bound the data: a record is in one bin or category of each column
+        codes, n_records = encode_groups(groups, frame.n_rows)
+        frame = replace(frame, groups=codes)
+
+        # 3. plan from public numbers
+        budget = self._budget(Budget if codes is None else GroupBudget)
+        plan = self._table_plan(budget, n_records, given)
+        stream = plan.start(self.random_state)
+
+        # 4. release
+        basis = Basis(learn_table(frame, given, plan=plan, noise=stream))
+
+        # 5. publish
+        self._kinds, self._basis = frame.kinds, basis
+        numbers = [term for term in basis.terms if term.kind != "words"]
+        words = [term for term in basis.terms if term.kind == "words"]
+        self.knots_ = {term.name: term.knots for term in numbers}
+        self.categories_ = {term.name: term.categories for term in words}
+        self.feature_bounds_, self.norm_bound_ = basis.bounds, basis.norm_bound
+        self.privacy_report_ = plan.report(
+            reproducible=self.random_state is not None, also_public=self._read_kinds(frame.read)
+        )
+        return self
+
+    def transform(self, X):
+        """Return the columns of rows.
+
+        {Parameters: X:rows}
+
+        Returns
+        -------
+        X_table : ndarray of shape (n_samples, n_outputs)
+            Of float64.
+
+        {Raises: NotFittedError, ValueError}
+        TypeError
+            If a column of words holds anything but text, numbers and gaps.
+        """
+        check_is_fitted(self)
+        return self._basis.matrix(read_frame(self, X, reset=False))
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the output's columns.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the features, which must be those of `fit`.
+
+        Returns
+        -------
+        names : ndarray of shape (n_outputs,)
+            A feature's name, and after an underscore a knot, a word, "is" and a spike, "missing" or
+            "infrequent".
+
+        {Raises: NotFittedError}
+        ValueError
+            If the names are too few or many, or not those of `fit`.
+        """
+        check_is_fitted(self)
+        read_feature_names(self, input_features)
+        return np.array(self._basis.labels, dtype=object)
+
+    def _given(self, names, kinds):
+        asked = {name: getattr(self, name) for name in ("feature_bounds", "knots", "categories")}
+        return read_given(names, kinds, **asked)
+
+    def _plan(self, n_rows, n_features):
+        """Return the plan of a table whose columns hold words, but for those declared as numbers.
+
+        It costs what any other does, whatever columns turn out to hold.
+        """
+        n_numeric = 0 if self.numeric_features is None else len(self.numeric_features)
+        kinds = [NUMERIC] * min(n_numeric, n_features)
+        kinds += [WORD] * (n_features - len(kinds))
+        return self._table_plan(self._budget(), n_rows, read_given([""] * n_features, kinds))
+
+    def _table_plan(self, budget, n_rows, given):
+        if budget.is_private and budget.delta == 0.0 and (given.numeric or given.words):
+            raise ValueError(_DELTA)
+        # Also where there are no words: a pipeline plans before it knows.
+        rest, erasure = hide_categories(budget, int(budget.delta > 0.0))
+        return plan_table(
+            budget,
+            rest,
+            erasure=erasure if given.words else 0.0,
+            n_rows=n_rows,
+            **given.sizes,
+            basis=self.basis,
+            n_knots=check_n_knots(self.knots),
+        )
+
+    def _read_kinds(self, names):
+        """Return what the report assumes public of columns that nobody declared."""
+        if not names:
+            return ()
+        listed = ", ".join(map(repr, names))
+        return (f"whether columns hold numbers or words, as read from the types of {listed}",)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags

@@ -1,0 +1,66 @@
+"""Bins of numbers, and what follows from their counts."""
+
+import numpy as np
+import pytest
+
+from skdp.preprocessing.table._bins import (
+    coarse_ends,
+    count_bins,
+    middles,
+    numbers_at,
+    numbers_in,
+    public_ends,
+    split_bins,
+)
+
+NASTY = np.array([-0.0, 0.0, 5e-324, -5e-324, 1e308, -1e308, 1.0, 2.0, -1.0, 3.0, np.nan])
+
+
+@pytest.mark.parametrize("ends", [coarse_ends(), np.array([0.0, 1.0, 2.5]), np.empty(0)])
+def test_every_number_is_in_one_bin(ends):
+    for x in NASTY:
+        counts = count_bins(np.array([x]), ends)
+        assert counts.size == 2 * ends.size + 2
+        assert counts.sum() == counts.max() == 1.0
+    counts = count_bins(NASTY, ends)
+    assert counts.sum() == NASTY.size
+    assert counts[-1] == 1.0
+
+
+def test_numbers_at_an_end_are_told_from_others():
+    counts = count_bins(NASTY, np.array([0.0, 1.0, 2.0]))
+    np.testing.assert_array_equal(counts, [3, 2, 1, 1, 0, 1, 2, 1])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "step"), [(0, 120, 1.0), (0, 1, 2.0**-6), (-124, -114, 0.125), (0.1, 0.3, None)]
+)
+def test_public_ends_are_round(low, high, step):
+    ends = public_ends(low, high)
+    assert ends[0] == low
+    assert ends[-1] == high
+    assert 60 <= ends.size <= 132
+    if step is not None:
+        np.testing.assert_array_equal(np.diff(ends), step)
+
+
+def test_bins_are_halved_as_often_as_they_are_full():
+    ends = np.array([0.0, 1.0, 2.0, 4.0, 8.0])
+    counts = np.array([0.0, 0, 800, 0, 0, 0, 200, 0, 90, 0, 0, 0])
+    finer = split_bins(ends, counts, 100.0)
+    np.testing.assert_array_equal(finer, [*np.arange(9) / 8, 2.0, 3.0, 4.0, 8.0])
+    assert split_bins(ends, np.zeros(12), 100.0).size == 0
+
+
+def test_numbers_of_shares_are_short_and_in_the_bin_that_is_reached():
+    ends = np.array([-36.11, -36.09, 0.0, 17.3, 40.2])
+    counts = np.array([0.0, 0, 10, 0, 0, 0, 10, 0, 10, 10, 10, 0])
+    np.testing.assert_array_equal(numbers_at(ends, counts, [0.01, 0.3]), [-36.1, 10.0])
+    np.testing.assert_array_equal(numbers_at(ends, counts, [0.5, 0.75, 0.95]), [30.0, 40.2])
+    np.testing.assert_array_equal(numbers_in(ends, [0, 1]), [-36.11])
+
+
+def test_middles_lie_in_their_bins():
+    ends = np.array([0.0, 1.0, 5.0])
+    np.testing.assert_array_equal(middles(ends), [0, 0, 0.5, 1, 3, 5, 5, np.nan])
+    assert middles(np.empty(0)).size == 2

@@ -1,0 +1,162 @@
+"""What is read of a table: kinds by declaration or type, gaps, words."""
+
+import datetime
+import decimal
+
+import narwhals
+import numpy as np
+import pandas as pd
+import pytest
+
+from skdp.preprocessing import DPTableVectorizer
+from skdp.preprocessing.table._frames import read_frame
+
+NAN = np.nan
+COLUMNS = {
+    "age": [31, 40, 52],
+    "pay": [1.5, NAN, np.inf],
+    "job": ["nurse", None, "clerk"],
+    "paid": [True, False, True],
+}
+
+
+def read(X, **declared):
+    return read_frame(DPTableVectorizer(**declared), X, reset=True)
+
+
+def entries(frame, place):
+    """The entries of a column as a list, None for gaps."""
+    column = frame.columns[place]
+    if frame.kinds[place] == "numeric":
+        return [None if np.isnan(x) else x for x in column.tolist()]
+    return [None if word != word else word for word in np.array(column.known, object)[column.codes]]
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow"])
+def test_frames_of_all_packages_are_read_alike(package):
+    pytest.importorskip(package)
+    pay = COLUMNS["pay"] if package == "pandas" else [1.5, None, np.inf]
+    X = narwhals.from_dict(COLUMNS | {"pay": pay}, backend=package).to_native()
+    frame = read(X)
+    assert frame.names == tuple(COLUMNS)
+    assert frame.kinds == ("numeric", "numeric", "word", "word")
+    assert frame.read == frame.names
+    assert entries(frame, 0) == [31.0, 40.0, 52.0]
+    assert entries(frame, 1) == [1.5, None, None]
+    assert entries(frame, 2) == ["nurse", None, "clerk"]
+    assert entries(frame, 3) == ["True", "False", "True"]
+
+
+# Of one column, the same records in types that a gap, or who wrote the file, may have chosen.
+NUMBERS = [
+    pd.Series([1, 2, 1]),
+    pd.Series([1.0, 2.0, 1.0]),
+    pd.Series([1, 2, 1], dtype="Int64"),
+    pd.Series([1, 2, 1], dtype="uint8"),
+    pd.Series([1, 2, 1], dtype="float32"),
+]
+WORDS = [
+    pd.Series(["a", "b", "a"]),
+    pd.Series(["a", "b", "a"], dtype=object),
+    pd.Series(["a", "b", "a"], dtype="category"),
+    pd.Series(pd.Categorical(["a", "b", "a"], categories=["secret", "b", "a"], ordered=True)),
+]
+
+
+@pytest.mark.parametrize("column", NUMBERS, ids=lambda column: str(column.dtype))
+def test_all_types_of_numbers_are_one_kind(column):
+    frame = read(pd.DataFrame({"x": column}))
+    assert frame.kinds == ("numeric",)
+    assert entries(frame, 0) == [1.0, 2.0, 1.0]
+    words = read(pd.DataFrame({"x": column}), categorical_features=["x"])
+    assert entries(words, 0) == ["1", "2", "1"]
+    assert words.read == ()
+
+
+@pytest.mark.parametrize("column", WORDS, ids=lambda column: str(column.dtype))
+def test_all_types_of_words_are_one_kind(column):
+    frame = read(pd.DataFrame({"x": column}))
+    assert frame.kinds == ("word",)
+    assert set(frame.columns[0].known) == {"a", "b"}
+    assert entries(frame, 0) == ["a", "b", "a"]
+
+
+@pytest.mark.parametrize("kind", ["boolean", "bool", "object", "category"])
+def test_booleans_are_words_in_all_types(kind):
+    frame = read(pd.DataFrame({"x": pd.Series([True, False, True], dtype=kind)}))
+    assert entries(frame, 0) == ["True", "False", "True"]
+
+
+def test_the_same_word_may_be_text_or_a_number_of_any_type():
+    mixed = [1, 1.0, True, "1", "True", np.int8(1), np.bool_(True), np.str_("1")]
+    mixed += [decimal.Decimal(1), "1.0", 1.5]
+    frame = read(np.array([mixed], dtype=object).T)
+    ones = ["1", "1", "True", "1", "True", "1", "True", "1", "1", "1.0", "1.5"]
+    assert entries(frame, 0) == ones
+
+
+def test_words_that_look_alike_stay_apart():
+    alike = ["\u00e9", "e\u0301", "E\u0301", "\ud800", "e", "e ", ""]
+    assert entries(read(np.array([alike], dtype=object).T), 0) == alike
+
+
+PAYLOAD = np.array([0x7FF8_0000_0000_0BAD, 0xFFF8_0000_0000_0001], dtype=np.uint64).view(float)
+
+
+def test_every_kind_of_gap_is_a_gap():
+    gaps = [None, NAN, pd.NA, pd.NaT, *PAYLOAD, np.float32(NAN), decimal.Decimal("sNaN")]
+    gaps += [np.inf, -np.inf, 10**400]
+    X = np.array([gaps, gaps], dtype=object).T
+    frame = read(X, numeric_features=[0])
+    assert entries(frame, 0) == entries(frame, 1) == [None] * len(gaps)
+
+
+def test_in_a_column_that_is_declared_numeric_words_are_gaps():
+    column = np.array([["2.5", "many", " 3 ", "", 4, "-inf", object()]], dtype=object).T
+    frame = read(column, numeric_features=[0])
+    assert entries(frame, 0) == [2.5, None, 3.0, None, 4.0, None, None]
+
+
+def test_lists_are_of_numbers_unless_declared():
+    frame = read([[1, "a"], [None, "b"]], categorical_features=[1])
+    assert frame.kinds == ("numeric", "word")
+    assert entries(frame, 0) == [1.0, None]
+    with pytest.raises(TypeError, match="categorical_features") as caught:
+        read([[1, "secret"], [2, "b"]])
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "match"),
+    [
+        (pd.date_range("2020", periods=2), "'when' holds times"),
+        (pd.to_timedelta([1, 2]), "'when' holds times"),
+        ([datetime.date(2020, 1, 1)] * 2, "neither text nor a number"),
+        ([("secret",)] * 2, "neither text nor a number"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_without_a_value(column, match):
+    with pytest.raises(TypeError, match=match) as caught:
+        read(pd.DataFrame({"when": column}))
+    assert "secret" not in str(caught.value)
+    assert "2020" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"numeric_features": ["nobody"]},
+        {"numeric_features": [7]},
+        {"numeric_features": ["age"], "categorical_features": ["age"]},
+        {"categorical_features": ["job", 2]},
+    ],
+)
+def test_declarations_name_columns_once(declared):
+    with pytest.raises(ValueError, match="names or places of columns"):
+        read(pd.DataFrame(COLUMNS), **declared)
+
+
+@pytest.mark.parametrize("shape", [(0, 2), (2, 0)])
+def test_empty_frames_are_refused(shape):
+    with pytest.raises(ValueError, match="at least one row and one column"):
+        read(pd.DataFrame(np.zeros(shape)))
