@@ -340,6 +340,54 @@ n_features_in_ : int
 n_iter_ : int
     Passes taken.
 
+[interactions]
+interactions : list of pairs, default=None
+    Pairs of columns, by name or place, that get a surface beside their curves. Choose them by what
+    columns mean, not by looking at the records.
+
+[monotonic_cst]
+monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
+    1 for a curve that rises, -1 for one that falls, 0 for any. Columns of numbers alone, for one
+    output. Curves are made so after the fit, which costs nothing.
+
+[knots:table]
+knots : "auto", int or dict, default="auto"
+    How many knots a column of numbers has, at most; "auto" is 4 to 12, as its noise allows. A dict
+    by column has lists of knots, which cost nothing; columns that it doesn't name have "auto".
+
+[categories:table]
+categories : "auto" or dict, default="auto"
+    A dict by column has lists of the words to be told apart, NaN for gaps, which costs nothing. In
+    all other columns of words, these are found privately.
+
+[kinds:table]
+numeric_features, categorical_features : list, default=None
+    Columns of numbers and of words, by name or place. Of all others that is read from their types,
+    which the report names as assumed public: booleans, strings, objects and categories are words.
+    In a column of numbers all that is no number is a gap, and in one of words numbers are words.
+
+[feature_bounds:table]
+feature_bounds : pair (low, high) or dict, default=None
+    Public range of the columns of numbers, or a dict of such by column. Numbers beyond it count as
+    its ends in `fit`. It saves the release that finds out where numbers lie.
+
+[features_budget]
+features_budget : float or "auto", default="auto"
+    Share of the squared mu of Gaussian DP, in (0, 1), that learns knots and categories; "auto" is
+    0.1. The rest is the model's, and none is spent where both are given for all columns.
+
+[terms_]
+terms_ : tuple of objects
+    One for each column, in their order, and then one for each pair of `interactions`. Each has
+    ``name``, ``kind`` ("hats", "line", "words" or "pair"), ``features``, ``knots``,
+    ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise that
+    privacy added to them, which is no sampling error, ``weights``, the share of the records at
+    each, and ``is_noise``: whether noise alone makes values as large.
+
+[feature_importances_]
+feature_importances_ : ndarray of shape (n_terms,)
+    Mean absolute value of each term under the released counts, in the units of the prediction.
+
 [n_jobs]
 n_jobs : int, default=None
     Threads that share a step, as in joblib. They are used only where a step has enough work to pay

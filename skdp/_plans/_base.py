@@ -6,7 +6,7 @@ are public.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from skdp._checks import check_count, check_real
@@ -27,6 +27,7 @@ SEARCH_KEY = 7
 # Of the candidates of a random search.
 CANDIDATES_KEY = 8
 PIPELINE_KEY = 9
+ADDITIVE_KEY = 10
 # Of private transformers, one for each class.
 SCALER_KEY = 20
 QUANTILE_KEY = 21
@@ -69,6 +70,8 @@ class Budget:
     accountant: str
     # Of the ledger that the fit is charged to, if there is one; see `skdp.ledger`.
     account: Account | None = field(default=None, kw_only=True, compare=False)
+    # Of the squared mu that epsilon and delta allow, what Gaussian releases of full batches spend.
+    share: float = field(default=1.0, kw_only=True)
 
     adjacencies: ClassVar = ("zero_out", "replace_one")
     unit: ClassVar = "one row"
@@ -91,11 +94,16 @@ class Budget:
         """Whether there is to be any noise."""
         return not math.isinf(self.epsilon)
 
+    def part(self, share):
+        """Return what spends a share of this: of the squared mu of full batches, which adds up."""
+        return replace(self, share=self.share * share)
+
     def calibrate(self, **design):
         """Return the noise multiplier of Gaussian releases that spend this."""
-        return calibrate(
+        noise = calibrate(
             self.epsilon, self.delta, adjacency=self.adjacency, accountant=self.accountant, **design
         )
+        return noise if self.share == 1.0 else SPLIT_SLACK * noise / math.sqrt(self.share)
 
     def release(self, *, bound, pair_bound=None, share=None, n_records, size, slack=0.0, **design):
         """Plan a Gaussian release of sums for this, or for a share of its squared mu.

@@ -76,13 +76,15 @@ class _BaseWhitened(RowPrivateEstimator):
     def _takes_sparse(self):
         return not self.inference
 
-    def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None):
+    def _plan(
+        self, n_records, n_features, n_outputs, *, by_group=False, scale=None, budget=None
+    ):
         if self.n_jobs == 0:
             raise ValueError("The 'n_jobs' parameter must not be 0.")
         n_columns = self._n_columns(n_features)
         data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
         scale = scale or self._weight_scale(n_outputs)
-        budget, n_rows, slack = self._budget(), 1.0, rounding_slack
+        budget, n_rows, slack = budget or self._budget(), 1.0, rounding_slack
         ranges, for_targets = None, 0.0
         if self._learns_targets():
             sizes = {"n_rows": n_records, "n_targets": n_outputs}

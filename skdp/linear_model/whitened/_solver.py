@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import isotonic_regression
-from scipy.sparse import dia_array
+from scipy.sparse import dia_array, issparse
 
 from skdp._mechanisms import as_symmetric
 
@@ -209,6 +209,10 @@ class Steps(NamedTuple):
     noise: float | None = None
     # `Errors` of the result; only inference has any.
     errors: object = None
+    # The map of rows, and the variance of the result's noise along each eigenvector of it, in the
+    # order of its `signal`.
+    white: Whitening | None = None
+    variances: np.ndarray | None = None
 
 
 # A warning about an overflow would tell of the data.
@@ -300,14 +304,24 @@ def _take(schedule, clip, white, plan, rules):
     smoothness = problem.smoothness * (problem.steepest if plan.budget.is_private else 1.0)
     size = 1.0 / smoothness if plan.step_size == "auto" else plan.step_size
     first = min(int(schedule.burn_in * n_steps), n_steps - 1) if plan.average else n_steps - 1
-    noise = 0.0
+    noise, variances = 0.0, np.zeros(white.signal.size)
     if plan.budget.is_private:
         curvature = rules.curvature * smoothness * white.signal
         curvature += problem.alpha / white.scale
         power = _noise_power(n_steps, schedule.momentum, first, size * curvature)
         unit = size * clip * plan.steps.noise_multiplier * math.sqrt(n_steps) / plan.n_rows
-        noise = float((power * white.signal).sum() * unit**2)
-    return Steps(n_steps, size, schedule.momentum, first, clip, noise)
+        noise, variances = float((power * white.signal).sum() * unit**2), power * unit**2
+    return Steps(n_steps, size, schedule.momentum, first, clip, noise, None, white, variances)
+
+
+def noise_covariance(steps):
+    """Return the covariance that the steps' noise gives the weights of one output, as predicted."""
+    A = steps.white.A
+    if issparse(A):
+        return np.diag(A.diagonal() ** 2 * steps.variances)
+    # What is allowed for rises along with the signal, and the map falls.
+    stretch, axes = eigh(A)
+    return (axes * (stretch**2 * steps.variances[::-1])) @ axes.T
 
 
 def _noise_power(n_steps, momentum, first, x):

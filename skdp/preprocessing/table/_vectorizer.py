@@ -32,6 +32,14 @@ TABLE_CONSTRAINTS = {
 }
 
 
+def read_kinds(names):
+    """Return what a report assumes public of columns whose kinds nobody declared."""
+    if not names:
+        return ()
+    listed = ", ".join(map(repr, names))
+    return (f"whether columns hold numbers or words, as read from the types of {listed}",)
+
+
 @shared_docs
 class DPTableVectorizer(PrivateTransformer):
     r"""Make bounded columns of a raw table: hats of numbers, indicators of words and gaps.
@@ -203,7 +211,7 @@ class DPTableVectorizer(PrivateTransformer):
         self.categories_ = {term.name: term.categories for term in words}
         self.feature_bounds_, self.norm_bound_ = basis.bounds, basis.norm_bound
         self.privacy_report_ = plan.report(
-            reproducible=self.random_state is not None, also_public=self._read_kinds(frame.read)
+            reproducible=self.random_state is not None, also_public=read_kinds(frame.read)
         )
         return self
 
@@ -274,13 +282,6 @@ class DPTableVectorizer(PrivateTransformer):
             basis=self.basis,
             n_knots=check_n_knots(self.knots),
         )
-
-    def _read_kinds(self, names):
-        """Return what the report assumes public of columns that nobody declared."""
-        if not names:
-            return ()
-        listed = ", ".join(map(repr, names))
-        return (f"whether columns hold numbers or words, as read from the types of {listed}",)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

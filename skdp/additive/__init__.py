@@ -1,0 +1,5 @@
+"""Additive models of raw tables: a data frame in, shapes that a person can read, one epsilon."""
+
+from skdp.additive._estimators import DPAdditiveClassifier, DPAdditiveRegressor
+
+__all__ = ["DPAdditiveClassifier", "DPAdditiveRegressor"]

@@ -1,0 +1,54 @@
+"""What a user chooses of an additive model: pairs of columns, and which curves rise or fall."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from skdp.preprocessing.table._frames import NUMERIC, find_column
+
+_PAIRS = "interactions must be a list of pairs of different columns, by name or place, each once."
+_SIGNS = (
+    "monotonic_cst must be a dict by column, or have an entry for each column: 1 for a curve that "
+    "rises, -1 for one that falls, 0 for any."
+)
+_NO_CURVE = (
+    "monotonic_cst is for columns of numbers that are in no pair of interactions: words have no "
+    "order, and a surface isn't constrained."
+)
+
+
+def chosen_pairs(interactions, names):
+    """Return the places of the columns of each pair."""
+    found = []
+    for pair in () if interactions is None else interactions:
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise ValueError(_PAIRS)
+        places = tuple(find_column(column, names) for column in pair)
+        known = {frozenset(one) for one in found}
+        if None in places or places[0] == places[1] or frozenset(places) in known:
+            raise ValueError(_PAIRS)
+        found.append(places)
+    return found
+
+
+def chosen_signs(monotonic_cst, frame, pairs):
+    """Return for each column 1, -1 or 0: whether its curve is to rise, to fall, or is free."""
+    signs = [0] * len(frame.names)
+    if monotonic_cst is None:
+        return signs
+    given = monotonic_cst
+    if not isinstance(given, Mapping):
+        given = np.asarray(given).tolist()
+        if not isinstance(given, list) or len(given) != len(signs):
+            raise ValueError(_SIGNS)
+        given = dict(enumerate(given))
+    for column, sign in given.items():
+        place = find_column(column, frame.names)
+        if place is None or sign not in (-1, 0, 1):
+            raise ValueError(_SIGNS)
+        signs[place] = int(sign)
+    in_pairs = {place for pair in pairs for place in pair}
+    for place, sign in enumerate(signs):
+        if sign and (frame.kinds[place] != NUMERIC or place in in_pairs):
+            raise ValueError(_NO_CURVE)
+    return signs

@@ -1,0 +1,621 @@
+"""Additive models of raw tables, classification and regression."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from skdp._checks import check_finite
+from skdp._docs import shared_docs
+from skdp._estimator import CaptionMixin, RecordPrivateEstimator, is_private
+from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
+from skdp._targets import encode_labels
+from skdp.additive._chosen import chosen_pairs, chosen_signs
+from skdp.additive._plan import plan_additive
+from skdp.additive._reading import as_frame, as_markdown
+from skdp.additive._shapes import Shape, bent, monotone
+from skdp.exceptions import warn_user
+from skdp.linear_model import DPLogisticRegression, DPRidge
+from skdp.linear_model._base import CLASS_CONSTRAINTS, COMMON_CONSTRAINTS, weights_public
+from skdp.linear_model.ball._solver import outside
+from skdp.linear_model.whitened._solver import noise_covariance
+from skdp.preprocessing.table._frames import read_frame
+from skdp.preprocessing.table._given import check_n_knots, read_given
+from skdp.preprocessing.table._solver import learn_table
+from skdp.preprocessing.table._terms import Basis, PairTerm
+from skdp.preprocessing.table._vectorizer import TABLE_CONSTRAINTS, read_kinds
+
+_ALL_NOISE = (
+    "the noise hides what every column says: the model predicts the same for all rows. Take more "
+    "records, a larger epsilon, or fewer columns."
+)
+_NO_GROUPS = (
+    "groups aren't bounded as a whole where a table is learnt: make one row of each person, or fit "
+    "DPLogisticRegression or DPRidge with groups on columns that are bounded publicly."
+)
+_CONSTRAINTS = {
+    **{name: COMMON_CONSTRAINTS[name] for name in ("alpha", "epsilon", "delta", "adjacency")},
+    **{name: COMMON_CONSTRAINTS[name] for name in ("ledger", "random_state")},
+    **TABLE_CONSTRAINTS,
+    "interactions": ["array-like", None],
+    "monotonic_cst": ["array-like", dict, None],
+    "features_budget": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
+    "n_jobs": [Integral, None],
+}
+
+
+class _BaseAdditive(CaptionMixin, RecordPrivateEstimator):
+    """What additive models share: a table is learnt, and a linear model of its columns."""
+
+    def _takes_sparse(self):
+        return False
+
+    def _plan(self, n_rows, n_features, n_outputs=1):
+        """Return the plan of a table of so many columns, all of words but those declared."""
+        n_numeric = 0 if self.numeric_features is None else len(self.numeric_features)
+        n_numeric = min(n_numeric, n_features)
+        kinds = ["numeric"] * n_numeric + ["word"] * (n_features - n_numeric)
+        return self._plan_of(read_given([""] * n_features, kinds), n_rows)
+
+    def _plan_of(self, given, n_rows):
+        settings = {"features_budget": self.features_budget, "n_knots": check_n_knots(self.knots)}
+        return plan_additive(self._budget(), given, n_rows=n_rows, **settings)
+
+    def _read_table(self, X, y, groups, **checks):
+        """Return the table, what is given of it, and y as scikit-learn's contract has it."""
+        if groups is not None:
+            raise ValueError(_NO_GROUPS)
+        y = validate_data(self, "no_validation", y, **checks)
+        frame = read_frame(self, X, reset=True)
+        quietly(check_consistent_length, y, range(frame.n_rows))
+        asked = {name: getattr(self, name) for name in ("feature_bounds", "knots", "categories")}
+        given = read_given(frame.names, frame.kinds, **asked)
+        pairs = chosen_pairs(self.interactions, frame.names)
+        signs = chosen_signs(self.monotonic_cst, frame, pairs)
+        return frame, given, y, pairs, signs
+
+    def _learn_basis(self, frame, given, pairs, signs, plan, stream):
+        """Return the terms of a table, pairs last."""
+        terms = learn_table(frame, given, plan=plan.table, noise=stream)
+        terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
+        return Basis((*terms, *[PairTerm(terms[a], terms[b]) for a, b in pairs]))
+
+    def _solve(self, model, X, targets, weights, plan, stream, units=None):
+        """Fit a linear model to columns; return the plan's steps, coefficients and their units."""
+        of_model = model._plan(*X.shape, targets.shape[1], scale=weights.scale, budget=plan.rest)
+        rows = weights.without_zero_weights(model._certified_rows(X))
+        if units is not None:
+            how = {"plan": of_model.ranges, "stream": stream, "is_null": rows.norm == 0.0}
+            targets, units = model._in_learnt_units(targets, units, **how)
+        rows, of_model, ball = model._placed(rows, None, of_model, stream)
+        coefs, steps = model._solve(of_model, rows, targets, stream, weights)
+        covariance = noise_covariance(steps)[: X.shape[1], : X.shape[1]]
+        if ball is not None:
+            covariance = covariance / np.multiply.outer(ball.scale, ball.scale)
+        events = of_model.report(n_steps=steps.n_steps, reproducible=False).events
+        return outside(ball, coefs, rows.bias), rows.bias, covariance, events, units
+
+    def _publish(self, model, basis, frame, signs, covariance):
+        """Publish the terms of a linear model of a basis, their means taken off."""
+        coefs, shapes, terms = np.atleast_2d(model.coef_).copy(), [], []
+        intercept = np.atleast_1d(np.array(model.intercept_, dtype=np.float64))
+        for j, (term, part) in enumerate(zip(basis.terms, basis.slices, strict=True)):
+            shape = Shape.of(term)
+            if j < len(signs) and signs[j]:
+                coefs[0, part] = monotone(shape, coefs[0, part], signs[j])
+            shapes.append(shape)
+            terms.append(shape.read(coefs[:, part], covariance[part, part], frame.names))
+        if is_private(self) and all(term.is_noise for term in terms):
+            warn_user(_ALL_NOISE)
+            intercept += _means(shapes, basis, coefs).sum(axis=0)
+            coefs[:] = 0.0
+        model.coef_ = coefs if model.coef_.ndim == 2 else coefs[0]
+        model.intercept_ = float(intercept[0]) if np.ndim(model.intercept_) == 0 else intercept
+        offsets = _means(shapes, basis, coefs)
+        self._kinds, self._basis, self._model, self._offsets = frame.kinds, basis, model, offsets
+        self.terms_ = tuple(terms)
+        of_means = intercept + offsets.sum(axis=0)
+        self.intercept_ = float(of_means[0]) if np.ndim(model.intercept_) == 0 else of_means
+        self.feature_importances_ = np.array([term.importance for term in terms])
+
+    def _matrix(self, X):
+        check_is_fitted(self)
+        return self._basis.matrix(read_frame(self, X, reset=False))
+
+    def explain(self, X):
+        """Return what each term adds to the prediction of each row.
+
+        Their sum and ``intercept_`` are the decision value of a classifier, or the prediction of a
+        regressor before it is cut to ``target_bounds_``.
+
+        {Parameters: X:rows}
+
+        Returns
+        -------
+        contributions : ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_outputs)
+            In the order of ``terms_``.
+
+        {Raises: NotFittedError, ValueError:X}
+        """
+        matrix, coefs = self._matrix(X), np.atleast_2d(self._model.coef_)
+        parts = [matrix[:, part] @ coefs[:, part].T for part in self._basis.slices]
+        found = np.stack(parts, axis=1) - self._offsets
+        return found[:, :, 0] if len(coefs) == 1 else found
+
+    def to_frame(self):
+        """Return all values of all terms as a data frame of pandas, one row each.
+
+        Returns
+        -------
+        scorecard : DataFrame
+            Columns term, kind, label, value, std, share, is_noise; of several outputs one value
+            column for each.
+
+        {Raises: NotFittedError}
+        ImportError
+            If pandas isn't there.
+        """
+        check_is_fitted(self)
+        return as_frame(self.terms_, self._outputs())
+
+    def to_markdown(self):
+        """Return the intercept and all values of all terms as a table in Markdown.
+
+        Returns
+        -------
+        text : str
+
+        {Raises: NotFittedError}
+        """
+        check_is_fitted(self)
+        return as_markdown(self.terms_, self.intercept_, self._outputs())
+
+    def _outputs(self):
+        return ["value"]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.sparse = False
+        return tags
+
+
+def _means(shapes, basis, coefs):
+    """Return the mean of each term, of shape (n_terms, k)."""
+    parts = zip(shapes, basis.slices, strict=True)
+    return np.array([shape.mean @ coefs[:, part].T for shape, part in parts])
+
+
+@shared_docs
+class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
+    r"""Additive logistic regression of a raw table.
+
+    Predicts :math:`\operatorname{logit} P(y = 1) = \beta_0 + \sum_j f_j(x_j)`, in which a term
+    :math:`f_j` is a curve for a column of numbers, and a value for each word of a column of words.
+    Curves are straight between knots, which are learnt from the records inside the budget, as words
+    and gaps are: no ranges, categories or fill values are to be given. The terms minimise the log
+    loss with `alpha` times half their squared coefficients, as `DPLogisticRegression` does it on
+    the columns of a `DPTableVectorizer`.
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its label) under `adjacency`, for any data, whatever the other parameters.
+    With ``classes=None`` the set of classes is read from y and assumed public. What is assumed
+    public and what is not covered is listed in ``privacy_report_``.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the L2 penalty, on columns centred and scaled; see `DPLogisticRegression`.
+    {interactions, monotonic_cst, knots:table, categories:table, kinds:table, feature_bounds:table}
+    {classes, class_weight, epsilon, delta, adjacency, features_budget, ledger, n_jobs:whitened}
+    {random_state}
+
+    {Attributes: classes_}
+    {terms_}
+    intercept_ : float or ndarray of shape (n_classes,)
+        The mean decision value under the released counts.
+    {feature_importances_, privacy_report_, n_features_in_, feature_names_in_}
+
+    See Also
+    --------
+    DPAdditiveRegressor : The same for targets.
+    skdp.preprocessing.DPTableVectorizer : The columns alone.
+    skdp.plotting.ShapeFunctionDisplay : All terms in one picture.
+
+    Notes
+    -----
+    A tenth of the squared mu of Gaussian DP learns the table (doc/theory/table.rst), and the rest
+    the model (doc/theory/whitening.rst, doc/theory/ball.rst). All of it is Gaussian noise on full
+    batches, beside an erasure for words, so that shares add up to the whole exactly.
+
+    References
+    ----------
+    .. [1] Hastie and Tibshirani (1986). Generalized additive models. Statistical Science 1 (3).
+    .. [2] Nori, Caruana, Bu, Shen and Kulkarni (2021). Accuracy, interpretability, and differential
+       privacy via explainable boosting. ICML. Boosted trees where these are curves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skdp.additive import DPAdditiveClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> table = pd.DataFrame({"age": rng.integers(18, 90, 5000)})
+    >>> table["smokes"] = rng.choice(["yes", "no"], 5000)
+    >>> risk = 0.1 + 0.3 * (table.age > 60) + 0.3 * (table.smokes == "yes")
+    >>> model = DPAdditiveClassifier(classes=[0, 1], random_state=0)
+    >>> model.fit(table, rng.random(5000) < risk).terms_
+    (age (hats): 12 values, smokes (words): 3 values)
+    """
+
+    _parameter_constraints = {**_CONSTRAINTS, **CLASS_CONSTRAINTS}  # noqa: RUF012
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        interactions=None,
+        monotonic_cst=None,
+        knots="auto",
+        categories="auto",
+        numeric_features=None,
+        categorical_features=None,
+        feature_bounds=None,
+        classes=None,
+        class_weight=None,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        features_budget="auto",
+        ledger=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.interactions = interactions
+        self.monotonic_cst = monotonic_cst
+        self.knots = knots
+        self.categories = categories
+        self.numeric_features = numeric_features
+        self.categorical_features = categorical_features
+        self.feature_bounds = feature_bounds
+        self.classes = classes
+        self.class_weight = class_weight
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.features_budget = features_budget
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, groups=None, public_weight=None):
+        """Learn the table and fit the terms privately.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            Raw rows: numbers, words, booleans, categories, gaps.
+        y : array-like of shape (n_samples,)
+            Labels of any type that can be sorted.
+        groups : None
+            Not taken: rows are the unit.
+        {public_weight}
+
+        {Returns: self}
+
+        {Raises: BudgetExceededError}
+        ValueError
+            If a parameter or the input is invalid, or groups are given; no message quotes an entry.
+        TypeError
+            If a column is of a kind that can't be read.
+        """
+        # 1. scikit-learn's contract
+        frame, given, y, pairs, signs = self._read_table(X, y, groups)
+        classes, targets = encode_labels(y, self.classes)
+        if any(signs) and targets.shape[1] > 1:
+            raise ValueError("monotonic_cst is for two classes: fit one class against the others.")
+
+        # 2. bound the data
+        model = self._linear()
+        weights = model._weigh(public_weight, y.size, classes, targets)
+
+        # 3. plan from public numbers
+        plan = self._plan_of(given, frame.n_rows)
+        stream = plan.start(self.random_state)
+
+        # 4. solve
+        basis = self._learn_basis(frame, given, pairs, signs, plan, stream)
+        model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
+        found = self._solve(model, basis.matrix(frame), targets, weights, plan, stream)
+        coefs, bias, covariance, events, _ = found
+        check_finite(coefs)
+
+        # 5. publish
+        also_public = read_kinds(frame.read) + model._assumed() + weights_public(public_weight)
+        self.privacy_report_ = plan.report(
+            of_model=events, reproducible=stream.reproducible, also_public=also_public
+        )
+        model._set_coefs(coefs, bias, classes)
+        self.classes_ = classes
+        self._publish(model, basis, frame, signs, covariance)
+        return self
+
+    def _linear(self):
+        shared = {"alpha": self.alpha, "epsilon": self.epsilon, "n_jobs": self.n_jobs}
+        shared |= {"delta": self.delta, "adjacency": self.adjacency}
+        return DPLogisticRegression(classes=self.classes, class_weight=self.class_weight, **shared)
+
+    def _outputs(self):
+        return ["value"] if len(self.classes_) == 2 else [f"value_{c}" for c in self.classes_]
+
+    def decision_function(self, X):
+        """Compute the signed decision value of each class.
+
+        {Parameters: X:rows}
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Sums of terms and the intercept, which `explain` gives one by one.
+
+        {Raises: NotFittedError, ValueError:X}
+        """
+        return self._model.decision_function(self._matrix(X))
+
+    def predict(self, X):
+        """Predict class labels.
+
+        {Parameters: X:rows}
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predicted labels.
+
+        {Raises: NotFittedError, ValueError:X}
+        """
+        return self._model.predict(self._matrix(X))
+
+    def predict_proba(self, X):
+        """Estimate class probabilities.
+
+        {Parameters: X:rows}
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            One column a class, in the order of ``classes_``.
+
+        {Raises: NotFittedError, ValueError:X}
+        """
+        return self._model.predict_proba(self._matrix(X))
+
+    def predict_log_proba(self, X):
+        """Estimate logarithms of class probabilities.
+
+        {Parameters: X:rows}
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            One column a class, in the order of ``classes_``.
+
+        {Raises: NotFittedError, ValueError:X}
+        """
+        return self._model.predict_log_proba(self._matrix(X))
+
+    def score(self, X, y, sample_weight=None):
+        """Return the accuracy. Computed without noise: not private.
+
+        {Parameters: X:rows}
+        y : array-like of shape (n_samples,)
+            True labels.
+        {sample_weight}
+
+        Returns
+        -------
+        score : float
+            Share of correct predictions.
+
+        {Raises: NotFittedError, ValueError:X_y}
+        """
+        return quietly(super().score, X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = is_private(self)
+        return tags
+
+
+@shared_docs
+class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
+    r"""Additive ridge regression of a raw table.
+
+    Predicts :math:`\beta_0 + \sum_j f_j(x_j)`, in which a term :math:`f_j` is a curve for a column
+    of numbers, and a value for each word of a column of words. Curves are straight between knots,
+    which are learnt from the records inside the budget, as words, gaps and the range of y are: no
+    ranges, categories or fill values are to be given. The terms minimise half the mean squared
+    error with `alpha` times half their squared coefficients, as `DPRidge` does it on the columns of
+    a `DPTableVectorizer`.
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its targets) under `adjacency`, for any data, whatever the other parameters.
+    What is assumed public and what is not covered is listed in ``privacy_report_``.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
+    {interactions, monotonic_cst, knots:table, categories:table, kinds:table, feature_bounds:table}
+    {target_bounds, epsilon, delta, adjacency, features_budget, ledger, n_jobs:whitened}
+    {random_state}
+
+    Attributes
+    ----------
+    {target_bounds_, terms_}
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The mean prediction under the released counts.
+    {feature_importances_, privacy_report_, n_features_in_, feature_names_in_}
+
+    See Also
+    --------
+    DPAdditiveClassifier : The same for labels.
+    skdp.preprocessing.DPTableVectorizer : The columns alone.
+
+    Notes
+    -----
+    As of `DPAdditiveClassifier`.
+
+    References
+    ----------
+    .. [1] Hastie and Tibshirani (1986). Generalized additive models. Statistical Science 1 (3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.additive import DPAdditiveRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 10, (5000, 1))
+    >>> y = 100 + 20 * np.sin(X[:, 0]) + rng.standard_normal(5000)
+    >>> model = DPAdditiveRegressor(random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _parameter_constraints = {**_CONSTRAINTS, "target_bounds": ["array-like", None]}  # noqa: RUF012
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        interactions=None,
+        monotonic_cst=None,
+        knots="auto",
+        categories="auto",
+        numeric_features=None,
+        categorical_features=None,
+        feature_bounds=None,
+        target_bounds=None,
+        epsilon=1.0,
+        delta=1e-5,
+        adjacency="zero_out",
+        features_budget="auto",
+        ledger=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.interactions = interactions
+        self.monotonic_cst = monotonic_cst
+        self.knots = knots
+        self.categories = categories
+        self.numeric_features = numeric_features
+        self.categorical_features = categorical_features
+        self.feature_bounds = feature_bounds
+        self.target_bounds = target_bounds
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.features_budget = features_budget
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, groups=None, public_weight=None):
+        """Learn the table and fit the terms privately.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            Raw rows: numbers, words, booleans, categories, gaps.
+        {y:regression}
+        groups : None
+            Not taken: rows are the unit.
+        {public_weight}
+
+        {Returns: self}
+
+        {Raises: BudgetExceededError}
+        ValueError
+            If a parameter or the input is invalid, or groups are given; no message quotes an entry.
+        TypeError
+            If a column is of a kind that can't be read.
+        """
+        # 1. scikit-learn's contract
+        checks = {"multi_output": True, "y_numeric": True}
+        frame, given, y, pairs, signs = self._read_table(X, y, groups, **checks)
+        if any(signs) and y.ndim > 1:
+            raise ValueError("monotonic_cst is for one target: fit one model for each.")
+
+        # 2. bound the data
+        model = self._linear()
+        weights = model._weigh(public_weight, len(y))
+        targets, units = model._bounded_targets(y)
+
+        # 3. plan from public numbers
+        plan = self._plan_of(given, frame.n_rows)
+        stream = plan.start(self.random_state)
+
+        # 4. solve
+        basis = self._learn_basis(frame, given, pairs, signs, plan, stream)
+        model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
+        found = self._solve(model, basis.matrix(frame), targets, weights, plan, stream, units)
+        coefs, bias, covariance, events, units = found
+        check_finite(coefs)
+
+        # 5. publish
+        also_public = read_kinds(frame.read) + model._assumed() + weights_public(public_weight)
+        self.privacy_report_ = plan.report(
+            of_model=events, reproducible=stream.reproducible, also_public=also_public
+        )
+        model._set_coefs(coefs, bias, units)
+        self.target_bounds_ = model.target_bounds_
+        covariance = covariance * np.max(units.half_width) ** 2
+        self._publish(model, basis, frame, signs, covariance)
+        return self
+
+    def _linear(self):
+        shared = {"alpha": self.alpha, "epsilon": self.epsilon, "n_jobs": self.n_jobs}
+        shared |= {"delta": self.delta, "adjacency": self.adjacency}
+        return DPRidge(target_bounds=self.target_bounds, **shared)
+
+    def predict(self, X):
+        """Predict targets, cut to ``target_bounds_``.
+
+        {Parameters: X:rows}
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Predicted targets, in the units of the training targets.
+
+        {Raises: NotFittedError, ValueError:X}
+        """
+        return self._model.predict(self._matrix(X))
+
+    def score(self, X, y, sample_weight=None):
+        """Return the coefficient of determination R2. Computed without noise: not private.
+
+        {Parameters: X:rows}
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            True targets.
+        {sample_weight}
+
+        Returns
+        -------
+        score : float
+            R2 of the predictions.
+
+        {Raises: NotFittedError, ValueError:X_y}
+        """
+        return quietly(super().score, X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = is_private(self)
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,65 @@
+"""The plan of an additive model: what learns the table, and what all of the model's releases are."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from skdp._checks import check_within
+from skdp._plans._base import ADDITIVE_KEY, Budget, Plan
+from skdp.accountant import GaussianEvent
+from skdp.preprocessing._plan import hide_categories
+from skdp.preprocessing.table._plan import TablePlan, plan_table
+
+# Share of mu^2 that learns knots and categories.
+_AUTO_BUDGET = 0.1
+_NO_DELTA = (
+    "delta must be positive: additive models have Gaussian noise. For delta=0 take "
+    "DPSGDClassifier or DPSGDRegressor with mechanism='laplace' on scaled columns."
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AdditivePlan(Plan):
+    """The plan of a table, and what is left for a linear model of its columns.
+
+    How many columns there are follows from the table's releases, and so does the model's plan. What
+    all its releases come to is fixed before: as they are Gaussian, of full batches, they are one
+    release of the multiplier that spends `rest`.
+    """
+
+    stream_key: ClassVar = (ADDITIVE_KEY,)
+
+    table: TablePlan
+    rest: Budget
+
+    @property
+    def events(self):
+        """The releases of the table, and one that stands for all of the model."""
+        return *self.table.events, GaussianEvent(self.rest.calibrate())
+
+    def report(self, *, of_model=None, **facts):
+        """Return the report of a run in which the model was released by such events."""
+        if of_model is not None:
+            facts["events"] = (*self.table.events, *of_model)
+        return super().report(**facts)
+
+
+def plan_additive(budget, given, *, features_budget, n_rows, n_knots):
+    """Plan an additive model of so many records, of whose columns some things are given."""
+    if budget.is_private and budget.delta == 0.0:
+        raise ValueError(_NO_DELTA)
+    share = _AUTO_BUDGET
+    if features_budget != "auto":
+        share = check_within(features_budget, "features_budget", 0.0, 1.0, "()")
+    if not given.numeric and not given.words:
+        share = 0.0
+    all_but, erasure = hide_categories(budget, len(given.words))
+    table = plan_table(
+        budget,
+        all_but.part(share),
+        erasure=erasure,
+        n_rows=n_rows,
+        **given.sizes,
+        basis="hats",
+        n_knots=n_knots,
+    )
+    return AdditivePlan(budget=budget, n_rows=n_rows, table=table, rest=all_but.part(1.0 - share))

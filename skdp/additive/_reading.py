@@ -1,0 +1,35 @@
+"""Additive models as tables that a person reads."""
+
+import numpy as np
+
+
+def _rows(terms, outputs):
+    """Give one row for each value of each term, as a dict."""
+    for term in terms:
+        values = term.values.reshape(len(term.labels), -1)
+        for j, label in enumerate(term.labels):
+            row = {"term": term.name, "kind": term.kind, "label": label}
+            row |= dict(zip(outputs, values[j].tolist(), strict=True))
+            row |= {"std": float(term.std[j]), "share": float(term.weights[j])}
+            yield {**row, "is_noise": term.is_noise}
+
+
+def as_frame(terms, outputs):
+    """Return terms as a data frame of pandas."""
+    # Nobody else needs it.
+    import pandas as pd
+
+    return pd.DataFrame(list(_rows(terms, outputs)))
+
+
+def as_markdown(terms, intercept, outputs):
+    """Return the intercept and terms as a table in Markdown."""
+    header = ["term", "label", *outputs, "std", "share"]
+    lines = [header, ["---"] * len(header)]
+    start = [f"{value:.3g}" for value in np.ravel(intercept)]
+    lines.append(["intercept", "", *start, "", ""])
+    for row in _rows(terms, outputs):
+        name = row["term"] + " (noise)" * row["is_noise"]
+        numbers = [f"{row[key]:.3g}" for key in (*outputs, "std", "share")]
+        lines.append([name.replace("|", "\\|"), str(row["label"]).replace("|", "\\|"), *numbers])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -1,0 +1,169 @@
+"""Terms of an additive model, as they are read: values, their noise, and what they weigh."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from skdp.preprocessing.table._terms import HatsTerm
+
+# Of what noise alone is expected to give a term, by how many of its standard deviations more it is
+# taken for none.
+_SURE = 2.0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ShapeTerm:
+    """A term of a fitted additive model.
+
+    Attributes
+    ----------
+    name : str
+        That of its column, or of both of a pair.
+    kind : {"hats", "line", "words", "pair"}
+        A curve that is straight between knots, a line between two, a value for each word, or a
+        surface.
+    features : tuple of str
+        Its columns.
+    knots : ndarray, or tuple of those of a pair, or None
+        Where a curve bends.
+    categories : ndarray, or tuple of those of a pair, or None
+        Words that have a value of their own.
+    labels : tuple of str
+        Names of the places that have a value: knots, a spike, gaps, words.
+    values : ndarray of shape (n_labels,) or (n_labels, n_classes)
+        What the term adds to the prediction there; its mean is 0 under `weights`.
+    std : ndarray of shape (n_labels,)
+        Standard deviation of the noise in them that privacy added, as predicted. It is no sampling
+        error: that of the records comes on top.
+    weights : ndarray of shape (n_labels,)
+        Shares of the records, with noise, or even ones where none were released.
+    importance : float
+        Mean absolute value, under the released counts.
+    is_noise : bool
+        Whether values are no larger than noise alone would make them.
+    """
+
+    name: str
+    kind: str
+    features: tuple
+    knots: object
+    categories: object
+    labels: tuple
+    values: np.ndarray
+    std: np.ndarray
+    weights: np.ndarray
+    importance: float
+    is_noise: bool
+
+    def __repr__(self):
+        noise = ", is noise" if self.is_noise else ""
+        return f"{self.name} ({self.kind}): {len(self.labels)} values{noise}"
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """How a term of a table is read: of coefficients c its values are ``(nodes - mean) @ c``.
+
+    `nodes` are the columns at places of interest, of shape (n_labels, n_columns), with `labels`;
+    `points` the columns of bins that were released, with their `shares` of the records, and `mean`
+    the mean of those.
+    """
+
+    term: object
+    labels: tuple
+    nodes: np.ndarray
+    points: np.ndarray
+    shares: np.ndarray
+
+    @classmethod
+    def of(cls, term):
+        """Return the shape of a term of a table."""
+        labels, nodes = _nodes(term)
+        profile = term.profile()
+        points, counts = (nodes, np.ones(len(nodes))) if profile is None else profile
+        counts = np.maximum(counts, 0.0)
+        if not counts.sum() > 0.0:
+            points, counts = nodes, np.ones(len(nodes))
+        return cls(term, tuple(labels), nodes, points, counts / counts.sum())
+
+    @property
+    def mean(self):
+        return self.shares @ self.points
+
+    @property
+    def weights(self):
+        """Shares of the records at the nodes, where columns are shares between these."""
+        if self.term.kind == "line":
+            ends = 0.5 * (1.0 + np.array([-1.0, 1.0]) * self.mean[0])
+            return np.append(ends, self.mean[1:])
+        found = np.maximum(self.mean, 0.0)
+        return found / max(found.sum(), 1e-300)
+
+    def read(self, coefs, covariance, names):
+        """Return the term with coefficients of shape (k, n_columns), and their covariance."""
+        centred = self.nodes - self.mean
+        values = centred @ coefs.T
+        std = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", centred, covariance, centred), 0.0))
+        weights, n_outputs = self.weights, len(coefs)
+        found, noise = weights @ (values**2).sum(axis=1), n_outputs * (weights @ std**2)
+        most = noise * (1.0 + _SURE * np.sqrt(2.0 / values.size))
+        at_points = np.abs((self.points - self.mean) @ coefs.T)
+        one, parts = self.term, (self.term,)
+        if one.kind == "pair":
+            parts = (one.first, one.second)
+        return ShapeTerm(
+            name=one.name,
+            kind=one.kind,
+            features=tuple(names[j] for j in one.features),
+            knots=_of_parts(parts, "knots"),
+            categories=_of_parts(parts, "categories"),
+            labels=self.labels,
+            values=values[:, 0] if n_outputs == 1 else values,
+            std=std,
+            weights=weights,
+            importance=float(self.shares @ at_points.mean(axis=1)),
+            is_noise=bool(found <= most),
+        )
+
+
+def _of_parts(parts, name):
+    found = tuple(getattr(part, name, None) for part in parts)
+    return found[0] if len(found) == 1 else found
+
+
+def _nodes(term):
+    """Return labels of places of interest, and the columns of a term there."""
+    if term.kind == "pair":
+        (labels, nodes), (others, columns) = _nodes(term.first), _nodes(term.second)
+        return [f"{a} x {b}" for a in labels for b in others], np.kron(nodes, columns)
+    if term.kind == "line":
+        nodes = np.eye(term.n_columns + 1)[:, 1:]
+        nodes[:2, 0] = -1.0, 1.0
+        ends = [f"{term.name}_{knot:.4g}" for knot in term.knots]
+        return ends + term.labels[1:], nodes
+    return term.labels, np.eye(term.n_columns)
+
+
+def bent(term):
+    """Return a term whose curve can be monotone: a spike is a knot of it."""
+    if term.kind != "hats" or term.spike is None:
+        return term
+    knots = np.unique(np.append(term.knots, term.spike))
+    fields = {name: getattr(term, name) for name in ("name", "feature", "has_gap", "points", "counts")}
+    return HatsTerm(knots=knots, **fields)
+
+
+def monotone(shape, coefs, sign):
+    """Return coefficients of one output under which a term rises (sign 1) or falls (-1).
+
+    Those of knots are the closest that do, each weighed by the records near it.
+    """
+    coefs = coefs.copy()
+    if shape.term.kind == "line":
+        coefs[0] = sign * max(sign * coefs[0], 0.0)
+        return coefs
+    n_knots = shape.term.knots.size
+    weights = np.maximum(shape.mean[:n_knots], 1e-6)
+    coefs[:n_knots] = sign * isotonic_regression(sign * coefs[:n_knots], weights=weights).x
+    return coefs
