@@ -35,7 +35,7 @@ from skdp.linear_model import (
 )
 from skdp.model_selection import DPGridSearch
 from skdp.preprocessing import NormClipper
-from tests._listed import PREDICTORS
+from tests._listed import LINEAR
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 
@@ -77,7 +77,7 @@ REGRESSORS = [
     DPSGDRegressor(**FULL),
 ]
 PRIVATE = [
-    *(estimator() for estimator in PREDICTORS),
+    *(estimator() for estimator in LINEAR),
     DPSCDRegressor(solver="sequential", max_iter=2),
     DPSCDRegressor(solver="primal"),
     DPSCDClassifier(noisy_dual=True),

@@ -8,16 +8,20 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skdp._checks import check_finite
 from skdp._docs import shared_docs
-from skdp._estimator import CaptionMixin, RecordPrivateEstimator, is_private
+from skdp._estimator import CaptionMixin, is_private
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
 from skdp._targets import encode_labels
 from skdp.additive._chosen import chosen_pairs, chosen_signs
 from skdp.additive._plan import plan_additive
 from skdp.additive._reading import as_frame, as_markdown
 from skdp.additive._shapes import Shape, bent, monotone
-from skdp.exceptions import warn_user
 from skdp.linear_model import DPLogisticRegression, DPRidge
-from skdp.linear_model._base import CLASS_CONSTRAINTS, COMMON_CONSTRAINTS, weights_public
+from skdp.linear_model._base import (
+    CLASS_CONSTRAINTS,
+    COMMON_CONSTRAINTS,
+    RowPrivateEstimator,
+    weights_public,
+)
 from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.whitened._solver import noise_covariance
 from skdp.preprocessing.table._frames import read_frame
@@ -26,10 +30,6 @@ from skdp.preprocessing.table._solver import learn_table
 from skdp.preprocessing.table._terms import Basis, PairTerm
 from skdp.preprocessing.table._vectorizer import TABLE_CONSTRAINTS, read_kinds
 
-_ALL_NOISE = (
-    "the noise hides what every column says: the model predicts the same for all rows. Take more "
-    "records, a larger epsilon, or fewer columns."
-)
 _NO_GROUPS = (
     "groups aren't bounded as a whole where a table is learnt: make one row of each person, or fit "
     "DPLogisticRegression or DPRidge with groups on columns that are bounded publicly."
@@ -45,7 +45,7 @@ _CONSTRAINTS = {
 }
 
 
-class _BaseAdditive(CaptionMixin, RecordPrivateEstimator):
+class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
     """What additive models share: a table is learnt, and a linear model of its columns."""
 
     def _takes_sparse(self):
@@ -75,8 +75,10 @@ class _BaseAdditive(CaptionMixin, RecordPrivateEstimator):
         signs = chosen_signs(self.monotonic_cst, frame, pairs)
         return frame, given, y, pairs, signs
 
-    def _learn_basis(self, frame, given, pairs, signs, plan, stream):
-        """Return the terms of a table, pairs last."""
+    def _learn_basis(self, frame, given, pairs, signs, weights, plan, stream):
+        """Return the terms of a table, pairs last; rows of weight 0 are not there."""
+        if weights.is_zero is not None and weights.is_zero.any():
+            frame = frame.take(~weights.is_zero)
         terms = learn_table(frame, given, plan=plan.table, noise=stream)
         terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
         return Basis((*terms, *[PairTerm(terms[a], terms[b]) for a, b in pairs]))
@@ -107,7 +109,6 @@ class _BaseAdditive(CaptionMixin, RecordPrivateEstimator):
             shapes.append(shape)
             terms.append(shape.read(coefs[:, part], covariance[part, part], frame.names))
         if is_private(self) and all(term.is_noise for term in terms):
-            warn_user(_ALL_NOISE)
             intercept += _means(shapes, basis, coefs).sum(axis=0)
             coefs[:] = 0.0
         model.coef_ = coefs if model.coef_.ndim == 2 else coefs[0]
@@ -207,8 +208,8 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty, on columns centred and scaled; see `DPLogisticRegression`.
-    {interactions, monotonic_cst, knots:table, categories:table, kinds:table, feature_bounds:table}
-    {classes, class_weight, epsilon, delta, adjacency, features_budget, ledger, n_jobs:whitened}
+    {interactions, monotonic_cst, knots:table, categories:table, kinds:table, classes, class_weight}
+    {epsilon, delta, adjacency, features_budget, feature_bounds:table, n_jobs:whitened, ledger}
     {random_state}
 
     {Attributes: classes_}
@@ -246,7 +247,7 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
     >>> risk = 0.1 + 0.3 * (table.age > 60) + 0.3 * (table.smokes == "yes")
     >>> model = DPAdditiveClassifier(classes=[0, 1], random_state=0)
     >>> model.fit(table, rng.random(5000) < risk).terms_
-    (age (hats): 12 values, smokes (words): 3 values)
+    (age (hats): 4 values, smokes (words): 3 values)
     """
 
     _parameter_constraints = {**_CONSTRAINTS, **CLASS_CONSTRAINTS}  # noqa: RUF012
@@ -261,15 +262,15 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
         categories="auto",
         numeric_features=None,
         categorical_features=None,
-        feature_bounds=None,
         classes=None,
         class_weight=None,
         epsilon=1.0,
         delta=1e-5,
         adjacency="zero_out",
         features_budget="auto",
-        ledger=None,
+        feature_bounds=None,
         n_jobs=None,
+        ledger=None,
         random_state=None,
     ):
         self.alpha = alpha
@@ -327,7 +328,7 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
         stream = plan.start(self.random_state)
 
         # 4. solve
-        basis = self._learn_basis(frame, given, pairs, signs, plan, stream)
+        basis = self._learn_basis(frame, given, pairs, signs, weights, plan, stream)
         model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
         found = self._solve(model, basis.matrix(frame), targets, weights, plan, stream)
         coefs, bias, covariance, events, _ = found
@@ -363,7 +364,8 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
 
         {Raises: NotFittedError, ValueError:X}
         """
-        return self._model.decision_function(self._matrix(X))
+        matrix = self._matrix(X)
+        return self._model.decision_function(matrix)
 
     def predict(self, X):
         """Predict class labels.
@@ -377,7 +379,8 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
 
         {Raises: NotFittedError, ValueError:X}
         """
-        return self._model.predict(self._matrix(X))
+        matrix = self._matrix(X)
+        return self._model.predict(matrix)
 
     def predict_proba(self, X):
         """Estimate class probabilities.
@@ -391,7 +394,8 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
 
         {Raises: NotFittedError, ValueError:X}
         """
-        return self._model.predict_proba(self._matrix(X))
+        matrix = self._matrix(X)
+        return self._model.predict_proba(matrix)
 
     def predict_log_proba(self, X):
         """Estimate logarithms of class probabilities.
@@ -405,7 +409,8 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
 
         {Raises: NotFittedError, ValueError:X}
         """
-        return self._model.predict_log_proba(self._matrix(X))
+        matrix = self._matrix(X)
+        return self._model.predict_log_proba(matrix)
 
     def score(self, X, y, sample_weight=None):
         """Return the accuracy. Computed without noise: not private.
@@ -449,8 +454,8 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
-    {interactions, monotonic_cst, knots:table, categories:table, kinds:table, feature_bounds:table}
-    {target_bounds, epsilon, delta, adjacency, features_budget, ledger, n_jobs:whitened}
+    {interactions, monotonic_cst, knots:table, categories:table, kinds:table, epsilon, delta}
+    {adjacency, features_budget, feature_bounds:table, target_bounds, n_jobs:whitened, ledger}
     {random_state}
 
     Attributes
@@ -497,14 +502,14 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
         categories="auto",
         numeric_features=None,
         categorical_features=None,
-        feature_bounds=None,
-        target_bounds=None,
         epsilon=1.0,
         delta=1e-5,
         adjacency="zero_out",
         features_budget="auto",
-        ledger=None,
+        feature_bounds=None,
+        target_bounds=None,
         n_jobs=None,
+        ledger=None,
         random_state=None,
     ):
         self.alpha = alpha
@@ -561,7 +566,7 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
         stream = plan.start(self.random_state)
 
         # 4. solve
-        basis = self._learn_basis(frame, given, pairs, signs, plan, stream)
+        basis = self._learn_basis(frame, given, pairs, signs, weights, plan, stream)
         model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
         found = self._solve(model, basis.matrix(frame), targets, weights, plan, stream, units)
         coefs, bias, covariance, events, units = found
@@ -595,7 +600,8 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
 
         {Raises: NotFittedError, ValueError:X}
         """
-        return self._model.predict(self._matrix(X))
+        matrix = self._matrix(X)
+        return self._model.predict(matrix)
 
     def score(self, X, y, sample_weight=None):
         """Return the coefficient of determination R2. Computed without noise: not private.

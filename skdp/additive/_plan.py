@@ -1,4 +1,4 @@
-"""The plan of an additive model: what learns the table, and what all of the model's releases are."""
+"""The plan of an additive model: what learns the table, and what the model spends in all."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -14,6 +14,12 @@ def _rows(terms, outputs):
             yield {**row, "is_noise": term.is_noise}
 
 
+_ALL_NOISE = (
+    "The noise hides what every column says: the model predicts the same for all rows. Take more "
+    "records, a larger epsilon, or fewer columns."
+)
+
+
 def as_frame(terms, outputs):
     """Return terms as a data frame of pandas."""
     # Nobody else needs it.
@@ -32,4 +38,5 @@ def as_markdown(terms, intercept, outputs):
         name = row["term"] + " (noise)" * row["is_noise"]
         numbers = [f"{row[key]:.3g}" for key in (*outputs, "std", "share")]
         lines.append([name.replace("|", "\\|"), str(row["label"]).replace("|", "\\|"), *numbers])
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    note = f"{_ALL_NOISE}\n\n" if all(term.is_noise for term in terms) else ""
+    return note + "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -150,7 +150,9 @@ def bent(term):
     if term.kind != "hats" or term.spike is None:
         return term
     knots = np.unique(np.append(term.knots, term.spike))
-    fields = {name: getattr(term, name) for name in ("name", "feature", "has_gap", "points", "counts")}
+    fields = {
+        name: getattr(term, name) for name in ("name", "feature", "has_gap", "points", "counts")
+    }
     return HatsTerm(knots=knots, **fields)
 
 

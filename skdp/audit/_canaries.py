@@ -112,7 +112,7 @@ def default_canaries(estimator, X, y, *, stream=None):
 def _at_the_bound(estimator, directions, X):
     parameters = estimator.get_params()
     data_norm = parameters.get("data_norm")
-    if data_norm is None and "feature_bounds" in parameters:
+    if data_norm is None and {"data_norm", "feature_bounds"} <= parameters.keys():
         low, high = public_feature_bounds(estimator, X.shape[1])
         far = np.where(np.abs(high) >= np.abs(low), high, low)
         ends = np.where(directions >= 0.0, high, low)

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 __all__ = ["all_estimators"]
 
-_PUBLIC_MODULES = ("skdp.linear_model", "skdp.preprocessing")
+_PUBLIC_MODULES = ("skdp.additive", "skdp.linear_model", "skdp.preprocessing")
 _FILTERS = {
     "classifier": is_classifier,
     "regressor": is_regressor,

@@ -23,6 +23,7 @@ _OTHERS = (
 )
 # What fitted ones keep for themselves.
 _INSIDE = (
+    "skdp.additive._shapes.ShapeTerm",
     "skdp.linear_model.dpsgd._base._Stream",
     "skdp.linear_model.walr._aggregate.ResponseAggregate",
     "skdp.pipeline._chain.PassedBounds",

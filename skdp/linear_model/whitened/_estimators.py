@@ -76,9 +76,7 @@ class _BaseWhitened(RowPrivateEstimator):
     def _takes_sparse(self):
         return not self.inference
 
-    def _plan(
-        self, n_records, n_features, n_outputs, *, by_group=False, scale=None, budget=None
-    ):
+    def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None, budget=None):
         if self.n_jobs == 0:
             raise ValueError("The 'n_jobs' parameter must not be 0.")
         n_columns = self._n_columns(n_features)

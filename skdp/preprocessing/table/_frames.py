@@ -1,6 +1,6 @@
 """Raw tables: columns of numbers or of words, with gaps, from data frames, arrays and lists."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
 
