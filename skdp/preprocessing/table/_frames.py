@@ -14,6 +14,7 @@ from skdp.preprocessing._solver import sort_categories
 
 NUMERIC, WORD = "numeric", "word"
 _EMPTY = "X must have at least one row and one column, and has the shape {}."
+_TWICE = "two columns of X have the same name: give each its own."
 _TIMES = "column {!r} holds times: give them as numbers, such as days since a date."
 _NESTED = "column {!r} holds lists or records: give each of their fields a column."
 _NEITHER = "a column of words holds something that is neither text nor a number (it is withheld)."
@@ -100,7 +101,7 @@ def read_frame(estimator, X, *, reset):
     if reset:
         lists = estimator.numeric_features, estimator.categorical_features
         declared = _declared(*lists, names)
-        kinds = tuple(kind or quietly_kind(source, j, names[j]) for j, kind in enumerate(declared))
+        kinds = tuple(kind or _kind_of(source, j, names[j]) for j, kind in enumerate(declared))
         read = tuple(n for n, kind in zip(names, declared, strict=True) if kind is None)
     else:
         kinds, read = estimator._kinds, ()
@@ -109,16 +110,10 @@ def read_frame(estimator, X, *, reset):
     return Frame(names, kinds, read, columns, source.n_rows)
 
 
-def quietly_kind(source, place, name):
-    """Return the kind of a column by its type; of times and of nested columns none is known."""
-    kind = source.kind(place)
-    if kind in (_TIMES, _NESTED):
-        raise TypeError(kind.format(name))
-    return kind
-
-
 def _open(estimator, X, reset):
     if not hasattr(X, "__array__") or hasattr(X, "columns"):
+        if not getattr(getattr(X, "columns", None), "is_unique", True):
+            raise ValueError(_TWICE)
         frame = quietly(nw.from_native, X, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             # scikit-learn would make one array of all columns.
@@ -130,6 +125,14 @@ def _open(estimator, X, reset):
     dtype = None if has_types else object
     checks = {"dtype": dtype, "ensure_all_finite": False}
     return _OfArray(validate_data(estimator, X, reset=reset, **checks), has_types)
+
+
+def _kind_of(source, place, name):
+    """Return the kind of a column by its type; of times and of nested columns none is known."""
+    kind = source.kind(place)
+    if kind in (_TIMES, _NESTED):
+        raise TypeError(kind.format(name))
+    return kind
 
 
 class _OfFrame:

@@ -160,3 +160,8 @@ def test_declarations_name_columns_once(declared):
 def test_empty_frames_are_refused(shape):
     with pytest.raises(ValueError, match="at least one row and one column"):
         read(pd.DataFrame(np.zeros(shape)))
+
+
+def test_names_of_columns_differ():
+    with pytest.raises(ValueError, match="the same name"):
+        read(pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]))
