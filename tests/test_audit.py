@@ -61,7 +61,7 @@ from skdp.linear_model import (
 )
 from skdp.utils.estimator_checks import check_private_estimator
 from tests import test_sampling
-from tests._listed import PREDICTORS
+from tests._listed import LINEAR
 from tests.statistical._transcripts import noise_times
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
@@ -195,7 +195,7 @@ def test_the_bound_of_right_one_run_guesses_by_hand():
 # Estimators.
 
 
-@pytest.mark.parametrize("estimator", PREDICTORS)
+@pytest.mark.parametrize("estimator", LINEAR)
 def test_an_honest_estimator_passes_and_one_with_a_tenth_of_the_noise_does_not(estimator):
     model = quick(estimator)
     options = {"n_fits": 180, "confidence": SURE, "random_state": 0}
@@ -364,7 +364,7 @@ def test_worlds_differ_in_the_canary_alone():
     np.testing.assert_allclose(present - sums[0], sums[0] - sums[1], atol=1e-4)
 
 
-@pytest.mark.parametrize("estimator", PREDICTORS)
+@pytest.mark.parametrize("estimator", LINEAR)
 def test_default_canaries_are_at_the_bounds(estimator):
     X, y = np.array([[0.5, 0.0], [0.1, 0.0]]), np.array(["no", "yes"])
     model = estimator()

@@ -1,5 +1,6 @@
 """Additive models of raw tables, classification and regression."""
 
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from skdp._checks import check_finite
 from skdp._docs import shared_docs
 from skdp._estimator import CaptionMixin, is_private
+from skdp._plans._base import Budget, GroupBudget
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
 from skdp._targets import encode_labels
 from skdp.additive._chosen import chosen_pairs, chosen_signs
@@ -23,6 +25,7 @@ from skdp.linear_model._base import (
     weights_public,
 )
 from skdp.linear_model.ball._solver import outside
+from skdp.linear_model.whitened._estimators import shares_of
 from skdp.linear_model.whitened._solver import noise_covariance
 from skdp.preprocessing.table._frames import read_frame
 from skdp.preprocessing.table._given import check_n_knots, read_given
@@ -30,10 +33,6 @@ from skdp.preprocessing.table._solver import learn_table
 from skdp.preprocessing.table._terms import Basis, PairTerm
 from skdp.preprocessing.table._vectorizer import TABLE_CONSTRAINTS, read_kinds
 
-_NO_GROUPS = (
-    "groups aren't bounded as a whole where a table is learnt: make one row of each person, or fit "
-    "DPLogisticRegression or DPRidge with groups on columns that are bounded publicly."
-)
 _CONSTRAINTS = {
     **{name: COMMON_CONSTRAINTS[name] for name in ("alpha", "epsilon", "delta", "adjacency")},
     **{name: COMMON_CONSTRAINTS[name] for name in ("ledger", "random_state")},
@@ -56,16 +55,15 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         n_numeric = 0 if self.numeric_features is None else len(self.numeric_features)
         n_numeric = min(n_numeric, n_features)
         kinds = ["numeric"] * n_numeric + ["word"] * (n_features - n_numeric)
-        return self._plan_of(read_given([""] * n_features, kinds), n_rows)
+        return self._plan_of(read_given([""] * n_features, kinds), n_rows, None)
 
-    def _plan_of(self, given, n_rows):
+    def _plan_of(self, given, n_records, codes):
         settings = {"features_budget": self.features_budget, "n_knots": check_n_knots(self.knots)}
-        return plan_additive(self._budget(), given, n_rows=n_rows, **settings)
+        budget = self._budget(Budget if codes is None else GroupBudget)
+        return plan_additive(budget, given, n_rows=n_records, **settings)
 
-    def _read_table(self, X, y, groups, **checks):
+    def _read_table(self, X, y, **checks):
         """Return the table, what is given of it, and y as scikit-learn's contract has it."""
-        if groups is not None:
-            raise ValueError(_NO_GROUPS)
         y = validate_data(self, "no_validation", y, **checks)
         frame = read_frame(self, X, reset=True)
         quietly(check_consistent_length, y, range(frame.n_rows))
@@ -83,15 +81,16 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
         return Basis((*terms, *[PairTerm(terms[a], terms[b]) for a, b in pairs]))
 
-    def _solve(self, model, X, targets, weights, plan, stream, units=None):
+    def _solve(self, model, X, targets, weights, codes, plan, stream, units=None):
         """Fit a linear model to columns; return the plan's steps, coefficients and their units."""
-        of_model = model._plan(*X.shape, targets.shape[1], scale=weights.scale, budget=plan.rest)
+        how = {"by_group": codes is not None, "scale": weights.scale, "budget": plan.rest}
+        of_model = model._plan(plan.n_rows, X.shape[1], targets.shape[1], **how)
         rows = weights.without_zero_weights(model._certified_rows(X))
         if units is not None:
-            how = {"plan": of_model.ranges, "stream": stream, "is_null": rows.norm == 0.0}
-            targets, units = model._in_learnt_units(targets, units, **how)
-        rows, of_model, ball = model._placed(rows, None, of_model, stream)
-        coefs, steps = model._solve(of_model, rows, targets, stream, weights)
+            how = {"plan": of_model.ranges, "stream": stream, "shares": shares_of(codes)}
+            targets, units = model._in_learnt_units(targets, units, is_null=rows.norm == 0.0, **how)
+        rows, of_model, ball = model._placed(rows, codes, of_model, stream)
+        coefs, steps = model._solve(of_model, rows, targets, stream, weights, codes)
         covariance = noise_covariance(steps)[: X.shape[1], : X.shape[1]]
         if ball is not None:
             covariance = covariance / np.multiply.outer(ball.scale, ball.scale)
@@ -200,7 +199,8 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
     the columns of a `DPTableVectorizer`.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    (its features and its label) under `adjacency`, for any data, whatever the other parameters.
+    (its features and its label) under `adjacency`, for any data, whatever the other parameters; of
+    a fit with `groups` for one group, which is all rows of a person.
     With ``classes=None`` the set of classes is read from y and assumed public. What is assumed
     public and what is not covered is listed in ``privacy_report_``.
 
@@ -299,22 +299,19 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
             Raw rows: numbers, words, booleans, categories, gaps.
-        y : array-like of shape (n_samples,)
-            Labels of any type that can be sorted.
-        groups : None
-            Not taken: rows are the unit.
-        {public_weight}
+        {y:classification, groups:whitened, public_weight}
 
         {Returns: self}
 
         {Raises: BudgetExceededError}
         ValueError
-            If a parameter or the input is invalid, or groups are given; no message quotes an entry.
+            If a parameter or the input is invalid, or an id of a group is missing; no message
+            quotes an entry.
         TypeError
             If a column is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
-        frame, given, y, pairs, signs = self._read_table(X, y, groups)
+        frame, given, y, pairs, signs = self._read_table(X, y)
         classes, targets = encode_labels(y, self.classes)
         if any(signs) and targets.shape[1] > 1:
             raise ValueError("monotonic_cst is for two classes: fit one class against the others.")
@@ -322,15 +319,17 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
         # 2. bound the data
         model = self._linear()
         weights = model._weigh(public_weight, y.size, classes, targets)
+        codes, n_records = model._records(groups, targets, weights)
+        frame = replace(frame, groups=codes)
 
         # 3. plan from public numbers
-        plan = self._plan_of(given, frame.n_rows)
+        plan = self._plan_of(given, n_records, codes)
         stream = plan.start(self.random_state)
 
         # 4. solve
         basis = self._learn_basis(frame, given, pairs, signs, weights, plan, stream)
         model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
-        found = self._solve(model, basis.matrix(frame), targets, weights, plan, stream)
+        found = self._solve(model, basis.matrix(frame), targets, weights, codes, plan, stream)
         coefs, bias, covariance, events, _ = found
         check_finite(coefs)
 
@@ -447,7 +446,8 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
     a `DPTableVectorizer`.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    (its features and its targets) under `adjacency`, for any data, whatever the other parameters.
+    (its features and its targets) under `adjacency`, for any data, whatever the other parameters;
+    of a fit with `groups` for one group, which is all rows of a person.
     What is assumed public and what is not covered is listed in ``privacy_report_``.
 
     Parameters
@@ -537,22 +537,20 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
             Raw rows: numbers, words, booleans, categories, gaps.
-        {y:regression}
-        groups : None
-            Not taken: rows are the unit.
-        {public_weight}
+        {y:regression, groups:whitened, public_weight}
 
         {Returns: self}
 
         {Raises: BudgetExceededError}
         ValueError
-            If a parameter or the input is invalid, or groups are given; no message quotes an entry.
+            If a parameter or the input is invalid, or an id of a group is missing; no message
+            quotes an entry.
         TypeError
             If a column is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
         checks = {"multi_output": True, "y_numeric": True}
-        frame, given, y, pairs, signs = self._read_table(X, y, groups, **checks)
+        frame, given, y, pairs, signs = self._read_table(X, y, **checks)
         if any(signs) and y.ndim > 1:
             raise ValueError("monotonic_cst is for one target: fit one model for each.")
 
@@ -560,15 +558,19 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
         model = self._linear()
         weights = model._weigh(public_weight, len(y))
         targets, units = model._bounded_targets(y)
+        codes, n_records = model._records(groups, targets, weights)
+        frame = replace(frame, groups=codes)
 
         # 3. plan from public numbers
-        plan = self._plan_of(given, frame.n_rows)
+        plan = self._plan_of(given, n_records, codes)
         stream = plan.start(self.random_state)
 
         # 4. solve
         basis = self._learn_basis(frame, given, pairs, signs, weights, plan, stream)
         model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
-        found = self._solve(model, basis.matrix(frame), targets, weights, plan, stream, units)
+        found = self._solve(
+            model, basis.matrix(frame), targets, weights, codes, plan, stream, units
+        )
         coefs, bias, covariance, events, units = found
         check_finite(coefs)
 

@@ -12,7 +12,7 @@ from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._groups import encode_groups
 from skdp._losses import LOSSES, Multinomial
-from skdp._plans._base import GroupBudget
+from skdp._plans._base import Budget, GroupBudget
 from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
@@ -82,7 +82,8 @@ class _BaseWhitened(RowPrivateEstimator):
         n_columns = self._n_columns(n_features)
         data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
         scale = scale or self._weight_scale(n_outputs)
-        budget, n_rows, slack = budget or self._budget(), 1.0, rounding_slack
+        budget = budget or self._budget(GroupBudget if by_group else Budget)
+        n_rows, slack = 1.0, rounding_slack
         ranges, for_targets = None, 0.0
         if self._learns_targets():
             sizes = {"n_rows": n_records, "n_targets": n_outputs}
@@ -104,7 +105,7 @@ class _BaseWhitened(RowPrivateEstimator):
         elif data_norm is None:
             raise ValueError(_NO_NORM)
         if by_group:
-            budget, slack = self._budget(GroupBudget), group_rounding_slack
+            slack = group_rounding_slack
             n_rows = resolve_rows_per_group(
                 self.rows_per_group, budget, n_records, n_columns, self.moment_budget
             )
@@ -159,7 +160,7 @@ class _BaseWhitened(RowPrivateEstimator):
         is_null = rows.norm == 0.0
         if plan.ball is None:
             return self._bounded_by(None, rows.X, is_null), plan, None
-        with BallSums(rows.X, is_null, self.n_jobs, _shares(codes)).at_work() as sums:
+        with BallSums(rows.X, is_null, self.n_jobs, shares_of(codes)).at_work() as sums:
             ball = learn_ball(sums, plan=plan.ball, stream=stream)
         rows = self._bounded_by(ball, rows.X, is_null)
         return rows, following(plan, ball, rows.stretch), ball
@@ -219,7 +220,7 @@ class _BaseWhitened(RowPrivateEstimator):
         self.step_size_ = steps.size
 
 
-def _shares(codes):
+def shares_of(codes):
     """Return what rows count in their group, from the group of each row, or None."""
     return None if codes is None else 1.0 / np.bincount(codes)[codes]
 
@@ -389,7 +390,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         stream = plan.start(self.random_state)
 
         # 4. solve
-        how = {"plan": plan.ranges, "stream": stream, "shares": _shares(codes)}
+        how = {"plan": plan.ranges, "stream": stream, "shares": shares_of(codes)}
         targets, units = self._in_learnt_units(targets, units, is_null=rows.norm == 0.0, **how)
         rows, plan, ball = self._placed(rows, codes, plan, stream)
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)

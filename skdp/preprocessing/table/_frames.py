@@ -49,6 +49,14 @@ class Frame:
     n_rows: int
     groups: np.ndarray | None = None
 
+    def take(self, is_kept):
+        """Return the table of some rows, where each is a record."""
+        columns = (
+            Words(c.codes[is_kept], c.known) if isinstance(c, Words) else c[is_kept]
+            for c in self.columns
+        )
+        return replace(self, columns=tuple(columns), n_rows=int(np.count_nonzero(is_kept)))
+
     def numbers(self, place):
         """Return the entries of a column of numbers."""
         return present_records(self.columns[place])

@@ -1,0 +1,259 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
+from skdp.additive._shapes import Shape
+from skdp.ledger import PrivacyLedger
+from skdp.preprocessing import DPTableVectorizer
+
+LOUD = {"epsilon": 20.0, "random_state": 0}
+
+
+def table(n_rows=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"age": rng.integers(18, 90, n_rows).astype(float)})
+    frame["income"] = np.where(rng.random(n_rows) < 0.4, 0.0, rng.lognormal(10.0, 1.0, n_rows))
+    frame["job"] = rng.choice(["nurse", "clerk", "smith"], n_rows, p=[0.5, 0.3, 0.2])
+    frame.loc[rng.random(n_rows) < 0.1, "age"] = np.nan
+    frame.loc[rng.random(n_rows) < 0.1, "job"] = None
+    age = frame.age.fillna(40.0)
+    score = np.sin(age / 10.0) + (frame.job == "nurse") + (frame.income == 0.0)
+    return frame, score.to_numpy(), rng
+
+
+def labelled(**others):
+    X, score, rng = table(**others)
+    return X, (rng.random(len(X)) < 1.0 / (1.0 + np.exp(1.0 - 2.0 * score))).astype(int)
+
+
+def with_targets(**others):
+    X, score, rng = table(**others)
+    return X, 500.0 + 10.0 * score + rng.standard_normal(len(X))
+
+
+CASES = [(DPAdditiveClassifier(classes=[0, 1]), labelled), (DPAdditiveRegressor(), with_targets)]
+IDS = ["classifier", "regressor"]
+
+
+def decisions(model, X):
+    return model.decision_function(X) if hasattr(model, "classes_") else model.predict(X)
+
+
+@pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
+def test_contributions_add_up_to_the_prediction(model, data):
+    X, y = data()
+    model = clone(model).set_params(interactions=[("age", "job")], **LOUD).fit(X, y)
+    parts = model.explain(X)
+    assert parts.shape == (len(X), 4)
+    total = parts.sum(axis=1) + model.intercept_
+    if not hasattr(model, "classes_"):
+        total = np.clip(total, *model.target_bounds_)
+    np.testing.assert_allclose(total, decisions(model, X), rtol=1e-10, atol=1e-10)
+    assert [term.name for term in model.terms_] == ["age", "income", "job", "age x job"]
+    assert [term.kind for term in model.terms_] == ["hats", "hats", "words", "pair"]
+    assert model.terms_[3].features == ("age", "job")
+
+
+@pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
+def test_values_are_what_rows_at_their_places_get(model, data):
+    X, y = data()
+    model = clone(model).set_params(**LOUD).fit(X, y)
+    age, income, job = model.terms_
+    rows = X.iloc[:1].loc[[0] * age.knots.size].copy()
+    rows["age"] = age.knots
+    np.testing.assert_allclose(model.explain(rows)[:, 0], age.values[: age.knots.size], rtol=1e-9)
+    rows = X.iloc[:1].loc[[0] * len(job.categories)].copy()
+    rows["job"] = [None if word != word else word for word in job.categories]
+    np.testing.assert_allclose(model.explain(rows)[:, 2], job.values[:-1], rtol=1e-9)
+    rows = X.iloc[:1].copy()
+    rows["income"] = 0.0
+    place = next(j for j, label in enumerate(income.labels) if label == "income_is_0")
+    assert model.explain(rows)[0, 1] == pytest.approx(income.values[place])
+    for term in model.terms_:
+        assert len(term.labels) == len(term.values) == len(term.std) == len(term.weights)
+        assert term.weights.sum() == pytest.approx(1.0)
+        assert term.weights @ term.values == pytest.approx(0.0, abs=1e-8)
+    assert (model.feature_importances_ > 0.0).all()
+    assert not any(term.is_noise for term in model.terms_)
+
+
+@pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
+def test_without_noise_it_is_the_optimum_of_scaled_columns(model, data):
+    """By scikit-learn, with a column of ones of our length, as its penalty reaches the intercept."""
+    X, y = data(n_rows=400)
+    settings = {"epsilon": math.inf, "alpha": 1e-2}
+    model = clone(model).set_params(**settings).fit(X, y)
+    columns = DPTableVectorizer(epsilon=math.inf).fit(X).transform(X)
+    assert columns.shape[1] == model._basis.n_columns
+    scale = columns.std(axis=0)
+    Z = (columns - columns.mean(axis=0)) / np.where(scale > 1e-9, scale, 1.0)
+    bias = np.linalg.norm(Z, axis=1).max() / 3.0
+    Z = np.column_stack([Z, np.full(len(Z), bias)])
+    if hasattr(model, "classes_"):
+        exact = LogisticRegression(C=1.0 / 4.0, fit_intercept=False, tol=1e-10, max_iter=10**4)
+        expected = exact.fit(Z, y).decision_function(Z)
+    else:
+        expected = Ridge(alpha=4.0, fit_intercept=False).fit(Z, y).predict(Z)
+    np.testing.assert_allclose(decisions(model, X), expected, rtol=1e-4, atol=1e-4)
+    assert all((term.std == 0.0).all() for term in model.terms_)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
+def test_constrained_curves_rise_or_fall_everywhere(model, data, sign):
+    X, y = data()
+    signs = {"age": sign, "income": sign}
+    model = clone(model).set_params(monotonic_cst=signs, **LOUD).fit(X, y)
+    free = clone(model).set_params(monotonic_cst=None).fit(X, y)
+    grids = {"age": np.linspace(-50.0, 200.0, 999), "income": np.r_[-5.0, 0.0, np.geomspace(1, 1e9)]}
+    for j, (name, grid) in enumerate(grids.items()):
+        rows = X.iloc[:1].loc[[0] * len(grid)].copy()
+        rows[name] = grid
+        moves = sign * np.diff(model.explain(rows)[:, j])
+        assert (moves >= -1e-9).all()
+        assert (sign * np.diff(free.explain(rows)[:, j]) < -1e-3).any()
+
+
+def test_what_may_be_constrained():
+    X, y = labelled(n_rows=300)
+    for signs in ({"job": 1}, {"nobody": 1}, {"age": 2}, [0, 0], [0, 0, 1], 3):
+        with pytest.raises(ValueError, match="monotonic_cst"):
+            DPAdditiveClassifier(classes=[0, 1], monotonic_cst=signs).fit(X, y)
+    with pytest.raises(ValueError, match="interactions"):
+        pairs, signs = [("age", "job")], {"age": 1}
+        DPAdditiveClassifier(classes=[0, 1], monotonic_cst=signs, interactions=pairs).fit(X, y)
+    with pytest.raises(ValueError, match="two classes"):
+        DPAdditiveClassifier(classes=[0, 1, 2], monotonic_cst={"age": 1}).fit(X, y)
+    for pairs in ([("age",)], [("age", "age")], [("age", 0)], [("age", "x")], ["ab"], [(0, 1), (1, 0)]):
+        with pytest.raises(ValueError, match="interactions"):
+            DPAdditiveClassifier(classes=[0, 1], interactions=pairs).fit(X, y)
+
+
+def test_delta_is_needed():
+    X, y = labelled(n_rows=300)
+    with pytest.raises(ValueError, match="delta must be positive"):
+        DPAdditiveClassifier(classes=[0, 1], delta=0.0).fit(X, y)
+
+
+@pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
+def test_a_fit_spends_its_epsilon_and_is_charged_once(model, data):
+    X, y = data(n_rows=600)
+    with PrivacyLedger(epsilon=3.0, delta=1e-4) as ledger:
+        model = clone(model).set_params(ledger=ledger).fit(X, y)
+        charged = ledger.to_frame()
+        assert len(charged) == 1
+    report = model.privacy_report_
+    assert report.epsilon == 1.0
+    assert 0.99 < report.epsilon_at(1e-5) <= 1.0
+    kinds = [type(event).__name__ for event in report.events]
+    assert kinds.count("ErasureEvent") == 1
+    assert "'age', 'income', 'job'" in " ".join(report.assumed_public)
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_shares_add_up(adjacency):
+    X, y = labelled(n_rows=600)
+    model = DPAdditiveClassifier(classes=[0, 1], adjacency=adjacency, features_budget=0.3)
+    events = model.fit(X, y).privacy_report_.events
+    gaussian = [event for event in events if type(event).__name__ == "GaussianEvent"]
+    squares = np.array([event.mu(adjacency) ** 2 for event in gaussian])
+    # Coarse, middle and fine counts, and words.
+    assert squares[:4].sum() / squares.sum() == pytest.approx(0.3, rel=1e-6)
+
+
+def test_given_knots_and_words_cost_nothing():
+    X, y = labelled(n_rows=600)
+    given = {
+        "knots": {"age": [18, 40, 90], "income": [0, 1e4, 1e5]},
+        "categories": {"job": ["nurse", "clerk"]},
+    }
+    model = DPAdditiveClassifier(classes=[0, 1], **given, **LOUD).fit(X, y)
+    kinds = {type(event).__name__ for event in model.privacy_report_.events}
+    assert kinds == {"GaussianEvent"}
+    np.testing.assert_array_equal(model.terms_[0].knots, [18, 40, 90])
+    total = sum(e.mu("zero_out") ** 2 for e in model.privacy_report_.events)
+    assert total == pytest.approx(model.privacy_report_.mu**2, rel=1e-9)
+
+
+def test_the_predicted_noise_is_that_of_fits():
+    """Over seeds, where knots and words are given; a variance of 40 fits is within a third."""
+    X, y = labelled(n_rows=2000)
+    given = {"knots": {"age": [18, 90]}, "categories": {"job": ["nurse", "clerk", "smith"]}}
+    X, values, stds = X[["age", "job"]], [], []
+    for seed in range(40):
+        model = DPAdditiveClassifier(classes=[0, 1], random_state=seed, **given).fit(X, y)
+        values.append(np.concatenate([term.values for term in model.terms_]))
+        stds.append(np.concatenate([term.std for term in model.terms_]))
+    ratio = np.std(values, axis=0) / np.sqrt(np.mean(np.square(stds), axis=0))
+    assert 0.5 < np.median(ratio) < 2.0
+
+
+def test_what_is_noise_is_marked_and_predicts_the_base_rate():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.random(200), "b": rng.choice(["x", "y"], 200)})
+    y = rng.integers(0, 2, 200)
+    model = DPAdditiveClassifier(classes=[0, 1], epsilon=0.1, random_state=0).fit(X, y)
+    assert all(term.is_noise for term in model.terms_)
+    assert np.ptp(model.predict_proba(X)[:, 1]) == 0.0
+    assert model.to_markdown().startswith("The noise hides")
+    np.testing.assert_allclose(model.explain(X), 0.0, atol=1e-12)
+
+
+def test_scorecards():
+    X, y = labelled()
+    model = DPAdditiveClassifier(classes=[0, 1], **LOUD).fit(X, y)
+    frame = model.to_frame()
+    assert list(frame) == ["term", "kind", "label", "value", "std", "share", "is_noise"]
+    assert len(frame) == sum(len(term.labels) for term in model.terms_)
+    text = model.to_markdown()
+    assert text.splitlines()[2].startswith("| intercept |")
+    assert len(text.splitlines()) == 3 + len(frame)
+    assert repr(model.terms_[2]) == "job (words): 5 values"
+
+
+def test_several_classes_and_targets():
+    X, y = labelled()
+    three = DPAdditiveClassifier(classes=[0, 1, 2], **LOUD).fit(X, y + (X.job == "smith"))
+    parts = three.explain(X)
+    assert parts.shape == (len(X), 3, 3)
+    total = parts.sum(axis=1) + three.intercept_
+    np.testing.assert_allclose(total, three.decision_function(X), rtol=1e-9, atol=1e-9)
+    assert list(three.to_frame())[3:6] == ["value_0", "value_1", "value_2"]
+    X, y = with_targets()
+    two = DPAdditiveRegressor(**LOUD).fit(X, np.column_stack([y, -y]))
+    assert two.explain(X).shape == (len(X), 3, 2)
+    assert two.score(X, np.column_stack([y, -y])) > 0.8
+
+
+def test_groups_and_weights():
+    X, y = labelled()
+    model = DPAdditiveClassifier(classes=[0, 1], **LOUD)
+    groups = np.arange(len(X)) // 3
+    report = clone(model).fit(X, y, groups=groups).privacy_report_
+    assert report.unit == "one group"
+    weights = np.where(np.arange(len(X)) < 1500, 0.0, 1.0)
+    # Records of weight 0 are not there, whatever they hold.
+    others = X.copy()
+    others.loc[:1499, ["age", "income"]] = 1e12
+    others.loc[:1499, "job"] = "spy"
+    one = clone(model).fit(X, y, public_weight=weights)
+    other = clone(model).fit(others, y, public_weight=weights)
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    with pytest.raises(ValueError, match="groups go without"):
+        clone(model).fit(X, y, groups=groups, public_weight=weights)
+
+
+def test_a_line_is_read_at_both_ends():
+    X, y = with_targets(n_rows=200)
+    model = DPAdditiveRegressor(epsilon=1.0, random_state=0).fit(X, y)
+    line = model._basis.terms[0]
+    assert line.kind == "line"
+    shape = Shape.of(line)
+    ends = np.array([line.knots[0], line.knots[-1]])
+    np.testing.assert_allclose(shape.nodes[:2, 0], line.block(ends)[:, 0])
+    assert shape.weights[:2].sum() + shape.weights[2:].sum() == pytest.approx(1.0)
