@@ -132,14 +132,15 @@ def test_without_privacy_knots_are_exact_quantiles_and_all_words_are_found():
 
 
 def test_few_records_have_lines():
-    vectorizer = fit(TABLE.iloc[:1500], epsilon=0.4)
-    assert term(vectorizer, "longitude").kind == "line"
-    columns = vectorizer.transform(TABLE)
-    names = vectorizer.get_feature_names_out().tolist()
-    line = columns[:, names.index("longitude")]
-    low, high = vectorizer.knots_["longitude"]
-    x = TABLE["longitude"].to_numpy()
-    np.testing.assert_allclose(line, np.clip(2 * (x - low) / (high - low) - 1, -1, 1), atol=1e-12)
+    table = TABLE[["longitude", "year"]]
+    vectorizer = fit(table.iloc[:400], epsilon=0.5)
+    assert {t.kind for t in vectorizer._basis.terms} == {"line"}
+    assert vectorizer.get_feature_names_out().tolist() == ["longitude", "year"]
+    low, high = np.transpose(list(vectorizer.knots_.values()))
+    assert (np.abs(low - [-123, 1935]) < [3, 30]).all()
+    assert (np.abs(high - [-116, 2005]) < [5, 60]).all()
+    line = np.clip(2 * (table - low) / (high - low) - 1, -1, 1)
+    np.testing.assert_allclose(vectorizer.transform(table), line, atol=1e-12)
     linear = fit(basis="linear")
     assert {t.kind for t in linear._basis.terms if len(getattr(t, "knots", ())) > 1} == {"line"}
 
