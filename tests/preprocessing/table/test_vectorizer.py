@@ -1,5 +1,6 @@
 """DPTableVectorizer: what it learns of columns of all kinds, what it is given, where it is used."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -291,3 +292,15 @@ def test_clones_and_seeds():
         warnings.simplefilter("error", PrivacyWarning)
         other = DPTableVectorizer().fit(TABLE)
     assert other.knots_["tail"].tolist() != one.knots_["tail"].tolist()
+
+
+def test_copies_know_gaps_and_frames_of_other_packages():
+    pl = pytest.importorskip("polars")
+    vectorizer = DPTableVectorizer(epsilon=INF).fit(TABLE[["gaps", "gone"]])
+    expected = vectorizer.transform(TABLE[["gaps", "gone"]])
+    copy = pickle.loads(pickle.dumps(vectorizer))
+    gone = [None if word != word else word for word in TABLE["gone"]]
+    other = pl.DataFrame({"gaps": TABLE["gaps"].to_list(), "gone": gone})
+    np.testing.assert_array_equal(copy.transform(other), expected)
+    frame = copy.set_output(transform="pandas").transform(other)
+    assert frame.columns.tolist() == vectorizer.get_feature_names_out().tolist()
