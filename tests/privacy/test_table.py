@@ -222,7 +222,7 @@ def test_the_noise_is_the_one_reported_and_fresh_for_every_entry():
     assert stats.spearmanr(first[:-1, 0], first[1:, 0]).pvalue > 1e-9
 
 
-def measured_mu(n_fits=250):
+def measured_mu(n_fits=150):
     """What the likelihood ratio of all releases tells of a record: its mean over its spread.
 
     The ratio follows from a second fit in the other world, with the same results.
@@ -246,10 +246,10 @@ def measured_mu(n_fits=250):
 
 
 def test_what_is_released_tells_of_a_record_what_is_claimed():
-    """To five standard deviations of 250 fits each."""
+    """To five standard deviations of 150 fits each."""
     vectorizer = DPTableVectorizer(epsilon=4.0, delta=1e-3)
     gaussian = [event for event in vectorizer._plan(2, 2).events if hasattr(event, "mu")]
     mu = math.hypot(*(event.mu("zero_out") for event in gaussian))
-    assert measured_mu() == pytest.approx(mu, abs=5 * math.sqrt(2 / 250))
+    assert measured_mu() == pytest.approx(mu, abs=5 * math.sqrt(2 / 150))
     with noise_times(0.5):
-        assert measured_mu() > mu + 5 * math.sqrt(2 / 250)
+        assert measured_mu() > mu + 5 * math.sqrt(2 / 150)

@@ -15,6 +15,9 @@ _OCTAVES = 128
 _N_PUBLIC = 64
 # The most bins between ends that are about as full as others, and the most parts of one.
 _MOST_BINS, _MOST_PARTS = 128, 2**10
+# What holds more than one of so many parts of a column may be a number that many entries share, for
+# which it is cut into so many.
+_PARTS, _SHARP_PARTS = 12, 2**8
 
 
 def coarse_ends():
@@ -51,6 +54,44 @@ def split_bins(ends, counts, least):
         parts = 2 ** int(np.ceil(np.log2(max(between[place] / share, 1.0))))
         found.append(np.linspace(ends[place], ends[place + 1], min(parts, _MOST_PARTS) + 1))
     return np.unique(np.concatenate(found))
+
+
+def heavy_ends(ends, counts, least):
+    """Return many ends within each bin between two that holds much, as if it were one number.
+
+    They are no more than leave the bin's parts together to stand out, if it isn't: the noise of n
+    parts is the root of n times that of one, and `least` stands out of that.
+    """
+    between, found = counts[2:-3:2], [np.empty(0)]
+    for place in np.flatnonzero(find_heavy(counts, _PARTS)[2:-3:2]):
+        most = math.floor(2.0 * math.log2(max(between[place] / least, 1.0)))
+        n_parts = min(2**most, _SHARP_PARTS)
+        found.append(np.linspace(ends[place], ends[place + 1], n_parts + 1))
+    return np.concatenate(found)
+
+
+def show_counts(ends, counts, least):
+    """Return counts that stand out of noise: more than `least`, or 0.
+
+    Of bins between ends some that don't stand out may do so together, each with the end before it:
+    neighbours of one width have like shares of what they hold.
+    """
+    shown = np.where(counts > least, counts, 0.0)
+    hidden, found = np.where(shown > 0.0, 0.0, counts), shown[2:-3:2]
+    joint = hidden[1:-3:2] + hidden[2:-3:2]
+    is_first = np.diff(ends, n=2, prepend=np.nan, append=np.nan)[1:-1] != 0.0
+    firsts = np.flatnonzero(np.append(True, is_first)[: found.size])
+    within = np.arange(found.size) - np.repeat(firsts, np.diff(firsts, append=found.size))
+    n_joined = 2
+    while n_joined <= _MOST_PARTS:
+        block = np.cumsum(within % n_joined == 0) - 1
+        is_left = found == 0.0
+        held = np.bincount(block, np.where(is_left, joint, 0.0))
+        n_left = np.maximum(np.bincount(block, is_left), 1.0)
+        share = np.where(held > least * np.sqrt(2.0 * n_left), held / n_left, 0.0)
+        found[is_left] = share[block][is_left]
+        n_joined *= 2
+    return shown
 
 
 def find_heavy(counts, n_parts):

@@ -8,17 +8,18 @@ from skdp.preprocessing.table._bins import (
     coarse_ends,
     count_bins,
     find_heavy,
+    heavy_ends,
     middles,
     numbers_at,
     numbers_in,
     public_ends,
+    show_counts,
     split_bins,
 )
 from skdp.preprocessing.table._terms import HatsTerm, LineTerm, WordsTerm
 
-# Standard deviations of noise that counts must exceed to be taken for any, by stage: of thousands
-# of bins, and of some dozens.
-_SHOWN = {"coarse": 4.0, "middle": 3.0, "fine": 3.0}
+# Standard deviations of noise that counts must exceed to be taken for any, by stage.
+_SHOWN = {"coarse": 4.0, "middle": 3.0, "fine": 4.0}
 # The same for gaps to have a column of their own.
 _SHOWN_GAPS = 4.0
 # A number that holds such a share of a column is a spike, if the rest is more than so many standard
@@ -103,23 +104,28 @@ def _release_bins(frame, given, plan, noise):
         if stage in plan.mechanisms:
             least = _SHOWN[stage] * plan.mechanisms[stage].noise_std
             for k, counts in zip(places, release(stage, places), strict=True):
-                shown = np.where(counts > least, counts, 0.0)
-                ends[k] = split_bins(ends[k], shown, plan.least_of_bin(following))
+                shown = show_counts(ends[k], counts, least)
+                of_bin = plan.least_of_bin(following)
+                finer = split_bins(ends[k], shown, of_bin)
+                sharper = heavy_ends(ends[k], shown, of_bin) if following == "fine" else finer
+                ends[k] = np.union1d(finer, sharper)
     counts = release("fine", range(len(columns)))
     return list(zip(ends, counts, strict=True)), plan.mechanisms["fine"].noise_std
 
 
 def _make_term(name, feature, ends, counts, noise, bounds, plan):
     """Return the term of a column of numbers by counts whose noise is so large."""
-    shown = np.where(counts > _SHOWN["fine"] * noise, counts, 0.0)
-    shown[-1] = 0.0
+    shown = show_counts(ends, counts, _SHOWN["fine"] * noise)
+    shown[-1] = max(counts[-1], 0.0)
+    is_kept = np.append(shown[:-1] > 0.0, True)
     fields = {
         "name": name,
         "feature": feature,
         "has_gap": bool(counts[-1] > _SHOWN_GAPS * noise),
-        "points": middles(ends),
-        "counts": np.maximum(counts, 0.0),
+        "points": middles(ends)[is_kept],
+        "counts": shown[is_kept],
     }
+    shown[-1] = 0.0
     if ends.size == 0 or not shown.any():
         knots = np.array([0.0] if bounds is None else bounds)
         return _shape(0, knots)(knots=knots, **fields)

@@ -23,8 +23,8 @@ _MISSING, _RARE = "missing", "infrequent"
 class _NumberTerm:
     """A shape on sorted knots, and the indicators of a spike and of gaps where there are any.
 
-    The spike is a number that holds much of the column. `points` are a number in each bin that was
-    released, NaN for gaps, and `counts` how many records are in it, with noise.
+    The spike is a number that holds much of the column. `points` are a number in each bin whose
+    count stood out of the noise, NaN for gaps, and `counts` how many records are in it.
     """
 
     name: str

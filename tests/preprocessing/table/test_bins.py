@@ -6,10 +6,12 @@ import pytest
 from skdp.preprocessing.table._bins import (
     coarse_ends,
     count_bins,
+    heavy_ends,
     middles,
     numbers_at,
     numbers_in,
     public_ends,
+    show_counts,
     split_bins,
 )
 
@@ -50,6 +52,25 @@ def test_bins_are_halved_as_often_as_they_are_full():
     finer = split_bins(ends, counts, 100.0)
     np.testing.assert_array_equal(finer, [*np.arange(9) / 8, 2.0, 3.0, 4.0, 8.0])
     assert split_bins(ends, np.zeros(12), 100.0).size == 0
+
+
+def test_counts_stand_out_alone_or_with_neighbours_of_one_width():
+    ends = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 8.0, 16.0])
+    counts = np.array([9.0, 0, 5, 9, 5, 0, 3, 1, 7, 0, 5, 0, 5, 0, 7, 9])
+    shown = [9.0, 0, 5.25, 9, 5.25, 0, 5.25, 0, 5.25, 0, 0, 0, 0, 0, 0, 9]
+    np.testing.assert_array_equal(show_counts(ends, counts, 7.0), shown)
+    np.testing.assert_array_equal(show_counts(ends, counts, 0.0), counts)
+    for few in (ends[:0], ends[:1], ends[:2]):
+        counts = np.full(2 * few.size + 2, 9.0)
+        np.testing.assert_array_equal(show_counts(few, counts, 8.0), counts)
+
+
+def test_a_bin_that_holds_much_has_many_ends():
+    ends, counts = np.array([0.0, 1.0, 2.0]), np.array([0.0, 0, 5, 0, 95, 0, 0, 0])
+    np.testing.assert_array_equal(heavy_ends(ends, counts, 1.0), 1.0 + np.arange(257) / 256)
+    np.testing.assert_array_equal(heavy_ends(ends, counts, 20.0), 1.0 + np.arange(17) / 16)
+    np.testing.assert_array_equal(heavy_ends(ends, counts, 100.0), [1.0, 2.0])
+    assert heavy_ends(ends, np.array([0.0, 99, 5, 99, 5, 99, 0, 0]), 1.0).size == 0
 
 
 def test_numbers_of_shares_are_short_and_in_the_bin_that_is_reached():

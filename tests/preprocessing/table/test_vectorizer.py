@@ -1,5 +1,6 @@
 """DPTableVectorizer: what it learns of columns of all kinds, what it is given, where it is used."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -132,14 +133,15 @@ def test_without_privacy_knots_are_exact_quantiles_and_all_words_are_found():
 
 
 def test_few_records_have_lines():
-    vectorizer = fit(TABLE.iloc[:1500], epsilon=0.4)
-    assert term(vectorizer, "longitude").kind == "line"
-    columns = vectorizer.transform(TABLE)
-    names = vectorizer.get_feature_names_out().tolist()
-    line = columns[:, names.index("longitude")]
-    low, high = vectorizer.knots_["longitude"]
-    x = TABLE["longitude"].to_numpy()
-    np.testing.assert_allclose(line, np.clip(2 * (x - low) / (high - low) - 1, -1, 1), atol=1e-12)
+    table = TABLE[["longitude", "year"]]
+    vectorizer = fit(table.iloc[:400], epsilon=0.5)
+    assert {t.kind for t in vectorizer._basis.terms} == {"line"}
+    assert vectorizer.get_feature_names_out().tolist() == ["longitude", "year"]
+    low, high = np.transpose(list(vectorizer.knots_.values()))
+    assert (np.abs(low - [-123, 1935]) < [3, 30]).all()
+    assert (np.abs(high - [-116, 2005]) < [5, 60]).all()
+    line = np.clip(2 * (table - low) / (high - low) - 1, -1, 1)
+    np.testing.assert_allclose(vectorizer.transform(table), line, atol=1e-12)
     linear = fit(basis="linear")
     assert {t.kind for t in linear._basis.terms if len(getattr(t, "knots", ())) > 1} == {"line"}
 
@@ -290,3 +292,15 @@ def test_clones_and_seeds():
         warnings.simplefilter("error", PrivacyWarning)
         other = DPTableVectorizer().fit(TABLE)
     assert other.knots_["tail"].tolist() != one.knots_["tail"].tolist()
+
+
+def test_copies_know_gaps_and_frames_of_other_packages():
+    pl = pytest.importorskip("polars")
+    vectorizer = DPTableVectorizer(epsilon=INF).fit(TABLE[["gaps", "gone"]])
+    expected = vectorizer.transform(TABLE[["gaps", "gone"]])
+    copy = pickle.loads(pickle.dumps(vectorizer))
+    gone = [None if word != word else word for word in TABLE["gone"]]
+    other = pl.DataFrame({"gaps": TABLE["gaps"].to_list(), "gone": gone})
+    np.testing.assert_array_equal(copy.transform(other), expected)
+    frame = copy.set_output(transform="pandas").transform(other)
+    assert frame.columns.tolist() == vectorizer.get_feature_names_out().tolist()
