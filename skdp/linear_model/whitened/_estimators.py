@@ -6,27 +6,26 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._bounds import augmented_norm, clip_rows, intercept_constant
+from skdp._bounds import augmented_norm, intercept_constant
 from skdp._checks import check_finite, check_positive
 from skdp._docs import shared_docs
-from skdp._estimator import is_private
 from skdp._groups import encode_groups
 from skdp._losses import LOSSES, Multinomial
 from skdp._plans._base import GroupBudget
 from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
+    BALL_CONSTRAINTS,
     CLASS_WEIGHT,
     COMMON_CONSTRAINTS,
     POSITIVE,
+    BallMixin,
     LinearClassifierMixin,
     LinearRegressorMixin,
     RowPrivateEstimator,
     weights_public,
 )
-from skdp.linear_model.ball._plan import plan_ball
-from skdp.linear_model.ball._solver import following, learn_ball, outside
-from skdp.linear_model.ball._sums import BallSums, rows_in_ball
+from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
 from skdp.linear_model.whitened._plan import (
@@ -46,7 +45,6 @@ _NOT_INFERRED = (
 )
 # Intervals are for all rows: few are to count less.
 _HELD_FOR_ERRORS = 0.98
-_OF_BALL = "center_", "scale_", "radius_"
 _NO_NORM = (
     "data_norm=None needs a learnt ball: give ball_budget, or a public bound data_norm on the norm "
     "of a row."
@@ -56,7 +54,7 @@ _CONSTRAINTS = {
     **{name: allowed for name, allowed in COMMON_CONSTRAINTS.items() if name != "accountant"},
     "moment_budget": [Interval(Real, 0, 1, closed="left"), _AUTO],
     "data_norm": [POSITIVE, None],
-    "ball_budget": [Interval(Real, 0, 1, closed="left"), _AUTO],
+    **BALL_CONSTRAINTS,
     "max_iter": [Interval(Integral, 1, 10**4, closed="both"), _AUTO],
     "clipping_norm": [POSITIVE, _AUTO],
     "step_size": [POSITIVE, _AUTO],
@@ -67,7 +65,7 @@ _CONSTRAINTS = {
 }
 
 
-class _BaseWhitened(RowPrivateEstimator):
+class _BaseWhitened(BallMixin, RowPrivateEstimator):
     """What the whitened estimators share."""
 
     # Of those that don't let it be chosen.
@@ -83,16 +81,8 @@ class _BaseWhitened(RowPrivateEstimator):
         data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
         scale = scale or self._weight_scale(n_outputs)
         budget, n_rows, slack = self._budget(), 1.0, rounding_slack
-        ball, spent = plan_ball(
-            budget,
-            ball_budget=self.ball_budget,
-            data_norm=data_norm,
-            centred=self.fit_intercept,
-            n_rows=n_records,
-            n_columns=n_features,
-            slack=rounding_slack(n_records, n_features, 1),
-            least_held=_HELD_FOR_ERRORS if self.inference else 0.0,
-        )
+        held = _HELD_FOR_ERRORS if self.inference else 0.0
+        ball, spent = self._planned_ball(budget, n_records, n_features, data_norm, held)
         if ball is not None:
             data_norm = 1.0
         elif data_norm is None:
@@ -132,44 +122,9 @@ class _BaseWhitened(RowPrivateEstimator):
         )
 
     def _certified_rows(self, X):
-        # What a ball is learnt from is bounded there.
-        if self.ball_budget != 0:
-            return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False)
-        if self.data_norm is None:
+        if self.ball_budget == 0 and self.data_norm is None:
             raise ValueError(_NO_NORM)
         return super()._certified_rows(X)
-
-    def _placed(self, rows, codes, plan, stream):
-        """Return rows with certified norms, the plan that follows their ball, and the ball.
-
-        The ball is learnt here, if it is at all; else it is None.
-        """
-        if self.ball_budget == 0:
-            return rows, plan, None
-        is_null = rows.norm == 0.0
-        if plan.ball is None:
-            return self._bounded_by(None, rows.X, is_null), plan, None
-        shares = None if codes is None else 1.0 / np.bincount(codes)[codes]
-        with BallSums(rows.X, is_null, self.n_jobs, shares).at_work() as sums:
-            ball = learn_ball(sums, plan=plan.ball, stream=stream)
-        rows = self._bounded_by(ball, rows.X, is_null)
-        return rows, following(plan, ball, rows.stretch), ball
-
-    def _bounded_by(self, ball, X, is_null):
-        """Return rows in a ball's units with certified norms, or without one clipped ones."""
-        if ball is None:
-            rows = super()._certified_rows(X)
-            return rows._replace(norm=np.where(is_null, 0.0, rows.norm))
-        how = {"fit_intercept": self.fit_intercept, "clip": is_private(self)}
-        return rows_in_ball(X, ball, is_null, **how)
-
-    def _set_ball(self, ball):
-        """Publish what was learnt of the rows; None: forget that of a fit before."""
-        for name, value in zip(_OF_BALL, ball or (), strict=False):
-            setattr(self, name, value)
-        if ball is None:
-            for name in _OF_BALL:
-                vars(self).pop(name, None)
 
     def _records(self, groups, X, weights):
         """Return the group of each row, or None, and how many records there are."""
@@ -369,7 +324,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         stream = plan.start(self.random_state)
 
         # 4. solve
-        rows, plan, ball = self._placed(rows, codes, plan, stream)
+        rows, plan, ball = self._placed(rows, plan, stream, codes)
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
@@ -566,7 +521,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         stream = plan.start(self.random_state)
 
         # 4. solve
-        rows, plan, ball = self._placed(rows, codes, plan, stream)
+        rows, plan, ball = self._placed(rows, plan, stream, codes)
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
