@@ -17,6 +17,7 @@ from skdp.linear_model._base import public_feature_bounds
 from skdp.linear_model.ball._solver import inside
 
 _BLOCK_ROWS = 4096
+_OVERFLOWED = "The gap overflowed: scale the features and targets to moderate size."
 # Steps that look for a better dual variable where the loss has a corner. Each takes two products
 # with the rows; every one gives a valid bound, so stopping early makes it looser and no less true.
 _CORNER_STEPS = 500
@@ -110,7 +111,7 @@ def duality_gap(estimator, X, y, public_weight=None):
             for target, theta in zip(targets.T, coefs, strict=True)
         ]
     if not np.isfinite(gaps).all():
-        raise ValueError("The gap overflowed: scale the features and targets to moderate size.")
+        raise ValueError(_OVERFLOWED)
     return gaps[0] if len(gaps) == 1 else np.array(gaps)
 
 
@@ -126,6 +127,8 @@ def _internal_problem(estimator, X, y, public_weight):
     bounds = {"data_norm": estimator.data_norm, "fit_intercept": estimator.fit_intercept}
     ball = estimator._published_ball()
     rows = estimator._bounded_by(ball, X, np.zeros(X.shape[0], dtype=bool))
+    if ball is not None and not rows.weight.all():
+        raise ValueError(_OVERFLOWED)
     if estimator.solver == "primal" and private:
         # That solver clips values too.
         n_rows, n_features = X.shape
