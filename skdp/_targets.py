@@ -11,11 +11,16 @@ from skdp._sklearn import quietly
 
 
 class TargetUnits(NamedTuple):
-    """How targets were mapped before training: ``y = midpoint + half_width * target``."""
+    """How targets were mapped before training: ``y = midpoint + half_width * target``.
 
-    midpoint: float
-    half_width: float
+    Each is a number, or an array of one for each target. `bounds` are the ends (low, high) that y
+    was moved to.
+    """
+
+    midpoint: float | np.ndarray
+    half_width: float | np.ndarray
     one_target: bool
+    bounds: tuple = (-np.inf, np.inf)
 
 
 def encode_labels(y, classes):
@@ -98,4 +103,4 @@ def target_scale(target_bounds, *, center):
     low, high = target_bounds
     if center:
         return 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
-    return 0.0, max(abs(low), abs(high))
+    return 0.0, np.maximum(np.abs(low), np.abs(high))

@@ -79,8 +79,9 @@ def test_the_plan_of_whitening_is_made_of_public_scalars(
 
     def spy(problem, budget, **arguments):
         calls.append({**vars(problem), **vars(budget), **arguments})
-        if (ball := calls[-1].pop("ball")) is not None:
-            calls[-1] |= {f"ball: {name}": value for name, value in vars(ball).items()}
+        for part in ("ball", "ranges"):
+            if (plan := calls[-1].pop(part)) is not None:
+                calls[-1] |= {f"{part}: {name}": value for name, value in vars(plan).items()}
         return original(problem, budget, **arguments)
 
     original = module.plan_whitened

@@ -13,19 +13,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_finite
 from skdp._docs import shared_docs
-from skdp._estimator import is_private
 from skdp._sklearn import _fit_context
 from skdp._targets import encode_labels
 from skdp.dask._clients import resolve_client
 from skdp.dask._sums import passes
 from skdp.dask._table import map_rows, read_table
-from skdp.exceptions import warn_user
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import DPLogisticRegression, DPRidge
-from skdp.linear_model._base import NO_TARGET_BOUNDS
-from skdp.linear_model.ball._solver import following, learn_ball, outside
+from skdp.linear_model.ball._solver import following, learn_ball, learn_targets, outside
 from skdp.linear_model.whitened._row_sums import block_rows
-from skdp.linear_model.whitened._solver import RULES, solve_whitened
+from skdp.linear_model.whitened._solver import rules_of, solve_whitened
 from skdp.linear_model.whitened._summary import INFERRED
 
 _NOT_COVERED = "workers, scheduler and network, which see records and exact sums and are trusted"
@@ -60,6 +57,9 @@ class Reader:
         if is_regressor(self.estimator):
             return self.estimator._in_units(y)[0]
         return encode_labels(y, self.estimator.classes)[1]
+
+    def moved_targets(self, targets, bounds):
+        return self.estimator._within(targets, bounds, one_target=False)[0]
 
     def loss(self, n_outputs):
         return self.estimator._loss(n_outputs)
@@ -104,8 +104,9 @@ class DaskWhitened:
             stream = plan.start(self.random_state)
 
             # 4. solve
+            bounds = self._moved_targets(sums, plan, stream)
             plan, ball = self._placed_parts(sums, plan, stream)
-            rules = RULES[self._loss(n_outputs).name]
+            rules = rules_of(self._loss(n_outputs), plan)
             coefs, steps = solve_whitened(sums, plan=plan, rules=rules, stream=stream)
         check_finite(coefs)
 
@@ -114,8 +115,16 @@ class DaskWhitened:
         self._set_report(plan, steps, stream, (_PARTITIONS,), not_covered=not_covered)
         self._set_ball(ball)
         bias = plan.problem.bias
-        self._publish(outside(ball, coefs, bias), bias, table)
+        self._publish(outside(ball, coefs, bias), bias, table, bounds)
         return self
+
+    def _moved_targets(self, sums, plan, stream):
+        """Move targets to bounds that are learnt, and return these; None where none are."""
+        if plan.ranges is None:
+            return None
+        bounds = learn_targets(sums.of_targets(), plan=plan.ranges, stream=stream)
+        sums.move_targets(bounds)
+        return bounds
 
     def _placed_parts(self, sums, plan, stream):
         """Put rows in a ball that is learnt; return the plan that follows it, and the ball."""
@@ -295,13 +304,13 @@ class DaskDPRidge(DaskWhitened, DPRidge):
         self.verbose = verbose
 
     def _n_outputs_of(self, table):
-        if self.target_bounds is None and is_private(self):
-            warn_user(NO_TARGET_BOUNDS)
+        self._warn_of_targets()
         return table.n_targets or 1
 
-    def _publish(self, coefs, bias, table):
-        of_nothing = np.zeros(1) if table.n_targets is None else np.zeros((1, 1))
-        self._set_coefs(coefs, bias, self._in_units(of_nothing)[1])
+    def _publish(self, coefs, bias, table, bounds):
+        bounds = self._checked_bounds() if bounds is None else bounds
+        units = self._within(np.zeros((1, 1)), bounds, table.n_targets is None)[1]
+        self._set_coefs(coefs, bias, units)
 
 
 @shared_docs
@@ -378,7 +387,7 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
     def _encoded_class(self):
         return encode_labels(np.asarray(self.classes)[:1], self.classes)
 
-    def _publish(self, coefs, bias, table):
+    def _publish(self, coefs, bias, table, bounds):
         self._set_coefs(coefs, bias, self._encoded_class()[0])
 
     def decision_function(self, X):

@@ -214,6 +214,18 @@ def part_of_ball(reader, n_threads, X, kept, name, *args):
         return getattr(sums, name)(*args)
 
 
+@np.errstate(all="ignore")
+def part_of_targets(reader, n_threads, X, kept, name, *args):
+    """Return what a method of `BallSums` makes of the targets of a part, as rows."""
+    with BallSums(kept.targets, kept.norm == 0.0, n_threads).at_work() as sums:
+        return getattr(sums, name)(*args)
+
+
+def move_targets(reader, n_threads, X, kept, bounds):
+    """Return what is kept of a part whose targets are moved to bounds that were released."""
+    return kept._replace(targets=reader.moved_targets(kept.targets, bounds))
+
+
 def place_part(reader, n_threads, X, kept, ball):
     """Return what is kept of a part whose rows are in a ball's units from now on.
 

@@ -4,7 +4,9 @@ import os
 import tempfile
 from collections import defaultdict
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, repeat
+from types import SimpleNamespace
 from uuid import uuid4
 
 import dask
@@ -22,10 +24,12 @@ from skdp.dask._parts import (
     PartitionSpec,
     RejectedPartition,
     measure_part,
+    move_targets,
     part_by_label,
     part_moment,
     part_of_ball,
     part_of_rows,
+    part_of_targets,
     part_slopes,
     place_part,
     read_part,
@@ -85,8 +89,19 @@ class PartedSums:
         """See `BallSums.stretch`."""
         return stretch_of(shift, length) if self._is_sparse else 1.0
 
-    def _of_ball(self, name, *args):
-        return self._total("ball", part_of_ball, name, *args, grid=args[-1].grid)
+    def _of_ball(self, name, *args, function=part_of_ball):
+        return self._total("ball", function, name, *args, grid=args[-1].grid)
+
+    def of_targets(self):
+        """Return what `learn_targets` asks of targets, as rows; see `BallSums`."""
+        of_ball = partial(self._of_ball, function=part_of_targets)
+        names = "counts_by_side", "moved"
+        return SimpleNamespace(**{name: partial(of_ball, name) for name in names})
+
+    def move_targets(self, bounds):
+        """Have targets moved to bounds, and mapped as training takes them, from now on."""
+        self._keep("targets", move_targets, bounds)
+        self._on_pass()
 
     def place(self, ball):
         """Have rows put into the units of a ball from now on, or clipped where it is None."""

@@ -24,7 +24,7 @@ from skdp._threads import BLOCK_ROWS
 from skdp._weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp.exceptions import warn_user
 from skdp.linear_model.ball._plan import plan_ball
-from skdp.linear_model.ball._solver import Ball, following, learn_ball
+from skdp.linear_model.ball._solver import Ball, following, learn_ball, learn_targets
 from skdp.linear_model.ball._sums import BallSums, rows_in_ball
 from skdp.linear_model.whitened._row_sums import rounding_slack
 
@@ -74,6 +74,14 @@ class RowPrivateEstimator(RecordPrivateEstimator):
     def _preview(self, n_rows, n_features, n_outputs=1):
         return super()._preview(n_rows, n_features, n_outputs)
 
+    def _learns_ball(self):
+        """Tell whether a fit learns where the rows lie, from a share of its budget."""
+        return False
+
+    def _learns_targets(self):
+        """Tell whether a fit learns where the targets lie, too."""
+        return False
+
     def _weigh(self, public_weight, n_rows, classes=None, targets=None):
         """Return what records count, from the weights of rows and those of their classes."""
         of_rows, of_classes = check_public_weight(public_weight, n_rows), self._class_weight()
@@ -120,8 +128,11 @@ class BallMixin:
             )
         return 0
 
-    def _planned_ball(self, budget, n_records, n_features, data_norm, least_held=0.0):
-        """Return the plan of the ball, or None, and the share of mu^2 that it spends."""
+    def _planned_ball(self, budget, n_records, n_features, data_norm, least_held=0.0, taken=0.0):
+        """Return the plan of the ball, or None, and the share of mu^2 that it spends.
+
+        `least_held` and `taken` are as of `plan_ball`.
+        """
         return plan_ball(
             budget,
             ball_budget=self._ball_budget(),
@@ -131,6 +142,7 @@ class BallMixin:
             n_columns=n_features,
             slack=rounding_slack(n_records, n_features, 1),
             least_held=least_held,
+            taken=taken,
         )
 
     def _certified_rows(self, X):
@@ -149,8 +161,7 @@ class BallMixin:
         is_null = rows.norm == 0.0
         if plan.ball is None:
             return self._bounded_by(None, rows.X, is_null), plan, None
-        shares = None if codes is None else 1.0 / np.bincount(codes)[codes]
-        with BallSums(rows.X, is_null, self.n_jobs, shares).at_work() as sums:
+        with BallSums(rows.X, is_null, self.n_jobs, shares_of(codes)).at_work() as sums:
             ball = learn_ball(sums, plan=plan.ball, stream=stream)
         rows = self._bounded_by(ball, rows.X, is_null)
         return rows, following(plan, ball, rows.stretch, rows.bias), ball
@@ -175,6 +186,11 @@ class BallMixin:
         if ball is None:
             for name in _OF_BALL:
                 vars(self).pop(name, None)
+
+
+def shares_of(codes):
+    """Return what rows count in their group, from the group of each row, or None."""
+    return None if codes is None else 1.0 / np.bincount(codes)[codes]
 
 
 class SteppedEstimator(RowPrivateEstimator):
@@ -221,17 +237,38 @@ class LinearRegressorMixin(CaptionMixin):
 
         Without bounds it warns, whatever the targets are.
         """
-        if self.target_bounds is None and is_private(self):
-            warn_user(NO_TARGET_BOUNDS)
+        self._warn_of_targets()
         return self._in_units(y)
+
+    def _warn_of_targets(self):
+        if self._assumed():
+            warn_user(NO_TARGET_BOUNDS)
 
     def _in_units(self, y):
         """Return what `_bounded_targets` does, and don't warn."""
+        return self._within(as_targets(y), self._checked_bounds(), y.ndim == 1)
+
+    def _within(self, targets, bounds, one_target):
+        """Return targets moved to bounds, or None's, as training takes them, and their units."""
         center, clip = self.fit_intercept, is_private(self)
-        targets, midpoint, half_width = clip_targets(
-            as_targets(y), self._checked_bounds(), center=center, clip=clip
-        )
-        return targets, TargetUnits(midpoint, half_width, y.ndim == 1)
+        targets, *units = clip_targets(targets, bounds, center=center, clip=clip)
+        moved = bounds is not None and clip
+        return targets, TargetUnits(*units, one_target, *([bounds] if moved else []))
+
+    def _learns_targets(self):
+        return self.target_bounds is None and is_private(self) and self._learns_ball()
+
+    def _in_learnt_units(self, targets, units, plan, stream, is_null, shares=None):
+        """Return targets in the ranges that the releases of a `TargetsPlan` tell of, and the units.
+
+        What `_bounded_targets` gave is returned where there is no plan. `shares` are what rows
+        count in their group.
+        """
+        if plan is None:
+            return targets, units
+        with BallSums(targets, is_null, self.n_jobs, shares).at_work() as sums:
+            bounds = learn_targets(sums, plan=plan, stream=stream)
+        return self._within(targets, bounds, units.one_target)
 
     def _half_width(self):
         """Return what targets are divided by."""
@@ -243,17 +280,19 @@ class LinearRegressorMixin(CaptionMixin):
 
     def _assumed(self):
         """Return what the report says of the targets' scale."""
-        return (_UNIT_TARGETS,) if self.target_bounds is None and is_private(self) else ()
+        is_assumed = self.target_bounds is None and is_private(self)
+        return (_UNIT_TARGETS,) if is_assumed and not self._learns_targets() else ()
 
     def _set_coefs(self, coefs, bias, units):
         """Publish coefficients of shape (k, d) that were learnt from targets in units."""
         check_finite(coefs)
-        coef = units.half_width * coefs[:, : self.n_features_in_]
+        coef = np.reshape(units.half_width, (-1, 1)) * coefs[:, : self.n_features_in_]
         self.coef_ = coef[0] if units.one_target else coef
         self.intercept_ = 0.0
         if self.fit_intercept:
             intercept = units.midpoint + units.half_width * bias * coefs[:, -1]
             self.intercept_ = float(intercept[0]) if units.one_target else intercept
+        self.target_bounds_ = units.bounds
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -263,7 +302,7 @@ class LinearRegressorMixin(CaptionMixin):
         return tags
 
     def predict(self, X):
-        """Predict targets. Rows are not clipped.
+        """Predict targets, cut to ``target_bounds_``. Rows are not clipped.
 
         {Parameters: X:sparse}
 
@@ -274,7 +313,7 @@ class LinearRegressorMixin(CaptionMixin):
 
         {Raises: NotFittedError, ValueError:X}
         """
-        return _linear(self, X)
+        return np.clip(_linear(self, X), *self.target_bounds_)
 
     def score(self, X, y, sample_weight=None):
         """Return the coefficient of determination R2. Computed without noise: not private.

@@ -134,8 +134,9 @@ def private_score(
         Bins of the score for "roc_auc", nodes of the loss for means of losses; "auto" follows from
         public numbers.
     target_bounds : tuple of two floats, default=None
-        Public range (low, high) of the targets of a regression, which needs it. Targets beyond it
-        are moved to its ends, and errors count as no more than its width.
+        Range (low, high) of the targets of a regression, which needs it: a public one, or the
+        ``target_bounds_`` of a private fit. Targets beyond it are moved to its ends, and errors
+        count as no more than its width.
     level : float, default=0.95
         Level of the interval.
     random_state : int, RandomState instance or None, default=None

@@ -193,7 +193,10 @@ def _neg_brier_score(estimator, X, y, options):
 def _residuals(estimator, X, y, options):
     """Return targets and errors, of shape (n, k), in units of the targets' range, and its width."""
     if options["target_bounds"] is None:
-        raise ValueError("scores of a regression need public target_bounds=(low, high).")
+        raise ValueError(
+            "scores of a regression need target_bounds=(low, high): public ones, or those that a "
+            "private fit released, model.target_bounds_."
+        )
     low, high = check_bounds(options["target_bounds"], "target_bounds")
     target = read_targets(X, y)
     predicted = predict(estimator, X, width=target.shape[1] if target.ndim == 2 else None)

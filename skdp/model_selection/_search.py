@@ -57,6 +57,10 @@ def refuse_metadata(search, params):
     raise ValueError(_REASONS.get(name.rpartition("__")[2], _OTHERS.format(name)))
 
 
+_NO_COMMON_BOUNDS = (
+    "a search scores all candidates within the same bounds of the targets, and each fit would "
+    "learn others: give the estimator target_bounds=(low, high)."
+)
 _DTYPES = [np.float64, np.float32]
 # Kinds of columns whose entries are all of one type.
 _NUMBERS = "biuf"
@@ -191,8 +195,11 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         """Return the range that targets are scored in, that of the estimator as it was given."""
         if classifies:
             return None
-        bounds = last_step(self.estimator).target_bounds
+        last = last_step(self.estimator)
+        bounds = last.target_bounds
         if bounds is None and is_private(self):
+            if last._learns_targets():
+                raise ValueError(_NO_COMMON_BOUNDS)
             warn_user(NO_TARGET_BOUNDS)
         return (-1.0, 1.0) if bounds is None else check_bounds(bounds, "target_bounds")
 
@@ -365,7 +372,8 @@ class DPGridSearch(BaseSearch):
     {adjacency}
     scoring : str, default=None
         A score of :func:`skdp.metrics.private_score`. None means "accuracy", or of a regression
-        "neg_mean_squared_error". Targets are scored within the estimator's `target_bounds`.
+        "neg_mean_squared_error". Targets are scored within the estimator's `target_bounds`, which
+        must be given where a fit would learn them.
     validation_size : float, default=0.25
         Share of the rows, in (0, 1), that models are scored on. Models are fitted on the others,
         and the best one isn't fitted again.
@@ -502,7 +510,8 @@ class DPRandomizedSearch(BaseSearch):
     {adjacency}
     scoring : str, default=None
         A score of :func:`skdp.metrics.private_score`. None means "accuracy", or of a regression
-        "neg_mean_squared_error". Targets are scored within the estimator's `target_bounds`.
+        "neg_mean_squared_error". Targets are scored within the estimator's `target_bounds`, which
+        must be given where a fit would learn them.
     validation_size : float, default=0.25
         Share of the rows, in (0, 1), that models are scored on. Models are fitted on the others,
         and the best one isn't fitted again.

@@ -122,7 +122,9 @@ def _labels(classes):
 def convert_regressor(scope, operator, container):
     """Add the graph of a linear regressor; targets are columns, also a single one."""
     graph = _Graph(scope, operator, container)
-    graph.publish(_scores(graph, graph.model.coef_, graph.model.intercept_))
+    found = _scores(graph, graph.model.coef_, graph.model.intercept_)
+    ends = graph.model.target_bounds_
+    graph.publish(graph.clip(found, ends) if np.isfinite(ends).all() else found)
 
 
 def convert_classifier(scope, operator, container):

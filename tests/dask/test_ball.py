@@ -50,6 +50,8 @@ KINDS = {
         {"epsilon": 4.0, "fit_intercept": False, **RIDGE},
         {"units", "reach", "scales", "radius"},
     ),
+    "targets learnt": (DaskDPRidge, {"epsilon": 4.0, "random_state": 7}, ALL),
+    "targets learnt, two": (DaskDPRidge, {"epsilon": 4.0, "random_state": 7}, ALL),
     "a radius alone": (DaskDPRidge, {"epsilon": 0.3, **RIDGE}, {"coarse", "reach"}),
     "nothing": (DaskDPRidge, {"epsilon": 0.01, "data_norm": 40.0, **RIDGE}, None),
     "off": (DaskDPRidge, {"ball_budget": 0, "data_norm": 40.0, **RIDGE}, None),
@@ -73,7 +75,7 @@ def targets_of(kind, scores):
         return np.digitize(scores[:, 0], [-1.0, -0.3, 0.3, 1.0])
     if KINDS[kind][0] is DaskDPLogisticRegression:
         return (scores[:, 0] > 0.0).astype(int)
-    return scores if kind == "two targets" else scores[:, 0]
+    return scores if "two" in kind else scores[:, 0]
 
 
 def in_parts(X, y, size=700, as_kind=np.array):
@@ -114,6 +116,10 @@ def test_parts_give_the_ball_and_the_fit_of_one_machine(kind, as_kind, size, dat
         np.testing.assert_array_equal(learnt(model), learnt(local))
     assert model.privacy_report_.events == local.privacy_report_.events
     assert hasattr(model, "radius_") == (bought is not None)
+    if kind.startswith("targets learnt"):
+        np.testing.assert_allclose(model.target_bounds_, local.target_bounds_, rtol=1e-6)
+        np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=1e-6, atol=1e-5)
+        assert np.isfinite(model.target_bounds_).all()
     plan = model._plan(N, D, 1).ball
     found = {name for name in STAGES if getattr(plan, name, None) is not None}
     assert found == (bought or set())
@@ -143,7 +149,7 @@ def test_parts_of_two_kinds(data):
 
 # As many threads as parts, and one: it is the caller's.
 @pytest.mark.parametrize("n_jobs", [1, 4])
-@pytest.mark.parametrize("kind", ["all", "no intercept", "a radius alone", "nothing", "no noise"])
+@pytest.mark.parametrize("kind", ["all", "targets learnt", "a radius alone", "nothing", "no noise"])
 def test_null_records(kind, n_jobs, data):
     estimator, parameters, _ = KINDS[kind]
     parameters = {"n_jobs": n_jobs, **parameters}

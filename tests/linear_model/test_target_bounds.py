@@ -35,6 +35,13 @@ def noted(fit, X, y):
     return str(caught[0].message), fitted
 
 
+def without_ball(estimator, **parameters):
+    """An estimator that learns no bounds."""
+    if "ball_budget" in estimator().get_params():
+        parameters |= {"ball_budget": 0, "data_norm": 1.0}
+    return estimator(**parameters)
+
+
 def test_every_regressor_is_here():
     regressors = {estimator for _, estimator in all_estimators("regressor")}
     assert set(REGRESSORS) == regressors
@@ -47,7 +54,7 @@ def test_without_bounds_a_fit_warns_and_reports_the_same_of_any_targets(estimato
     found = {
         (message, fitted.privacy_report_.assumed_public)
         for targets in (y, -1e6 * y, np.zeros_like(y), y / np.abs(y).max())
-        for message, fitted in [noted(estimator().fit, X, targets)]
+        for message, fitted in [noted(without_ball(estimator).fit, X, targets)]
     }
     assert len(found) == 1
     (_, assumed), *_ = found
@@ -66,13 +73,13 @@ def test_with_bounds_or_without_privacy_there_is_neither(estimator, diabetes):
 def test_the_bounds_are_what_is_missing(estimator, diabetes):
     """Far targets are lost without bounds, and small ones need none."""
     X, y = diabetes
-    _, blind = noted(estimator(epsilon=2.0, random_state=0).fit, X, y)
+    _, blind = noted(without_ball(estimator, epsilon=2.0, random_state=0).fit, X, y)
     told = estimator(epsilon=2.0, target_bounds=(25, 346), random_state=0).fit(X, y)
     assert blind.score(X, y) < -1.0
     assert told.score(X, y) > 0.2
     small = (y - 185.5) / 160.5
-    _, blind = noted(estimator(random_state=0).fit, X, small)
-    told = estimator(target_bounds=(-1, 1), random_state=0).fit(X, small)
+    _, blind = noted(without_ball(estimator, random_state=0).fit, X, small)
+    told = without_ball(estimator, target_bounds=(-1, 1), random_state=0).fit(X, small)
     np.testing.assert_array_equal(blind.coef_, told.coef_)
 
 
@@ -91,3 +98,121 @@ def test_malformed_input_is_told_of_before(estimator, diabetes):
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match="Input X contains NaN"):
             estimator().fit(np.full_like(X, np.nan), y)
+
+
+LEARNT = [one for one in REGRESSORS if one()._learns_targets()]
+# Where targets lie, from standard normal numbers and one more column of them.
+TARGETS = {
+    "about 0": lambda t, e: t,
+    "years": lambda t, e: 1998.0 + np.round(4.0 * t),
+    "an offset": lambda t, e: -1e6 + t,
+    "small": lambda t, e: 1e-40 * t,
+    "large": lambda t, e: 1e70 * t,
+    "counts": lambda t, e: np.floor(np.exp(0.5 * t + 3.0)),
+    "a heavy tail": lambda t, e: t + 0.01 * e / np.abs(e[::-1]),
+}
+
+
+def drawn(kind, n=20_000):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 3))
+    t = X @ [0.6, -0.6, 0.4] + 0.3 * rng.standard_normal(n)
+    return X, TARGETS[kind](t, rng.standard_normal(n))
+
+
+@pytest.mark.parametrize("estimator", LEARNT)
+@pytest.mark.parametrize("kind", TARGETS)
+def test_bounds_are_learnt_wherever_targets_lie(kind, estimator):
+    X, y = drawn(kind)
+    model = estimator(epsilon=1.0, random_state=0).fit(X, y)
+    low, high = model.target_bounds_
+    assert low < np.quantile(y, 0.03)
+    assert high > np.quantile(y, 0.97)
+    assert high - low < 4.0 * np.subtract(*np.quantile(y, [0.999, 0.001]))
+    told = estimator(epsilon=1.0, target_bounds=(low, high), random_state=0).fit(X, y)
+    assert model.score(X, y) > told.score(X, y) - 0.02
+    assert model.score(X, y) > 0.4
+    assert not any(LINE in text for text in model.privacy_report_.assumed_public)
+    assert model.privacy_report_.epsilon == 1.0
+
+
+@pytest.mark.parametrize("estimator", LEARNT)
+@pytest.mark.parametrize("value", [0.0, 5.0, -1998.0, 5e-324, 1e300])
+def test_targets_that_are_all_alike(value, estimator):
+    X = drawn("years")[0]
+    y = np.full(len(X), value)
+    model = estimator(random_state=0).fit(X, y)
+    low, high = model.target_bounds_
+    assert low < high
+    assert np.isfinite(model.predict(X)).all()
+    if abs(value) < 1e100:
+        np.testing.assert_allclose(model.predict(X), y, rtol=1e-4, atol=1e-30)
+
+
+@pytest.mark.parametrize("estimator", LEARNT)
+@pytest.mark.parametrize("n", [1, 2, 30])
+def test_few_records_raise_nothing(n, estimator):
+    X, y = drawn("years", n)
+    model = estimator(random_state=0).fit(X, y)
+    low, high = model.target_bounds_
+    assert low < high
+    assert ((low <= model.predict(X)) & (model.predict(X) <= high)).all()
+
+
+@pytest.mark.parametrize("estimator", LEARNT)
+def test_fewer_targets_are_cut_the_more_records_there_are(estimator):
+    cut = []
+    for n in (1000, 10_000, 300_000):
+        X, y = drawn("about 0", n)
+        low, high = estimator(delta=1e-6, random_state=0).fit(X, y).target_bounds_
+        cut.append(np.mean((y < low) | (y > high)))
+    assert cut[0] > cut[1] > cut[2]
+    assert cut[2] < 1e-4
+
+
+@pytest.mark.parametrize("estimator", LEARNT)
+def test_each_target_has_bounds_of_its_own(estimator):
+    X, y = drawn("about 0")
+    Y = np.column_stack([y, 1998.0 + y, 1e-6 * y])
+    model = estimator(random_state=0).fit(X, Y)
+    low, high = model.target_bounds_
+    assert low.shape == high.shape == (3,)
+    assert ((low < np.quantile(Y, 0.03, axis=0)) & (high > np.quantile(Y, 0.97, axis=0))).all()
+    assert model.score(X, Y) > 0.6
+    linear = X @ model.coef_.T + model.intercept_
+    np.testing.assert_array_equal(model.predict(X), np.clip(linear, low, high))
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS)
+def test_predictions_are_cut_to_bounds_and_coefficients_stay_linear(estimator, diabetes):
+    X, y = diabetes
+    model = estimator(target_bounds=(100, 160), random_state=0).fit(X, y)
+    assert model.target_bounds_ == (100.0, 160.0)
+    far = 100.0 * X
+    linear = far @ model.coef_ + model.intercept_
+    assert np.ptp(linear) > 60.0
+    np.testing.assert_array_equal(model.predict(far), np.clip(linear, 100.0, 160.0))
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS)
+def test_without_privacy_nothing_is_cut(estimator, diabetes):
+    X, y = diabetes
+    for bounds in (None, (100, 160)):
+        model = estimator(epsilon=math.inf, target_bounds=bounds).fit(X, y)
+        assert model.target_bounds_ == (-math.inf, math.inf)
+        linear = 1e3 * X @ model.coef_ + model.intercept_
+        np.testing.assert_array_equal(model.predict(1e3 * X), linear)
+
+
+@pytest.mark.parametrize("estimator", LEARNT)
+def test_groups_and_rows_of_weight_0(estimator):
+    """Of a person with most rows there is one part; rows of weight 0 have none."""
+    X, y = drawn("about 0")
+    groups = np.minimum(np.arange(len(X)), 8000)
+    y[8000:] = 1e9
+    _, high = estimator(random_state=0).fit(X, y, groups=groups).target_bounds_
+    assert high < 10.0
+    weight = np.where(np.arange(len(X)) < 8000, 1.0, 0.0)
+    _, high = estimator(random_state=0).fit(X, y, public_weight=weight).target_bounds_
+    assert high < 10.0
+    assert estimator(random_state=0).fit(X, y).target_bounds_[1] > 1e8

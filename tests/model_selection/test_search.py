@@ -44,11 +44,12 @@ from skdp.preprocessing import (
 from tests.model_selection._searches import GRID, published, records, search
 
 ALPHAS = {"alpha": [1e-4, 1e-2]}
+BOUNDED = DPRidge(target_bounds=(-9, 9))
 INSTANCES = [
     DPGridSearch(DPLogisticRegression(), ALPHAS, method="repeat", n_trials=2),
-    DPGridSearch(DPRidge(), ALPHAS, method="compose"),
+    DPGridSearch(BOUNDED, ALPHAS, method="compose"),
     DPGridSearch(DPLogisticRegression(), ALPHAS, epsilon=math.inf),
-    DPGridSearch(make_pipeline(NormClipper(), DPRidge()), {"dpridge__alpha": [1e-4]}, epsilon=1e-3),
+    DPGridSearch(make_pipeline(NormClipper(), BOUNDED), {"dpridge__alpha": [1e-4]}, epsilon=1e-3),
     DPRandomizedSearch(
         DPRidge(), {"alpha": [1e-4, 1e-3, 1e-2]}, n_iter=2, epsilon=math.inf, method="repeat"
     ),
@@ -562,3 +563,9 @@ def test_too_few_records():
     search(n_trials=1, delta=0.1).fit(X, [0, 1])
     with pytest.raises(ValueError, match=r"Found array with 1 sample|at least 2 records"):
         search().fit(X[:1], y[:1])
+
+
+def test_candidates_that_would_learn_bounds_of_their_own_are_refused():
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    with pytest.raises(ValueError, match=r"give the estimator target_bounds=\(low, high\)"):
+        DPGridSearch(DPRidge(), ALPHAS, delta=1e-3).fit(X, X[:, 0])

@@ -436,6 +436,18 @@ def test_models_without_a_pipeline_take_frames(types):
         np.testing.assert_allclose(predicted, expected, rtol=1e-5, atol=1e-5)
 
 
+def test_predictions_are_cut_to_the_bounds_of_targets():
+    far = 100.0 * X
+    for targets in (X[:, 0], X[:, :2]):
+        for parameters in ({}, {"target_bounds": (-0.5, 0.2)}, {"epsilon": np.inf}):
+            ridge = linear_model.DPRidge(**parameters).fit(X, targets)
+            expected = ridge.predict(far).reshape(len(far), -1)
+            is_cut = np.isfinite(ridge.target_bounds_[0]).all()
+            linear = (far @ ridge.coef_.T + ridge.intercept_).reshape(expected.shape)
+            assert np.array_equal(linear, expected) != is_cut
+            np.testing.assert_allclose(run(ridge, far)[0], expected, rtol=1e-9)
+
+
 def test_searches_are_refused_and_their_model_is_not():
     model = linear_model.DPLogisticRegression(classes=[0, 1])
     search = DPGridSearch(model, {"alpha": [1e-3, 1e-2]}, delta=1e-3).fit(X, TWO)

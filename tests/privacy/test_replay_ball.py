@@ -61,6 +61,7 @@ MODELS = [
     (DPRidge(**RIDGE | {"epsilon": 1.0}), {"coarse", "reach"}),
     (DPRidge(**RIDGE | {"epsilon": 1.0}, data_norm=1e5), {"reach"}),
     (DPLogisticRegression(inference=True, **TWO, **LOUD), ALL),
+    (DPRidge(inference=True, adjacency="replace_one", **RIDGE), ALL),
 ]
 CASES = [(BallCase(model), stages) for model, stages in MODELS]
 SPARSE = [(BallCase(model, read=stored), stages) for model, stages in MODELS if not model.inference]
@@ -127,7 +128,7 @@ def test_a_record_that_moves_all_of_the_ball(case, stages):
         assert max(loss_of(other, pair) for pair in pairs) <= most
     assert not {row: claims for row, claims in found.items() if claims}
     spent = base.estimator.privacy_report_.events
-    of_steps = 6 if case.estimator.inference else 1 + (case.estimator.moment_budget != 0.0)
+    of_steps = 7 if case.estimator.inference else 1 + (case.estimator.moment_budget != 0.0)
     assert len(spent) == len(stages) + of_steps
 
 

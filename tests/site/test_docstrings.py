@@ -209,7 +209,7 @@ DIFFERENCES = {
     "solver": ["WALR"],
     "step_size": WHITENED,
     "step_size_": [WHITENED],
-    "target_bounds": ["DPCD"],
+    "target_bounds": ["DPCD", ("DPRidge", "DaskDPRidge")],
 }
 
 

@@ -57,9 +57,18 @@ CASES = {
         DPRidge(adjacency="replace_one", **BUDGET), FAR, other_y=-FAR, tight=False
     ),
     "group": BallCase(DPRidge(**BUDGET), FAR, n_own=300),
+    "targets": BallCase(DPRidge(**BUDGET | {"target_bounds": None}), FAR),
+    "targets, replace_one": BallCase(
+        DPRidge(adjacency="replace_one", **BUDGET | {"target_bounds": None}),
+        FAR,
+        other_y=-FAR,
+        tight=False,
+    ),
+    "targets of a group": BallCase(DPRidge(**BUDGET | {"target_bounds": None}), FAR, n_own=300),
     "with a moment": BallCase(DPRidge(**BUDGET | {"moment_budget": 0.9}), FAR, tight=False),
 }
-NAMES = [pytest.param(name, marks=[pytest.mark.long] * (name != "zero_out")) for name in CASES]
+SHORT = {"zero_out", "targets"}
+NAMES = [pytest.param(name, marks=[pytest.mark.long] * (name not in SHORT)) for name in CASES]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -86,13 +95,14 @@ def test_rows_that_are_not_cut_to_the_radius_are_convicted(monkeypatch):
     assert convicted(ratios, report)
 
 
-@pytest.mark.parametrize("name", sorted(CASES.keys() - {"replace_one"}))
+@pytest.mark.parametrize("name", sorted(CASES.keys() - {"replace_one", "targets, replace_one"}))
 def test_the_record_reaches_the_bound_of_every_release(name):
     """So that the ratios above are about something; and all stages of the ball are bought."""
     case = CASES[name]
     of_record, _ = contributions(case, True)
     of_other, _ = contributions(case, False, of_record)
-    assert len(of_record) == 7 + 2 + (case.estimator.moment_budget > 0.0)
+    of_targets = 6 if case.estimator.target_bounds is None else 0
+    assert len(of_record) == of_targets + 7 + 2 + (case.estimator.moment_budget > 0.0)
     for one, other in zip(of_record, of_other, strict=True):
         apart = np.linalg.norm(one.value - other.value) / one.mechanism.contribution_bound
         assert 0.8 < apart <= 1.0 + 1e-6

@@ -3,6 +3,7 @@
 import math
 import struct
 from dataclasses import dataclass
+from functools import partial
 
 from skdp._checks import check_within
 from skdp._plans._release import Release
@@ -67,6 +68,15 @@ def bins_below(length):
     return _bins(length, (-40, 0), 51)
 
 
+# Of mapped rows.
+N_LENGTHS = 40
+
+
+def fine_bins_below(length):
+    """Return bins of a quarter of a power of 2 up to a length."""
+    return _bins(length, (-N_LENGTHS // 4, 0), 50)
+
+
 def bins_about(length):
     """Return bins of half octaves on both sides of a length."""
     return _bins(length, (-20, 20), 51)
@@ -105,18 +115,19 @@ class BallPlan:
         return tuple(release.event for release in found if release is not None)
 
 
-def plan_ball(budget, *, ball_budget, data_norm, centred, n_rows, n_columns, slack, least_held=0.0):
+def plan_ball(
+    budget, *, ball_budget, data_norm, centred, n_rows, n_columns, slack, least_held=0.0, taken=0.0
+):
     """Plan what the ball is learnt by, and return the share of mu^2 that it spends, too.
 
     The plan is None where nothing is learnt. `n_columns` doesn't count the intercept's. `centred`
     tells whether the rows may be moved: with an intercept. `least_held` is the share of the records
-    that the last radius is to hold at least.
+    that the last radius is to hold at least. `taken` is the share that `plan_targets` spends:
+    of a given `ball_budget` it is a part.
     """
-    share = _AUTO_BUDGET
+    share = _share(ball_budget, _AUTO_BUDGET)
     if ball_budget != "auto":
-        share = check_within(ball_budget, "ball_budget", 0.0, 1.0, "[)")
-        if 0.0 < share < _LEAST_BUDGET:
-            raise ValueError(f"ball_budget must be 0, or at least {_LEAST_BUDGET:g}.")
+        share -= taken
     if share == 0.0:
         return None, 0.0
     shares = {name: share * part for name, part in _SHARES.items()}
@@ -169,6 +180,16 @@ def plan_ball(budget, *, ball_budget, data_norm, centred, n_rows, n_columns, sla
     return BallPlan(**fields, quantile=max(_quantile(noise), least_held), **found), spent
 
 
+def _share(ball_budget, auto):
+    """Return the share of mu^2 that a ball_budget stands for."""
+    if ball_budget == "auto":
+        return auto
+    share = check_within(ball_budget, "ball_budget", 0.0, 1.0, "[)")
+    if 0.0 < share < _LEAST_BUDGET:
+        raise ValueError(f"ball_budget must be 0, or at least {_LEAST_BUDGET:g}.")
+    return share
+
+
 # Where the noise of one release of everything, a mean of rows in units of a row's length, is large
 # the radius holds `_LOUD_SHARE`; where it is moderate, `_FAIR_SHARE`; without noise, all.
 _LOUD_SHARE, _FAIR_SHARE, _LOUD, _FAIR, _RISE = 0.9, 0.85, 8e-3, 2e-3, 100.0
@@ -179,3 +200,60 @@ def _quantile(noise):
     place = (math.log(noise) - math.log(_FAIR)) / (math.log(_LOUD) - math.log(_FAIR))
     fair = _FAIR_SHARE + (_LOUD_SHARE - _FAIR_SHARE) * min(max(place, 0.0), 1.0)
     return max(fair, 1.0 - _RISE * noise)
+
+
+# Of the targets: the least and the most share of mu^2 that "auto" spends, the part of a given one,
+# and the noise of a count that is wanted; shares of each count, after the first, and each mean.
+_LEAST_FOR_TARGETS, _MOST_FOR_TARGETS, _PART_FOR_TARGETS, _QUIET_TARGETS = 0.04, 0.2, 0.25, 0.03
+_OF_COARSE, _OF_SIDES, _OF_MEAN, _N_ROUNDS = 0.16, 0.2, 0.12, 2
+# Share of the targets that are held at least, and how far it rises as noise falls.
+_TARGETS_HELD, _TARGETS_RISE = 0.98, 100.0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TargetsPlan:
+    """Releases that learn a range for each target: where y lies, whatever its units are.
+
+    First counts on both sides of 0, in bins that take all numbers, and in finer ones; then, in each
+    round, a mean of what was cut to the last ranges, and counts on both sides of it. In counts each
+    record is in one bin for each target. Means are planned for the radius 1. `quantile` is the
+    share of the records that the ranges are to hold.
+    """
+
+    n_rows: int
+    n_targets: int
+    quantile: float
+    coarse: Release
+    sides: Release
+    centre: Release
+    n_rounds: int
+
+    @property
+    def events(self):
+        """One event for each release, in their order."""
+        of_round = self.centre.event, self.sides.event
+        return (self.coarse.event, self.sides.event, *of_round * self.n_rounds)
+
+
+def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack):
+    """Plan what ranges of targets are learnt by, and return the share of mu^2 that it spends, too.
+
+    It is more where records are few.
+    """
+    bounds = {"bound": math.sqrt(n_targets), "pair_bound": math.sqrt(2.0 * n_targets)}
+    release = partial(budget.release, n_records=n_rows, slack=slack)
+    noise = release(**bounds, size=1).mechanism.noise_std / n_rows
+    wanted = (noise / _QUIET_TARGETS) ** 2 / _OF_SIDES
+    spent = _share(ball_budget, 0.0) * _PART_FOR_TARGETS
+    spent = spent or min(max(wanted, _LEAST_FOR_TARGETS), _MOST_FOR_TARGETS)
+    n_bins = 2 * n_targets * UNIT_BINS.n_bins, 2 * n_targets * _FINE
+    plan = TargetsPlan(
+        n_rows=n_rows,
+        n_targets=n_targets,
+        quantile=max(_TARGETS_HELD, 1.0 - _TARGETS_RISE * noise),
+        coarse=release(**bounds, share=spent * _OF_COARSE, size=n_bins[0]),
+        sides=release(**bounds, share=spent * _OF_SIDES, size=n_bins[1]),
+        centre=release(bound=1.0, share=spent * _OF_MEAN, size=n_targets),
+        n_rounds=_N_ROUNDS,
+    )
+    return plan, spent

@@ -18,6 +18,13 @@ _NARROWEST, _LOUD_COUNT = 0.25, 0.016
 _TYPICAL = 0.5
 # Bins on both sides of those that stand out of the noise that are counted, too.
 _BESIDE = 2
+# By how many standard deviations of its noise a tail is told from none; and the noise of a count,
+# in shares of the records, from which on ends are taken one bin farther, and one more.
+_SURE, _LOUD_SIDES = 2.0, (0.002, 0.01)
+# How far from the centre targets are counted, over the size of most.
+_REACH = 4.0
+# The least width of targets that are all alike, over their size.
+_LEAST_WIDTH = 2.0**-40
 # The least radius, of rows that are all alike.
 _LEAST = 1e-45
 
@@ -79,11 +86,8 @@ def learn_ball(sums, *, plan, stream):
         return found, mechanism.noise_std, bins, np.abs(centre) / unit
 
     def moved(release):
-        """Return the centre, moved by a mean of rows that are cut to the radius."""
         stretch = sums.stretch(centre / unit, radius)
-        mechanism = release.bounded(radius * release.bound, stretch=stretch).mechanism
-        total = mechanism.release(sums.moved(centre, unit, radius, mechanism), stream)
-        return centre + unit * _shrunk(total / plan.n_rows, mechanism.noise_std / plan.n_rows)
+        return _moved(sums, release, centre, unit, radius, plan.n_rows, stream, stretch)
 
     if plan.units is not None:
         unit = _sizes(*counted_by_column(plan.units, UNIT_BINS), least=0.0)
@@ -116,6 +120,55 @@ def learn_ball(sums, *, plan, stream):
         typical = _TYPICAL * math.sqrt(d)
         unit, radius = unit * (radius / typical), typical
     return Ball(centre, unit, max(radius, _LEAST))
+
+
+@np.errstate(all="ignore")
+def learn_targets(sums, *, plan, stream):
+    """Return the lower and upper ends of targets, of shape (k,), that a plan's releases tell of.
+
+    Of `sums`, over targets as rows, see `BallSums`.
+    """
+    k = plan.n_targets
+    centre, unit = np.zeros(k), np.ones(k)
+
+    def held(release, bins, *how):
+        """Return how far below and above the centre targets lie, in units, of shape (k, 2)."""
+        mechanism = release.mechanism
+        found = mechanism.release(sums.counts_by_side(bins, centre, unit, mechanism), stream)
+        ends = _ends_held(found, mechanism.noise_std, bins, plan, *how)
+        # Where nothing is told, all that is known is the unit.
+        return np.where(ends.any(axis=1, keepdims=True), ends, 1.0)
+
+    unit = held(plan.coarse, UNIT_BINS, math.inf, 0).max(axis=1)
+    noise = plan.sides.mechanism.noise_std / plan.n_rows
+    margin = sum(noise > loud for loud in _LOUD_SIDES)
+    for place in range(plan.n_rounds + 1):
+        if place:
+            centre = _moved(sums, plan.centre, centre, unit, math.sqrt(k), plan.n_rows, stream)
+        below, above = held(plan.sides, bins_below(_REACH), _SURE, margin).T
+        centre, unit = centre + 0.5 * (above - below) * unit, 0.5 * (above + below) * unit
+        unit = np.maximum(unit, _LEAST_WIDTH * np.maximum(_LEAST, abs(centre)))
+    return tuple(float(end[0]) if k == 1 else end for end in (centre - unit, centre + unit))
+
+
+def _ends_held(counts, noise, bins, plan, sure, margin):
+    """Return the ends of bins, on each side, beyond which counts are few or no more than noise.
+
+    Some bins farther; 0 where that is so of all.
+    """
+    counts = counts[..., ::-1]
+    beyond, known = np.cumsum(counts, axis=-1), sure * noise * np.sqrt(1.0 + np.arange(bins.n_bins))
+    tail = 0.5 * (1.0 - plan.quantile) * plan.n_rows
+    told = (beyond > tail + known) | (counts > _loudest(noise, 2 * bins.n_bins))
+    places = np.minimum(bins.n_bins - 1 - told.argmax(axis=-1) + margin, bins.n_bins - 1)
+    return np.where(told.any(axis=-1), np.vectorize(bins.end)(places), 0.0)
+
+
+def _moved(sums, release, centre, unit, radius, n_rows, stream, stretch=1.0):
+    """Return the centre, moved by a mean of rows that are cut to the radius."""
+    mechanism = release.bounded(radius * release.bound, stretch=stretch).mechanism
+    total = mechanism.release(sums.moved(centre, unit, radius, mechanism), stream)
+    return centre + unit * _shrunk(total / n_rows, mechanism.noise_std / n_rows)
 
 
 def _exact_ball(sums, plan, stream):

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skdp._bounds import BoundedRows, intercept_constant, row_norms, stretch_of
-from skdp.linear_model.whitened._row_sums import BlockSums
+from skdp.linear_model.whitened._row_sums import BlockSums, places
 
 # Rows longer than the radius times this are void: their weights would have few digits.
 _FAR = 1e150
@@ -56,6 +56,22 @@ class BallSums(BlockSums):
         else:
             total = self._sum(add, (size,), mechanism.rounded)
         return total.reshape(-1, bins.n_bins)
+
+    def counts_by_side(self, bins, centre, unit, mechanism):
+        """Return how many records have an entry so far below and above the centre.
+
+        The shape is (d, 2, bins). Rows are dense.
+        """
+
+        def add(block, x, scale, total):
+            z = x - centre
+            z *= per_unit
+            found = places(bins, z)
+            found += bins.n_bins * (2 * np.arange(x.shape[1]) + (z > 0.0))
+            self._count(total, found, block, mechanism)
+
+        per_unit, size = 1.0 / (unit * bins.unit), 2 * self.n_columns * bins.n_bins
+        return self._sum(add, (size,), mechanism.rounded).reshape(-1, 2, bins.n_bins)
 
     def _counts_of_entries(self, bins, centre, per_unit):
         """Return what `counts_by_column` does, of sparse rows, by their entries alone."""
@@ -144,14 +160,6 @@ class BallSums(BlockSums):
             return parts.sum(axis=0)
         parts /= mechanism.grid
         return np.trunc(parts, out=parts).sum(axis=0) * mechanism.grid
-
-
-def places(bins, lengths):
-    """Return the bins that lengths over their unit are in; infinite ones are in the last."""
-    found = np.abs(lengths).view(np.int64)
-    found >>= bins.shift
-    found -= bins.first
-    return np.clip(found, 0, bins.n_bins - 1, out=found)
 
 
 def _moved(x, centre, unit):

@@ -213,7 +213,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
 
     Attributes
     ----------
-    {coef_, intercept_, n_iter_, clipping_norm_, step_size_, privacy_report_, n_features_in_}
+    {coef_, intercept_, target_bounds_, n_iter_, clipping_norm_, step_size_, privacy_report_}
+    {n_features_in_}
     {feature_names_in_}
 
     See Also
@@ -363,7 +364,8 @@ class DPCDLasso(DPCDElasticNet):
 
     Attributes
     ----------
-    {coef_, intercept_, n_iter_, clipping_norm_, step_size_, privacy_report_, n_features_in_}
+    {coef_, intercept_, target_bounds_, n_iter_, clipping_norm_, step_size_, privacy_report_}
+    {n_features_in_}
     {feature_names_in_}
 
     See Also

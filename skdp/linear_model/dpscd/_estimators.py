@@ -149,7 +149,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         a centre (`proximal`). It costs no privacy.
     {proximal, solver, n_jobs, ledger, random_state}
 
-    {Attributes: coef_, intercept_, n_iter_}
+    {Attributes: coef_, intercept_, n_iter_, target_bounds_}
     batch_size_ : int
         Expected rows a step; columns for ``solver="primal"``.
     clipping_norm_ : float

@@ -70,7 +70,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         Exponent of ``learning_rate="invscaling"``.
     {n_jobs, ledger, random_state:dpsgd}
 
-    {Attributes: coef_, intercept_}
+    {Attributes: coef_, intercept_, target_bounds_}
     n_iter_ : int
         Passes taken; after `partial_fit` the number of calls.
     batch_size_ : int

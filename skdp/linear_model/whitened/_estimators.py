@@ -23,8 +23,10 @@ from skdp.linear_model._base import (
     LinearClassifierMixin,
     LinearRegressorMixin,
     RowPrivateEstimator,
+    shares_of,
     weights_public,
 )
+from skdp.linear_model.ball._plan import plan_targets
 from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
@@ -35,7 +37,7 @@ from skdp.linear_model.whitened._plan import (
     resolve_rows_per_group,
 )
 from skdp.linear_model.whitened._row_sums import InferenceSums, RowSums, rounding_slack
-from skdp.linear_model.whitened._solver import RULES, solve_whitened
+from skdp.linear_model.whitened._solver import rules_of, solve_whitened
 from skdp.linear_model.whitened._summary import InferenceMixin
 
 _AUTO = StrOptions({"auto"})
@@ -81,8 +83,14 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
         data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
         scale = scale or self._weight_scale(n_outputs)
         budget, n_rows, slack = self._budget(), 1.0, rounding_slack
+        ranges, for_targets = None, 0.0
+        if self._learns_targets():
+            sizes = {"n_rows": n_records, "n_targets": n_outputs}
+            sizes["slack"] = rounding_slack(n_records, n_outputs, 1)
+            ranges, for_targets = plan_targets(budget, self.ball_budget, **sizes)
         held = _HELD_FOR_ERRORS if self.inference else 0.0
-        ball, spent = self._planned_ball(budget, n_records, n_features, data_norm, held)
+        sizes = n_records, n_features, data_norm
+        ball, spent = self._planned_ball(budget, *sizes, held, for_targets)
         if ball is not None:
             data_norm = 1.0
         elif data_norm is None:
@@ -105,14 +113,15 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
             typical_weight=scale.typical,
             wanted_weight=scale.wanted,
             steepest=scale.steepest,
-            bounded_targets=getattr(self, "target_bounds", ()) is not None,
+            bounded_targets=ranges is not None or getattr(self, "target_bounds", ()) is not None,
         )
         make_plan = plan_inference if self.inference else plan_whitened
         return make_plan(
             problem,
             budget,
             ball=ball,
-            left=1.0 - spent,
+            ranges=ranges,
+            left=1.0 - spent - for_targets,
             moment_budget=self.moment_budget,
             clipping_norm=self.clipping_norm,
             max_iter=self.max_iter,
@@ -120,6 +129,9 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
             momentum=self.momentum,
             average=self.average,
         )
+
+    def _learns_ball(self):
+        return self.ball_budget != 0
 
     def _certified_rows(self, X):
         if self.ball_budget == 0 and self.data_norm is None:
@@ -140,7 +152,7 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
 
     def _solve(self, plan, rows, targets, stream, weights, codes=None):
         loss = self._loss(targets.shape[1])
-        solve, how = solve_whitened, {"rules": RULES[loss.name]}
+        solve, how = solve_whitened, {"rules": rules_of(loss, plan)}
         if self.inference:
             model = MODELS[loss.name]
             solve, how = solve_inference, {"model": model}
@@ -183,11 +195,17 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
     alpha : float, default=1e-4
         Strength of the L2 penalty; scikit-learn's Ridge has ``n_samples * alpha``.
     {fit_intercept, epsilon, delta, adjacency, moment_budget, data_norm:whitened}
-    {ball_budget, target_bounds}
+    {ball_budget}
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y. Targets beyond it are moved to it, and training works on targets mapped
+        to [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range
+        of most targets, wherever they lie, from a share of the budget: see `ball_budget`. Where
+        that is 0, y is taken as it is, with a warning: private all the same, but good only if the
+        targets are within about [-1, 1].
     max_iter : int or "auto", default="auto"
         Steps, each of which reads all rows once, besides up to eleven readings before them. All are
-        taken. "auto" follows from the released moment and public numbers: 10 or 20, and 100 where
-        no moment is bought.
+        taken. "auto" follows from the released moment and public numbers: 10, 20 or 40, more
+        where noise is large, and 100 where no moment is bought.
     clipping_norm : float or "auto", default="auto"
         Bound on what one row contributes to a step: the length of its slopes times that of the
         whitened row. "auto" follows from the released moment and public numbers.
@@ -198,7 +216,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         Whether to return the mean of the later iterates. It costs no privacy.
     {rows_per_group, inference, n_jobs:whitened, ledger, random_state}
 
-    {Attributes: coef_, intercept_}
+    {Attributes: coef_, intercept_, target_bounds_}
     n_iter_ : int
         Steps taken.
     clipping_norm_ : float
@@ -324,6 +342,8 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         stream = plan.start(self.random_state)
 
         # 4. solve
+        how = {"plan": plan.ranges, "stream": stream, "shares": shares_of(codes)}
+        targets, units = self._in_learnt_units(targets, units, is_null=rows.norm == 0.0, **how)
         rows, plan, ball = self._placed(rows, plan, stream, codes)
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 

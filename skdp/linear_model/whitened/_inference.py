@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from skdp._mechanisms import as_symmetric
+from skdp.linear_model.ball._plan import fine_bins_below
 from skdp.linear_model.whitened._solver import Steps, whiten
 from skdp.linear_model.whitened._standard_errors import (
     Releases,
+    Taken,
     estimate,
     inverse_of,
     map_moment,
@@ -48,8 +50,8 @@ class SandwichCovariance:
     # Gradients at predictions that spread by a mean square of 1 move the intercept by no more.
     bend: float = 0.0
 
-    def weights(self, slopes, predictions):
-        """Return a weight for each row, given its slope after clipping."""
+    def weights(self, slopes, predictions, counted):
+        """Return a weight for each row, given its slope after clipping, and what rows count."""
         return slopes**2
 
     def shares(self, weights, lengths, clip):
@@ -104,9 +106,9 @@ class Logistic:
     steepest: float = 1.0
     bend: float = 0.5
 
-    def weights(self, slopes, predictions):
-        """Return the slope of the loss's derivative for each row."""
-        return psi(predictions)
+    def weights(self, slopes, predictions, counted):
+        """Return the slope of the loss's derivative for each row, times what it counts."""
+        return counted * psi(predictions)
 
     def shares(self, weights, lengths, clip):
         """Return what share of its largest value, 1/4, a row's weight is."""
@@ -148,6 +150,8 @@ _LEAST_COLUMNS = 0.01
 _LARGEST_GAIN = 0.5
 # Shares below this are taken to be noise.
 _LEAST_SHARE = 1e-6
+# Of a direction, what shortening rows may take.
+_MOST_TAKEN = 0.3
 
 
 # A warning about an overflow would tell of the data.
@@ -169,11 +173,20 @@ def solve_inference(sums, *, plan, model, stream):
     mapped = map_moment(white, problem, with_hidden=True)
     columns = max(white.effective_columns, float(bool(problem.bias)), _LEAST_COLUMNS)
     longest = problem.row_norm / math.sqrt(white.scale.min())
-    # No row's slope is longer.
-    largest = model.steepest * longest if problem.bounded_targets else math.inf
     clip = plan.clipping_norm
     if clip == "auto":
-        clip = min(model.clip * math.sqrt(columns), largest)
+        clip = model.clip * math.sqrt(columns)
+    lengths, taken = sums.bound_slopes(white.A, clip), Taken(0.0, 0.0)
+    if plan.lengths is not None:
+        mechanism, bins = plan.lengths.mechanism, fine_bins_below(longest)
+        counts = mechanism.release(sums.lengths(bins, mechanism), stream)
+        longest, taken = shorter(counts, mechanism.noise_std, bins, n_rows)
+        sums.shorten(longest)
+    # No row's slope is longer.
+    largest = model.steepest * longest if problem.bounded_targets else math.inf
+    if plan.clipping_norm == "auto":
+        clip = min(clip, largest)
+        sums.bound_slopes(white.A, clip, lengths)
 
     def gradient(u, mechanism):
         released = mechanism.release(sums.slopes(u[:, np.newaxis], mechanism), stream)
@@ -190,7 +203,6 @@ def solve_inference(sums, *, plan, model, stream):
         return max(float(share), mechanism.noise_std / n_rows, _LEAST_SHARE), *lost
 
     u = np.zeros(problem.n_columns)
-    sums.bound_slopes(white.A, clip)
     mechanism = plan.step_mechanism(clip, plan.n_steps, white.stretch)
     for _ in range(plan.n_settling):
         u = u - newton(u, gradient(u, mechanism), 1.0)
@@ -201,7 +213,7 @@ def solve_inference(sums, *, plan, model, stream):
         noise = plan.steps.noise_multiplier * math.sqrt(plan.n_steps / n_kept)
         jitter = np.square(columns * mechanism.noise_std / n_rows)
         clip = min(model.next_clip(clip, first_share, jitter, noise, n_rows / columns), largest)
-        sums.bound_slopes(white.A, clip)
+        sums.bound_slopes(white.A, clip, lengths)
         mechanism = plan.step_mechanism(clip, plan.n_steps, white.stretch)
     kept = []
     curvature = model.curvature(mapped, u, correction) + mapped.penalty
@@ -241,12 +253,30 @@ def solve_inference(sums, *, plan, model, stream):
             matrix=as_symmetric(released, problem.n_columns) / n_rows,
             matrix_noise=of_matrix.noise_std / n_rows,
             spread=float(spread),
+            longest=longest,
+            taken=taken,
         ),
         plan,
         model,
     )
     steps = Steps(plan.n_steps, 1.0, 0.0, plan.n_settling, clip, errors=found)
     return (white.A @ found.u)[np.newaxis], steps
+
+
+def shorter(counts, noise, bins, n_rows):
+    """Return what mapped rows are shortened to, and how much of a direction that takes at most.
+
+    From counts of rows by their length. A direction has a mean square of about 1, of which rows as
+    long as a bin have no more than the square of its end. The length with the least leverage is
+    taken, or where too much may be lost, the longest.
+    """
+    ends = np.square([bins.end(place) for place in range(bins.n_bins)])
+    taken = np.maximum(ends - ends[:, np.newaxis], 0.0) / n_rows
+    lost = np.maximum(taken @ counts, 0.0)
+    hidden = noise * np.linalg.norm(taken, axis=1)
+    is_fair = lost + hidden <= _MOST_TAKEN
+    best = int(np.argmin(np.where(is_fair, ends / (1.0 - 3.0 * lost - hidden), math.inf)))
+    return math.sqrt(ends[best]), Taken(float(lost[best]), float(hidden[best]))
 
 
 def _least_gain(calm, noise, moment, curvature):

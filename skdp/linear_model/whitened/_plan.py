@@ -4,11 +4,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 from skdp._checks import check_count, check_flag, check_positive, check_real
 from skdp._plans._base import SPLIT_SLACK, Plan
 from skdp._plans._release import Release
-from skdp.linear_model.ball._plan import BallPlan
+from skdp.linear_model.ball._plan import N_LENGTHS, BallPlan, TargetsPlan
 
 # Share of the budget that buys the moment, and the columns up to which it is bought: its products
 # and its eigenvectors take some squares and cubes of their number.
@@ -60,7 +61,8 @@ class WhitenedPlan(Plan):
     to together: T Gaussian releases of multiplier ``s sqrt(T)`` are one of multiplier s to the
     accountant, whatever T is.
 
-    `ball`, if it isn't None, says how the ball of the rows is learnt; the problem's row_norm and
+    `ranges`, if it isn't None, says how those of the targets are learnt, first of all, and
+    `ball` how the ball of the rows is; the problem's row_norm and
     bias are then those of the radius 1, until `following`. `moment` is of the sum of rows' outer
     products with themselves, and None if it isn't bought.
     `steps` stands for all steps together, and `noise` is the multiplier of one release that spends
@@ -72,6 +74,7 @@ class WhitenedPlan(Plan):
     steps: Release
     noise: float
     ball: BallPlan | None = None
+    ranges: TargetsPlan | None = None
     stretch: float = 1.0
     outside: Callable | None = None
     max_iter: int | str
@@ -83,7 +86,7 @@ class WhitenedPlan(Plan):
 
     @property
     def events(self):
-        """The releases of the ball and of the moment, if they are bought, and one for all steps."""
+        """The releases of targets, ball and moment, if they are bought, and one for all steps."""
         return self._events(1)
 
     def following(self, radius, stretch, outside):
@@ -122,7 +125,8 @@ class WhitenedPlan(Plan):
 
     @property
     def _of_ball(self):
-        return () if self.ball is None else self.ball.events
+        found = (part.events for part in (self.ranges, self.ball) if part is not None)
+        return tuple(chain.from_iterable(found))
 
 
 def resolve_rows_per_group(rows_per_group, budget, n_groups, n_columns, moment_budget):
@@ -159,10 +163,12 @@ _CHECKS = {
 }
 
 
-def plan_whitened(problem, budget, *, moment_budget, average, ball=None, left=1.0, **settings):
+def plan_whitened(
+    problem, budget, *, moment_budget, average, ball=None, ranges=None, left=1.0, **settings
+):
     """Plan private whitening, by the settings of the estimators.
 
-    A share `left` of the squared mu is there for it, if a ball is learnt before.
+    A share `left` of the squared mu is there for it, if a ball or targets are learnt before.
 
     Notes
     -----
@@ -199,6 +205,7 @@ def plan_whitened(problem, budget, *, moment_budget, average, ball=None, left=1.
         steps=release(bound=1.0, share=left * (1.0 - moment_budget), size=size),
         noise=budget.calibrate(),
         ball=ball,
+        ranges=ranges,
         average=check_flag(average, "average"),
         notes=notes,
         **settings,
@@ -212,6 +219,8 @@ def _moment_size(problem):
 # Shares of the squared Gaussian-DP parameter: of the moment where it is "auto", of each of the two
 # releases of means, and of the matrix. What is left goes to the steps.
 _MOMENT_SHARE, _SCALE_SHARE, _MEANS_SHARE, _MATRIX_SHARE = 0.3, 0.02, 0.12, 0.05
+# And of the counts of lengths, where a ball is learnt.
+_LENGTHS_SHARE = 0.04
 # What leaves something for the steps.
 _LARGEST_SHARE = 0.7
 # Steps, and how many of them are taken before one is kept.
@@ -222,10 +231,11 @@ _AUTO_STEPS, _LEAST_STEPS, _SETTLING = 32, 12, 0.25
 class InferencePlan(WhitenedPlan):
     """A plan of private whitening that also releases what standard errors are made of.
 
-    In the order in which they are made: the moment, steps that settle, one number, the steps that
-    are kept, two numbers, and a matrix. All numbers of releases are fixed beforehand. `scale` is of
-    a sum of one number in [0, 1] of each record, `means` of sums of two such numbers, and `matrix`
-    of a sum of positive semidefinite matrices of trace 1 at most.
+    In the order in which they are made: the moment, where a ball is learnt counts of mapped rows by
+    length, steps that settle, one number, the steps that are kept, two numbers, and a matrix. All
+    numbers of releases are fixed beforehand. `lengths` has each record in one bin, `scale` is of a
+    sum of one number in [0, 1] of each record, `means` of sums of two such numbers, and `matrix` of
+    a sum of positive semidefinite matrices of trace 1 at most.
     """
 
     n_steps: int
@@ -233,6 +243,7 @@ class InferencePlan(WhitenedPlan):
     scale: Release
     means: Release
     matrix: Release
+    lengths: Release | None
 
     def matrix_mechanism(self, bound):
         """Return the mechanism of the matrix, for traces of records' matrices within a bound."""
@@ -244,7 +255,8 @@ class InferencePlan(WhitenedPlan):
         settling = replace(steps, n_steps=self.n_settling)
         kept = replace(steps, n_steps=self.n_steps - self.n_settling)
         scale, means, matrix = self.scale.event, self.means.event, self.matrix.event
-        return *self._of_ball, self.moment.event, settling, scale, kept, means, matrix
+        lengths = () if self.lengths is None else (self.lengths.event,)
+        return *self._of_ball, self.moment.event, *lengths, settling, scale, kept, means, matrix
 
 
 def plan_inference(problem, budget, *, moment_budget, max_iter, left=1.0, **settings):
@@ -282,10 +294,14 @@ def plan_inference(problem, budget, *, moment_budget, max_iter, left=1.0, **sett
         )
     if plain.max_iter < _LEAST_STEPS:
         raise ValueError(f"inference=True needs a max_iter of at least {_LEAST_STEPS}.")
-    for_steps = 1.0 - share - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE
+    for_lengths = _LENGTHS_SHARE if plain.ball is not None and budget.is_private else 0.0
+    for_steps = 1.0 - share - _SCALE_SHARE - _MEANS_SHARE - _MATRIX_SHARE - for_lengths
     noise = SPLIT_SLACK * plain.noise / math.sqrt(left * for_steps)
     size = _moment_size(problem)
     release = partial(budget.release, n_records=problem.n_rows, slack=problem.rounding_slack)
+    lengths, pair = None, math.sqrt(2.0)
+    if for_lengths > 0.0:
+        lengths = release(bound=1.0, pair_bound=pair, share=left * for_lengths, size=N_LENGTHS)
     return InferencePlan(
         **vars(plain) | {"steps": replace(plain.steps, noise_multiplier=noise)},
         n_steps=plain.max_iter,
@@ -294,5 +310,6 @@ def plan_inference(problem, budget, *, moment_budget, max_iter, left=1.0, **sett
         means=release(
             bound=math.sqrt(2.0), pair_bound=math.sqrt(2.0), share=left * _MEANS_SHARE, size=2
         ),
-        matrix=release(bound=1.0, pair_bound=math.sqrt(2.0), share=left * _MATRIX_SHARE, size=size),
+        matrix=release(bound=1.0, pair_bound=pair, share=left * _MATRIX_SHARE, size=size),
+        lengths=lengths,
     )

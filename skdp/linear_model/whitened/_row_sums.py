@@ -71,6 +71,14 @@ def _add_products(x, weighted, total):
     total[products.row, products.col] += products.data
 
 
+def places(bins, lengths):
+    """Return the bins that lengths over their unit are in; infinite ones are in the last."""
+    found = np.abs(lengths).view(np.int64)
+    found >>= bins.shift
+    found -= bins.first
+    return np.clip(found, 0, bins.n_bins - 1, out=found)
+
+
 class BlockSums:
     """Sums over n rows of p columns.
 
@@ -291,6 +299,17 @@ class InferenceSums(RowSums):
             # As in the moment, which is then that of the curvature.
             self._weights = self._weights**2
 
+    def lengths(self, bins, mechanism):
+        """Return how many rows count as rows of a mapped length in each bin, null ones in none."""
+        found = places(bins, self._weight * self._lengths / bins.unit)
+        found = np.bincount(found[self._lengths > 0.0], minlength=bins.n_bins)
+        return mechanism.rounded(found.astype(np.float64))
+
+    def shorten(self, longest):
+        """Have no row count as one whose mapped length is more."""
+        lengths = np.fmax(self._weight * self._lengths, longest)
+        self._weights = self._weights * np.square(longest / lengths)
+
     def means(self, w, mechanism):
         """Return the sums of two numbers in [0, 1]: of rows' shares, and of what clipping took.
 
@@ -317,7 +336,8 @@ class InferenceSums(RowSums):
         if self._weights is not None:
             slopes *= self._weights[block]
         cut = clip_contributions(slopes.copy(), self._lengths[block], self._bound)
-        weights = self._model.weights(cut, predictions)
+        counted = 1.0 if self._weights is None else self._weights[block]
+        weights = self._model.weights(cut, predictions, counted)
         weights[(self._lengths[block] == 0.0) | ~np.isfinite(weights)] = 0.0
         return slopes, weights
 

@@ -96,8 +96,6 @@ def shrink_signed(values, noise):
     return isotonic_regression(values - 2.0 * noise / values.size * pull).x
 
 
-# A clip whose noise is this many times what rows at it add to a mean of all rows is the largest.
-_CLIP_NOISE = 0.08
 # What the mapped rows are taken to fill at least, in columns; and the number and share of columns
 # that are few of many.
 _LEAST_COLUMNS = 0.01
@@ -128,6 +126,8 @@ class Rules(NamedTuple):
     # What is tried before, with half the largest clip, where the rows fill few of many columns:
     # the noise of a prediction is then counted by the share that is filled.
     few: Schedule | None = None
+    # The largest clip is the one whose noise is this many times what rows at it add to a mean.
+    clip_noise: float = 0.08
 
 
 RULES = {
@@ -163,6 +163,35 @@ RULES = {
         ),
     ),
 }
+# Of rows in a learnt ball, which slopes are rarely far too long for: smaller clips and more steps.
+RULES_IN_BALL = {
+    **RULES,
+    "log_loss": RULES["log_loss"]._replace(
+        clip_noise=0.07,
+        schedules=(
+            Schedule(40, 0.65, 0.5, 0.01),
+            Schedule(40, 0.5, 0.3, 0.06),
+            Schedule(40, 0.3, 0.3, 0.1),
+            Schedule(40, 0.0, 0.3, 1.2),
+            Schedule(10, 0.0, 0.3, math.inf),
+        ),
+    ),
+    "squared_error": RULES["squared_error"]._replace(
+        clip_noise=0.035,
+        schedules=(
+            Schedule(10, 0.0, 0.3, 3e-5),
+            Schedule(20, 0.0, 0.3, 7e-4),
+            Schedule(40, 0.0, 0.3, math.inf),
+        ),
+    ),
+}
+
+
+def rules_of(loss, plan):
+    """Return what is automatic for a loss, on rows as they are or in a learnt ball."""
+    return (RULES if plan.ball is None else RULES_IN_BALL)[loss.name]
+
+
 _UNWHITENED = (Schedule(100, 0.9, 0.3, math.inf),)
 
 
@@ -251,7 +280,7 @@ def _choose_clip(white, plan, rules):
     if plan.clipping_norm != "auto":
         return plan.clipping_norm, math.inf
     problem = plan.problem
-    max_clip = problem.typical_weight * _CLIP_NOISE * math.sqrt(plan.n_rows / plan.noise)
+    max_clip = problem.typical_weight * rules.clip_noise * math.sqrt(plan.n_rows / plan.noise)
     bias = problem.bias**2
     # The intercept's direction is always there, however large the noise of the moment.
     known = bias / (bias + white.noise) if bias else 0.0

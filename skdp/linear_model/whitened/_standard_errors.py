@@ -155,6 +155,13 @@ UNSEEN = "the noise hides by how much clipping biases the coefficients"
 BROKEN = "the releases are no curvature: there is far too much noise"
 
 
+class Taken(NamedTuple):
+    """Mean square that shortening rows may take from a direction, and more that noise may hide."""
+
+    seen: float
+    hidden: float
+
+
 class Releases(NamedTuple):
     """What a fit released, in mapped coordinates: vectors have p entries, the matrix p rows."""
 
@@ -184,6 +191,9 @@ class Releases(NamedTuple):
     matrix_noise: float
     # Mean square by which the kept steps' predictions differ from those of their mean.
     spread: float
+    # No mapped row counts as one that is longer, and what that takes from a direction.
+    longest: float
+    taken: Taken
 
 
 class Errors(NamedTuple):
@@ -220,10 +230,11 @@ def estimate(released, plan, model):
         matrix = matrix + r.matrix_noise * mapped.moment
     u = r.mean_u - inverse @ r.mean_gradient
     of_hessian = _of_hessian(r.mean_u - u, *noise)
-    leverages, axes = _leverages(r.white, mapped, problem)
+    leverages, axes = _leverages(r, mapped, problem)
     is_thin_hidden = r.lost_noise * leverages.max() > _SEEN_THIN
     # Rows that were clipped tell nothing of their direction.
-    left = 1.0 - np.minimum((r.lost + is_thin_hidden * r.lost_noise) * leverages, _THINNEST)
+    lost = (r.lost + is_thin_hidden * r.lost_noise) * leverages + r.taken.seen
+    left = 1.0 - np.minimum(lost, _THINNEST)
     to_rows = r.white.A if plan.outside is None else plan.outside(r.white.A).T
     out = to_rows @ (axes / left) @ axes.T @ inverse
     sampling, privacy = (
@@ -280,18 +291,19 @@ def estimate(released, plan, model):
     return Errors(u, sampling, privacy, quality, reasons, is_full, n_unseen)
 
 
-def _leverages(white, mapped, problem):
+def _leverages(r, mapped, problem):
     """Return the largest share that a row may have of what is known of a direction, times n.
 
     By eigenvector of the map; these are returned, too, in columns.
     """
-    stretch, axes = np.linalg.eigh(white.A)
+    stretch, axes = np.linalg.eigh(r.white.A)
     known = np.einsum("ji,jk,ki->i", axes, mapped.moment, axes)
     # The intercept's column is known, and the rest of a row has a bound of its own.
     rest = math.sqrt(problem.row_norm**2 - problem.bias**2)
     ones = np.abs(axes[-1]) if problem.bias else np.zeros(len(stretch))
     reach = stretch * (rest * np.sqrt(np.maximum(1.0 - ones**2, 0.0)) + problem.bias * ones)
-    return np.square(reach) / np.maximum(known, _LEAST_KNOWN), axes
+    known = np.maximum(known - r.taken.seen - r.taken.hidden, _LEAST_KNOWN)
+    return np.square(np.minimum(reach, r.longest)) / known, axes
 
 
 def _drifts(r, out, leverages, axes, problem, model):

@@ -134,8 +134,8 @@ class InferenceMixin:
         if bias:
             self._std_error_parts[:, -1] *= bias
         total = np.hypot(*self._std_error_parts)
-        bounds = getattr(self, "target_bounds", None)
-        targets = "" if bounds is None else "targets in [{:g}, {:g}], ".format(*bounds)
+        bounds = getattr(self, "target_bounds_", (-np.inf, np.inf))
+        targets = "targets in [{:g}, {:g}], ".format(*bounds) if np.isfinite(bounds[0]) else ""
         if hasattr(self, "radius_"):
             of_rows, how = f"radius_={self.radius_:.3g}", "rows that lie farther out count less"
         else:

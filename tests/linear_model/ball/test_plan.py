@@ -20,6 +20,7 @@ from skdp.linear_model.ball._plan import (
     bins_about,
     bins_below,
     plan_ball,
+    plan_targets,
 )
 
 STAGES = ["units", "coarse", "reach", "centre", "distance", "recentre", "scales", "radius"]
@@ -240,3 +241,74 @@ def test_bins_reach_as_far_as_they_say():
     assert ends == [3.0 * 2.0**20, 5.0]
     assert bins_below(5.0).end(0) == 5.0 * 1.5 * 2.0**-40
     assert COARSE_BINS.end(COARSE_BINS.n_bins - 1) == 2.0**1001
+
+
+def ranges(epsilon=1.0, adjacency="zero_out", ball_budget="auto", **sizes):
+    budget = Budget(epsilon, 1e-5, adjacency, "pld")
+    sizes = {"n_rows": 10**5, "n_targets": 1, "slack": 1e-9} | sizes
+    return (*plan_targets(budget, ball_budget, **sizes), budget)
+
+
+@pytest.mark.parametrize("ball_budget", ["auto", 0.01, 0.3, 0.99])
+@pytest.mark.parametrize("options", [{}, {"n_rows": 100}, {"n_targets": 5}])
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_releases_of_targets_cost_their_share(adjacency, options, ball_budget):
+    plan, spent, budget = ranges(adjacency=adjacency, ball_budget=ball_budget, **options)
+    assert len(plan.events) == 2 + 2 * plan.n_rounds
+    doubled = 2.0 if adjacency == "replace_one" else 1.0
+    squares = [((1.0 if e.pairwise else doubled) / e.noise_multiplier) ** 2 for e in plan.events]
+    one = doubled / budget.calibrate()
+    assert sum(squares) * SPLIT_SLACK**2 == pytest.approx(spent * one**2, rel=1e-9)
+    if ball_budget == "auto":
+        assert 0.04 <= spent <= 0.2 + 1e-12
+    else:
+        assert spent == pytest.approx(0.25 * ball_budget)
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_a_record_is_in_one_bin_for_each_target(adjacency):
+    plan = ranges(adjacency=adjacency, n_targets=3)[0]
+    for release in (plan.coarse, plan.sides):
+        assert release.bound == math.sqrt(6.0 if adjacency == "replace_one" else 3.0)
+        assert release.pairwise == (adjacency == "replace_one")
+    assert plan.centre.bound == 1.0
+    assert not plan.centre.pairwise
+
+
+def test_few_records_have_more_for_their_targets():
+    spent = [ranges(n_rows=n)[1] for n in (100, 1000, 10**4)]
+    assert spent[0] == 0.2 > spent[1] > spent[2] == 0.04
+
+
+@pytest.mark.parametrize("ball_budget", ["auto", 0.3])
+@pytest.mark.parametrize("inference", [False, True])
+def test_targets_spend_what_nothing_else_does(inference, ball_budget):
+    options = {"ball_budget": ball_budget, "inference": inference}
+    plan = DPRidge(**options)._plan(10**5, 4, 1)
+    squares = [event.n_releases / event.noise_multiplier**2 for event in plan.events]
+    assert sum(squares) == pytest.approx(1.0 / plan.noise**2, rel=1e-6)
+    assert plan.ranges.events == plan.events[:6]
+    assert plan.problem.bounded_targets
+    given = DPRidge(target_bounds=(-1, 1), **options)._plan(10**5, 4, 1)
+    assert given.ranges is None
+    # Of a given share the targets' is a part; without one, theirs is added.
+    least = 0.75 if ball_budget == 0.3 else 1.0
+    of_ball = given.ball.radius.noise_multiplier / plan.ball.radius.noise_multiplier
+    assert of_ball**2 == pytest.approx(least)
+
+
+@pytest.mark.parametrize("options", [{"ball_budget": 0, "data_norm": 1.0}, {"epsilon": math.inf}])
+def test_targets_are_not_learnt(options):
+    assert DPRidge(**options)._plan(10**5, 4, 1).ranges is None
+
+
+def test_a_share_that_is_none_is_refused():
+    for ball_budget in (1.0, -0.1, 1e-9):
+        with pytest.raises(ValueError, match="ball_budget"):
+            DPRidge(ball_budget=ball_budget)._plan(10**5, 4, 1)
+
+
+def test_more_targets_are_held_the_more_records_there_are():
+    held = [ranges(n_rows=n)[0].quantile for n in (1000, 10**6, 10**9)]
+    assert held[0] == 0.98
+    assert 0.999 < held[1] < held[2] < 1.0

@@ -86,8 +86,11 @@ def test_target_bounds_only_change_the_units(fit_intercept, diabetes):
         plain.fit(X, np.maximum(y, -0.25))
     scaled = DPSCDRegressor(ball_budget=0, target_bounds=bounds, **options).fit(X, target)
     np.testing.assert_allclose(scaled.coef_, 20.0 * plain.coef_, rtol=1e-6)
-    expected = plain.predict(X) * 20.0 + (80.0 if fit_intercept else 0.0)
-    np.testing.assert_allclose(scaled.predict(X), expected, rtol=1e-6)
+    expected = 80.0 + 20.0 * plain.intercept_ if fit_intercept else 0.0
+    np.testing.assert_allclose(scaled.intercept_, expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        scaled.predict(X), np.clip(X @ scaled.coef_ + scaled.intercept_, *bounds)
+    )
 
 
 def test_targets_beyond_their_bounds_are_moved_to_them(diabetes):

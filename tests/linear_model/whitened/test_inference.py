@@ -34,7 +34,7 @@ def fitted(model, X, y):
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_shapes_and_intervals(fit_intercept, model, data):
     X, y = data
-    model = clone(model).set_params(fit_intercept=fit_intercept, epsilon=4.0)
+    model = clone(model).set_params(fit_intercept=fit_intercept, epsilon=4.0, random_state=1)
     if not fit_intercept:
         y = y - 20.0
         if isinstance(model, DPRidge):
@@ -174,8 +174,9 @@ def test_targets_without_bounds_have_no_intervals():
     rng = np.random.default_rng(0)
     X = np.clip(rng.standard_normal((4000, 3)) / 3.0, -1.0, 1.0)
     y = 50.0 + 10.0 * X @ [2.0, -1.0, 0.0] + 20.0 * rng.exponential(size=4000)
+    options = {"target_bounds": None, "ball_budget": 0, "data_norm": 1.0}
     with pytest.warns(UserWarning, match="target_bounds"):
-        model = fitted(clone(RIDGE).set_params(target_bounds=None), X, y)
+        model = fitted(clone(RIDGE).set_params(**options), X, y)
     assert model.inference_quality_ == "no"
     assert any(reason.startswith("without target_bounds") for reason in model.inference_reasons_)
     with pytest.raises(NoIntervalError, match="give them"):

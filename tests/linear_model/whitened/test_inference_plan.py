@@ -7,6 +7,7 @@ import pytest
 from skdp._mechanisms import as_vector
 from skdp._plans._base import Budget
 from skdp.accountant import calibrate
+from skdp.linear_model.ball._plan import plan_ball
 from skdp.linear_model.whitened._plan import WhitenedProblem, plan_inference
 
 BIAS = 1.0 / 3.0
@@ -79,6 +80,27 @@ def test_all_releases_together_spend_the_budget(max_iter, epsilon, share, adjace
     assert report.mu == pytest.approx(mu, rel=1e-12)
     assert report.n_releases == made.n_steps + 4
     assert 0 < made.n_settling < made.n_steps
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_counts_of_lengths_take_their_share_where_a_ball_is_learnt(adjacency):
+    budget = Budget(epsilon=1.0, delta=1e-5, adjacency=adjacency, accountant="pld")
+    sizes = {"n_rows": 1000, "n_columns": 4, "slack": 1e-9}
+    ball, spent = plan_ball(
+        budget, ball_budget=0.2, data_norm=1.0, centred=True, least_held=0.98, **sizes
+    )
+    made = plan(adjacency=adjacency, ball=ball, left=1.0 - spent)
+    assert plan(adjacency=adjacency).lengths is None
+    counts = made.lengths.mechanism
+    apart = math.sqrt(2.0) if adjacency == "replace_one" else 1.0
+    most = calibrate(1.0, 1e-5, adjacency=adjacency) / (2.0 if apart > 1.0 else 1.0)
+    noise = counts.noise_multiplier * counts.contribution_bound / apart
+    assert noise == pytest.approx(most / math.sqrt(0.04 * (1.0 - spent)), rel=1e-8)
+    assert counts.size == 40
+    report = made.report(reproducible=False)
+    assert report.n_releases == len(ball.events) + made.n_steps + 5
+    assert (1.0 - 1e-8) < report.mu * most < 1.0
+    assert plan(epsilon=math.inf, ball=ball).lengths is None
 
 
 def test_a_pair_of_matrices_is_no_further_apart_than_stated(rng):

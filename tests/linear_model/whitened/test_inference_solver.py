@@ -8,7 +8,8 @@ from skdp import _mechanisms
 from skdp._bounds import clip_rows, null_records
 from skdp._losses import LOSSES
 from skdp._mechanisms import GaussianMechanism, as_symmetric
-from skdp.linear_model.whitened._inference import MODELS, solve_inference
+from skdp.linear_model.ball._plan import fine_bins_below
+from skdp.linear_model.whitened._inference import MODELS, shorter, solve_inference
 from skdp.linear_model.whitened._row_sums import InferenceSums
 from skdp.linear_model.whitened._solver import whiten
 from skdp.linear_model.whitened._standard_errors import (
@@ -20,6 +21,7 @@ from skdp.linear_model.whitened._standard_errors import (
     UNBOUNDED,
     UNSEEN,
     Releases,
+    Taken,
     _of_hessian,
     estimate,
     follow,
@@ -192,6 +194,8 @@ def released(made, **changes):
         "matrix": 0.4 * np.eye(5) * white.signal.mean(),
         "matrix_noise": 1e-3,
         "spread": 0.0,
+        "longest": math.inf,
+        "taken": Taken(0.0, 0.0),
     }
     return Releases(**parts | changes)
 
@@ -292,6 +296,72 @@ def test_along_directions_of_few_rows_all_that_clipping_may_take_is_allowed_for(
     np.testing.assert_allclose(added[1:4], 0.0, atol=1e-3 * each)
 
 
+def test_mapped_rows_are_counted_by_length_and_shortened(rng, no_noise):
+    rows, full, y = problem(rng)
+    weight = rng.uniform(0.2, 1.0, 60)
+    model, loss, A = MODELS["log_loss"], LOSSES["log_loss"], symmetric(rng)
+    bins = fine_bins_below(8.0)
+    counted = GaussianMechanism(
+        contribution_bound=1.0, noise_multiplier=1.0, size=bins.n_bins, n_records=60
+    )
+    with InferenceSums(
+        model, rows._replace(weight=weight), y[:, np.newaxis], loss
+    ).at_work() as sums:
+        sums.bound_slopes(A, 1e9)
+        found = sums.lengths(bins, counted)
+        lengths = weight * np.linalg.norm(full @ A, axis=1)
+        exact = np.zeros(bins.n_bins)
+        for length in np.delete(lengths, NULL):
+            exact[next(k for k in range(bins.n_bins) if length < bins.end(k))] += 1
+        np.testing.assert_array_equal(found, exact)
+        longest = np.quantile(lengths, 0.6)
+        sums.shorten(longest)
+        step = GaussianMechanism(
+            contribution_bound=30.0, noise_multiplier=1e-9, size=5, n_records=60
+        )
+        w = rng.standard_normal(5)
+        slopes = sums.slopes(w[:, np.newaxis], step)[:, 0]
+    counts = weight * np.minimum(1.0, longest / np.fmax(lengths, 1e-300))
+    assert (counts < weight).sum() > 10
+    each = counts**2 * loss.gradient(y, full @ A @ w) * (full != 0.0).any(axis=1)
+    np.testing.assert_allclose(slopes, A @ full.T @ each, rtol=1e-7)
+
+
+def test_rows_are_shortened_where_few_of_a_direction_are_lost():
+    bins = fine_bins_below(8.0)
+    ends = np.array([bins.end(place) for place in range(bins.n_bins)])
+    counts = np.zeros(bins.n_bins)
+    counts[ends == 2.0] = 9990
+    for far, exact in ((0, 2.0), (2, 2.0), (400, 8.0)):
+        counts[-1] = far
+        longest, taken = shorter(counts, 0.0, bins, 10**4)
+        assert longest == exact
+        assert taken.seen == pytest.approx(far * (64.0 - longest**2) / 10**4)
+        assert taken.hidden == 0.0
+    # Where noise may hide rows, they are left as they are.
+    longest, taken = shorter(0.0 * counts, 600.0, bins, 10**4)
+    assert (longest, taken) == (8.0, (0.0, 0.0))
+    _, taken = shorter(0.0 * counts, 6.0, bins, 10**4)
+    assert 0.0 < taken.hidden < 0.3
+
+
+def test_shortened_rows_have_less_of_a_direction_and_tell_less_of_it():
+    made, few = plan(n_rows=10**7, smoothness=1.0), np.diag([0.01, 0.2, 0.1, 0.2, BIAS**2])
+    changes = {"white": whiten(few, made), "least": 0.01, "clip": 1.0, "columns": 5.0}
+    changes, model = changes | {"lost_noise": 1e-12}, MODELS["squared_error"]
+    whole, shortened = (
+        estimate(
+            released(made, **changes, longest=longest, taken=taken), made, MODELS["squared_error"]
+        )
+        for longest, taken in ((math.inf, Taken(0.0, 0.0)), (4.0, Taken(0.1, 0.05)))
+    )
+    assert (whole.reasons, shortened.reasons) == ((RARE,), ())
+    np.testing.assert_allclose(shortened.sampling, whole.sampling / 0.9, rtol=1e-6)
+    # A row of which more is hidden may be all of a direction.
+    hidden = released(made, **changes, longest=4.0, taken=Taken(0.1, 0.45))
+    assert estimate(hidden, made, model).reasons == (RARE,)
+
+
 def test_targets_without_bounds_have_no_intervals():
     for bounded, quality in ((True, "yes"), (False, "no")):
         made = plan(n_rows=10**5, smoothness=1.0, bounded_targets=bounded)
@@ -380,7 +450,7 @@ class Records:
         self.asked.append(mechanism)
         return np.full(15, self.value)
 
-    def bound_slopes(self, A, bound):
+    def bound_slopes(self, A, bound, lengths=None):
         self.asked.append((A, bound))
 
     def slopes(self, w, mechanism):
@@ -433,4 +503,5 @@ def _check_clips(asked):
             bounds.append(rest[0])
         elif rest[-1].size == 5:
             assert rest[-1].contribution_bound == bounds[-1]
-    assert len(bounds) == 2
+    # The first is for the lengths of rows alone.
+    assert len(bounds) == 3

@@ -12,6 +12,7 @@ from skdp._random import make_stream
 from skdp.linear_model.whitened._row_sums import RowSums
 from skdp.linear_model.whitened._solver import (
     RULES,
+    RULES_IN_BALL,
     Whitening,
     _noise_power,
     choose_steps,
@@ -161,16 +162,19 @@ def test_all_that_is_asked_of_the_data_follows_from_releases(monkeypatch):
     assert mechanism.noise_multiplier == pytest.approx(expected, rel=1e-15)
 
 
-@pytest.mark.parametrize("name", list(RULES))
+ALL_RULES = [*RULES.items(), *RULES_IN_BALL.items()]
+
+
+@pytest.mark.parametrize(("name", "rules"), ALL_RULES)
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 30.0])
 @pytest.mark.parametrize(("n_rows", "p"), [(1, 2), (200, 31), (10**4, 11), (10**6, 300)])
-def test_clips_and_steps_have_floors_whatever_is_released(n_rows, p, epsilon, name, rng):
+def test_clips_and_steps_have_floors_whatever_is_released(n_rows, p, epsilon, name, rules, rng):
     """From noise alone, which tells that there are no rows: C is never 0."""
     made = plan(n_rows=n_rows, n_columns=p, epsilon=epsilon)
     noise = rng.standard_normal(p * (p + 1) // 2) * made.moment.mechanism.noise_std / n_rows
     for vector in (noise, -np.abs(noise), 1e3 * noise, 0.0 * noise):
-        steps = choose_steps(whiten(as_symmetric(vector, p), made), made, RULES[name])
-        least = min(0.08 * math.sqrt(n_rows / made.noise), RULES[name].clip * 0.1)
+        steps = choose_steps(whiten(as_symmetric(vector, p), made), made, rules)
+        least = min(rules.clip_noise * math.sqrt(n_rows / made.noise), rules.clip * 0.1)
         assert steps.clip >= 0.5 * least
         assert 10 <= steps.n_steps <= 40
         assert 0.0 <= steps.momentum <= 0.7
@@ -193,9 +197,9 @@ def test_what_is_given_is_taken(rng):
 
 def test_more_rows_leave_less_noise():
     white = Whitening(np.eye(5), np.full(5, 0.9), np.full(5, 0.2), 0.02, 3.0)
-    for name in RULES:
+    for name, rules in ALL_RULES:
         taken = [
-            choose_steps(white, plan(n_rows=n_rows), RULES[name])
+            choose_steps(white, plan(n_rows=n_rows), rules)
             for n_rows in (10**2, 10**3, 10**4, 10**5, 10**7)
         ]
         noise = [steps.noise for steps in taken]
@@ -223,15 +227,15 @@ def test_the_predicted_noise_is_that_of_the_recursion(momentum, n_steps, first):
 
 @pytest.mark.parametrize("alpha", [1e-4, 1e-2, 1.0, 1e3, 1e30])
 @pytest.mark.parametrize("n_rows", [200, 10**5, 10**9])
-@pytest.mark.parametrize("name", list(RULES))
-def test_no_alpha_makes_a_step_too_long(name, n_rows, alpha, rng):
+@pytest.mark.parametrize(("name", "rules"), ALL_RULES)
+def test_no_alpha_makes_a_step_too_long(name, rules, n_rows, alpha, rng):
     """The step times the curvature of the penalty is at most 1, and with the loss's 2 (1 + m)."""
     loss = LOSSES.get(name, Multinomial(3))
     made = plan(n_rows=n_rows, alpha=alpha, smoothness=loss.smoothness)
     clean = np.diag([BIAS**2, 0.001, 0.05, 0.2, 0.4])
     vector = rng.standard_normal(15) * made.moment.mechanism.noise_std / n_rows
     white = whiten(clean + as_symmetric(vector, 5), made)
-    steps = choose_steps(white, made, RULES[name])
+    steps = choose_steps(white, made, rules)
     penalty = alpha * white.A @ white.A
     assert steps.size * np.linalg.eigvalsh(penalty)[-1] <= 1.0 + 1e-12
     curvature = white.A @ clean @ white.A * loss.smoothness + penalty
