@@ -65,7 +65,9 @@ def private(make, X, **settings):
     if "batch_size" in settings:
         settings["batch_size"] = min(settings["batch_size"], X.shape[0] // 2)
     common = {"alpha": ALPHA, "delta": DELTA, "max_iter": PASSES, "random_state": 0}
-    return make(**(common | settings))
+    model = make(**(common | settings))
+    # Peers learn no ball.
+    return model.set_params(ball_budget=0) if hasattr(model, "ball_budget") else model
 
 
 def sizes(X, passes=PASSES):

@@ -30,6 +30,7 @@ SETTINGS = {
     "batch_size": 50,
     "clipping_norm": 0.006,
     "proximal": 0.0,
+    "ball_budget": 0,
 }
 
 

@@ -278,10 +278,24 @@ METHODS = {
         "tab:blue",
     ),
     "DPSCD": Method(
-        _fits_ours(DPSCDClassifier, DPSCDRegressor, {"loss": "log_loss"}), _DEFAULT, "tab:orange"
+        _fits_ours(
+            DPSCDClassifier,
+            DPSCDRegressor,
+            {"loss": "log_loss", "ball_budget": 0},
+            {"ball_budget": 0},
+        ),
+        _DEFAULT,
+        "tab:orange",
     ),
     "DPSGD": Method(
-        _fits_ours(DPSGDClassifier, DPSGDRegressor, {"loss": "log_loss"}), _DEFAULT, "tab:green"
+        _fits_ours(
+            DPSGDClassifier,
+            DPSGDRegressor,
+            {"loss": "log_loss", "ball_budget": 0},
+            {"ball_budget": 0},
+        ),
+        _DEFAULT,
+        "tab:green",
     ),
     "DPCD": Method(
         _fits_ours(DPCDClassifier, DPCDElasticNet, None, {"l1_ratio": 0.0}), _DEFAULT, "tab:red"

@@ -59,6 +59,25 @@ ball_budget : float or "auto", default="auto"
     Of a regressor without `target_bounds`, a quarter of the share learns these; "auto" is 0.04 more
     then, and up to 0.2 where records are few.
 
+[ball_budget:dpscd]
+ball_budget : float or "auto", default="auto"
+    Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), that learns the ball that
+    the rows lie in: a centre, a scale for each column, and a radius. `alpha` penalises the scaled
+    columns, as after a StandardScaler, and rows beyond the radius count less. Other
+    settings are for rows as long as `data_norm`, and follow the radius. 0 switches it off: rows are
+    clipped to `data_norm` about 0. "auto" is 0.12, more where the records are few, and 0 where what
+    would be learnt drowns in noise, where a `clipping_norm` is given, and with ``noisy_dual=True``
+    or another solver than "dual": what these need is known of rows as they are.
+
+[ball_budget:dpsgd]
+ball_budget : float or "auto", default="auto"
+    Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), that learns the ball that
+    the rows lie in: a centre, a scale for each column, and a radius. `alpha` penalises the scaled
+    columns, as after a StandardScaler, and rows beyond the radius count less. Other
+    settings are for rows as long as `data_norm`, and follow the radius. 0 switches it off: rows are
+    clipped to `data_norm` about 0. "auto" is 0.12, more where the records are few, and 0 where what
+    would be learnt drowns in noise, and for ``mechanism="laplace"``.
+
 [ball]
 center_ : ndarray of shape (n_features,)
     What was learnt as the centre of the rows; 0 without an intercept. This and the next two are
@@ -457,8 +476,9 @@ proximal : float or "auto", default="auto"
     Strength of a pull to a centre that follows the model as it is released (for ``solver="dual"``):
     the objective has :math:`\frac{\kappa}{2} \|w - \text{centre}\|^2` in addition, which damps
     noise and, as the centre moves, hardly the model. It costs no privacy. 0 is the paper's
-    algorithm. "auto" is 0 for the squared loss and otherwise a function of n_samples, n_features
-    and the parameters. The intercept's pull is a public share of it, between a ninth and all.
+    algorithm. "auto" is 0 for the squared loss and where a `clipping_norm` is given, and otherwise
+    a function of n_samples, n_features and the parameters. The intercept's pull is a public share
+    of it, between a ninth and all.
 
 [public_weight]
 public_weight : array-like of shape (n_samples,), default=None

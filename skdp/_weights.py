@@ -73,6 +73,13 @@ class Weights(NamedTuple):
         return rows._replace(norm=np.where(self.is_zero, 0.0, rows.norm))
 
 
+def joint_weights(one, other):
+    """Return products of weights of rows; None stands for weights of 1."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one * other
+
+
 def class_scale(class_weight, n_classes):
     """Return the scale of the weights of so many classes; those without one have 1."""
     if class_weight is None:

@@ -30,6 +30,7 @@ from skdp.linear_model import (
     DPSGDRegressor,
     WALRClassifier,
 )
+from skdp.linear_model._plan import beside
 from skdp.preprocessing import BoundsScaler, NormClipper
 from tests.privacy._cases import DUAL, N_FEATURES, N_ROWS
 
@@ -52,6 +53,7 @@ def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
     def spy(problem, budget, **arguments):
         given = {**vars(problem), **vars(budget), **arguments}
         given |= vars(given.pop("loss")) | given.pop("scale")._asdict()
+        given["ball"] = str(beside(given.get("ball")))
         calls.append(given)
         return original(problem, budget, **arguments)
 

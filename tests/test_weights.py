@@ -46,7 +46,7 @@ LABELS = np.array(["0", "1"])
 LAST = {"average": False}
 # Without a learnt ball, whose stages have no weights: rows stay as they are.
 PLAIN = {"ball_budget": 0, "data_norm": 1.0}
-FULL = {"batch_size": N, "max_iter": 3000, **LAST}
+FULL = {"batch_size": N, "max_iter": 3000, "ball_budget": 0, **LAST}
 
 
 def in_the_long_tier(*models):
@@ -60,16 +60,16 @@ CLASSIFIERS = [
     DPCDClassifier(max_iter=300),
     DPSGDClassifier(**FULL),
     *in_the_long_tier(
-        DPSCDClassifier(max_iter=150, **LAST),
+        DPSCDClassifier(max_iter=150, ball_budget=0, **LAST),
         DPSCDClassifier(max_iter=100, noisy_dual=True, **LAST),
-        DPSCDClassifier(max_iter=150, proximal=0.1, **LAST),
+        DPSCDClassifier(max_iter=150, proximal=0.1, ball_budget=0, **LAST),
         DPSCDClassifier(max_iter=20, solver="sequential", **LAST),
         DPSGDClassifier(mechanism="laplace", **FULL),
     ),
 ]
 REGRESSORS = [
     DPRidge(max_iter=200, **PLAIN, **LAST),
-    DPSCDRegressor(max_iter=200, **LAST),
+    DPSCDRegressor(max_iter=200, ball_budget=0, **LAST),
     DPSCDRegressor(max_iter=50, solver="sequential", **LAST),
     DPSCDRegressor(max_iter=300, solver="primal", **LAST),
     DPCDElasticNet(max_iter=300),
@@ -380,7 +380,7 @@ def test_threads_change_no_bit_of_weighted_fits(model, monkeypatch):
 @pytest.mark.parametrize("loss", ["log_loss", "hinge"])
 def test_the_duality_gap_is_that_of_the_weighted_objective(loss, data):
     X, y, _, counts = data
-    model = DPSCDClassifier(loss=loss, class_weight=OF_CLASSES, max_iter=300, **LAST)
+    model = DPSCDClassifier(loss=loss, class_weight=OF_CLASSES, max_iter=300, **LAST, **PLAIN)
     found = fitted(model, X, y, public_weight=counts)
     assert duality_gap(found, X, y, public_weight=counts) < 1e-4
     assert duality_gap(found, X, y) > 1e-3

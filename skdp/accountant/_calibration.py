@@ -7,9 +7,15 @@ from scipy.optimize import brentq
 
 from skdp._checks import check_count, check_flag, check_real, check_within, check_word
 from skdp.accountant._divergences import gaussian_log_delta, unamplified_epsilon
-from skdp.accountant._events import GaussianEvent
+from skdp.accountant._events import GaussianEvent, checked_events
 from skdp.accountant._loss_distribution import smallest_pld_delta
-from skdp.accountant._profile import ADJACENCIES, SMALLEST_RATE, build_profile, epsilon_of
+from skdp.accountant._profile import (
+    ADJACENCIES,
+    SMALLEST_RATE,
+    build_profile,
+    epsilon_of,
+    full_batch_mu,
+)
 
 _TOLERANCE, _COARSE_TOLERANCE = 1e-3, 1e-2
 # A record published in the clear with probability q already satisfies delta = q; with such a
@@ -64,21 +70,22 @@ def _guess(epsilon, delta, sampling_rate, n_steps, factor):
     return max(guess, _one_step_noise(epsilon, delta / n_steps, sampling_rate))
 
 
-def _search_noise(epsilon, delta, design, factor, full_batch):
+def _search_noise(epsilon, delta, design, factor, full_batch, left):
     """Noise within the tolerance of the smallest for the first direction of the losses.
 
-    `full_batch` is the noise that would do without sampling.
+    `full_batch` is the noise that would do without sampling, and `left` the share of the squared mu
+    that other releases leave.
     """
-    sampling_rate, n_steps, adjacency, resolved = design
+    sampling_rate, n_steps, adjacency, resolved, beside = design
 
     def excess(log_noise, is_coarse):
         event = GaussianEvent(math.exp(log_noise), sampling_rate, n_steps)
-        profile = build_profile((event,), adjacency, resolved, is_coarse=is_coarse)
+        profile = build_profile((*beside, event), adjacency, resolved, is_coarse=is_coarse)
         return profile.excess(epsilon, delta)
 
     # One step needs no more noise than several.
     floor = max(_SMALLEST_NOISE * factor, _one_step_noise(epsilon, delta, sampling_rate))
-    guess = _guess(epsilon, delta, sampling_rate, n_steps, factor)
+    guess = _guess(epsilon, delta, sampling_rate, n_steps, factor) / math.sqrt(left)
     low, high = math.log(floor), math.log(max(full_batch, floor)) + _TOLERANCE
     x = min(max(math.log(guess), low), high)
     # Of a Gaussian of small delta.
@@ -88,7 +95,8 @@ def _search_noise(epsilon, delta, design, factor, full_batch):
         if x is None:
             raise ValueError(
                 f"accountant={resolved!r} cannot certify epsilon={epsilon!r} at delta={delta!r} "
-                "with any noise; use a larger epsilon or delta, or sampling_rate=1."
+                "with any noise; use a larger epsilon or delta, or sampling_rate=1, and leave more "
+                "of them where there are other releases."
             )
     return math.exp(x)
 
@@ -175,6 +183,7 @@ def calibrate(
     adjacency="zero_out",
     accountant="pld",
     pairwise=False,
+    beside=(),
 ):
     """Smallest noise that makes repeated Gaussian releases (epsilon, delta)-private.
 
@@ -207,6 +216,9 @@ def calibrate(
     pairwise : bool, default=False
         Whether the noise multiplier is to be relative to the distance between the releases of two
         neighbouring data sets, which is never doubled. Needs ``sampling_rate=1``.
+    beside : tuple of GaussianEvent, default=()
+        Other releases on full batches, which epsilon and delta are to pay for, too. They may come
+        before, and what they are made of may not follow from these.
 
     Returns
     -------
@@ -242,10 +254,14 @@ def calibrate(
             f"epsilon must be positive, from {_SMALLEST_EPSILON:g} to {_LARGEST_EPSILON:g}, or "
             f"infinite for no privacy, got {epsilon!r}."
         )
-    arguments = _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant)
+    beside = checked_events(beside, (GaussianEvent,), "beside")
+    if any(event.sampling_rate < 1 for event in beside):
+        raise ValueError("beside must hold releases on full batches only: sampling_rate=1.")
+    arguments = _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant, beside)
     if check_flag(pairwise, "pairwise"):
         # The accounting of a label's change: nothing is doubled, nothing is sampled.
-        arguments = _check_arguments(delta, sampling_rate, n_steps, "replace_label", accountant)
+        design = sampling_rate, n_steps, "replace_label", accountant, beside
+        arguments = _check_arguments(delta, *design)
     if math.isinf(epsilon):
         return 0.0
     if arguments[0] == 0:
@@ -365,7 +381,7 @@ def resolve_accountant(accountant, delta, sampling_rate=1.0, n_steps=1, adjacenc
     return "rdp" if 0 < delta < least else "pld"
 
 
-def _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant):
+def _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant, beside=()):
     """Validated scalars, in the order of the cached functions."""
     delta = check_within(delta, "delta", 0.0, 1.0, "[)")
     sampling_rate = check_within(sampling_rate, "sampling_rate", 0.0, 1.0, "(]")
@@ -374,24 +390,29 @@ def _check_arguments(delta, sampling_rate, n_steps, adjacency, accountant):
     check_word(accountant, "accountant", ("pld", "rdp"))
     if adjacency == "replace_label" and sampling_rate < 1:
         raise ValueError("adjacency='replace_label' needs sampling_rate=1.")
-    resolved = resolve_accountant(accountant, delta, sampling_rate, n_steps, adjacency)
-    return delta, max(sampling_rate, SMALLEST_RATE), n_steps, adjacency, resolved
+    n_all = n_steps + sum(event.n_steps for event in beside)
+    resolved = resolve_accountant(accountant, delta, sampling_rate, n_all, adjacency)
+    return delta, max(sampling_rate, SMALLEST_RATE), n_steps, adjacency, resolved, beside
 
 
-def _get_epsilon(noise_multiplier, delta, sampling_rate, n_steps, adjacency, resolved):
+def _get_epsilon(noise_multiplier, delta, sampling_rate, n_steps, adjacency, resolved, beside):
     event = GaussianEvent(noise_multiplier, sampling_rate, n_steps)
-    return epsilon_of((event,), adjacency, resolved, delta)
+    return epsilon_of((*beside, event), adjacency, resolved, delta)
 
 
 @functools.lru_cache(maxsize=1024)
 def _calibrate(epsilon, delta, *design):
-    _, n_steps, adjacency, resolved = design
+    _, n_steps, adjacency, resolved, beside = design
     factor = 2.0 if adjacency == "replace_one" else 1.0
-    full_batch = factor * math.sqrt(n_steps) / gaussian_mu(epsilon, delta)
+    mu = gaussian_mu(epsilon, delta)
+    left = 1 - (full_batch_mu(beside, adjacency) / mu) ** 2
+    if left <= 0:
+        raise ValueError("beside leaves nothing of epsilon and delta: other releases spend all.")
+    full_batch = factor * math.sqrt(n_steps) / (mu * math.sqrt(left))
     if resolved == "analytic":
         noise, nudge = full_batch, 1e-9
     else:
-        noise, nudge = _search_noise(epsilon, delta, design, factor, full_batch), 1e-4
+        noise, nudge = _search_noise(epsilon, delta, design, factor, full_batch, left), 1e-4
     if noise > _LARGEST_NOISE:
         raise ValueError(
             f"epsilon={epsilon:g} at delta={delta:g} needs noise of more than {_LARGEST_NOISE:g} "

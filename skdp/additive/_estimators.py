@@ -22,10 +22,10 @@ from skdp.linear_model._base import (
     CLASS_CONSTRAINTS,
     COMMON_CONSTRAINTS,
     RowPrivateEstimator,
+    shares_of,
     weights_public,
 )
 from skdp.linear_model.ball._solver import outside
-from skdp.linear_model.whitened._estimators import shares_of
 from skdp.linear_model.whitened._solver import noise_covariance
 from skdp.preprocessing.table._frames import read_frame
 from skdp.preprocessing.table._given import check_n_knots, read_given
@@ -89,7 +89,7 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         if units is not None:
             how = {"plan": of_model.ranges, "stream": stream, "shares": shares_of(codes)}
             targets, units = model._in_learnt_units(targets, units, is_null=rows.norm == 0.0, **how)
-        rows, of_model, ball = model._placed(rows, codes, of_model, stream)
+        rows, of_model, ball = model._placed(rows, of_model, stream, codes)
         coefs, steps = model._solve(of_model, rows, targets, stream, weights, codes)
         covariance = noise_covariance(steps)[: X.shape[1], : X.shape[1]]
         if ball is not None:

@@ -136,7 +136,7 @@ class DaskWhitened:
         ball = learn_ball(sums, plan=plan.ball, stream=stream)
         sums.place(ball)
         bias = ball.radius * plan.problem.bias
-        return following(plan, ball, sums.stretch(ball.center / ball.scale, bias)), ball
+        return following(plan, ball, sums.stretch(ball.center / ball.scale, bias), bias), ball
 
     def _reading(self):
         """Return what workers get to know of this: neither a seed nor a ledger."""

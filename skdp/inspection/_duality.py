@@ -11,10 +11,13 @@ from skdp._estimator import is_private
 from skdp._losses import LOSSES
 from skdp._sklearn import validate_data
 from skdp._targets import as_targets, clip_targets, encode_labels
+from skdp._weights import joint_weights
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
 from skdp.linear_model._base import public_feature_bounds
+from skdp.linear_model.ball._solver import inside
 
 _BLOCK_ROWS = 4096
+_OVERFLOWED = "The gap overflowed: scale the features and targets to moderate size."
 # Steps that look for a better dual variable where the loss has a corner. Each takes two products
 # with the rows; every one gives a valid bound, so stopping early makes it looser and no less true.
 _CORNER_STEPS = 500
@@ -108,7 +111,7 @@ def duality_gap(estimator, X, y, public_weight=None):
             for target, theta in zip(targets.T, coefs, strict=True)
         ]
     if not np.isfinite(gaps).all():
-        raise ValueError("The gap overflowed: scale the features and targets to moderate size.")
+        raise ValueError(_OVERFLOWED)
     return gaps[0] if len(gaps) == 1 else np.array(gaps)
 
 
@@ -122,7 +125,10 @@ def _internal_problem(estimator, X, y, public_weight):
     loss = LOSSES[getattr(estimator, "loss", "squared_error")]
     private = is_private(estimator)
     bounds = {"data_norm": estimator.data_norm, "fit_intercept": estimator.fit_intercept}
-    rows = clip_rows(X, **bounds, clip=private)
+    ball = estimator._published_ball()
+    rows = estimator._bounded_by(ball, X, np.zeros(X.shape[0], dtype=bool))
+    if ball is not None and not rows.weight.all():
+        raise ValueError(_OVERFLOWED)
     if estimator.solver == "primal" and private:
         # That solver clips values too.
         n_rows, n_features = X.shape
@@ -138,7 +144,8 @@ def _internal_problem(estimator, X, y, public_weight):
         coefs = np.column_stack([coefs, intercept])
     if targets.shape[1] != coefs.shape[0]:
         raise ValueError(f"y has {targets.shape[1]} outputs, but the fit had {coefs.shape[0]}.")
-    return rows, targets, loss, coefs, weights.expand(X.shape[0])
+    counted = joint_weights(weights.expand(X.shape[0]), rows.weight)
+    return rows, targets, loss, inside(ball, coefs, rows.bias), counted
 
 
 def _read(estimator, X, y):

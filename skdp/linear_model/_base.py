@@ -23,8 +23,10 @@ from skdp._targets import TargetUnits, as_targets, clip_targets, target_scale
 from skdp._threads import BLOCK_ROWS
 from skdp._weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp.exceptions import warn_user
-from skdp.linear_model.ball._solver import learn_targets
-from skdp.linear_model.ball._sums import BallSums
+from skdp.linear_model.ball._plan import plan_ball
+from skdp.linear_model.ball._solver import Ball, following, learn_ball, learn_targets
+from skdp.linear_model.ball._sums import BallSums, rows_in_ball
+from skdp.linear_model.whitened._row_sums import rounding_slack
 
 # Numbers whose squares and products stay far from the ends of double precision.
 POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
@@ -54,6 +56,9 @@ BATCH_CONSTRAINTS = {
     "average": ["boolean"],
     "n_jobs": [Integral, None],
 }
+
+BALL_CONSTRAINTS = {"ball_budget": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})]}
+_OF_BALL = "center_", "scale_", "radius_"
 
 # Of the parameter `class_weight`; texts are refused with the remedy.
 CLASS_WEIGHT = [dict, str, None]
@@ -100,6 +105,92 @@ class RowPrivateEstimator(RecordPrivateEstimator):
     def _certified_rows(self, X):
         data_norm, clip = check_positive(self.data_norm, "data_norm"), is_private(self)
         return clip_rows(X, data_norm=data_norm, fit_intercept=self.fit_intercept, clip=clip)
+
+
+class BallMixin:
+    """Planning a ball, learning it, and publishing it; of estimators that protect rows."""
+
+    # Of those that use one thread.
+    n_jobs = None
+
+    def _without_ball(self):
+        """Return what no ball is learnt with, or None."""
+
+    def _ball_budget(self):
+        """Return the share of the budget that learns the ball, 0 where none can be learnt."""
+        reason = self._without_ball()
+        if reason is None or self.ball_budget == 0:
+            return self.ball_budget
+        if self.ball_budget != "auto":
+            raise ValueError(
+                f"ball_budget must be 'auto' or 0 with {reason}: no ball is learnt then, and rows "
+                "are clipped to data_norm."
+            )
+        return 0
+
+    def _planned_ball(self, budget, n_records, n_features, data_norm, least_held=0.0, taken=0.0):
+        """Return the plan of the ball, or None, and the share of mu^2 that it spends.
+
+        `least_held` and `taken` are as of `plan_ball`.
+        """
+        return plan_ball(
+            budget,
+            ball_budget=self._ball_budget(),
+            data_norm=data_norm,
+            centred=self.fit_intercept,
+            n_rows=n_records,
+            n_columns=n_features,
+            slack=rounding_slack(n_records, n_features, 1),
+            least_held=least_held,
+            taken=taken,
+        )
+
+    def _certified_rows(self, X):
+        # What a ball is learnt from is bounded there.
+        if self._ball_budget() != 0:
+            return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False)
+        return super()._certified_rows(X)
+
+    def _placed(self, rows, plan, stream, codes=None):
+        """Return rows with certified norms, the plan that follows their ball, and the ball.
+
+        The ball is learnt here, if it is at all; else it is None.
+        """
+        if self._ball_budget() == 0:
+            return rows, plan, None
+        is_null = rows.norm == 0.0
+        if plan.ball is None:
+            return self._bounded_by(None, rows.X, is_null), plan, None
+        with BallSums(rows.X, is_null, self.n_jobs, shares_of(codes)).at_work() as sums:
+            ball = learn_ball(sums, plan=plan.ball, stream=stream)
+        rows = self._bounded_by(ball, rows.X, is_null)
+        return rows, following(plan, ball, rows.stretch, rows.bias), ball
+
+    def _bounded_by(self, ball, X, is_null):
+        """Return rows in a ball's units with certified norms, or without one clipped ones."""
+        if ball is None:
+            rows = super()._certified_rows(X)
+            return rows._replace(norm=np.where(is_null, 0.0, rows.norm))
+        how = {"fit_intercept": self.fit_intercept, "clip": is_private(self)}
+        return rows_in_ball(X, ball, is_null, **how)
+
+    def _published_ball(self):
+        """Return the ball of a fit, or None where none was learnt."""
+        found = [getattr(self, name, None) for name in _OF_BALL]
+        return None if found[0] is None else Ball(*found)
+
+    def _set_ball(self, ball):
+        """Publish what was learnt of the rows; None: forget that of a fit before."""
+        for name, value in zip(_OF_BALL, ball or (), strict=False):
+            setattr(self, name, value)
+        if ball is None:
+            for name in _OF_BALL:
+                vars(self).pop(name, None)
+
+
+def shares_of(codes):
+    """Return what rows count in their group, from the group of each row, or None."""
+    return None if codes is None else 1.0 / np.bincount(codes)[codes]
 
 
 class SteppedEstimator(RowPrivateEstimator):

@@ -22,13 +22,14 @@ def gathered_rows(rows, size):
 class GatheredRows:
     """Certified rows, gathered into buffers that are used again and again.
 
-    A row's clipping factor multiplies what is computed from the row, not its d entries. Weights w
-    have shape (d,) or (k, d), and what belongs to m rows (m,) or (m, k): one output or k.
+    A row's clipping factor multiplies what is computed from the row, not its d entries, and what is
+    to be taken off sparse rows is taken off that. Weights w have shape (d,) or (k, d), and what
+    belongs to m rows (m,) or (m, k): one output or k.
     """
 
     def __init__(self, rows, size):
         self._X, self._bias = rows.X, rows.bias
-        self._all_scales, self._all_norms = rows.scale, rows.norm
+        self._all_scales, self._all_norms, self._shift = rows.scale, rows.norm, rows.shift
         self._n_features, self._n_columns = rows.X.shape[1], rows.n_columns
         self._ones = np.ones(size)
         self._x = self._scale = None
@@ -58,6 +59,8 @@ class GatheredRows:
         """Return the rows times `w`."""
         by_column = w.T
         predictions = self._x.dot(by_column[: self._n_features])
+        if self._shift is not None:
+            predictions -= self._shift @ by_column[: self._n_features]
         if self._scale is not None:
             predictions *= self._scale if w.ndim == 1 else self._scale[:, np.newaxis]
         if self._bias:
@@ -74,6 +77,8 @@ class GatheredRows:
         if self._scale is not None:
             factors = factors * self._scale
         total[..., : self._n_features] = self._times_rows(factors)
+        if self._shift is not None:
+            total[..., : self._n_features] -= np.multiply.outer(factors.sum(axis=-1), self._shift)
         return total
 
     def _times_rows(self, factors):

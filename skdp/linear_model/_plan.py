@@ -1,11 +1,18 @@
 """What plans of models that are trained step by step share."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from skdp._losses import Loss
 from skdp._plans._base import Plan
 from skdp._plans._release import Release
 from skdp._weights import EVEN, WeightScale
+from skdp.linear_model.ball._plan import BallPlan
+
+# Squares of larger ones could overflow.
+LARGEST_NORM = 1e150
+# What parameters are within.
+SMALLEST, LARGEST = 1e-30, 1e30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,16 +34,34 @@ class Problem:
         return Release(n_records=self.n_rows, rounding_slack=self.rounding_slack, **fields)
 
 
+@dataclass(frozen=True, kw_only=True)
+class RowProblem(Problem):
+    """With a public bound on the norm of a certified row."""
+
+    row_norm: float
+
+    def stretched(self, ratio, stretch):
+        """Return the problem of rows so many times as long, and with rounding errors so large."""
+        row_norm = min(ratio * self.row_norm, LARGEST_NORM)
+        return replace(self, row_norm=row_norm, rounding_slack=stretch * self.rounding_slack)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SteppedPlan(Plan):
-    """A plan whose steps each make the release `step`."""
+    """A plan whose steps each make the release `step`.
+
+    `ball`, if it isn't None, says how the ball of the rows is learnt before. `again` gives the plan
+    of the same steps for rows that are so many times as long, and whose rounding errors are.
+    """
 
     step: Release
+    ball: BallPlan | None = None
+    again: Callable | None = None
 
     @property
     def events(self):
-        """One event of as many steps as there are."""
-        return (self.step.event,)
+        """Those of the ball, and one event of as many steps as there are."""
+        return (*beside(self.ball), self.step.event)
 
     @property
     def mechanism(self):
@@ -45,5 +70,25 @@ class SteppedPlan(Plan):
 
     @property
     def clipping(self):
-        """The mechanism's bound."""
-        return self.step.bound
+        """The mechanism's bound, if no release has another."""
+        return self.step.bound if self.ball is None else None
+
+    def following(self, radius, stretch, outside):
+        """Return the plan for rows of a ball of this radius, which was released.
+
+        All numbers follow that are in units of rows, and nothing else does. What `outside` makes of
+        coefficients isn't asked for.
+        """
+        return self.again(radius / self.ball.data_norm, stretch)
+
+
+def beside(ball):
+    """Return the events of the plan of a ball, or of None."""
+    return () if ball is None else ball.events
+
+
+def scaled(setting, factor):
+    """Return a setting in units of rows for rows of another length; "auto" and 0 stay."""
+    if setting == "auto" or setting == 0.0:
+        return setting
+    return float(min(max(factor * setting, SMALLEST), LARGEST))

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from skdp.accountant import calibrate, get_epsilon
+from skdp.accountant import GaussianEvent, PrivacyReport, calibrate, get_epsilon
 from skdp.accountant._calibration import largest_within, resolve_accountant
 from skdp.accountant._divergences import gaussian_delta, gaussian_log_delta
 from skdp.accountant._loss_distribution import smallest_pld_delta
@@ -374,3 +374,99 @@ def test_where_nothing_fits_the_search_ends_without_a_number(cost):
 )
 def test_a_search_goes_on_from_a_cost_of_nothing(spent, largest):
     assert 0.9 * largest < largest_within(spent, 1.0, enough=0.98) <= largest
+
+
+# What learns a ball takes shares like these of the squared mu, in one or several releases.
+BESIDE = (0.05, 0.3)
+
+
+def _beside(epsilon, delta, share):
+    """Return two releases of that share, one of them of two steps."""
+    noise = calibrate(epsilon, delta, pairwise=True) / math.sqrt(share)
+    first = GaussianEvent(noise * math.sqrt(2.0), pairwise=True)
+    return first, GaussianEvent(noise * 2.0, n_steps=2, pairwise=True)
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("share", BESIDE)
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "rate", "n_steps"),
+    [(0.1, 1e-5, 0.02, 500), (1.0, 1e-5, 0.01, 1000), (1.0, 1e-3, 0.2, 40), (8.0, 1e-6, 0.05, 200)],
+)
+def test_steps_beside_other_releases_agree_with_dp_accounting(
+    epsilon, delta, rate, n_steps, share, adjacency
+):
+    from dp_accounting import NeighboringRelation, dp_event
+    from dp_accounting.pld import pld_privacy_accountant
+
+    beside, design = _beside(epsilon, delta, share), {"sampling_rate": rate, "n_steps": n_steps}
+    noise = calibrate(epsilon, delta, adjacency=adjacency, beside=beside, **design)
+    mu = math.sqrt(share) / calibrate(epsilon, delta, pairwise=True)
+    # Theirs doubles all releases of a pair, and the others' distance is one of pairs.
+    doubled = 2.0 if adjacency == "replace_one" else 1.0
+
+    def theirs(noise):
+        relation = "REPLACE_ONE" if doubled == 2.0 else "ADD_OR_REMOVE_ONE"
+        accountant = pld_privacy_accountant.PLDAccountant(NeighboringRelation[relation])
+        step = dp_event.PoissonSampledDpEvent(rate, dp_event.GaussianDpEvent(noise))
+        accountant.compose(dp_event.SelfComposedDpEvent(step, n_steps))
+        accountant.compose(dp_event.GaussianDpEvent(doubled / mu))
+        return accountant.get_epsilon(delta)
+
+    assert theirs(noise) <= epsilon * 1.002
+    # A little less noise would be too little.
+    assert theirs(0.985 * noise) > epsilon
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_both_directions_of_steps_beside_another_release_hold(adjacency):
+    """By a sum over a fine grid of both losses, and no convolution of ours."""
+    epsilon, delta, rate = 1.0, 1e-3, 0.3
+    beside = (GaussianEvent(1.0 / 0.15, pairwise=True),)
+    options = {"sampling_rate": rate, "n_steps": 1, "adjacency": adjacency, "beside": beside}
+    noise = calibrate(epsilon, delta, **options)
+
+    def found(noise):
+        ends = (-1.0, 1.0) if adjacency == "replace_one" else (0.0, 1.0)
+        z, h = np.linspace(-9.0 * noise, 9.0 * noise, 2401, retstep=True)
+        x, g = np.linspace(-9.0, 9.0, 2401, retstep=True)
+
+        def of_step(end):
+            here, null = norm.pdf(z, end, noise), norm.pdf(z, 0.0, noise)
+            return rate * here + (1.0 - rate) * null
+
+        deltas = []
+        for p, q in (ends, ends[::-1]):
+            for sign in (1.0, -1.0):
+                one = np.outer(of_step(p), norm.pdf(x, sign * 0.075))
+                two = np.outer(of_step(q), norm.pdf(x, -sign * 0.075))
+                deltas.append(np.maximum(one - math.exp(epsilon) * two, 0.0).sum() * h * g)
+        return max(deltas)
+
+    assert found(noise) <= delta
+    assert found(0.97 * noise) > delta
+
+
+@pytest.mark.parametrize("accountant", ["pld", "rdp"])
+def test_releases_beside_are_what_a_report_adds_up(accountant):
+    beside, design = _beside(1.0, 1e-5, 0.1), {"sampling_rate": 0.02, "n_steps": 300}
+    noise = calibrate(1.0, 1e-5, accountant=accountant, beside=beside, **design)
+    events = (*beside, GaussianEvent(noise, **design))
+    fields = {"adjacency": "zero_out", "clipping": None, "accountant": accountant}
+    report = PrivacyReport(epsilon=1.0, delta=1e-5, events=events, **fields)
+    assert report.epsilon == 1.0
+    assert report.epsilon_at(1e-5) > 0.99
+
+
+def test_full_batches_beside_other_releases_add_up_exactly():
+    beside = _beside(1.0, 1e-5, 0.36)
+    noise = calibrate(1.0, 1e-5, n_steps=7, beside=beside)
+    assert noise == pytest.approx(calibrate(1.0, 1e-5, n_steps=7) / 0.8)
+
+
+def test_releases_beside_may_not_spend_all():
+    with pytest.raises(ValueError, match="leaves nothing"):
+        calibrate(1.0, 1e-5, sampling_rate=0.1, beside=_beside(1.0, 1e-5, 1.001))
+    sampled = (GaussianEvent(50.0, sampling_rate=0.5),)
+    with pytest.raises(ValueError, match="full batches"):
+        calibrate(1.0, 1e-5, sampling_rate=0.1, beside=sampled)

@@ -110,7 +110,10 @@ def test_constrained_curves_rise_or_fall_everywhere(model, data, sign):
     signs = {"age": sign, "income": sign}
     model = clone(model).set_params(monotonic_cst=signs, **LOUD).fit(X, y)
     free = clone(model).set_params(monotonic_cst=None).fit(X, y)
-    grids = {"age": np.linspace(-50.0, 200.0, 999), "income": np.r_[-5.0, 0.0, np.geomspace(1, 1e9)]}
+    grids = {
+        "age": np.linspace(-50.0, 200.0, 999),
+        "income": np.r_[-5.0, 0.0, np.geomspace(1, 1e9)],
+    }
     for j, (name, grid) in enumerate(grids.items()):
         rows = X.iloc[:1].loc[[0] * len(grid)].copy()
         rows[name] = grid
@@ -129,7 +132,14 @@ def test_what_may_be_constrained():
         DPAdditiveClassifier(classes=[0, 1], monotonic_cst=signs, interactions=pairs).fit(X, y)
     with pytest.raises(ValueError, match="two classes"):
         DPAdditiveClassifier(classes=[0, 1, 2], monotonic_cst={"age": 1}).fit(X, y)
-    for pairs in ([("age",)], [("age", "age")], [("age", 0)], [("age", "x")], ["ab"], [(0, 1), (1, 0)]):
+    for pairs in (
+        [("age",)],
+        [("age", "age")],
+        [("age", 0)],
+        [("age", "x")],
+        ["ab"],
+        [(0, 1), (1, 0)],
+    ):
         with pytest.raises(ValueError, match="interactions"):
             DPAdditiveClassifier(classes=[0, 1], interactions=pairs).fit(X, y)
 
@@ -143,7 +153,7 @@ def test_delta_is_needed():
 @pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
 def test_a_fit_spends_its_epsilon_and_is_charged_once(model, data):
     X, y = data(n_rows=600)
-    with PrivacyLedger(epsilon=3.0, delta=1e-4) as ledger:
+    with PrivacyLedger.open(None) as ledger:
         model = clone(model).set_params(ledger=ledger).fit(X, y)
         charged = ledger.to_frame()
         assert len(charged) == 1

@@ -76,6 +76,12 @@ AUDITED = {
         DPSCDRegressor(solver="primal", adjacency="replace_one", **DUAL), FLIPPED, **HALF
     ),
     "DP-SGD": Audited(DPSGDRegressor(batch_size=1, average=False, **CLIPPED)),
+    # As for whitening below. Steps are so short that the canary, far beyond the radius, is followed
+    # by its target alone.
+    "DP-SGD in a ball, Poisson": Audited(
+        DPSGDRegressor(batch_size=170, average=False, ball_budget=0.01, eta0=1e-30, **CLIPPED),
+        n_others=200,
+    ),
     "DP-SGD, Laplace": Audited(
         DPSGDRegressor(mechanism="laplace", average=False, **CLIPPED),
         n_fits=3000,

@@ -177,6 +177,10 @@ def _fit(run, case, X, y, null, patch, groups):
     for kind in (PoissonSampler, PartitionSampler, SortedPartitionSampler):
 
         def batches(self, stream, original=kind.batches):
+            # Releases before the batches are of all rows.
+            n_before = len(run.values) - len(run.batches)
+            run.batches += [np.arange(len(X))] * n_before
+            run.rates += [1.0] * n_before
             for batch in original(self, stream):
                 run.batches.append(batch + first)
                 run.rates.append(getattr(self, "rate", 1.0))

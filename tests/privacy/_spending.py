@@ -60,7 +60,8 @@ def epsilon_of(releases, delta, adjacency):
     """Return the epsilon of all releases that a record may take part in.
 
     Pure ones add their epsilons, Gaussian ones of all rows have a closed form (Balle and Wang 2018,
-    theorem 8), and Poisson batches are composed by dp-accounting.
+    theorem 8), and Poisson batches are composed by dp-accounting, with Gaussian ones of all rows
+    where there are any before.
     """
     counts = Counter(
         release._replace(noise=float(f"{release.noise:.{_DIGITS}g}")) for release in releases
@@ -89,12 +90,20 @@ def _epsilon(counts, delta, adjacency):
         value_discretization_interval=_GRID
         * min(release.rate * shift for (release, _), shift in zip(counts, shifts, strict=True)),
     )
-    for release, times in counts:
-        # No method makes others beside them.
-        assert release == Release(release.noise, release.rate)
-        assert release.rate < 1.0
+    whole = 0.0
+    for (release, times), shift in zip(counts, shifts, strict=True):
+        # No method makes pure ones beside them.
+        assert not release.pure
+        if release.rate == 1.0:
+            whole += times * shift**2
+            continue
+        assert not release.pairwise
         event = PoissonSampledDpEvent(release.rate, GaussianDpEvent(release.noise))
         accountant.compose(event, times)
+    if whole > 0.0:
+        # Together they are one; what it is doubled by is in their shifts.
+        doubled = 2.0 if replaced else 1.0
+        accountant.compose(GaussianDpEvent(doubled / math.sqrt(whole)))
     return accountant.get_epsilon(delta)
 
 

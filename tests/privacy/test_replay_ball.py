@@ -11,9 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from skdp.linear_model import DPLogisticRegression, DPRidge
+from skdp.accountant._profile import full_batch_mu
+from skdp.linear_model import (
+    DPLogisticRegression,
+    DPRidge,
+    DPSCDClassifier,
+    DPSCDRegressor,
+    DPSGDClassifier,
+    DPSGDRegressor,
+    _base,
+)
 from skdp.linear_model.ball import _solver, _sums
-from skdp.linear_model.whitened import _estimators
 from skdp.linear_model.whitened._row_sums import RowSums
 from tests.privacy._cases import N_FEATURES, THREE, TWO, Case, K
 from tests.privacy._replay import broken_claims, record
@@ -23,6 +31,7 @@ from tests.privacy.test_replay_sparse import stored
 N_ROWS = 400
 CENTRE, UNIT = np.array([3e4, -2.0, 0.5, 1e-3]), np.array([1e3, 1.0, 0.1, 1e-4])
 ALL = {"units", "reach", "centre", "distance", "recentre", "scales", "radius"}
+NOT_MOVED = {"units", "reach", "scales", "radius"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,7 @@ MODELS = [
     (DPLogisticRegression(adjacency="replace_one", **THREE, **LOUD), ALL),
     (
         DPLogisticRegression(fit_intercept=False, **TWO, **LOUD),
-        {"units", "reach", "scales", "radius"},
+        NOT_MOVED,
     ),
     (DPRidge(data_norm=1e5, ball_budget=0.6, **RIDGE), ALL),
     (DPRidge(adjacency="replace_one", moment_budget=0.0, **RIDGE), ALL),
@@ -56,6 +65,18 @@ MODELS = [
 ]
 CASES = [(BallCase(model), stages) for model, stages in MODELS]
 SPARSE = [(BallCase(model, read=stored), stages) for model, stages in MODELS if not model.inference]
+# Of steps on Poisson batches, whose rates and noise are fixed before.
+BATCHES = [
+    (DPSGDClassifier(max_iter=2, **TWO, **LOUD), ALL),
+    (DPSGDClassifier(loss="hinge", adjacency="replace_one", max_iter=1, **THREE, **LOUD), ALL),
+    (DPSGDRegressor(data_norm=1e5, clipping_norm=1e-2, max_iter=1, **RIDGE), ALL),
+    (DPSGDRegressor(accountant="rdp", fit_intercept=False, max_iter=1, **RIDGE), NOT_MOVED),
+    (DPSCDClassifier(max_iter=2, **TWO, **LOUD), ALL),
+    (DPSCDClassifier(loss="hinge", adjacency="replace_one", max_iter=1, **THREE, **LOUD), ALL),
+    (DPSCDRegressor(ball_budget=0.5, clipping_norm=0.1, max_iter=1, **RIDGE), ALL),
+    (DPSCDRegressor(accountant="rdp", fit_intercept=False, max_iter=1, **RIDGE), NOT_MOVED),
+]
+BATCHES = [(BallCase(model, read=read), n) for model, n in BATCHES for read in (np.asarray, stored)]
 
 
 def far(direction):
@@ -111,6 +132,26 @@ def test_a_record_that_moves_all_of_the_ball(case, stages):
     assert len(spent) == len(stages) + of_steps
 
 
+@pytest.mark.parametrize(("case", "stages"), BATCHES, ids=name_of)
+def test_a_record_that_moves_the_ball_of_batches(case, stages):
+    """What is planned before the ball is run after it, whatever the ball is."""
+    X, y = case.records()
+    base = record(case, X, y)
+    null = record(case, X, y, script=base.released, null=K)
+    others = {row: record(case, moved(X, row), y, script=base.released) for row in ROWS}
+    *of_ball, steps = base.estimator.privacy_report_.events
+    assert len(of_ball) == len(stages)
+    assert steps.sampling_rate < 1.0
+    most = full_batch_mu(of_ball, case.estimator.adjacency) * (1.0 + 1e-6)
+    found = {}
+    for row, other in others.items():
+        found[row] = broken_claims(base, other, k=K)[0]
+        found[f"{row}, null record"] = broken_claims(other, null, k=K, null=True)[0]
+        pairs = [null] if case.estimator.adjacency == "zero_out" else others.values()
+        assert max(loss_of(other, pair, len(stages)) for pair in pairs) <= most
+    assert not {row: claims for row, claims in found.items() if claims}
+
+
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 def test_the_bounds_of_the_ball_are_reached(adjacency):
     """By a record and none, or by two: in other bins, or on the other side of the centre."""
@@ -137,7 +178,7 @@ def test_the_bounds_of_the_ball_are_reached(adjacency):
             assert 0.95 < apart / (bound * factor**2) <= 1.0 + 1e-5
 
 
-@pytest.mark.parametrize(("case", "stages"), CASES + SPARSE, ids=name_of)
+@pytest.mark.parametrize(("case", "stages"), CASES + SPARSE + BATCHES, ids=name_of)
 def test_given_the_releases_all_rows_look_the_same(case, stages):
     X, y = case.records()
     base = record(case, X, y, texts=True)
@@ -148,7 +189,7 @@ def test_given_the_releases_all_rows_look_the_same(case, stages):
     assert {"center_", "scale_", "radius_"} <= base.published.keys()
 
 
-@pytest.mark.parametrize(("case", "stages"), CASES + SPARSE, ids=name_of)
+@pytest.mark.parametrize(("case", "stages"), CASES + SPARSE + BATCHES, ids=name_of)
 def test_a_null_record_adds_nothing_to_the_ball(case, stages):
     X, y = case.records()
     base = record(case, X, y, null=K)
@@ -201,8 +242,8 @@ def rows_without_weights(patch):
     def whole(*args, **options):
         return rows_in_ball(*args, **options)._replace(weight=None)
 
-    rows_in_ball = _estimators.rows_in_ball
-    patch.setattr(_estimators, "rows_in_ball", whole)
+    rows_in_ball = _base.rows_in_ball
+    patch.setattr(_base, "rows_in_ball", whole)
 
 
 def weights_of_slopes_alone(patch):
@@ -231,8 +272,8 @@ def radius_of_the_longest_row(patch):
         ball = learn_ball(sums, **options)
         return ball._replace(radius=sums.longest(ball.center, ball.scale))
 
-    learn_ball = _estimators.learn_ball
-    patch.setattr(_estimators, "learn_ball", longest)
+    learn_ball = _base.learn_ball
+    patch.setattr(_base, "learn_ball", longest)
 
 
 def null_rows_in_the_ball(patch):
@@ -244,7 +285,10 @@ def null_rows_in_the_ball(patch):
 
 
 LOUD_RIDGE = DPRidge(**RIDGE)
+LOUD_SGD = DPSGDRegressor(max_iter=1, **RIDGE)
 FAULTS = [
+    (a_bin_each_for_two_sizes, LOUD_SGD, {"sensitivity"}),
+    (radius_of_the_longest_row, LOUD_SGD, {"published radius_", "published pickle"}),
     (longer_rows, LOUD_RIDGE, {"sensitivity", "sensitivity of the rounded value"}),
     (rows_without_weights, LOUD_RIDGE, {"sensitivity"}),
     (weights_of_slopes_alone, LOUD_RIDGE, {"sensitivity"}),

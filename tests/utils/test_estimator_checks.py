@@ -44,8 +44,9 @@ class SharesNoise(Honest):
 
 class SmallerEpsilonInReport(Honest):
     def tamper(self, X, y):
-        event = dataclasses.replace(self.privacy_report_.events[0], noise_multiplier=50.0)
-        self.privacy_report_ = dataclasses.replace(self.privacy_report_, events=(event,))
+        *of_ball, steps = self.privacy_report_.events
+        steps = dataclasses.replace(steps, noise_multiplier=50.0)
+        self.privacy_report_ = dataclasses.replace(self.privacy_report_, events=(*of_ball, steps))
 
 
 class ForgetsTheSeed(Honest):

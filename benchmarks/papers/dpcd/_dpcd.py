@@ -95,7 +95,7 @@ class Instance:
         Its bound of rows cuts none. It is read from the data: not private.
         """
         row_norm = np.linalg.norm(self.X, axis=1).max()
-        settings = self._common | {"data_norm": row_norm} | settings
+        settings = self._common | {"data_norm": row_norm, "ball_budget": 0} | settings
         if self.problem.is_regression:
             return DPSGDRegressor(penalty="l1", **settings)
         return DPSGDClassifier(loss="log_loss", penalty="l2", classes=[-1, 1], **settings)

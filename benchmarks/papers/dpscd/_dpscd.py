@@ -36,7 +36,8 @@ METHODS = {
 def make_model(problem, *, is_sgd=False, **settings):
     """Return the estimator of a problem."""
     settings = {"alpha": problem.alpha, "fit_intercept": False} | settings
-    settings = {"max_iter": problem.max_iter} | settings
+    # The papers' rows are in no learnt ball.
+    settings = {"max_iter": problem.max_iter, "ball_budget": 0} | settings
     if not is_sgd:
         # The paper has no centre.
         settings = {"proximal": 0.0} | settings

@@ -88,6 +88,7 @@ def make_model(setting, form, epsilon, n_rows, seed=None):
     batch_size = round(batch * n_rows) if batch < 1 else min(batch, n_rows)
     told = {"epsilon": epsilon, "delta": DELTA, "noisy_dual": FORMS[form], "random_state": seed}
     told |= {"batch_size": batch_size, "fit_intercept": False, "average": False, "proximal": 0.0}
+    told["ball_budget"] = 0
     return DPSCDRegressor(**setting | told)
 
 

@@ -92,6 +92,7 @@ def reach(problem, rate, batch_size, points, private, seed):
         epsilon=EPSILON if private else math.inf,
         adjacency="replace_one",
         mechanism="laplace",
+        ball_budget=0,
         batch_size=batch_size,
         clipping_norm=1.0,
         average=False,

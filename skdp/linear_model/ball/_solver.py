@@ -49,9 +49,20 @@ def outside(ball, coefs, bias):
     return coefs
 
 
-def following(plan, ball, stretch):
+def inside(ball, coefs, bias):
+    """Return coefficients of rows in a ball's units from those of rows as they are, or None's."""
+    if ball is None:
+        return coefs
+    coefs = coefs.copy()
+    features = coefs[:, : ball.scale.size]
+    if bias:
+        coefs[:, -1] += features @ ball.center / bias
+    features *= ball.scale
+    return coefs
+
+
+def following(plan, ball, stretch, bias):
     """Return the plan for rows of a ball; see `WhitenedPlan.following`."""
-    bias = ball.radius * plan.problem.bias
     return plan.following(ball.radius, stretch, partial(outside, ball, bias=bias))
 
 

@@ -270,10 +270,19 @@ class RowsInUnits:
     def __init__(self, X, ball, is_void):
         self._X, self._ball, self._is_void, self.shape = X, ball, is_void, X.shape
 
+    @property
+    def dtype(self):
+        """Type of the numbers."""
+        return self._X.dtype
+
     def __getitem__(self, block):
         return in_units(self._X[block], self._ball, self._is_void[block])[0]
 
-    def take(self, indices, axis=0, mode="raise"):
+    @np.errstate(all="ignore")
+    def take(self, indices, axis=0, out=None, mode="raise"):
         """Return chosen rows, as an array does."""
         rows = self._X.take(indices, axis=axis, mode=mode)
-        return in_units(rows, self._ball, self._is_void.take(indices, mode=mode))[0]
+        rows = in_units(rows, self._ball, self._is_void.take(indices, mode=mode))[0]
+        if out is not None:
+            out[...] = rows
+        return rows

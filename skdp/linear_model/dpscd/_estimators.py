@@ -7,25 +7,30 @@ from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._bounds import augmented_norm, bound_columns
-from skdp._checks import check_count, check_word
+from skdp._checks import check_count, check_positive, check_word
 from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._losses import LOSSES
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp._targets import encode_labels
+from skdp._weights import joint_weights
 from skdp.linear_model._base import (
+    BALL_CONSTRAINTS,
     BATCH_CONSTRAINTS,
     MARGIN_CONSTRAINTS,
+    BallMixin,
     LinearClassifierMixin,
     LinearRegressorMixin,
     SteppedEstimator,
     public_feature_bounds,
 )
+from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.dpscd._plan import PLANS, DPSCDProblem
 from skdp.linear_model.dpscd._solver import solve_dpscd, solve_dpscd_primal, solve_dpscd_sequential
 
 _CONSTRAINTS = {
     **BATCH_CONSTRAINTS,
+    **BALL_CONSTRAINTS,
     "noisy_dual": ["boolean"],
     "feature_bounds": ["array-like", None],
     "max_iter": [Interval(Integral, 1, 10**9, closed="both")],
@@ -34,8 +39,18 @@ _CONSTRAINTS = {
 }
 
 
-class _BaseDPSCD(SteppedEstimator):
+class _BaseDPSCD(BallMixin, SteppedEstimator):
     """What the DP-SCD estimators share."""
+
+    def _without_ball(self):
+        if self.solver != "dual":
+            return f"solver={self.solver!r}"
+        return "noisy_dual=True" if self.noisy_dual else None
+
+    def _ball_budget(self):
+        # A clip that was given was chosen for rows as they are.
+        is_clip_given = self.clipping_norm != "auto" and self.ball_budget == "auto"
+        return 0 if is_clip_given else super()._ball_budget()
 
     def _takes_sparse(self):
         return str(self.solver) == "dual"
@@ -72,18 +87,22 @@ class _BaseDPSCD(SteppedEstimator):
         row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
         numbers = self._numbers(n_rows, n_features, n_outputs, scale)
         problem = DPSCDProblem(row_norm=row_norm, alpha=float(self.alpha), **numbers)
-        max_iter = check_count(self.max_iter, "max_iter")
+        max_iter, budget = check_count(self.max_iter, "max_iter"), self._budget()
+        data_norm = check_positive(self.data_norm, "data_norm")
+        ball, _ = self._planned_ball(budget, n_rows, n_features, data_norm)
         options = {"batch_size": self.batch_size, "clipping_norm": self.clipping_norm}
         if self.solver == "dual":
             options |= {"noisy_dual": self.noisy_dual, "proximal": self.proximal}
+            options["ball"] = ball
         make = PLANS[check_word(self.solver, "solver", PLANS)]
-        return make(problem, self._budget(), max_iter=max_iter, **options)
+        return make(problem, budget, max_iter=max_iter, **options)
 
     def _solve(self, plan, rows, targets, stream, weights):
         coins, noise = stream.spawn(2)
         run = {"plan": plan, "average": self.average, "coins": coins, "noise": noise}
         loss, alpha = self._loss(targets.shape[1]), float(self.alpha)
-        options = {"loss": loss, "alpha": alpha, "weights": weights.of_rows, **run}
+        counted = joint_weights(weights.of_rows, rows.weight)
+        options = {"loss": loss, "alpha": alpha, "weights": counted, **run}
         if self.solver == "sequential":
             return solve_dpscd_sequential(rows, targets, **options)
         if self.solver == "primal":
@@ -120,7 +139,8 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     accountant : {"pld", "rdp"}, default="pld"
         How the privacy of many steps is added up: privacy loss distributions (tight) or Renyi
         differential privacy (for comparison; zero_out only).
-    {noisy_dual, data_norm:regression, feature_bounds:dpscd, target_bounds}
+    {noisy_dual, data_norm:regression}
+    {ball_budget:dpscd, feature_bounds:dpscd, target_bounds}
     max_iter : int, default=10
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
     {batch_size, clipping_norm:dpscd}
@@ -136,7 +156,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         What one update was clipped to; see `clipping_norm`.
     proximal_ : float
         Strength of the pull to a centre; see `proximal`. 0 for the other solvers.
-    {privacy_report_, n_features_in_, feature_names_in_}
+    {ball, privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -177,6 +197,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         accountant="pld",
         noisy_dual=False,
         data_norm=1.0,
+        ball_budget="auto",
         feature_bounds=None,
         target_bounds=None,
         max_iter=10,
@@ -197,6 +218,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         self.accountant = accountant
         self.noisy_dual = noisy_dual
         self.data_norm = data_norm
+        self.ball_budget = ball_budget
         self.feature_bounds = feature_bounds
         self.target_bounds = target_bounds
         self.max_iter = max_iter
@@ -234,11 +256,13 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         stream = plan.start(self.random_state)
 
         # 4. solve
+        rows, plan, ball = self._placed(rows, plan, stream)
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
         report = self._report(plan, stream, public_weight)
-        self._set_coefs(coefs, rows.bias, units)
+        self._set_ball(ball)
+        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, units)
         self._set_report(plan, report)
         return self
 
@@ -274,7 +298,8 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
     accountant : {"pld", "rdp"}, default="pld"
         How the privacy of many steps is added up: privacy loss distributions (tight) or Renyi
         differential privacy (for comparison; zero_out only).
-    {noisy_dual, data_norm:classification, feature_bounds:dpscd}
+    {noisy_dual, data_norm:classification}
+    {ball_budget:dpscd, feature_bounds:dpscd}
     max_iter : int, default=10
         Passes over the data (for ``solver="primal"``: over the columns), all of which are taken.
     {batch_size, clipping_norm:dpscd}
@@ -290,7 +315,7 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
         What one update was clipped to; see `clipping_norm`.
     proximal_ : float
         Strength of the pull to a centre; see `proximal`. 0 for the other solvers.
-    {privacy_report_, n_features_in_, feature_names_in_}
+    {ball, privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -336,6 +361,7 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
         accountant="pld",
         noisy_dual=False,
         data_norm=1.0,
+        ball_budget="auto",
         feature_bounds=None,
         max_iter=10,
         batch_size="auto",
@@ -358,6 +384,7 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
         self.accountant = accountant
         self.noisy_dual = noisy_dual
         self.data_norm = data_norm
+        self.ball_budget = ball_budget
         self.feature_bounds = feature_bounds
         self.max_iter = max_iter
         self.batch_size = batch_size
@@ -394,11 +421,13 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
         stream = plan.start(self.random_state)
 
         # 4. solve
+        rows, plan, ball = self._placed(rows, plan, stream)
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
         report = self._report(plan, stream, public_weight)
-        self._set_coefs(coefs, rows.bias, classes)
+        self._set_ball(ball)
+        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, classes)
         self._set_report(plan, report)
         return self
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from skdp._checks import check_positive
 from skdp._plans._base import auto_batch_size, resolve_batch_size
 from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
-from skdp.linear_model._plan import Problem, SteppedPlan
+from skdp.linear_model._plan import RowProblem, SteppedPlan, beside, scaled
 
 # Strength of the pull, in R^2 s / n for a direction of mean square R^2 / d: what a column asks for,
 # and what it asks for in proportion to the noise.
@@ -76,10 +76,9 @@ def _excess(u):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DPSCDProblem(Problem):
-    """With a public bound on the norm of a certified row, and the regularisation."""
+class DPSCDProblem(RowProblem):
+    """With the regularisation."""
 
-    row_norm: float
     alpha: float
 
 
@@ -101,16 +100,22 @@ class DPSCDPlan(SteppedPlan):
     intercept_proximal: float = 0.0
 
 
-def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_dual, proximal):
+def plan_dpscd(
+    problem, budget, *, max_iter, batch_size, clipping_norm, noisy_dual, proximal, ball=None
+):
     """Plan DP-SCD: one release of a bounded sum over a Poisson batch per step.
 
     There are ``ceil(max_iter * n_rows / batch_size)`` steps at the sampling rate
     ``batch_size / n_rows``. The bound of a release is the clipping norm; sqrt(2) times that if the
-    dual variable is released with it (Damaskinos et al. 2021, Lemma 1).
+    dual variable is released with it (Damaskinos et al. 2021, Lemma 1). Beside the releases of a
+    `ball` there is more noise; batches and noise don't depend on how long rows are.
     """
+    asked_for = {"clipping_norm": clipping_norm, "proximal": proximal}
     n_rows, n_columns, row_norm = problem.n_rows, problem.n_columns, problem.row_norm
-    if proximal == "auto" and math.isinf(problem.loss.lipschitz):
+    is_clip_given = clipping_norm != "auto" and budget.is_private
+    if proximal == "auto" and (math.isinf(problem.loss.lipschitz) or is_clip_given):
         # Clipped updates follow Huber's loss then, which is centred where errors are symmetric.
+        # A given clip was chosen for the method as it was published, and drowns in the pull.
         proximal = 0.0
     is_pulled = proximal != 0.0
     if is_pulled and proximal != "auto":
@@ -141,6 +146,7 @@ def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_du
         prediction_per_release=row_norm / (problem.alpha * n_rows),
         largest_clip=min(reach, followed),
         noisy_dual=noisy_dual,
+        ball=ball,
     )
     if proximal == "auto":
         noise = noise_of_pass / n_rows
@@ -148,7 +154,17 @@ def plan_dpscd(problem, budget, *, max_iter, batch_size, clipping_norm, noisy_du
         asked = proximal_strength(row_norm, n_columns, noise, noise_of_steps)
         proximal = max(asked, row_norm**2 * (batch_size / n_rows) / _CURVATURE)
     intercept_proximal = intercept_share(n_columns) * proximal
-    return replace(plan, proximal=float(proximal), intercept_proximal=intercept_proximal)
+
+    def again(ratio, stretch):
+        settings = {"max_iter": max_iter, "batch_size": batch_size, "noisy_dual": noisy_dual}
+        settings |= {
+            "clipping_norm": scaled(asked_for["clipping_norm"], ratio),
+            "proximal": scaled(asked_for["proximal"], ratio**2),
+        }
+        return plan_dpscd(problem.stretched(ratio, stretch), budget, ball=ball, **settings)
+
+    pulls = {"proximal": float(proximal), "intercept_proximal": intercept_proximal}
+    return replace(plan, again=again, **pulls)
 
 
 def plan_dpscd_sequential(problem, budget, *, max_iter, batch_size, clipping_norm):
@@ -213,6 +229,7 @@ def _plan(
     prediction_per_release,
     largest_clip,
     pairwise=False,
+    ball=None,
     **fields,
 ):
     """Return the plan of releases of `size` numbers an output, bounded by a multiple of the clip.
@@ -224,7 +241,8 @@ def _plan(
     more than `largest_clip`. `fields` are fields of the plan.
     """
     rate, n_events = sampler.design["sampling_rate"], sampler.design["n_steps"]
-    noise_multiplier = budget.calibrate(sampling_rate=rate, n_steps=n_events, pairwise=pairwise)
+    how = {"sampling_rate": rate, "n_steps": n_events, "pairwise": pairwise}
+    noise_multiplier = budget.calibrate(beside=beside(ball), **how)
     if not budget.is_private:
         clip = math.inf
     elif clipping_norm != "auto":
@@ -240,10 +258,8 @@ def _plan(
         pairwise=pairwise,
         design=sampler.design,
     )
-    n_rows = problem.n_rows
-    return DPSCDPlan(
-        budget=budget, n_rows=n_rows, clipping_norm=clip, sampler=sampler, step=step, **fields
-    )
+    fields |= {"clipping_norm": clip, "sampler": sampler, "step": step, "ball": ball}
+    return DPSCDPlan(budget=budget, n_rows=problem.n_rows, **fields)
 
 
 def _dual_range(problem, *, joint):

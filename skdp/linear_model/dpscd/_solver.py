@@ -46,6 +46,9 @@ def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noi
     curvature_of_unit = np.array(sampler.rate / (alpha + plan.proximal))
     curvature_of_bias = rows.bias**2 * (sampler.rate / strength[-1] - curvature_of_unit)
     targets = squeezed(targets)
+    if weights is not None:
+        # Of null records, which add nothing, a weight may be 0.
+        weights = np.where(rows.norm > 0.0, weights, 1.0)
     dual = np.zeros(targets.shape)
     shared = np.zeros((*targets.shape[1:], rows.n_columns))
     theta, centre = np.zeros(shared.shape), np.zeros(shared.shape)

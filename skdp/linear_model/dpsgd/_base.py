@@ -6,22 +6,29 @@ from numbers import Integral, Real
 import numpy as np
 
 from skdp._bounds import augmented_norm
-from skdp._checks import check_finite, check_sample_epsilon, check_word
+from skdp._checks import check_finite, check_positive, check_sample_epsilon, check_word
 from skdp._estimator import is_private
 from skdp._penalties import make_penalty
 from skdp._random import random_name
 from skdp._sklearn import Interval, StrOptions
-from skdp.linear_model._base import BATCH_CONSTRAINTS, POSITIVE, SteppedEstimator
+from skdp._weights import joint_weights
+from skdp.linear_model._base import (
+    BALL_CONSTRAINTS,
+    BATCH_CONSTRAINTS,
+    POSITIVE,
+    BallMixin,
+    SteppedEstimator,
+)
+from skdp.linear_model._plan import LARGEST_NORM
 from skdp.linear_model.dpsgd._plan import PLANS, DPSGDProblem, StepSizes, plan_dpsgd_stream
 from skdp.linear_model.dpsgd._solver import solve_dpsgd
 
-# Squares of larger ones could overflow.
-_LARGEST_NORM = 1e150
 BUDGETS_STATED = "the epsilons that the records stated (sample_epsilon)"
 APART = "that no record was shown to two calls of partial_fit"
 
 CONSTRAINTS = {
     **BATCH_CONSTRAINTS,
+    **BALL_CONSTRAINTS,
     "penalty": [StrOptions({"l2", "l1", "elasticnet"})],
     "l1_ratio": [Interval(Real, 0, 1, closed="both")],
     "mechanism": [StrOptions({"gaussian", "laplace"})],
@@ -52,11 +59,14 @@ class _Stream:
     name: str | None = None
 
 
-class BaseDPSGD(SteppedEstimator):
+class BaseDPSGD(BallMixin, SteppedEstimator):
     """Planning, solving and streams of the DP-SGD estimators."""
 
     # What earlier calls of `partial_fit` left.
     _stream = None
+
+    def _without_ball(self):
+        return None if self.mechanism == "gaussian" else f"mechanism={self.mechanism!r}"
 
     def _check_options(self, n_rows, sample_epsilon=None):
         """Check parameters against each other; return personal epsilons as an array, or None."""
@@ -83,7 +93,7 @@ class BaseDPSGD(SteppedEstimator):
         penalty = self._penalty()
         row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
         if longest is not None:
-            row_norm = min(max(longest, 1e-15 * row_norm), _LARGEST_NORM)
+            row_norm = min(max(longest, 1e-15 * row_norm), LARGEST_NORM)
         numbers = self._numbers(n_rows, n_features, n_outputs, scale)
         return DPSGDProblem(row_norm=row_norm, l1=penalty.l1, l2=penalty.l2, **numbers)
 
@@ -91,8 +101,8 @@ class BaseDPSGD(SteppedEstimator):
         return StepSizes(self.learning_rate, self.eta0, float(self.power_t), float(self.alpha))
 
     def _length_of_longest(self, rows):
-        """Return the length of the longest row of a fit without privacy, else None."""
-        return None if is_private(self) else float(rows.norm.max())
+        """Return the length of the longest row, where there is neither privacy nor a ball."""
+        return None if is_private(self) or self._ball_budget() != 0 else float(rows.norm.max())
 
     def _plan(
         self, n_rows, n_features, n_outputs, *, longest=None, sample_epsilon=None, scale=None
@@ -100,17 +110,26 @@ class BaseDPSGD(SteppedEstimator):
         """Return the plan of a fit."""
         problem = self._problem(n_rows, n_features, n_outputs, longest, scale)
         options = {"batch_size": self.batch_size, "clipping_norm": self.clipping_norm}
+        make, budget = PLANS[check_word(self.mechanism, "mechanism", PLANS)], self._budget()
+        data_norm = check_positive(self.data_norm, "data_norm")
+        ball, _ = self._planned_ball(budget, n_rows, n_features, data_norm)
         if self.mechanism == "laplace":
             options["sample_epsilon"] = sample_epsilon
-        make = PLANS[check_word(self.mechanism, "mechanism", PLANS)]
-        return make(problem, self._budget(), self._steps(), max_iter=self.max_iter, **options)
+        else:
+            options["ball"] = ball
+        return make(problem, budget, self._steps(), max_iter=self.max_iter, **options)
 
     def _solve(self, plan, rows, targets, stream, weights, **changes):
         """Return the coefficients that a plan leads to."""
         coins, noise = stream.spawn(2)
         run = {"average": self.average, "n_jobs": self.n_jobs, "coins": coins, "noise": noise}
         model = {"loss": self._loss(targets.shape[1]), "penalty": self._penalty()}
-        options = {**model, "weights": weights.of_rows, **run, **changes}
+        options = {
+            **model,
+            "weights": joint_weights(weights.of_rows, rows.weight),
+            **run,
+            **changes,
+        }
         return solve_dpsgd(rows, targets, plan=plan, **options)
 
     def _take_in(self, rows, targets, weights, settings, also_public=()):

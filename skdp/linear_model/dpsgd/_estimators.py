@@ -16,6 +16,7 @@ from skdp.linear_model._base import (
     LinearRegressorMixin,
     weights_public,
 )
+from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.dpsgd._base import CONSTRAINTS, BaseDPSGD, budgets_public, takes_streams
 
 
@@ -49,7 +50,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     delta : float, default=1e-5
         Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
         less. Ignored for ``mechanism="laplace"``, where the guarantee has delta = 0.
-    {adjacency, accountant:dpsgd, mechanism:dpsgd, data_norm:regression, target_bounds}
+    {adjacency, accountant:dpsgd, mechanism:dpsgd, data_norm:regression}
+    {ball_budget:dpsgd, target_bounds}
     max_iter : int or "auto", default="auto"
         Passes over the data, all of which are taken. "auto" is 10 for Gaussian noise and 1 for
         Laplace noise.
@@ -77,7 +79,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         What a gradient was clipped to; see `clipping_norm`.
     eta0_ : float
         First step size, after `partial_fit` that of the last call; see `eta0`.
-    {privacy_report_, n_features_in_, feature_names_in_}
+    {ball, privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -126,6 +128,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         accountant="pld",
         mechanism="gaussian",
         data_norm=1.0,
+        ball_budget="auto",
         target_bounds=None,
         max_iter="auto",
         batch_size="auto",
@@ -150,6 +153,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         self.accountant = accountant
         self.mechanism = mechanism
         self.data_norm = data_norm
+        self.ball_budget = ball_budget
         self.target_bounds = target_bounds
         self.max_iter = max_iter
         self.batch_size = batch_size
@@ -189,11 +193,13 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         stream = plan.start(self.random_state)
 
         # 4. solve
+        rows, plan, ball = self._placed(rows, plan, stream)
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
         report = self._report(plan, stream, public_weight, budgets_public(sample_epsilon))
-        self._set_coefs(coefs, rows.bias, units)
+        self._set_ball(ball)
+        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, units)
         self._set_report(plan, plan.n_passes, report)
         return self
 
@@ -234,6 +240,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         # 3. plan from public numbers, 4. solve and 5. publish
         also_public = weights_public(public_weight) + self._assumed()
         coefs = self._take_in(rows, targets, weights, units[:2], also_public)
+        self._set_ball(None)
         self._set_coefs(coefs, rows.bias, units)
         return self
 
@@ -274,6 +281,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
         less. Ignored for ``mechanism="laplace"``, where the guarantee has delta = 0.
     {adjacency, accountant:dpsgd, mechanism:dpsgd, data_norm:classification}
+    {ball_budget:dpsgd}
     max_iter : int or "auto", default="auto"
         Passes over the data, all of which are taken. "auto" is 10 for Gaussian noise and 1 for
         Laplace noise.
@@ -301,7 +309,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         What a gradient was clipped to; see `clipping_norm`.
     eta0_ : float
         First step size, after `partial_fit` that of the last call; see `eta0`.
-    {privacy_report_, n_features_in_, feature_names_in_}
+    {ball, privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -349,6 +357,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         accountant="pld",
         mechanism="gaussian",
         data_norm=1.0,
+        ball_budget="auto",
         max_iter="auto",
         batch_size="auto",
         clipping_norm="auto",
@@ -373,6 +382,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         self.accountant = accountant
         self.mechanism = mechanism
         self.data_norm = data_norm
+        self.ball_budget = ball_budget
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.clipping_norm = clipping_norm
@@ -409,11 +419,13 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         stream = plan.start(self.random_state)
 
         # 4. solve
+        rows, plan, ball = self._placed(rows, plan, stream)
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
         report = self._report(plan, stream, public_weight, budgets_public(sample_epsilon))
-        self._set_coefs(coefs, rows.bias, classes)
+        self._set_ball(ball)
+        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, classes)
         self._set_report(plan, plan.n_passes, report)
         return self
 
@@ -460,6 +472,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
 
         # 3. plan from public numbers, 4. solve and 5. publish
         coefs = self._take_in(rows, targets, weights, (), also_public)
+        self._set_ball(None)
         self._set_coefs(coefs, rows.bias, classes)
         return self
 

@@ -13,7 +13,7 @@ from skdp._checks import check_count, check_positive
 from skdp._plans._base import CALL_KEY, resolve_batch_size
 from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp.accountant import LaplaceEvent
-from skdp.linear_model._plan import Problem, SteppedPlan
+from skdp.linear_model._plan import RowProblem, SteppedPlan, beside, scaled
 
 # Disjoint batches are at most this share of the rows, so that there are some steps to take.
 _FEWEST_PARTS = 40
@@ -52,10 +52,9 @@ _STREAM = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class DPSGDProblem(Problem):
-    """With a bound on the norm of a certified row, and strengths of the penalty, see `Penalty`."""
+class DPSGDProblem(RowProblem):
+    """With strengths of the penalty, see `Penalty`."""
 
-    row_norm: float
     l1: float
     l2: float
 
@@ -114,13 +113,13 @@ class DPSGDPlan(SteppedPlan):
 
     @property
     def events(self):
-        """The one event."""
-        return (self.event or self.step.event,)
+        """The one event of a stream, or those of the ball and the steps."""
+        return super().events if self.event is None else (self.event,)
 
     @property
     def clipping(self):
         """The mechanism's bound, if it was that of all releases."""
-        return self.step.bound if self.same_clip else None
+        return super().clipping if self.same_clip else None
 
 
 class Step(NamedTuple):
@@ -180,11 +179,12 @@ class StepSizes:
         return _with_momentum(wanted, longest, most)
 
 
-def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm):
+def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm, ball=None):
     """Plan DP-SGD: one Gaussian release of a bounded sum over a Poisson batch per step.
 
     There are ``ceil(max_iter * n_rows / batch_size)`` steps at the sampling rate
-    ``batch_size / n_rows``; `max_iter` "auto" is 10.
+    ``batch_size / n_rows``; `max_iter` "auto" is 10. Beside the releases of a `ball` they have more
+    noise; batches and noise don't depend on how long rows are.
     """
     max_iter = 10 if max_iter == "auto" else check_count(max_iter, "max_iter")
     if batch_size == "auto":
@@ -192,14 +192,23 @@ def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm):
     batch_size = resolve_batch_size(batch_size, problem.n_rows)
     n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
     sampler = PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps)
-    noise_multiplier = budget.calibrate(sampling_rate=sampler.rate, n_steps=n_steps)
+    design = {"sampling_rate": sampler.rate, "n_steps": n_steps}
+    noise_multiplier = budget.calibrate(beside=beside(ball), **design)
     noise = _unit_noise("gaussian", problem, noise_multiplier) / batch_size
     slope = auto_slope(problem, noise / math.sqrt(n_steps))
     clip = _resolve_clip(clipping_norm, problem, noise_multiplier, slope)
     release = _release("gaussian", problem, clip, noise_multiplier, sampler.design)
     first = steps.first(problem, clip, noise, n_steps)
     sizes = {"batch_size": batch_size, "n_passes": max_iter, "power": steps.power}
-    return _plan(problem, budget, release, first, sampler=sampler, **sizes)
+
+    def again(ratio, stretch):
+        settings = {"max_iter": max_iter, "batch_size": batch_size, "ball": ball}
+        settings["clipping_norm"] = scaled(clipping_norm, ratio)
+        in_units = replace(steps, eta0=scaled(steps.eta0, ratio**-2.0))
+        return plan_dpsgd(problem.stretched(ratio, stretch), budget, in_units, **settings)
+
+    fields = {"sampler": sampler, "ball": ball, "again": again, **sizes}
+    return _plan(problem, budget, release, first, **fields)
 
 
 def plan_dpsgd_laplace(

@@ -6,27 +6,28 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._bounds import augmented_norm, clip_rows, intercept_constant
+from skdp._bounds import augmented_norm, intercept_constant
 from skdp._checks import check_finite, check_positive
 from skdp._docs import shared_docs
-from skdp._estimator import is_private
 from skdp._groups import encode_groups
 from skdp._losses import LOSSES, Multinomial
 from skdp._plans._base import Budget, GroupBudget
 from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
+    BALL_CONSTRAINTS,
     CLASS_WEIGHT,
     COMMON_CONSTRAINTS,
     POSITIVE,
+    BallMixin,
     LinearClassifierMixin,
     LinearRegressorMixin,
     RowPrivateEstimator,
+    shares_of,
     weights_public,
 )
-from skdp.linear_model.ball._plan import plan_ball, plan_targets
-from skdp.linear_model.ball._solver import following, learn_ball, outside
-from skdp.linear_model.ball._sums import BallSums, rows_in_ball
+from skdp.linear_model.ball._plan import plan_targets
+from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
 from skdp.linear_model.whitened._plan import (
@@ -46,7 +47,6 @@ _NOT_INFERRED = (
 )
 # Intervals are for all rows: few are to count less.
 _HELD_FOR_ERRORS = 0.98
-_OF_BALL = "center_", "scale_", "radius_"
 _NO_NORM = (
     "data_norm=None needs a learnt ball: give ball_budget, or a public bound data_norm on the norm "
     "of a row."
@@ -56,7 +56,7 @@ _CONSTRAINTS = {
     **{name: allowed for name, allowed in COMMON_CONSTRAINTS.items() if name != "accountant"},
     "moment_budget": [Interval(Real, 0, 1, closed="left"), _AUTO],
     "data_norm": [POSITIVE, None],
-    "ball_budget": [Interval(Real, 0, 1, closed="left"), _AUTO],
+    **BALL_CONSTRAINTS,
     "max_iter": [Interval(Integral, 1, 10**4, closed="both"), _AUTO],
     "clipping_norm": [POSITIVE, _AUTO],
     "step_size": [POSITIVE, _AUTO],
@@ -67,7 +67,7 @@ _CONSTRAINTS = {
 }
 
 
-class _BaseWhitened(RowPrivateEstimator):
+class _BaseWhitened(BallMixin, RowPrivateEstimator):
     """What the whitened estimators share."""
 
     # Of those that don't let it be chosen.
@@ -89,17 +89,9 @@ class _BaseWhitened(RowPrivateEstimator):
             sizes = {"n_rows": n_records, "n_targets": n_outputs}
             sizes["slack"] = rounding_slack(n_records, n_outputs, 1)
             ranges, for_targets = plan_targets(budget, self.ball_budget, **sizes)
-        ball, spent = plan_ball(
-            budget,
-            ball_budget=self.ball_budget,
-            data_norm=data_norm,
-            centred=self.fit_intercept,
-            n_rows=n_records,
-            n_columns=n_features,
-            slack=rounding_slack(n_records, n_features, 1),
-            least_held=_HELD_FOR_ERRORS if self.inference else 0.0,
-            taken=for_targets,
-        )
+        held = _HELD_FOR_ERRORS if self.inference else 0.0
+        sizes = n_records, n_features, data_norm
+        ball, spent = self._planned_ball(budget, *sizes, held, for_targets)
         if ball is not None:
             data_norm = 1.0
         elif data_norm is None:
@@ -143,43 +135,9 @@ class _BaseWhitened(RowPrivateEstimator):
         return self.ball_budget != 0
 
     def _certified_rows(self, X):
-        # What a ball is learnt from is bounded there.
-        if self.ball_budget != 0:
-            return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False)
-        if self.data_norm is None:
+        if self.ball_budget == 0 and self.data_norm is None:
             raise ValueError(_NO_NORM)
         return super()._certified_rows(X)
-
-    def _placed(self, rows, codes, plan, stream):
-        """Return rows with certified norms, the plan that follows their ball, and the ball.
-
-        The ball is learnt here, if it is at all; else it is None.
-        """
-        if self.ball_budget == 0:
-            return rows, plan, None
-        is_null = rows.norm == 0.0
-        if plan.ball is None:
-            return self._bounded_by(None, rows.X, is_null), plan, None
-        with BallSums(rows.X, is_null, self.n_jobs, shares_of(codes)).at_work() as sums:
-            ball = learn_ball(sums, plan=plan.ball, stream=stream)
-        rows = self._bounded_by(ball, rows.X, is_null)
-        return rows, following(plan, ball, rows.stretch), ball
-
-    def _bounded_by(self, ball, X, is_null):
-        """Return rows in a ball's units with certified norms, or without one clipped ones."""
-        if ball is None:
-            rows = super()._certified_rows(X)
-            return rows._replace(norm=np.where(is_null, 0.0, rows.norm))
-        how = {"fit_intercept": self.fit_intercept, "clip": is_private(self)}
-        return rows_in_ball(X, ball, is_null, **how)
-
-    def _set_ball(self, ball):
-        """Publish what was learnt of the rows; None: forget that of a fit before."""
-        for name, value in zip(_OF_BALL, ball or (), strict=False):
-            setattr(self, name, value)
-        if ball is None:
-            for name in _OF_BALL:
-                vars(self).pop(name, None)
 
     def _records(self, groups, X, weights):
         """Return the group of each row, or None, and how many records there are."""
@@ -218,11 +176,6 @@ class _BaseWhitened(RowPrivateEstimator):
         self.n_iter_ = steps.n_steps
         self.clipping_norm_ = float(steps.clip)
         self.step_size_ = steps.size
-
-
-def shares_of(codes):
-    """Return what rows count in their group, from the group of each row, or None."""
-    return None if codes is None else 1.0 / np.bincount(codes)[codes]
 
 
 @shared_docs
@@ -392,7 +345,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         # 4. solve
         how = {"plan": plan.ranges, "stream": stream, "shares": shares_of(codes)}
         targets, units = self._in_learnt_units(targets, units, is_null=rows.norm == 0.0, **how)
-        rows, plan, ball = self._placed(rows, codes, plan, stream)
+        rows, plan, ball = self._placed(rows, plan, stream, codes)
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
@@ -589,7 +542,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         stream = plan.start(self.random_state)
 
         # 4. solve
-        rows, plan, ball = self._placed(rows, codes, plan, stream)
+        rows, plan, ball = self._placed(rows, plan, stream, codes)
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish

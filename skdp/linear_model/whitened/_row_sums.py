@@ -12,6 +12,7 @@ from skdp._bounds import row_norms
 from skdp._clipping import clip_contributions
 from skdp._mechanisms import as_vector
 from skdp._threads import WORTHWHILE_ENTRIES, single_threaded_blas, sum_in_order
+from skdp._weights import joint_weights
 from skdp.linear_model._batches import squeezed
 
 # Rows of a sparse block at least: fewer cost more to slice than to add up.
@@ -162,9 +163,7 @@ class RowSums(BlockSums):
         self._scale, self._bias, norm = rows.scale, rows.bias, rows.norm
         self._targets, self._loss, self._counted = squeezed(targets), loss, weights
         self._weight, self._shift = rows.weight, rows.shift
-        self._weights = weights if rows.weight is None else rows.weight
-        if weights is not None and rows.weight is not None:
-            self._weights = weights * rows.weight
+        self._weights = joint_weights(weights, rows.weight)
         self._is_null = norm == 0.0 if np.count_nonzero(norm) < norm.size else None
         self._A, self._lengths, self._bound = None, norm, np.inf
         self.n_outputs = targets.shape[1]

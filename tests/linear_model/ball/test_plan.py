@@ -2,9 +2,17 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from skdp._plans._base import SPLIT_SLACK, Budget
-from skdp.linear_model import DPLogisticRegression, DPRidge
+from skdp.accountant._profile import epsilon_of
+from skdp.linear_model import (
+    DPLogisticRegression,
+    DPRidge,
+    DPSCDClassifier,
+    DPSCDRegressor,
+    DPSGDClassifier,
+)
 from skdp.linear_model.ball import _plan
 from skdp.linear_model.ball._plan import (
     COARSE_BINS,
@@ -131,6 +139,66 @@ def test_a_plan_follows_the_radius_in_units_alone(n_rows):
     assert other.rounding_slack == pytest.approx(3.0 * one.rounding_slack)
     assert other.contribution_bound == one.contribution_bound == 2.0
     assert after.events == plan.events
+
+
+STEPPED = {
+    "DP-SGD": (DPSGDClassifier(classes=[0, 1]), "clipping_norm", "eta0"),
+    "DP-SCD": (DPSCDClassifier(classes=[0, 1]), "clipping_norm", "proximal"),
+}
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("name", STEPPED)
+def test_steps_on_batches_spend_what_the_ball_leaves(name, adjacency):
+    model = clone(STEPPED[name][0]).set_params(ball_budget=0.4, adjacency=adjacency)
+    plan = model._plan(3000, 4, 1)
+    *of_ball, steps = plan.events
+    assert tuple(of_ball) == plan.ball.events
+    found = epsilon_of(plan.events, adjacency, "pld", model.delta)
+    assert 0.998 <= found <= 1.0
+    assert epsilon_of((steps,), adjacency, "pld", model.delta) < 0.85
+    assert plan.clipping is None
+
+
+@pytest.mark.parametrize("name", STEPPED)
+def test_a_plan_of_batches_follows_the_radius_in_units_alone(name):
+    """Batches, noise and reports stay; settings that were given are for rows of `data_norm`."""
+    model, clip, other = clone(STEPPED[name][0]), *STEPPED[name][1:]
+    model.set_params(data_norm=2.0, ball_budget=0.1, **{clip: 0.25, other: 3.0})
+    plan = model._plan(3000, 4, 1)
+    after = plan.following(14.0, 3.0, None)
+    assert after.events == plan.events
+    assert after.sampler == plan.sampler
+    assert after.clipping_norm == after.step.bound == 7.0 * 0.25
+    power = -2.0 if other == "eta0" else 2.0
+    assert getattr(after, other) == pytest.approx(3.0 * 7.0**power)
+    slacks = [one.step.rounding_slack for one in (plan, after)]
+    assert slacks[1] == pytest.approx(3.0 * slacks[0])
+
+
+@pytest.mark.parametrize(
+    ("model", "match"),
+    [
+        (DPSGDClassifier(mechanism="laplace"), "mechanism='laplace'"),
+        (DPSCDClassifier(noisy_dual=True), "noisy_dual=True"),
+        (DPSCDRegressor(solver="sequential"), "solver='sequential'"),
+        (DPSCDRegressor(solver="primal"), "solver='primal'"),
+    ],
+    ids=str,
+)
+def test_where_no_ball_can_be_learnt_a_share_for_it_is_refused(model, match):
+    assert model._plan(3000, 4, 1).ball is None
+    with pytest.raises(ValueError, match=match):
+        clone(model).set_params(ball_budget=0.2)._plan(3000, 4, 1)
+    clone(model).set_params(ball_budget=0)._plan(3000, 4, 1)
+
+
+def test_a_given_clip_of_dpscd_is_for_rows_as_they_are():
+    model = DPSCDClassifier(clipping_norm=0.01)
+    plan = model._plan(30000, 4, 1)
+    assert plan.ball is None
+    assert plan.proximal == 0.0
+    assert clone(model).set_params(ball_budget=0.1)._plan(30000, 4, 1).ball is not None
 
 
 def test_without_privacy_there_is_no_noise():

@@ -51,10 +51,10 @@ def test_without_privacy_scikit_learns_optimum_is_reached(
         "random_state": 0,
     }
     if loss == "squared_error":
-        model = DPSCDRegressor(**options).fit(X, y)
+        model = DPSCDRegressor(ball_budget=0, **options).fit(X, y)
         targets = y
     else:
-        model = DPSCDClassifier(loss=loss, **options).fit(X, y)
+        model = DPSCDClassifier(ball_budget=0, loss=loss, **options).fit(X, y)
         targets = 2.0 * y - 1.0
     X = augmented(X, fit_intercept)
     best = objective(loss, X, targets, sklearn_optimum(loss, X, targets, alpha), alpha)
@@ -67,9 +67,9 @@ def test_without_privacy_scikit_learns_optimum_is_reached(
 def test_without_privacy_bounds_do_not_clip(diabetes):
     X, y = diabetes
     options = {"alpha": 1e-2, "epsilon": INF, "max_iter": 200, "random_state": 0}
-    free = DPSCDRegressor(fit_intercept=False, data_norm=10.0, **options).fit(X, y)
+    free = DPSCDRegressor(ball_budget=0, fit_intercept=False, data_norm=10.0, **options).fit(X, y)
     tight = DPSCDRegressor(
-        fit_intercept=False, data_norm=0.1, target_bounds=(-0.1, 0.1), **options
+        ball_budget=0, fit_intercept=False, data_norm=0.1, target_bounds=(-0.1, 0.1), **options
     ).fit(X, y)
     np.testing.assert_allclose(tight.coef_, free.coef_, rtol=1e-6)
 
@@ -78,13 +78,13 @@ def test_without_privacy_bounds_do_not_clip(diabetes):
 def test_target_bounds_only_change_the_units(fit_intercept, diabetes):
     X, y = diabetes
     options = {"random_state": 0, "fit_intercept": fit_intercept, "clipping_norm": 0.01}
-    plain = DPSCDRegressor(**options).fit(X, y)
+    plain = DPSCDRegressor(ball_budget=0, **options).fit(X, y)
     if fit_intercept:
         bounds, target = (60.0, 100.0), 80.0 + 20.0 * y
     else:
         bounds, target = (-5.0, 20.0), 20.0 * np.maximum(y, -0.25)
         plain.fit(X, np.maximum(y, -0.25))
-    scaled = DPSCDRegressor(target_bounds=bounds, **options).fit(X, target)
+    scaled = DPSCDRegressor(ball_budget=0, target_bounds=bounds, **options).fit(X, target)
     np.testing.assert_allclose(scaled.coef_, 20.0 * plain.coef_, rtol=1e-6)
     expected = 80.0 + 20.0 * plain.intercept_ if fit_intercept else 0.0
     np.testing.assert_allclose(scaled.intercept_, expected, rtol=1e-6)
@@ -95,7 +95,7 @@ def test_target_bounds_only_change_the_units(fit_intercept, diabetes):
 
 def test_targets_beyond_their_bounds_are_moved_to_them(diabetes):
     X, y = diabetes
-    model = DPSCDRegressor(target_bounds=(-1.0, 1.0), random_state=0)
+    model = DPSCDRegressor(ball_budget=0, target_bounds=(-1.0, 1.0), random_state=0)
     wild = y.copy()
     wild[3], wild[4] = 1e300, -1e300
     tame = y.copy()
@@ -107,7 +107,9 @@ def test_several_targets_equal_ridge_without_privacy():
     X, y = load_linnerud(return_X_y=True)
     X = StandardScaler().fit_transform(X) / 4.0
     y = (y - y.mean(axis=0)) / y.std(axis=0)
-    model = DPSCDRegressor(alpha=0.05, epsilon=INF, max_iter=200, fit_intercept=False)
+    model = DPSCDRegressor(
+        ball_budget=0, alpha=0.05, epsilon=INF, max_iter=200, fit_intercept=False
+    )
     model.set_params(random_state=0).fit(X, y)
     ridge = Ridge(alpha=len(X) * 0.05, fit_intercept=False).fit(X, y)
     np.testing.assert_allclose(model.coef_, ridge.coef_, atol=1e-3)
@@ -123,13 +125,15 @@ def test_several_classes_of_any_type(loss):
     X, y = load_wine(return_X_y=True)
     X = StandardScaler().fit_transform(X) / 6.0
     names = np.array(["barolo", "grignolino", "barbera"], dtype=object)[y]
-    model = DPSCDClassifier(loss=loss, epsilon=INF, max_iter=100, random_state=0).fit(X, names)
+    model = DPSCDClassifier(
+        ball_budget=0, loss=loss, epsilon=INF, max_iter=100, random_state=0
+    ).fit(X, names)
     assert list(model.classes_) == ["barbera", "barolo", "grignolino"]
     assert model.coef_.shape == (3, X.shape[1])
     assert model.intercept_.shape == (3,)
     assert model.decision_function(X).shape == (len(X), 3)
     assert model.score(X, names) > 0.98
-    noisy = DPSCDClassifier(loss=loss, epsilon=20.0, data_norm=1.0, random_state=0)
+    noisy = DPSCDClassifier(ball_budget=0, loss=loss, epsilon=20.0, data_norm=1.0, random_state=0)
     assert noisy.fit(X, names).score(X, names) > 0.8
 
 
@@ -137,9 +141,9 @@ def test_one_against_the_rest_equals_two_classes_without_privacy():
     X, y = load_wine(return_X_y=True)
     X = StandardScaler().fit_transform(X) / 6.0
     options = {"epsilon": INF, "max_iter": 20, "alpha": 1e-2, "random_state": 0}
-    several = DPSCDClassifier(**options).fit(X, y)
+    several = DPSCDClassifier(ball_budget=0, **options).fit(X, y)
     for label in range(3):
-        binary = DPSCDClassifier(**options).fit(X, y == label)
+        binary = DPSCDClassifier(ball_budget=0, **options).fit(X, y == label)
         np.testing.assert_allclose(several.coef_[label], binary.coef_[0], rtol=1e-6)
 
 
@@ -147,39 +151,41 @@ def test_probabilities():
     X, y = load_wine(return_X_y=True)
     X = StandardScaler().fit_transform(X) / 6.0
     for labels in (y, y == 1):
-        model = DPSCDClassifier(epsilon=1e-3, random_state=0).fit(X, labels)
+        model = DPSCDClassifier(ball_budget=0, epsilon=1e-3, random_state=0).fit(X, labels)
         proba = model.predict_proba(X)
         assert proba.shape == (len(X), len(model.classes_))
         np.testing.assert_allclose(proba.sum(axis=1), 1.0)
         np.testing.assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
-    hinge = DPSCDClassifier(loss="hinge").fit(X, y)
+    hinge = DPSCDClassifier(ball_budget=0, loss="hinge").fit(X, y)
     with pytest.raises(AttributeError, match="predict_proba"):
         hinge.predict_proba(X)
 
 
 def test_declared_classes(cancer):
     X, y = cancer
-    read = DPSCDClassifier(random_state=0).fit(X, y)
-    declared = DPSCDClassifier(classes=[1, 0], random_state=0).fit(X, y)
+    read = DPSCDClassifier(ball_budget=0, random_state=0).fit(X, y)
+    declared = DPSCDClassifier(ball_budget=0, classes=[1, 0], random_state=0).fit(X, y)
     np.testing.assert_array_equal(read.coef_, declared.coef_)
     np.testing.assert_array_equal(declared.classes_, [0, 1])
     assert any("read from y" in text for text in read.privacy_report_.assumed_public)
     assert not any("read from y" in text for text in declared.privacy_report_.assumed_public)
-    three = DPSCDClassifier(classes=[0, 1, 2]).fit(X, y)
+    three = DPSCDClassifier(ball_budget=0, classes=[0, 1, 2]).fit(X, y)
     assert three.coef_.shape == (3, X.shape[1])
-    alone = DPSCDClassifier(classes=["benign", "malignant"]).fit(X, np.full(len(y), "benign"))
+    alone = DPSCDClassifier(ball_budget=0, classes=["benign", "malignant"]).fit(
+        X, np.full(len(y), "benign")
+    )
     assert alone.coef_.shape == (1, X.shape[1])
     with pytest.raises(ValueError, match="not among the declared classes") as caught:
-        DPSCDClassifier(classes=[0, 7]).fit(X, y)
+        DPSCDClassifier(ball_budget=0, classes=[0, 7]).fit(X, y)
     assert "1" not in str(caught.value)
     with pytest.raises(ValueError, match=r"'classes' .* 2 classes"):
-        DPSCDClassifier(classes=[0]).fit(X, y)
+        DPSCDClassifier(ball_budget=0, classes=[0]).fit(X, y)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, INF])
 def test_float32_rows_give_nearly_the_same_model(epsilon, cancer):
     X, y = cancer
-    model = DPSCDClassifier(epsilon=epsilon, random_state=0)
+    model = DPSCDClassifier(ball_budget=0, epsilon=epsilon, random_state=0)
     double = model.fit(X, y).coef_
     single = model.fit(X.astype(np.float32), y).coef_
     np.testing.assert_allclose(single, double, rtol=1e-3, atol=1e-3 * np.abs(double).max())
@@ -199,7 +205,7 @@ def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
         return seen[0]
 
     monkeypatch.setattr(module, "clip_rows", spy)
-    DPSCDClassifier().fit(X, y)
+    DPSCDClassifier(ball_budget=0).fit(X, y)
     assert np.shares_memory(seen[0].X, X)
 
 
@@ -207,7 +213,7 @@ def test_memory_mapped_rows(cancer, tmp_path):
     X, y = cancer
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    model = DPSCDClassifier(random_state=0)
+    model = DPSCDClassifier(ball_budget=0, random_state=0)
     np.testing.assert_array_equal(model.fit(mapped, y).coef_, model.fit(X, y).coef_)
 
 
@@ -228,7 +234,9 @@ def test_threads_are_used_and_change_no_bit(n_outputs, rng):
 
     fits = []
     for n_jobs in (None, 2, 4):
-        model = DPSCDRegressor(batch_size=n_rows, max_iter=2, random_state=0, n_jobs=n_jobs)
+        model = DPSCDRegressor(
+            ball_budget=0, batch_size=n_rows, max_iter=2, random_state=0, n_jobs=n_jobs
+        )
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(_threads, "ThreadPoolExecutor", Spy)
             fits.append(pickle.dumps((model.fit(X, y).coef_, model.intercept_)))
@@ -241,7 +249,9 @@ def test_threads_change_no_bit_of_random_batches_of_some_blocks(batch_size, rng,
     monkeypatch.setattr("skdp._threads.WORTHWHILE_ENTRIES", 0)
     X = rng.standard_normal((9000, 5))
     fits = [
-        DPSCDRegressor(batch_size=batch_size, max_iter=5, random_state=0, n_jobs=n).fit(X, X[:, 0])
+        DPSCDRegressor(
+            ball_budget=0, batch_size=batch_size, max_iter=5, random_state=0, n_jobs=n
+        ).fit(X, X[:, 0])
         for n in (1, 2, 3)
     ]
     for other in fits[1:]:
@@ -253,7 +263,12 @@ def test_threads_change_no_bit_of_random_batches_of_some_blocks(batch_size, rng,
 def test_the_report_is_true_of_the_parameters(adjacency, batch_size, cancer):
     X, y = cancer
     model = DPSCDClassifier(
-        epsilon=0.7, adjacency=adjacency, batch_size=batch_size, max_iter=3, clipping_norm=0.25
+        ball_budget=0,
+        epsilon=0.7,
+        adjacency=adjacency,
+        batch_size=batch_size,
+        max_iter=3,
+        clipping_norm=0.25,
     ).fit(X, y)
     report = model.privacy_report_
     assert (report.epsilon, report.delta, report.adjacency) == (0.7, 1e-5, adjacency)
@@ -275,7 +290,8 @@ def test_the_report_is_true_of_the_parameters(adjacency, batch_size, cancer):
 def test_rdp_asks_for_more_noise(cancer):
     X, y = cancer
     pld, rdp = (
-        DPSCDClassifier(accountant=name).fit(X, y).privacy_report_ for name in ("pld", "rdp")
+        DPSCDClassifier(ball_budget=0, accountant=name).fit(X, y).privacy_report_
+        for name in ("pld", "rdp")
     )
     assert rdp.noise_multiplier > pld.noise_multiplier
     assert rdp.epsilon_at(1e-5) <= 1.0
@@ -337,13 +353,13 @@ def test_bad_parameters_are_refused_by_name_before_any_noise(
 @pytest.mark.parametrize("bounds", BAD_TARGET_BOUNDS)
 def test_bad_target_bounds_are_refused_by_name(bounds, diabetes):
     with pytest.raises(ValueError, match="target_bounds"):
-        DPSCDRegressor(target_bounds=bounds).fit(*diabetes)
+        DPSCDRegressor(ball_budget=0, target_bounds=bounds).fit(*diabetes)
 
 
 def test_a_large_batch_becomes_n_with_a_warning(cancer):
     X, y = cancer
     with pytest.warns(UserWarning, match=r"batch_size=1000 .* n_samples=569") as caught:
-        model = DPSCDClassifier(batch_size=1000).fit(X, y)
+        model = DPSCDClassifier(ball_budget=0, batch_size=1000).fit(X, y)
     assert caught[0].filename == __file__
     assert model.batch_size_ == 569
     assert model.privacy_report_.accountant == "analytic"
@@ -352,11 +368,11 @@ def test_a_large_batch_becomes_n_with_a_warning(cancer):
 def test_a_large_delta_is_flagged(cancer):
     X, y = cancer
     with pytest.warns(PrivacyWarning, match="delta") as caught:
-        DPSCDClassifier(delta=0.01).fit(X, y)
+        DPSCDClassifier(ball_budget=0, delta=0.01).fit(X, y)
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        DPSCDClassifier(delta=0.01, epsilon=INF).fit(X, y)
+        DPSCDClassifier(ball_budget=0, delta=0.01, epsilon=INF).fit(X, y)
 
 
 def test_parameters_of_few_digits_do_not_weaken_the_noise(cancer, monkeypatch):
@@ -371,7 +387,11 @@ def test_parameters_of_few_digits_do_not_weaken_the_noise(cancer, monkeypatch):
 
     monkeypatch.setattr(module, "solve_dpscd", spy)
     DPSCDClassifier(
-        alpha=np.float32(1e-5), data_norm=np.float32(0.3), fit_intercept=False, batch_size=569
+        ball_budget=0,
+        alpha=np.float32(1e-5),
+        data_norm=np.float32(0.3),
+        fit_intercept=False,
+        batch_size=569,
     ).fit(*cancer)
     for value in (made[0].contribution_bound, made[0].sensitivity, made[0].noise_std):
         assert type(value) in (float, np.float64)
@@ -381,7 +401,7 @@ def test_parameters_of_few_digits_do_not_weaken_the_noise(cancer, monkeypatch):
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.uint8])
 def test_narrow_integers_count_as_well(kind, cancer):
     X, y = cancer
-    model = DPSCDClassifier(max_iter=kind(100), batch_size=kind(20)).fit(X, y)
+    model = DPSCDClassifier(ball_budget=0, max_iter=kind(100), batch_size=kind(20)).fit(X, y)
     assert model.privacy_report_.n_steps == math.ceil(569 * 100 / 20)
 
 
@@ -400,7 +420,7 @@ def test_declared_classes_of_any_type(labels, classes, cancer):
     labels = np.asarray(labels)
     if np.asarray(classes).dtype.kind == "M":
         labels = labels.astype("M8[ns]")
-    model = DPSCDClassifier(classes=classes).fit(X, labels[y])
+    model = DPSCDClassifier(ball_budget=0, classes=classes).fit(X, labels[y])
     assert len(model.classes_) == len(classes)
 
 
@@ -409,7 +429,7 @@ def test_declared_classes_of_any_type(labels, classes, cancer):
 )
 def test_bad_classes_are_refused_by_name(classes, cancer):
     with pytest.raises(ValueError, match="classes"):
-        DPSCDClassifier(classes=classes).fit(*cancer)
+        DPSCDClassifier(ball_budget=0, classes=classes).fit(*cancer)
 
 
 def test_positional_alpha_as_in_ridge():
@@ -422,16 +442,18 @@ def test_weights_that_overflowed_are_refused(value, cancer, monkeypatch):
 
     monkeypatch.setattr(module, "solve_dpscd", lambda rows, *_, **__: np.full((1, 31), value))
     with pytest.raises(ValueError, match="overflowed"):
-        DPSCDClassifier().fit(*cancer)
+        DPSCDClassifier(ball_budget=0).fit(*cancer)
 
 
 @pytest.mark.parametrize("size", [1e-320, 1e30, 1e154, 1e308])
-@pytest.mark.parametrize("estimator", [DPSCDClassifier(), DPSCDClassifier(loss="hinge")])
+@pytest.mark.parametrize(
+    "estimator", [DPSCDClassifier(ball_budget=0), DPSCDClassifier(ball_budget=0, loss="hinge")]
+)
 def test_private_fits_stay_finite_on_any_finite_input(estimator, size, cancer):
     X, y = cancer
     model = estimator.fit(X * size, y)
     assert np.isfinite(model.coef_).all()
-    regressor = DPSCDRegressor().fit(X * size, np.where(y == 1, size, -size))
+    regressor = DPSCDRegressor(ball_budget=0).fit(X * size, np.where(y == 1, size, -size))
     assert np.isfinite(regressor.coef_).all()
 
 
@@ -443,9 +465,9 @@ def test_the_papers_forms_reach_the_optimum_without_privacy(
     X, y = diabetes if loss == "squared_error" else cancer
     common = {"alpha": 1e-2, "epsilon": INF, "max_iter": 30, "random_state": 0, "batch_size": 8}
     if loss == "squared_error":
-        model, targets = DPSCDRegressor(**common, **options).fit(X, y), y
+        model, targets = DPSCDRegressor(ball_budget=0, **common, **options).fit(X, y), y
     else:
-        model = DPSCDClassifier(loss=loss, **common, **options).fit(X, y)
+        model = DPSCDClassifier(ball_budget=0, loss=loss, **common, **options).fit(X, y)
         targets = 2.0 * y - 1.0
     best = sklearn_optimum(loss, augmented(X, True), targets, 1e-2)[:-1]
     np.testing.assert_allclose(model.coef_.ravel(), best, atol=0.05 * np.abs(best).max())
@@ -455,7 +477,7 @@ def test_the_primal_form_reaches_the_optimum_without_privacy(cancer):
     X, y = cancer
     options = {"alpha": 1e-2, "epsilon": INF, "random_state": 0}
     primal = DPSCDClassifier(solver="primal", max_iter=75, **options).fit(X, y)
-    dual = DPSCDClassifier(max_iter=75, **options).fit(X, y)
+    dual = DPSCDClassifier(ball_budget=0, max_iter=75, **options).fit(X, y)
     np.testing.assert_allclose(primal.coef_, dual.coef_, atol=1e-3 * np.abs(dual.coef_).max())
 
 
@@ -466,6 +488,7 @@ def test_algorithm_1_as_published_and_the_exact_dual_agree_as_epsilon_grows(canc
     for epsilon in (1.0, 100.0, 1e6, INF):
         published, exact = (
             DPSCDClassifier(
+                ball_budget=0,
                 epsilon=epsilon,
                 noisy_dual=noisy,
                 clipping_norm=0.05,
@@ -502,29 +525,35 @@ def test_the_noise_on_the_shared_vector_at_the_papers_msd_setting():
 )
 def test_options_that_do_not_go_together_are_refused(parameters, message, cancer):
     with pytest.raises(ValueError, match=message):
-        DPSCDClassifier(**parameters).fit(*cancer)
+        DPSCDClassifier(ball_budget=0, **parameters).fit(*cancer)
 
 
 @pytest.mark.parametrize(
     "estimator",
     [
-        DPSCDClassifier(),
-        DPSCDRegressor(),
+        DPSCDClassifier(ball_budget=0),
+        DPSCDRegressor(ball_budget=0),
         DPSCDClassifier(solver="primal", feature_bounds=(-0.3, 0.4)),
         *(
             pytest.param(one, marks=pytest.mark.long)
             for one in (
                 DPSCDClassifier(noisy_dual=True, max_iter=3),
                 DPSCDClassifier(
-                    solver="sequential", loss="hinge", adjacency="replace_one", max_iter=2
+                    ball_budget=0,
+                    solver="sequential",
+                    loss="hinge",
+                    adjacency="replace_one",
+                    max_iter=2,
                 ),
                 DPSCDRegressor(solver="sequential", batch_size=7, max_iter=3),
                 DPSCDRegressor(solver="primal", batch_size=2, target_bounds=(-1.0, 1.0)),
-                DPSCDClassifier(loss="hinge", fit_intercept=False, average=False),
-                DPSCDClassifier(adjacency="replace_one", batch_size=240, accountant="pld"),
+                DPSCDClassifier(ball_budget=0, loss="hinge", fit_intercept=False, average=False),
+                DPSCDClassifier(
+                    ball_budget=0, adjacency="replace_one", batch_size=240, accountant="pld"
+                ),
                 DPSCDClassifier(accountant="rdp", clipping_norm=0.1, batch_size=240),
-                DPSCDRegressor(target_bounds=(-1.0, 1.0), fit_intercept=False),
-                DPSCDRegressor(adjacency="replace_one", data_norm=0.5, max_iter=2),
+                DPSCDRegressor(ball_budget=0, target_bounds=(-1.0, 1.0), fit_intercept=False),
+                DPSCDRegressor(ball_budget=0, adjacency="replace_one", data_norm=0.5, max_iter=2),
             )
         ),
     ],

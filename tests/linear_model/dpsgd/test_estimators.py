@@ -19,6 +19,7 @@ from skdp._mechanisms import LaplaceMechanism
 from skdp._penalties import make_penalty
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPSGDClassifier, DPSGDRegressor
+from skdp.linear_model._plan import beside
 from skdp.utils.estimator_checks import check_private_estimator
 from tests._objectives import penalty_value
 
@@ -65,9 +66,12 @@ def test_without_privacy_scikit_learns_optimum_is_reached(
     X, y = diabetes if loss == "squared_error" else cancer
     settings = {"alpha": alpha, "epsilon": INF, "fit_intercept": fit_intercept, "random_state": 0}
     if loss == "squared_error":
-        model, targets = DPSGDRegressor(**settings, **options).fit(X, y), y[:, np.newaxis]
+        model, targets = (
+            DPSGDRegressor(ball_budget=0, **settings, **options).fit(X, y),
+            y[:, np.newaxis],
+        )
     else:
-        model = DPSGDClassifier(loss=loss, **settings, **options).fit(X, y)
+        model = DPSGDClassifier(ball_budget=0, loss=loss, **settings, **options).fit(X, y)
         targets = signed(y)
     X, penalty = augmented(X, fit_intercept), make_penalty("l2", alpha)
     best = sklearn_optimum(loss, X, targets[:, 0], alpha)[np.newaxis]
@@ -87,7 +91,7 @@ def test_without_privacy_sgd_classifiers_objective_is_reached(cancer):
         loss="log_loss", fit_intercept=False, max_iter=3000, tol=None, average=True, **options
     ).fit(X, y)
     ours = DPSGDClassifier(
-        epsilon=INF, fit_intercept=False, max_iter=3000, batch_size=569, **options
+        ball_budget=0, epsilon=INF, fit_intercept=False, max_iter=3000, batch_size=569, **options
     ).fit(X, y)
     best, found = (
         objective(LOSSES["log_loss"], X, signed(y), model.coef_, penalty)
@@ -110,7 +114,12 @@ def test_several_classes_are_multinomial():
         C=1.0 / (len(X) * alpha), fit_intercept=False, max_iter=10_000, tol=1e-10
     ).fit(X, names)
     ours = DPSGDClassifier(
-        alpha=alpha, epsilon=INF, fit_intercept=False, max_iter=4000, batch_size=len(X)
+        ball_budget=0,
+        alpha=alpha,
+        epsilon=INF,
+        fit_intercept=False,
+        max_iter=4000,
+        batch_size=len(X),
     ).fit(X, names)
     assert list(ours.classes_) == list(theirs.classes_)
     targets = np.where(names[:, np.newaxis] == ours.classes_, 1.0, -1.0)
@@ -121,7 +130,7 @@ def test_several_classes_are_multinomial():
     assert found <= best * (1.0 + 1e-3)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=0.02)
     np.testing.assert_allclose(np.exp(ours.predict_log_proba(X)), ours.predict_proba(X), rtol=1e-12)
-    hinge = DPSGDClassifier(loss="hinge").fit(X, names)
+    hinge = DPSGDClassifier(ball_budget=0, loss="hinge").fit(X, names)
     assert hinge.coef_.shape == (3, 13)
     with pytest.raises(AttributeError, match="predict_proba"):
         hinge.predict_proba(X)
@@ -141,6 +150,7 @@ def test_target_bounds_leave_the_objective_in_the_users_units(
     bounds = (30.0, 130.0) if fit_intercept else (-20.0, 50.0)
     alpha = {"l2": 1e-2, "l1": 0.3, "elasticnet": 0.02}[penalty]
     model = DPSGDRegressor(
+        ball_budget=0,
         loss=loss,
         huber_threshold=15.0,
         penalty=penalty,
@@ -174,12 +184,14 @@ def test_without_privacy_bounds_do_not_clip_and_the_projection_does_not_cut(diab
     options = {"alpha": 1e-2, "epsilon": INF, "batch_size": 442, "max_iter": 2000}
     for loss in ("squared_error", "huber"):
         free, tight = (
-            DPSGDRegressor(loss=loss, fit_intercept=False, **more, **options).fit(X, y)
+            DPSGDRegressor(ball_budget=0, loss=loss, fit_intercept=False, **more, **options).fit(
+                X, y
+            )
             for more in ({}, {"data_norm": 0.1, "target_bounds": (-0.1, 0.1)})
         )
         np.testing.assert_allclose(tight.coef_, free.coef_, rtol=1e-4, atol=1e-6)
     ridge = Ridge(alpha=4.42, fit_intercept=False).fit(X, y)
-    free = DPSGDRegressor(fit_intercept=False, **options).fit(X, y)
+    free = DPSGDRegressor(ball_budget=0, fit_intercept=False, **options).fit(X, y)
     np.testing.assert_allclose(free.coef_, ridge.coef_, atol=1e-3)
 
 
@@ -200,10 +212,10 @@ def test_the_ball_contains_the_optimum(loss, penalty, data_norm, cancer, monkeyp
     monkeypatch.setattr(DPSGDClassifier, "_plan", spy)
     for alpha in (1e-4, 1e-1, 10.0):
         options = {"loss": loss, "penalty": penalty, "alpha": alpha, "data_norm": data_norm}
-        DPSGDClassifier(max_iter=1, **options).fit(data_norm * X, y)
-        free = DPSGDClassifier(epsilon=INF, batch_size=569, max_iter=300, **options).fit(
-            data_norm * X, y
-        )
+        DPSGDClassifier(ball_budget=0, max_iter=1, **options).fit(data_norm * X, y)
+        free = DPSGDClassifier(
+            ball_budget=0, epsilon=INF, batch_size=569, max_iter=300, **options
+        ).fit(data_norm * X, y)
         length = math.hypot(np.linalg.norm(free.coef_), free.intercept_[0] / data_norm)
         assert length <= radii[-2] * (1.0 + 1e-9)
         assert radii[-1] == INF
@@ -212,13 +224,15 @@ def test_the_ball_contains_the_optimum(loss, penalty, data_norm, cancer, monkeyp
 def test_target_bounds_only_change_the_units(diabetes):
     X, y = diabetes
     options = {"random_state": 0, "clipping_norm": 0.1}
-    plain = DPSGDRegressor(**options).fit(X, y)
-    scaled = DPSGDRegressor(target_bounds=(60.0, 100.0), **options).fit(X, 80.0 + 20.0 * y)
+    plain = DPSGDRegressor(ball_budget=0, **options).fit(X, y)
+    scaled = DPSGDRegressor(ball_budget=0, target_bounds=(60.0, 100.0), **options).fit(
+        X, 80.0 + 20.0 * y
+    )
     np.testing.assert_allclose(scaled.coef_, 20.0 * plain.coef_, rtol=1e-6)
     np.testing.assert_allclose(scaled.predict(X), 80.0 + 20.0 * plain.predict(X), rtol=1e-6)
     wild, tame = y.copy(), y.copy()
     wild[3:5], tame[3:5] = (1e300, -1e300), (1.0, -1.0)
-    model = DPSGDRegressor(target_bounds=(-1.0, 1.0), random_state=0)
+    model = DPSGDRegressor(ball_budget=0, target_bounds=(-1.0, 1.0), random_state=0)
     np.testing.assert_array_equal(model.fit(X, wild).coef_, model.fit(X, tame).coef_)
 
 
@@ -240,7 +254,12 @@ def test_threads_are_used_and_change_no_bit(n_outputs, mechanism, rng):
     fits = []
     for n_jobs in (None, 2, 4):
         model = DPSGDRegressor(
-            batch_size=n_rows, max_iter=2, random_state=0, n_jobs=n_jobs, mechanism=mechanism
+            ball_budget=0,
+            batch_size=n_rows,
+            max_iter=2,
+            random_state=0,
+            n_jobs=n_jobs,
+            mechanism=mechanism,
         )
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(_threads, "ThreadPoolExecutor", Spy)
@@ -260,7 +279,9 @@ def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
         return seen[0]
 
     monkeypatch.setattr(module, "clip_rows", spy)
-    DPSGDClassifier().fit(X, y)
+    DPSGDClassifier(
+        ball_budget=0,
+    ).fit(X, y)
     assert np.shares_memory(seen[0].X, X)
 
 
@@ -299,6 +320,7 @@ def test_the_plan_is_made_of_public_scalars(estimator, name, cancer, monkeypatch
     def spy(problem, budget, steps, **arguments):
         given = {**vars(problem), **vars(budget), **vars(steps), **arguments}
         given |= vars(given.pop("loss")) | given.pop("scale")._asdict()
+        given["ball"] = str(beside(given.get("ball")))
         calls.append(given)
         return original(problem, budget, steps, **arguments)
 
@@ -321,7 +343,7 @@ def test_the_plan_is_made_of_public_scalars(estimator, name, cancer, monkeypatch
 def test_learning_rates_and_averaging_are_passed_on(cancer):
     X, y = cancer
     fits = [
-        DPSGDClassifier(random_state=0, alpha=1e-2, **options).fit(X, y)
+        DPSGDClassifier(ball_budget=0, random_state=0, alpha=1e-2, **options).fit(X, y)
         for options in (
             {"eta0": 0.5},
             {"eta0": 0.5, "learning_rate": "invscaling"},
@@ -333,7 +355,7 @@ def test_learning_rates_and_averaging_are_passed_on(cancer):
     assert np.unique([model.coef_[0, 0] for model in fits]).size == len(fits)
     assert [model.eta0_ for model in fits] == [0.5, 0.5, 0.5, 100.0, 0.5]
     flat = DPSGDClassifier(
-        random_state=0, alpha=1e-2, eta0=0.5, learning_rate="invscaling", power_t=0.0
+        ball_budget=0, random_state=0, alpha=1e-2, eta0=0.5, learning_rate="invscaling", power_t=0.0
     )
     np.testing.assert_array_equal(flat.fit(X, y).coef_, fits[0].coef_)
 
@@ -385,18 +407,18 @@ def test_bad_parameters_are_refused_by_name_before_any_noise(
 @pytest.mark.parametrize("threshold", [0.0, -1.0, math.inf])
 def test_bad_huber_thresholds_are_refused(threshold, diabetes):
     with pytest.raises(ValueError, match="huber_threshold"):
-        DPSGDRegressor(loss="huber", huber_threshold=threshold).fit(*diabetes)
+        DPSGDRegressor(ball_budget=0, loss="huber", huber_threshold=threshold).fit(*diabetes)
 
 
 def test_public_warnings_point_to_the_caller(cancer):
     X, y = cancer
     for mechanism in ("gaussian", "laplace"):
         with pytest.warns(UserWarning, match=r"batch_size=1000 .* n_samples=569") as caught:
-            model = DPSGDClassifier(batch_size=1000, mechanism=mechanism).fit(X, y)
+            model = DPSGDClassifier(ball_budget=0, batch_size=1000, mechanism=mechanism).fit(X, y)
         assert caught[0].filename == __file__
         assert model.batch_size_ == 569
     with pytest.warns(PrivacyWarning, match="delta is larger") as caught:
-        DPSGDClassifier(delta=0.01).fit(X, y)
+        DPSGDClassifier(ball_budget=0, delta=0.01).fit(X, y)
     assert caught[0].filename == __file__
     DPSGDClassifier(delta=0.01, mechanism="laplace").fit(X, y)
 
@@ -506,7 +528,12 @@ def test_personal_budgets_pay(budgets, options):
         others = patients(10_000, generator)
         asked = budgets(6000, generator)
         model = DPSGDClassifier(
-            mechanism="laplace", data_norm=1.5, classes=[0, 1], random_state=seed, **options
+            ball_budget=0,
+            mechanism="laplace",
+            data_norm=1.5,
+            classes=[0, 1],
+            random_state=seed,
+            **options,
         )
         kept = asked >= np.sqrt(asked.min() * asked.max())
         strictest = clone(model).set_params(epsilon=asked.min()).fit(X, y)
@@ -551,7 +578,7 @@ def test_bad_personal_budgets_are_refused(estimator, budget, cancer):
 def test_personal_budgets_need_laplace_noise_and_privacy(options, cancer):
     X, y = cancer
     with pytest.raises(ValueError, match="sample_epsilon needs"):
-        DPSGDClassifier(**options).fit(X, y, sample_epsilon=np.full(len(X), 0.5))
+        DPSGDClassifier(ball_budget=0, **options).fit(X, y, sample_epsilon=np.full(len(X), 0.5))
 
 
 def test_personal_budgets_are_routed(cancer):
@@ -573,10 +600,22 @@ def parts(X, y, n_parts=6):
 
 
 def test_streams_need_laplace_noise(cancer):
-    assert not hasattr(DPSGDClassifier(), "partial_fit")
-    assert not hasattr(DPSGDRegressor(), "partial_fit")
+    assert not hasattr(
+        DPSGDClassifier(
+            ball_budget=0,
+        ),
+        "partial_fit",
+    )
+    assert not hasattr(
+        DPSGDRegressor(
+            ball_budget=0,
+        ),
+        "partial_fit",
+    )
     with pytest.raises(AttributeError):
-        DPSGDClassifier().partial_fit(*cancer, classes=[0, 1])
+        DPSGDClassifier(
+            ball_budget=0,
+        ).partial_fit(*cancer, classes=[0, 1])
     assert hasattr(DPSGDRegressor(mechanism="laplace"), "partial_fit")
 
 
@@ -608,7 +647,7 @@ def test_each_call_of_a_stream_has_noise_of_its_own(cancer):
     options = {"mechanism": "laplace", "average": False, "fit_intercept": False, "eta0": 1.0}
     runs = []
     for _ in range(2):
-        model = DPSGDClassifier(alpha=1e-30, random_state=5, **options)
+        model = DPSGDClassifier(ball_budget=0, alpha=1e-30, random_state=5, **options)
         iterates = [np.zeros((1, 30))]
         for _ in range(4):
             model.partial_fit(zeros, y[:40], classes=[0, 1])
