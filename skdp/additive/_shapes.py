@@ -95,7 +95,8 @@ class Shape:
     def weights(self):
         """Shares of the records at the nodes, where columns are shares between these."""
         if self.term.kind == "line":
-            ends = 0.5 * (1.0 + np.array([-1.0, 1.0]) * self.mean[0])
+            on_line = 1.0 - self.mean[1:].sum()
+            ends = 0.5 * (on_line + np.array([-1.0, 1.0]) * self.mean[0])
             return np.append(ends, self.mean[1:])
         found = np.maximum(self.mean, 0.0)
         return found / max(found.sum(), 1e-300)
