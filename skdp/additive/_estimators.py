@@ -81,8 +81,16 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
         return Basis((*terms, *[PairTerm(terms[a], terms[b]) for a, b in pairs]))
 
-    def _solve(self, model, X, targets, weights, codes, plan, stream, units=None):
-        """Fit a linear model to columns; return the plan's steps, coefficients and their units."""
+    def _solve(self, model, basis, frame, targets, weights, plan, stream, units=None):
+        """Fit a linear model to the columns of a basis.
+
+        Returns coefficients, the constant of the intercept's column, the covariance that noise
+        gives those of features, the releases, and the units of targets.
+        """
+        X, codes = basis.matrix(frame), frame.groups
+        model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
+        # All are up to 1. Sizes that are learnt could be those of a hat's foot.
+        model._alike_columns = True
         how = {"by_group": codes is not None, "scale": weights.scale, "budget": plan.rest}
         of_model = model._plan(plan.n_rows, X.shape[1], targets.shape[1], **how)
         rows = weights.without_zero_weights(model._certified_rows(X))
@@ -328,8 +336,7 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
 
         # 4. solve
         basis = self._learn_basis(frame, given, pairs, signs, weights, plan, stream)
-        model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
-        found = self._solve(model, basis.matrix(frame), targets, weights, codes, plan, stream)
+        found = self._solve(model, basis, frame, targets, weights, plan, stream)
         coefs, bias, covariance, events, _ = found
         check_finite(coefs)
 
@@ -567,10 +574,7 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
 
         # 4. solve
         basis = self._learn_basis(frame, given, pairs, signs, weights, plan, stream)
-        model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
-        found = self._solve(
-            model, basis.matrix(frame), targets, weights, codes, plan, stream, units
-        )
+        found = self._solve(model, basis, frame, targets, weights, plan, stream, units)
         coefs, bias, covariance, events, units = found
         check_finite(coefs)
 

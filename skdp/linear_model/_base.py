@@ -112,6 +112,8 @@ class BallMixin:
 
     # Of those that use one thread.
     n_jobs = None
+    # Whether columns are of one size by what is public.
+    _alike_columns = False
 
     def _without_ball(self):
         """Return what no ball is learnt with, or None."""
@@ -143,6 +145,7 @@ class BallMixin:
             slack=rounding_slack(n_records, n_features, 1),
             least_held=least_held,
             taken=taken,
+            alike=self._alike_columns,
         )
 
     def _certified_rows(self, X):

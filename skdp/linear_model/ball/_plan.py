@@ -116,14 +116,25 @@ class BallPlan:
 
 
 def plan_ball(
-    budget, *, ball_budget, data_norm, centred, n_rows, n_columns, slack, least_held=0.0, taken=0.0
+    budget,
+    *,
+    ball_budget,
+    data_norm,
+    centred,
+    n_rows,
+    n_columns,
+    slack,
+    least_held=0.0,
+    taken=0.0,
+    alike=False,
 ):
     """Plan what the ball is learnt by, and return the share of mu^2 that it spends, too.
 
     The plan is None where nothing is learnt. `n_columns` doesn't count the intercept's. `centred`
     tells whether the rows may be moved: with an intercept. `least_held` is the share of the records
     that the last radius is to hold at least. `taken` is the share that `plan_targets` spends:
-    of a given `ball_budget` it is a part.
+    of a given `ball_budget` it is a part. Of columns that are `alike`, of one size by what is
+    public, no sizes are learnt.
     """
     share = _share(ball_budget, _AUTO_BUDGET)
     if ball_budget != "auto":
@@ -148,10 +159,14 @@ def plan_ball(
     noise = count("radius", _FINE).mechanism.noise_std / n_rows
     if noise <= _MOST_NOISE:
         most_for_units = _MOST_FOR_UNITS if data_norm is None else _MOST_BY_COLUMN
-        by_column = {
-            "units": (UNIT_BINS.n_bins, most_for_units),
-            "scales": (_FINE, _MOST_BY_COLUMN),
-        }
+        by_column = (
+            {}
+            if alike
+            else {
+                "units": (UNIT_BINS.n_bins, most_for_units),
+                "scales": (_FINE, _MOST_BY_COLUMN),
+            }
+        )
         for name, (n_bins, most) in by_column.items():
             release = count(name, n_bins, n_columns)
             is_quiet = release.mechanism.noise_std <= most * n_rows
