@@ -31,6 +31,8 @@ class ShapeTerm:
         Words that have a value of their own.
     labels : tuple of str
         Names of the places that have a value: knots, a spike, gaps, words.
+    sides : tuple of tuples of str
+        The labels, or of a pair those of both columns, whose combinations they are.
     values : ndarray of shape (n_labels,) or (n_labels, n_classes)
         What the term adds to the prediction there; its mean is 0 under `weights`.
     std : ndarray of shape (n_labels,)
@@ -50,6 +52,7 @@ class ShapeTerm:
     knots: object
     categories: object
     labels: tuple
+    sides: tuple
     values: np.ndarray
     std: np.ndarray
     weights: np.ndarray
@@ -120,6 +123,7 @@ class Shape:
             knots=_of_parts(parts, "knots"),
             categories=_of_parts(parts, "categories"),
             labels=self.labels,
+            sides=tuple(tuple(_nodes(part)[0]) for part in parts),
             values=values[:, 0] if n_outputs == 1 else values,
             std=std,
             weights=weights,

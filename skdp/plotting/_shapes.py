@@ -1,0 +1,212 @@
+"""Shape functions: what each term of an additive model adds, in one picture."""
+
+import math
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._docs import shared_docs
+from skdp.plotting._axes import open_axes
+
+_MOST_COLUMNS, _CELL = 4, (3.2, 2.6)
+_BAND = "2 standard deviations of the noise that privacy added (no sampling error)"
+# Room below curves for the histogram, over its height.
+_ROOM = 4.0
+_ALL_NOISE = "The noise hides what every column says: the model predicts the same for all rows."
+
+
+@shared_docs
+class ShapeFunctionDisplay:
+    """All terms of an additive model: curves, dots for words, and surfaces of pairs.
+
+    Bands and bars are two standard deviations of the noise that privacy added, as predicted; they
+    are **no sampling error**. Below a term is the released share of the records at each place.
+    Terms that are noise say so in their titles.
+
+    Made by :meth:`from_estimator`. All parameters are stored as attributes.
+
+    **Privacy.** Drawing costs nothing: all that is drawn was released.
+
+    Parameters
+    ----------
+    terms : tuple of objects
+        Terms of a fitted additive model.
+    outputs : tuple of str
+        Names of the outputs, one for each value of a place.
+
+    Attributes
+    ----------
+    axes_ : list of matplotlib Axes
+        One for each term.
+    {figure_}
+
+    See Also
+    --------
+    skdp.additive.DPAdditiveClassifier : Whose terms these are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.additive import DPAdditiveRegressor
+    >>> from skdp.plotting import ShapeFunctionDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 10, (5000, 1))
+    >>> model = DPAdditiveRegressor(random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> display = ShapeFunctionDisplay.from_estimator(model)
+    >>> len(display.axes_)
+    1
+    """
+
+    def __init__(self, *, terms, outputs):
+        self.terms = terms
+        self.outputs = outputs
+
+    @classmethod
+    def from_estimator(cls, estimator, terms=None, *, ax=None):
+        """Draw the terms of a fitted additive model.
+
+        Parameters
+        ----------
+        estimator : DPAdditiveClassifier or DPAdditiveRegressor
+            A fitted one.
+        terms : list of int or str, default=None
+            Which terms, by place or name. None draws all.
+        ax : matplotlib Axes, default=None
+            In whose place to draw; None makes a figure.
+
+        Returns
+        -------
+        display : ShapeFunctionDisplay
+            What was drawn.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator isn't fitted.
+        TypeError
+            If the estimator has no terms, or `ax` is something else.
+        ValueError
+            If there is no such term.
+        """
+        if not hasattr(estimator, "explain"):
+            raise TypeError("estimator must be an additive model of skdp.additive.")
+        check_is_fitted(estimator)
+        return cls(terms=_chosen(estimator.terms_, terms), outputs=_outputs(estimator)).plot(ax=ax)
+
+    def plot(self, *, ax=None):
+        """Draw the terms.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            In whose place to draw; None makes a figure.
+
+        Returns
+        -------
+        self : ShapeFunctionDisplay
+
+        Raises
+        ------
+        TypeError
+            If `ax` is something else.
+        """
+        n_columns = min(len(self.terms), _MOST_COLUMNS)
+        n_rows = math.ceil(len(self.terms) / n_columns)
+        is_new = ax is None
+        ax, self.figure_ = open_axes(ax, self)
+        if is_new:
+            self.figure_.set_size_inches(_CELL[0] * n_columns, _CELL[1] * n_rows + 0.5)
+            self.figure_.set_layout_engine("constrained")
+        ax.set_axis_off()
+        grid = ax.get_subplotspec().subgridspec(n_rows, n_columns)
+        places = [grid[j // n_columns, j % n_columns] for j in range(len(self.terms))]
+        self.axes_ = [self.figure_.add_subplot(place) for place in places]
+        for one, term in zip(self.axes_, self.terms, strict=True):
+            _DRAWN[term.kind](one, term, self.outputs)
+            one.set_title(f"{term.name} (noise)" if term.is_noise else term.name, fontsize="medium")
+        if len(self.outputs) > 1:
+            self.axes_[0].legend(fontsize="small")
+        if is_new:
+            note = _ALL_NOISE if all(term.is_noise for term in self.terms) else f"Bands: {_BAND}."
+            self.figure_.suptitle(note, fontsize="small")
+        return self
+
+
+def _chosen(terms, wanted):
+    if wanted is None:
+        return tuple(terms)
+    names = [term.name for term in terms]
+    places = [names.index(one) if one in names else one for one in wanted]
+    if not places or not all(isinstance(j, int) and 0 <= j < len(names) for j in places):
+        raise ValueError("terms must be places or names of terms of the model, at least one.")
+    return tuple(terms[j] for j in places)
+
+
+def _outputs(estimator):
+    values = estimator.terms_[0].values
+    if values.ndim == 1:
+        return ("",)
+    return tuple(map(str, getattr(estimator, "classes_", range(values.shape[1]))))
+
+
+def _draw_curve(ax, term, outputs):
+    """Draw a curve on its knots; a spike and gaps stand at the right."""
+    n_knots = len(term.knots)
+    x, values = np.asarray(term.knots), term.values.reshape(len(term.labels), -1)
+    std, labels = 2.0 * term.std, term.labels[n_knots:]
+    step = 0.08 * (x[-1] - x[0] or 1.0)
+    others = x[-1] + step * np.arange(1, len(labels) + 1)
+    for k, name in enumerate(outputs):
+        curve = values[:n_knots, k]
+        (line,) = ax.plot(x, curve, marker=".", label=name)
+        ax.fill_between(x, curve - std[:n_knots], curve + std[:n_knots], alpha=0.25, linewidth=0)
+        style = {"fmt": "s", "color": line.get_color(), "markersize": 4}
+        ax.errorbar(others, values[n_knots:, k], yerr=std[n_knots:], **style)
+    for place, label, value in zip(others, labels, values[n_knots:].max(axis=1), strict=True):
+        text = _short(label, term.name)
+        ax.annotate(text, (place, value), (0, 5), textcoords="offset points", fontsize="x-small")
+    _draw_shares(ax, np.append(x, others), term.weights, 0.5 * step)
+
+
+def _draw_words(ax, term, outputs):
+    """Draw a dot for each word."""
+    x, values = np.arange(len(term.labels)), term.values.reshape(len(term.labels), -1)
+    for k, name in enumerate(outputs):
+        ax.errorbar(x, values[:, k], yerr=2.0 * term.std, fmt="o", markersize=4, label=name)
+    texts = [_short(label, term.name) for label in term.labels]
+    ax.set_xticks(x, texts, rotation=60, ha="right", fontsize="x-small")
+    _draw_shares(ax, x, term.weights, 0.6)
+
+
+def _draw_shares(ax, x, shares, width):
+    """Draw a released histogram in the lower part."""
+    low, high = ax.get_ylim()
+    ax.set_ylim(low - (high - low) / _ROOM, high)
+    below = ax.twinx()
+    below.bar(x, shares, width=width, color="0.8", zorder=0)
+    below.set_ylim(0.0, _ROOM * 1.25 * max(shares.max(), 1e-9))
+    below.set_yticks([])
+    ax.set_zorder(below.get_zorder() + 1)
+    ax.patch.set_visible(False)
+    ax.axhline(0.0, color="0.6", linewidth=0.5)
+
+
+def _draw_surface(ax, term, outputs):
+    """Draw the values of a pair, those of the last output where there are several."""
+    sizes = [len(side) for side in term.sides]
+    found = term.values.reshape(*sizes, -1)[:, :, -1]
+    most = np.abs(found).max() or 1.0
+    image = ax.imshow(found.T, origin="lower", aspect="auto", cmap="RdBu_r", vmin=-most, vmax=most)
+    ax.figure.colorbar(image, ax=ax)
+    style = {"fontsize": "x-small"}
+    for feature, side, axis in zip(term.features, term.sides, (ax.xaxis, ax.yaxis), strict=True):
+        axis.set_ticks(range(len(side)), [_short(label, feature) for label in side], **style)
+        axis.set_label_text(feature, fontsize="small")
+    ax.tick_params("x", rotation=60)
+
+
+def _short(label, feature):
+    return label.removeprefix(f"{feature}_").replace("_", " ")[:12]
+
+
+_DRAWN = {"hats": _draw_curve, "line": _draw_curve, "words": _draw_words, "pair": _draw_surface}
