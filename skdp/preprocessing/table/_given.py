@@ -11,7 +11,7 @@ from skdp.preprocessing.table._frames import NUMERIC, WORD, check_words, find_co
 
 _AUTO = "auto"
 _UNKNOWN = "{} names a column that X doesn't have as a column of {}, or one twice."
-_KNOTS = "an entry of knots must be a list of at least two different finite numbers."
+_KNOTS = "an entry of knots must be a list of at least two finite numbers that are apart."
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +89,7 @@ def _check_knots(knots):
         knots = np.unique(np.asarray(knots, dtype=np.float64))
     except (TypeError, ValueError):
         raise ValueError(_KNOTS) from None
-    if knots.size < 2 or not (np.abs(knots) <= LARGEST_BOUND).all():
+    is_known = knots.size >= 2 and (np.abs(knots) <= LARGEST_BOUND).all()
+    if not is_known or np.diff(knots).min() < 1.0 / LARGEST_BOUND:
         raise ValueError(_KNOTS)
     return knots

@@ -124,6 +124,7 @@ def _make_term(name, feature, ends, counts, noise, bounds, plan):
         "has_gap": bool(counts[-1] > _SHOWN_GAPS * noise),
         "points": middles(ends)[is_kept],
         "counts": shown[is_kept],
+        "bounds": bounds if plan.budget.is_private else None,
     }
     shown[-1] = 0.0
     if ends.size == 0 or not shown.any():

@@ -23,7 +23,8 @@ _MISSING, _RARE = "missing", "infrequent"
 class _NumberTerm:
     """A shape on sorted knots, and the indicators of a spike and of gaps where there are any.
 
-    The spike is a number that holds much of the column. `points` are a number in each bin whose
+    The spike is a number that holds much of the column. Numbers beyond `bounds`, which are public,
+    count as these. `points` are a number in each bin whose
     count stood out of the noise, NaN for gaps, and `counts` how many records are in it.
     """
 
@@ -34,6 +35,7 @@ class _NumberTerm:
     has_gap: bool = False
     points: np.ndarray | None = None
     counts: np.ndarray | None = None
+    bounds: tuple | None = None
 
     @property
     def features(self):
@@ -62,7 +64,7 @@ class _NumberTerm:
         filled = np.where(is_gap, self.knots[self.knots.size // 2], x) if is_gap.any() else x
         self._write_shape(np.clip(filled, self.knots[0], self.knots[-1]), out)
         if self.spike is not None:
-            is_spike = x == self.spike
+            is_spike = (x if self.bounds is None else np.clip(x, *self.bounds)) == self.spike
             out[is_spike] = 0.0
             out[is_spike, self._n_shape] = 1.0
         if self.has_gap:

@@ -182,9 +182,10 @@ def test_bounds_save_a_release_and_stand_in_where_noise_hides_all():
     [
         ({"knots": {"nobody": [1, 2]}}, "knots names a column"),
         ({"knots": {"job": [1, 2]}}, "knots names a column"),
-        ({"knots": {"year": [1]}}, "at least two different finite numbers"),
-        ({"knots": {"year": [1, np.nan]}}, "at least two different finite numbers"),
-        ({"knots": {"year": ["a", "b"]}}, "at least two different finite numbers"),
+        ({"knots": {"year": [1]}}, "two finite numbers that are apart"),
+        ({"knots": {"year": [1, np.nan]}}, "two finite numbers that are apart"),
+        ({"knots": {"year": ["a", "b"]}}, "two finite numbers that are apart"),
+        ({"knots": {"year": [0.0, 5e-324]}}, "two finite numbers that are apart"),
         ({"knots": 1}, "knots"),
         ({"categories": {"year": ["a"]}}, "categories names a column"),
         ({"categories": {"job": "nurse"}}, "list of categories"),
@@ -304,3 +305,13 @@ def test_copies_know_gaps_and_frames_of_other_packages():
     np.testing.assert_array_equal(copy.transform(other), expected)
     frame = copy.set_output(transform="pandas").transform(other)
     assert frame.columns.tolist() == vectorizer.get_feature_names_out().tolist()
+
+
+def test_numbers_beyond_bounds_are_a_spike_at_their_end():
+    rng = np.random.default_rng(0)
+    high = np.where(rng.random(20_000) < 0.4, 30.0, rng.uniform(0.0, 10.0, 20_000))
+    bounded = {"feature_bounds": {"x": (0.0, 10.0)}, "epsilon": 10.0, "random_state": 0}
+    fitted = DPTableVectorizer(**bounded).fit(pd.DataFrame({"x": high}))
+    assert fitted.get_feature_names_out()[-1] == "x_is_10"
+    rows = fitted.transform(pd.DataFrame({"x": [10.0, 10.1, 30.0, 9.9, np.nan]}))
+    np.testing.assert_array_equal(rows[:, -1], [1.0, 1.0, 1.0, 0.0, 0.0])
