@@ -8,8 +8,8 @@ from skdp.preprocessing.table._frames import NUMERIC, find_column
 
 _PAIRS = "interactions must be a list of pairs of different columns, by name or place, each once."
 _SIGNS = (
-    "monotonic_cst must be a dict by column, or have an entry for each column: 1 for a curve that "
-    "rises, -1 for one that falls, 0 for any."
+    "monotonic_cst must be a dict by column, each once, or have an entry for each column: 1 for a "
+    "curve that rises, -1 for one that falls, 0 for any."
 )
 _NO_CURVE = (
     "monotonic_cst is for columns of numbers that are in no pair of interactions: words have no "
@@ -33,9 +33,9 @@ def chosen_pairs(interactions, names):
 
 def chosen_signs(monotonic_cst, frame, pairs):
     """Return for each column 1, -1 or 0: whether its curve is to rise, to fall, or is free."""
-    signs = [0] * len(frame.names)
+    signs = [None] * len(frame.names)
     if monotonic_cst is None:
-        return signs
+        return [0] * len(signs)
     given = monotonic_cst
     if not isinstance(given, Mapping):
         given = np.asarray(given).tolist()
@@ -44,9 +44,10 @@ def chosen_signs(monotonic_cst, frame, pairs):
         given = dict(enumerate(given))
     for column, sign in given.items():
         place = find_column(column, frame.names)
-        if place is None or sign not in (-1, 0, 1):
+        if place is None or signs[place] is not None or sign not in (-1, 0, 1):
             raise ValueError(_SIGNS)
         signs[place] = int(sign)
+    signs = [sign or 0 for sign in signs]
     in_pairs = {place for pair in pairs for place in pair}
     for place, sign in enumerate(signs):
         if sign and (frame.kinds[place] != NUMERIC or place in in_pairs):

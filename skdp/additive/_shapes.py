@@ -151,8 +151,8 @@ def _nodes(term):
 
 
 def bent(term):
-    """Return a term whose curve can be monotone: a spike is a knot of it."""
-    if term.kind != "hats" or term.spike is None:
+    """Return a term whose curve can be monotone: a spike is a knot of it, and lines are hats."""
+    if term.spike is None:
         return term
     knots = np.unique(np.append(term.knots, term.spike))
     fields = {
