@@ -47,8 +47,18 @@ _CONSTRAINTS = {
 class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
     """What additive models share: a table is learnt, and a linear model of its columns."""
 
+    # Bounds that a step before promises are of columns by place: here they are of names.
+    _uses_feature_bounds = False
+
     def _takes_sparse(self):
         return False
+
+    def _half_width(self):
+        """Return what targets are divided by, by what is public of them."""
+        return 1.0 if self._learns_targets() else self._linear()._half_width()
+
+    def _learns_targets(self):
+        return self._linear()._learns_targets()
 
     def _plan(self, n_rows, n_features, n_outputs=1):
         """Return the plan of a table of so many columns, all of words but those declared."""
@@ -58,6 +68,8 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         return self._plan_of(read_given([""] * n_features, kinds), n_rows, None)
 
     def _plan_of(self, given, n_records, codes):
+        if self.n_jobs == 0:
+            raise ValueError("The 'n_jobs' parameter must not be 0.")
         settings = {"features_budget": self.features_budget, "n_knots": check_n_knots(self.knots)}
         budget = self._budget(Budget if codes is None else GroupBudget)
         return plan_additive(budget, given, n_rows=n_records, **settings)
@@ -180,7 +192,8 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         return as_markdown(self.terms_, self.intercept_, self._outputs())
 
     def _outputs(self):
-        return ["value"]
+        n_outputs = np.size(self.intercept_)
+        return ["value"] if n_outputs == 1 else [f"value_{j}" for j in range(n_outputs)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

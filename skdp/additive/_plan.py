@@ -52,11 +52,12 @@ def plan_additive(budget, given, *, features_budget, n_rows, n_knots):
         share = check_within(features_budget, "features_budget", 0.0, 1.0, "()")
     if not given.numeric and not given.words:
         share = 0.0
-    all_but, erasure = hide_categories(budget, len(given.words))
+    # Also where there are no words: a pipeline plans, and is charged, before it knows.
+    all_but, erasure = hide_categories(budget, 1)
     table = plan_table(
         budget,
         all_but.part(share),
-        erasure=erasure,
+        erasure=erasure if given.words else 0.0,
         n_rows=n_rows,
         **given.sizes,
         basis="hats",

@@ -9,7 +9,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.additive._shapes import Shape, monotone
 from skdp.ledger import PrivacyLedger
-from skdp.preprocessing import DPTableVectorizer
+from skdp.model_selection import DPGridSearch
+from skdp.pipeline import make_private_pipeline
+from skdp.preprocessing import BoundsScaler, DPSimpleImputer, DPTableVectorizer
 from skdp.preprocessing.table._terms import LineTerm
 
 LOUD = {"epsilon": 20.0, "random_state": 0}
@@ -125,7 +127,8 @@ def test_constrained_curves_rise_or_fall_everywhere(model, data, sign):
 
 def test_what_may_be_constrained():
     X, y = labelled(n_rows=300)
-    for signs in ({"job": 1}, {"nobody": 1}, {"age": 2}, [0, 0], [0, 0, 1], 3):
+    twice = {"age": 1, 0: -1}
+    for signs in ({"job": 1}, {"nobody": 1}, {"age": 2}, [0, 0], [0, 0, 1], 3, twice):
         with pytest.raises(ValueError, match="monotonic_cst"):
             DPAdditiveClassifier(classes=[0, 1], monotonic_cst=signs).fit(X, y)
     both = {"monotonic_cst": {"age": 1}, "interactions": [("age", "job")]}
@@ -238,6 +241,10 @@ def test_several_classes_and_targets():
     two = DPAdditiveRegressor(**LOUD).fit(X, np.column_stack([y, -y]))
     assert two.explain(X).shape == (len(X), 3, 2)
     assert two.score(X, np.column_stack([y, -y])) > 0.8
+    np.testing.assert_array_equal(
+        two.to_frame()[["value_0", "value_1"]], np.vstack([term.values for term in two.terms_])
+    )
+    assert two.to_markdown().splitlines()[0].startswith("| term | label | value_0 | value_1 |")
 
 
 def test_groups_and_weights():
@@ -275,3 +282,61 @@ def test_a_line_is_read_at_both_ends():
     assert term.importance == pytest.approx(absolute @ counts / 10.0)
     # A line that may only fall is flat.
     assert monotone(shape, np.array([3.0, 1.0]), -1)[0] == 0.0
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_lines_beside_a_spike_are_constrained_with_it(sign):
+    """Where few records make a column a line, and the spike lies against the sign."""
+    rng = np.random.default_rng(0)
+    x = np.where(rng.random(3000) < 0.5, 0.0, rng.normal(3.0, 2.0, 3000))
+    y, X = ((x == 0.0) | (x > 4.0)).astype(int), pd.DataFrame({"x": x})
+    free = DPAdditiveClassifier(classes=[0, 1], epsilon=0.3, random_state=0).fit(X, y)
+    assert (free.terms_[0].kind, free._basis.terms[0].spike) == ("line", 0.0)
+    model = clone(free).set_params(monotonic_cst={"x": sign}).fit(X, y)
+    rows = pd.DataFrame({"x": np.sort(np.append(np.linspace(-10.0, 20.0, 999), 0.0))})
+    assert (sign * np.diff(model.decision_function(rows)) >= -1e-9).all()
+
+
+GIVEN = {"knots": {0: [-1, 1], 1: [-1, 1]}}
+
+
+@pytest.mark.parametrize("settings", [{}, {"numeric_features": [0, 1]}, GIVEN])
+@pytest.mark.parametrize(
+    "steps", [(), (DPSimpleImputer(),), (BoundsScaler(feature_bounds=(-3.0, 3.0)),)]
+)
+def test_a_pipeline_is_charged_what_a_table_without_words_costs(steps, settings, tmp_path):
+    """Though it can't know that there are none when it is charged."""
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    y = (X[:, 0] > 0.0).astype(int)
+    ledger = PrivacyLedger(tmp_path / "study.db", epsilon=3.0, delta=1e-4)
+    model = DPAdditiveClassifier(classes=[0, 1], **settings)
+    pipeline = make_private_pipeline(*steps, model, epsilon=1.0, delta=1e-5, ledger=ledger)
+    events = pipeline.fit(X, y).privacy_report_.events
+    ran = math.hypot(*(event.mu("zero_out") for event in events if hasattr(event, "mu")))
+    (charged,) = ledger.to_frame()["mu"]
+    assert charged * (1.0 - 1e-4) <= ran <= charged * (1.0 + 1e-9)
+
+
+def test_a_search_takes_tables_of_declared_numbers():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 2))
+    y = X[:, 0] + rng.normal(size=3000)
+    for model, targets in (
+        (DPAdditiveClassifier(classes=[0, 1], numeric_features=[0, 1]), (y > 0.0).astype(int)),
+        (DPAdditiveRegressor(numeric_features=[0, 1], target_bounds=(-5, 5)), y),
+    ):
+        search = DPGridSearch(model, {"alpha": [1e-4, 1e-2]}, random_state=0).fit(X, targets)
+        assert len(search.best_estimator_.terms_) == 2
+        assert search.privacy_report_.epsilon_at(1e-5) <= 1.0
+    with pytest.raises(ValueError, match="target_bounds"):
+        DPGridSearch(DPAdditiveRegressor(numeric_features=[0, 1]), {"alpha": [1e-4]}).fit(X, y)
+
+
+def test_what_is_refused_is_not_charged(tmp_path):
+    X, y = labelled(n_rows=300)
+    ledger = PrivacyLedger(tmp_path / "study.db", epsilon=3.0, delta=1e-4)
+    for settings in ({"n_jobs": 0}, {"alpha": 0.0}, {"alpha": 1e99}):
+        model = DPAdditiveClassifier(classes=[0, 1], ledger=ledger, **settings)
+        with pytest.raises(ValueError, match="must"):
+            model.fit(X, y)
+    assert len(ledger.to_frame()) == 0
