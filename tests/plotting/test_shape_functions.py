@@ -1,0 +1,89 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from skdp.additive import DPAdditiveClassifier
+from skdp.linear_model import DPRidge
+from skdp.plotting import ShapeFunctionDisplay
+
+plt = pytest.importorskip("matplotlib.pyplot", reason="needs the extra [plot]")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.uniform(18, 90, 3000)})
+    frame["gain"] = np.where(rng.random(3000) < 0.6, 0.0, rng.exponential(100.0, 3000))
+    frame["job"] = rng.choice(["nurse", "clerk", None], 3000)
+    score = np.sin(frame.age / 10.0) + (frame.job == "nurse") - (frame.gain > 0.0)
+    return frame, (rng.random(3000) < 1.0 / (1.0 + np.exp(-2.0 * score))).astype(int)
+
+
+@pytest.fixture(scope="module")
+def model(table):
+    pairs = [("age", "job")]
+    options = {"epsilon": 20.0, "random_state": 0, "interactions": pairs}
+    return DPAdditiveClassifier(classes=[0, 1], **options).fit(*table)
+
+
+def test_all_terms_are_drawn_at_their_values(model):
+    display = ShapeFunctionDisplay.from_estimator(model)
+    assert [ax.get_title() for ax in display.axes_] == ["age", "gain", "job", "age x job"]
+    age, gain, job, pair = display.axes_
+    curve, term = age.lines[0], model.terms_[0]
+    np.testing.assert_array_equal(curve.get_xdata(), term.knots)
+    np.testing.assert_array_equal(curve.get_ydata(), term.values[: term.knots.size])
+    band = age.collections[0].get_paths()[0].vertices
+    high = (term.values + 2.0 * term.std)[: term.knots.size]
+    assert np.isin(high, band[:, 1]).all()
+    assert [text.get_text() for text in gain.texts] == ["is 0"]
+    dots = job.lines[0]
+    np.testing.assert_array_equal(dots.get_ydata(), model.terms_[2].values)
+    values = model.terms_[3].values
+    image = pair.images[0].get_array()
+    np.testing.assert_array_equal(image.T.ravel(), values)
+    assert "privacy added" in display.figure_.get_suptitle()
+
+
+def test_chosen_terms_in_given_axes(model):
+    figure, (_, right) = plt.subplots(1, 2)
+    display = ShapeFunctionDisplay.from_estimator(model, ["job", 0], ax=right)
+    assert display.figure_ is figure
+    assert [ax.get_title() for ax in display.axes_] == ["job", "age"]
+    assert all(ax.get_position().x0 > 0.5 for ax in display.axes_)
+
+
+def test_several_classes_have_a_legend(table):
+    X, y = table
+    model = DPAdditiveClassifier(classes=[0, 1, 2], epsilon=20.0, random_state=0)
+    display = ShapeFunctionDisplay.from_estimator(model.fit(X, y + (X.job == "clerk")))
+    names = [text.get_text() for text in display.axes_[0].get_legend().get_texts()]
+    assert names == ["0", "1", "2"]
+
+
+def test_noise_is_said():
+    rng = np.random.default_rng(0)
+    model = DPAdditiveClassifier(classes=[0, 1], epsilon=0.1, random_state=0)
+    model.fit(rng.random((100, 2)), rng.integers(0, 2, 100))
+    display = ShapeFunctionDisplay.from_estimator(model)
+    assert [ax.get_title() for ax in display.axes_] == ["x0 (noise)", "x1 (noise)"]
+    assert display.figure_.get_suptitle().startswith("The noise hides")
+
+
+def test_what_can_be_drawn(model):
+    with pytest.raises(NotFittedError):
+        ShapeFunctionDisplay.from_estimator(DPAdditiveClassifier())
+    with pytest.raises(TypeError, match="additive"):
+        ShapeFunctionDisplay.from_estimator(DPRidge())
+    for terms in ([], ["nobody"], [4], [0.5]):
+        with pytest.raises(ValueError, match="terms must be"):
+            ShapeFunctionDisplay.from_estimator(model, terms)
+    with pytest.raises(TypeError, match="ax"):
+        ShapeFunctionDisplay.from_estimator(model, ax="here")
