@@ -47,7 +47,7 @@ def prepared():
 
 LASTS = {
     "whitened": DPLogisticRegression(max_iter=3, **TWO),
-    "poisson": DPSGDClassifier(max_iter=1, batch_size=20, **TWO),
+    "poisson": DPSGDClassifier(max_iter=1, batch_size=20, ball_budget=0, **TWO),
 }
 
 

@@ -33,6 +33,7 @@ def plan(**changes):
         "adjacency": "zero_out",
         "accountant": "pld",
         "account": None,
+        "share": 1.0,
         "max_iter": 10,
         "clipping_norm": "auto",
         "step_size": "auto",
