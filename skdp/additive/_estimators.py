@@ -119,22 +119,30 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
 
     def _publish(self, model, basis, frame, signs, covariance):
         """Publish the terms of a linear model of a basis, their means taken off."""
-        coefs, shapes, terms = np.atleast_2d(model.coef_).copy(), [], []
+        coefs, shapes = np.atleast_2d(model.coef_).copy(), []
         intercept = np.atleast_1d(np.array(model.intercept_, dtype=np.float64))
         for j, (term, part) in enumerate(zip(basis.terms, basis.slices, strict=True)):
             shape = Shape.of(term)
+            if is_private(self):
+                coefs[:, part] = shape.known(coefs[:, part])
             if j < len(signs) and signs[j]:
                 coefs[0, part] = monotone(shape, coefs[0, part], signs[j])
             shapes.append(shape)
-            terms.append(shape.read(coefs[:, part], covariance[part, part], frame.names))
+
+        def read():
+            parts = zip(shapes, basis.slices, strict=True)
+            return tuple(s.read(coefs[:, p], covariance[p, p], frame.names) for s, p in parts)
+
+        terms = read()
         if is_private(self) and all(term.is_noise for term in terms):
             intercept += _means(shapes, basis, coefs).sum(axis=0)
             coefs[:] = 0.0
+            terms = read()
         model.coef_ = coefs if model.coef_.ndim == 2 else coefs[0]
         model.intercept_ = float(intercept[0]) if np.ndim(model.intercept_) == 0 else intercept
         offsets = _means(shapes, basis, coefs)
         self._kinds, self._basis, self._model, self._offsets = frame.kinds, basis, model, offsets
-        self.terms_ = tuple(terms)
+        self.terms_ = terms
         of_means = intercept + offsets.sum(axis=0)
         self.intercept_ = float(of_means[0]) if np.ndim(model.intercept_) == 0 else of_means
         self.feature_importances_ = np.array([term.importance for term in terms])
