@@ -174,6 +174,7 @@ NUMBERS = ("DPQuantileClipper", "DPStandardScaler")
 LEARNT = ["NormClipper", "DPNorm", *NUMBERS, "DPSimpleImputer"]
 WHITENED = ("DPLogisticRegression", "DPRidge")
 TABLES = ("DPTable", "DPAdditive")
+ADDITIVE = ("DPAdditiveClassifier", "DPAdditiveRegressor")
 DIFFERENCES = {
     "accountant": ["DPCD", "DPSGD"],
     "alpha": [
@@ -204,7 +205,7 @@ DIFFERENCES = {
         ("DPRidge", "DPSCDRegressor", "DPSGDRegressor"),
         "WALR",
     ],
-    "intercept_": ["DPAdditiveClassifier", "DPAdditiveRegressor", ("DPRidge", *REGRESSORS)],
+    "intercept_": [*ADDITIVE, ("DPRidge", *REGRESSORS)],
     "l1_ratio": ["DPCDElasticNet"],
     "loss": [REGRESSORS],
     "max_iter": ["DPCDClassifier", "DPCD", "DPSGD", "WALR", *WHITENED],
