@@ -298,7 +298,14 @@ METHODS = {
         "tab:green",
     ),
     "DPCD": Method(
-        _fits_ours(DPCDClassifier, DPCDElasticNet, None, {"l1_ratio": 0.0}), _DEFAULT, "tab:red"
+        _fits_ours(
+            DPCDClassifier,
+            DPCDElasticNet,
+            {"ball_budget": 0},
+            {"l1_ratio": 0.0, "ball_budget": 0},
+        ),
+        _DEFAULT,
+        "tab:red",
     ),
     PURE: Method(
         _fits_ours(

@@ -17,7 +17,7 @@ from skdp._checks import check_finite_input
 
 _UNIT_ROUNDOFF = 2.0**-53
 _NORM_BLOCK, _PIECE = 1024, 4096
-_SMALLEST_REACH = 1e-30
+_SMALLEST_REACH, _LARGEST_LENGTH = 1e-30, 1e100
 # Squares of smaller numbers and factors below this lose digits to underflow.
 _SMALLEST_NORM = 1e-150
 # The intercept's column over the bound of a row: longer costs noise, shorter makes it slow.
@@ -143,6 +143,9 @@ def clip_columns(rows, *, low, high, clip=True):
     if issparse(rows.X):
         ends = (low, high) if clip else (None, None)
         columns = _sparse.clipped_columns(rows.X, rows.scale, rows.bias, rows.norm == 0.0, *ends)
+        if rows.shift is not None:
+            shift = np.pad(rows.shift, (0, rows.n_columns - rows.shift.size))
+            columns = columns.moved(shift, np.ones(shift.size))
         return BoundedColumns(columns, reach)
     X = np.empty((rows.n_columns, rows.norm.size)).T
     features = X[:, : low.size]
@@ -173,6 +176,11 @@ def norm_in_units(low, high, data_norm):
     reach = column_reach(low, high, 0.0)
     shortens = (low <= 0.0).all() and (high >= 0.0).all()
     return float(min(np.sqrt(reach.size), data_norm / reach.min() if shortens else np.inf))
+
+
+def norm_of_ranges(low, high):
+    """Return a bound on the norm of a row that is clipped to ranges; a large number, if none."""
+    return float(min(np.linalg.norm(column_reach(low, high, 0.0)), _LARGEST_LENGTH))
 
 
 @np.errstate(all="ignore")

@@ -59,6 +59,16 @@ ball_budget : float or "auto", default="auto"
     Of a regressor without `target_bounds`, a quarter of the share learns these; "auto" is 0.04 more
     then, and up to 0.2 where records are few.
 
+[ball_budget:dpcd]
+ball_budget : float or "auto", default="auto"
+    Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), that learns the ball that
+    the rows lie in: a centre, a scale for each column, and a radius. `alpha` penalises the scaled
+    columns, as after a StandardScaler, and rows beyond the radius count less. Values aren't clipped
+    then: `data_norm` and `feature_bounds` only tell how long rows may be. `coef_bounds` stay in
+    units of X. 0 switches it off. "auto" is 0.12, more where the records are few, and 0 where
+    what would be learnt drowns in noise, where a `clipping_norm` is given, and where `smoothness`
+    isn't "private": what these need is known of rows as they are.
+
 [ball_budget:dpscd]
 ball_budget : float or "auto", default="auto"
     Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), that learns the ball that
@@ -551,7 +561,7 @@ smoothness : {"private", "bounds"} or array-like of shape (n_features,), default
 [smoothness_budget]
 smoothness_budget : float, default=0.1
     Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian differential
-    privacy, that ``smoothness="private"`` spends on it.
+    privacy, that ``smoothness="private"`` spends on it; of what a learnt ball leaves.
 
 [solver]
 solver : {"dual", "sequential", "primal"}, default="dual"

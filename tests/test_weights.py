@@ -57,7 +57,7 @@ def in_the_long_tier(*models):
 CLASSIFIERS = [
     DPLogisticRegression(max_iter=2000, **PLAIN, **LAST),
     DPSCDClassifier(max_iter=300, solver="primal", **LAST),
-    DPCDClassifier(max_iter=300),
+    DPCDClassifier(max_iter=300, ball_budget=0),
     DPSGDClassifier(**FULL),
     *in_the_long_tier(
         DPSCDClassifier(max_iter=150, ball_budget=0, **LAST),
@@ -72,7 +72,7 @@ REGRESSORS = [
     DPSCDRegressor(max_iter=200, ball_budget=0, **LAST),
     DPSCDRegressor(max_iter=50, solver="sequential", **LAST),
     DPSCDRegressor(max_iter=300, solver="primal", **LAST),
-    DPCDElasticNet(max_iter=300),
+    DPCDElasticNet(max_iter=300, ball_budget=0),
     DPCDElasticNet(max_iter=500, smoothness=[0.4, 0.3, 0.1, 0.05]),
     DPSGDRegressor(**FULL),
 ]
@@ -446,6 +446,7 @@ def test_dpcd_without_noise_reaches_the_optimum_of_heavy_classes(weights, rare):
         classes=[0, 1],
         class_weight=weights,
         data_norm=10.0,
+        ball_budget=0,
         random_state=0,
     ).fit(X, y)
     # Intercepts are penalised through a column of a third of data_norm.

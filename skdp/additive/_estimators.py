@@ -220,12 +220,15 @@ def _means(shapes, basis, coefs):
 class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
     r"""Additive logistic regression of a raw table.
 
-    Predicts :math:`\operatorname{logit} P(y = 1) = \beta_0 + \sum_j f_j(x_j)`, in which a term
-    :math:`f_j` is a curve for a column of numbers, and a value for each word of a column of words.
+    Predicts
+
+    .. math:: \operatorname{logit} P(y = 1) = \beta_0 + \sum_j f_j(x_j) ,
+
+    in which a term :math:`f_j` is a curve for a column of numbers, and a value for each word of a
+    column of words. Minimises the log loss with `alpha` times half the squared coefficients.
     Curves are straight between knots, which are learnt from the records inside the budget, as words
-    and gaps are: no ranges, categories or fill values are to be given. The terms minimise the log
-    loss with `alpha` times half their squared coefficients, as `DPLogisticRegression` does it on
-    the columns of a `DPTableVectorizer`.
+    and gaps are: no ranges, categories or fill values are to be given. It is `DPLogisticRegression`
+    on the columns of a `DPTableVectorizer`.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its label) under `adjacency`, for any data, whatever the other parameters; of
@@ -466,12 +469,15 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
 class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
     r"""Additive ridge regression of a raw table.
 
-    Predicts :math:`\beta_0 + \sum_j f_j(x_j)`, in which a term :math:`f_j` is a curve for a column
-    of numbers, and a value for each word of a column of words. Curves are straight between knots,
-    which are learnt from the records inside the budget, as words, gaps and the range of y are: no
-    ranges, categories or fill values are to be given. The terms minimise half the mean squared
-    error with `alpha` times half their squared coefficients, as `DPRidge` does it on the columns of
-    a `DPTableVectorizer`.
+    Predicts
+
+    .. math:: \beta_0 + \sum_j f_j(x_j) ,
+
+    in which a term :math:`f_j` is a curve for a column of numbers, and a value for each word of a
+    column of words. Minimises half the mean squared error with `alpha` times half the squared
+    coefficients. Curves are straight between knots, which are learnt from the records inside the
+    budget, as words, gaps and the range of y are: no ranges, categories or fill values are to be
+    given. It is `DPRidge` on the columns of a `DPTableVectorizer`.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its targets) under `adjacency`, for any data, whatever the other parameters;

@@ -98,6 +98,9 @@ class Shape:
     @property
     def weights(self):
         """Shares of the records at the nodes, where columns are shares between these."""
+        if self.term.kind == "pair":
+            parts = (Shape.of(part) for part in (self.term.first, self.term.second))
+            return np.kron(*[part.weights for part in parts])
         if self.term.kind == "line":
             on_line = 1.0 - self.mean[1:].sum()
             ends = 0.5 * (on_line + np.array([-1.0, 1.0]) * self.mean[0])

@@ -104,6 +104,7 @@ class ShapeFunctionDisplay:
         Returns
         -------
         self : ShapeFunctionDisplay
+            This display, drawn.
 
         Raises
         ------

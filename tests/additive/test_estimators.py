@@ -12,7 +12,7 @@ from skdp.ledger import PrivacyLedger
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import BoundsScaler, DPSimpleImputer, DPTableVectorizer
-from skdp.preprocessing.table._terms import LineTerm
+from skdp.preprocessing.table._terms import LineTerm, PairTerm, WordsTerm
 
 LOUD = {"epsilon": 20.0, "random_state": 0}
 
@@ -340,6 +340,18 @@ def test_what_is_refused_is_not_charged(tmp_path):
         with pytest.raises(ValueError, match="must"):
             model.fit(X, y)
     assert len(ledger.to_frame()) == 0
+
+
+def test_a_line_in_a_pair_is_read_at_its_ends():
+    ends = np.array([2.0, 6.0])
+    line = LineTerm(name="x", feature=0, knots=ends)
+    words = WordsTerm(name="w", feature=1, categories=np.array(["a"], dtype=object))
+    shape = Shape.of(PairTerm(line, words))
+    assert shape.labels == ("x_2 x w_a", "x_2 x w_infrequent", "x_6 x w_a", "x_6 x w_infrequent")
+    term = shape.read(np.array([[3.0, 1.0]]), np.zeros((2, 2)), ["x", "w"])
+    np.testing.assert_allclose(term.values, [-3.0, -1.0, 3.0, 1.0])
+    np.testing.assert_allclose(term.weights, 0.25)
+    assert term.sides == (("x_2", "x_6"), ("w_a", "w_infrequent"))
 
 
 @pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)

@@ -27,6 +27,7 @@ from skdp.accountant import (
     get_epsilon,
     selection_noise,
 )
+from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.audit import audit
 from skdp.calibration import DPCalibratedClassifier
 from skdp.inspection import duality_gap, preview, total_report
@@ -277,6 +278,27 @@ for _name, _step in ENCODERS.items():
 
 for _name, _step in TABLES.items():
     subject(f"table: {_name}", functools.partial(fit_step, _step, table()[0]))
+
+
+# Additive models.
+
+ADDITIVE = {
+    "labels": DPAdditiveClassifier(
+        classes=[0, 1], epsilon=9.0, interactions=[("age", "word")], random_state=0
+    ),
+    "targets": DPAdditiveRegressor(epsilon=9.0, monotonic_cst={"age": 1}, random_state=0),
+    "no noise": DPAdditiveClassifier(classes=[0, 1], epsilon=float("inf"), random_state=0),
+}
+
+
+def fit_additive(model):
+    X, y = table()
+    model = clone(model).fit(X, y)
+    return model, model.explain(X[:9]), model.to_markdown()
+
+
+for _name, _model in ADDITIVE.items():
+    subject(f"additive: {_name}", functools.partial(fit_additive, _model))
 
 # Pipelines.
 

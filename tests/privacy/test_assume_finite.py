@@ -36,7 +36,7 @@ from skdp.preprocessing import (
     NormClipper,
 )
 from skdp.utils.discovery import all_estimators
-from tests._listed import PREDICTORS
+from tests._listed import LINEAR
 
 ENTRIES = (np.nan, np.inf, -np.inf, 1e308, -1e308, 0.5)
 LISTED = [[0.5, 1.0, -1.0]] * 2
@@ -108,7 +108,7 @@ COMPOSED = [
 
 
 def predictors():
-    for kind in PREDICTORS:
+    for kind in LINEAR:
         known = CLASSES if is_classifier(kind()) else {"target_bounds": (-1.0, 1.0)}
         yield kind(data_norm=1.0, **known)
     yield from COMPOSED

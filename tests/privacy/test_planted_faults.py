@@ -248,7 +248,11 @@ FAULTS = [
         {"sensitivity"},
     ),
     (exact_moment, WHITENED, {"published coef_"}),
-    (exact_moment, DPRidge(epsilon=1e4, random_state=0), {"published clipping_norm_", "releases"}),
+    (
+        exact_moment,
+        DPRidge(epsilon=1e4, target_bounds=(-1, 1), **PLAIN, random_state=0),
+        {"published clipping_norm_", "releases"},
+    ),
     (steps_by_the_data, WHITENED, {"releases", "published n_iter_"}),
     (skipped_clip, SGD, {"sensitivity", "sensitivity of the rounded value"}),
     (skipped_dual_clip, DPSCDClassifier(clipping_norm=0.01, **TWO), {"sensitivity"}),

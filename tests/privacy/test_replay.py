@@ -320,6 +320,8 @@ def test_a_label_of_unusual_data(case, make):
 # Whose releases have an entry for each category: tests/privacy/test_fills_and_categories.py, and
 # test_table.py.
 OF_CATEGORIES = ("DPOneHotEncoder", "DPSimpleImputer", "DPTableVectorizer")
+# They have cases in test_replay_additive.py.
+OF_CATEGORIES += ("DPAdditiveClassifier", "DPAdditiveRegressor")
 
 
 @pytest.mark.parametrize(

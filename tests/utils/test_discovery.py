@@ -1,5 +1,6 @@
 import pytest
 
+from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.linear_model import (
     DPCDClassifier,
     DPCDElasticNet,
@@ -19,8 +20,8 @@ from skdp.preprocessing import (
 )
 from skdp.utils.discovery import all_estimators
 
-CLASSIFIERS = [DPCDClassifier, DPSCDClassifier]
-REGRESSORS = [DPCDElasticNet, DPCDLasso, DPSCDRegressor]
+CLASSIFIERS = [DPAdditiveClassifier, DPCDClassifier, DPSCDClassifier]
+REGRESSORS = [DPAdditiveRegressor, DPCDElasticNet, DPCDLasso, DPSCDRegressor]
 PRIVATE_TRANSFORMERS = [
     DPNormClipper,
     DPOneHotEncoder,

@@ -1,184 +1,26 @@
 """DP-CD: differentially private proximal coordinate descent."""
 
-from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 
-import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from skdp._bounds import (
-    clip_columns,
-    clip_rows,
-    divide_columns,
-    norm_in_units,
-    summation_slack,
-    uncentred,
-)
-from skdp._checks import check_positive, read_numbers, read_pair
 from skdp._docs import shared_docs
-from skdp._estimator import is_private
 from skdp._losses import LOSSES
-from skdp._penalties import make_penalty
 from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
     CLASS_CONSTRAINTS,
-    COMMON_CONSTRAINTS,
-    POSITIVE,
     LinearClassifierMixin,
     LinearRegressorMixin,
-    SteppedEstimator,
-    public_feature_bounds,
 )
-from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
-from skdp.linear_model.dpcd._solver import SUM_BLOCK, feature_moments, solve_dpcd
+from skdp.linear_model.dpcd._base import CONSTRAINTS, BaseDPCD
 
-_COUNT = Interval(Integral, 1, 10**9, closed="both")
 _SHARE = Interval(Real, 0, 1, closed="both")
-_SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-60, 1e200
-
-_CONSTRAINTS = {
-    **COMMON_CONSTRAINTS,
-    "coef_bounds": ["array-like", None],
-    "smoothness_budget": [Interval(Real, 0, 1, closed="neither")],
-    "data_norm": [POSITIVE, None],
-    "feature_bounds": ["array-like", None],
-    "max_iter": [_COUNT, StrOptions({"auto"})],
-    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
-    "step_size": [POSITIVE, StrOptions({"auto"})],
-    "smoothness": [StrOptions({"bounds", "private"}), "array-like"],
-    "average_every": [_COUNT, StrOptions({"auto"}), None],
-    "shrinkage": [Interval(Real, 0, 1e100, closed="both"), StrOptions({"auto"})],
-}
-_REGRESSION = {**_CONSTRAINTS, "positive": ["boolean"], "target_bounds": ["array-like", None]}
-
-
-def check_mean_squares(squares, n_features):
-    """Return public guesses of the features' mean squares as float64 of shape (n_features,)."""
-    problem = f"smoothness must be an array of shape (n_features,) = ({n_features},)."
-    squares = read_numbers(squares, problem)
-    if squares.shape != (n_features,):
-        raise ValueError(problem)
-    if not ((squares >= _SMALLEST_SQUARE) & (squares <= _LARGEST_SQUARE)).all():
-        raise ValueError("smoothness must be positive and finite, within 1e-60 and 1e200.")
-    return squares
-
-
-class _BaseDPCD(SteppedEstimator):
-    """Bounds, planning and solving of the DP-CD estimators."""
-
-    def _check_options(self, n_features):
-        """Refuse what can't be used before there is any noise."""
-        public_feature_bounds(self, n_features)
-        self._coefficient_box(n_features)
-        if not isinstance(self.smoothness, str):
-            check_mean_squares(self.smoothness, n_features)
-        elif self.smoothness not in ("private", "bounds"):
-            raise ValueError("smoothness must be 'private', 'bounds' or an array.")
-
-    def _buys_squares(self):
-        """Tell whether the columns' mean squares are released; without privacy they are free."""
-        if not isinstance(self.smoothness, str):
-            return False
-        return self.smoothness == "private" or not is_private(self)
-
-    def _coefficient_box(self, n_features):
-        """Return the ends of coefficients' intervals in the units of the caller, maybe infinite."""
-        problem = (
-            "coef_bounds must be a pair (low, high) of numbers or of arrays of shape "
-            f"(n_features,) = ({n_features},)."
-        )
-        bounds = (-np.inf, np.inf) if self.coef_bounds is None else self.coef_bounds
-        low, high = read_pair(bounds, problem, n_features)
-        if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
-            raise ValueError("coef_bounds must have low <= high and leave a finite number.")
-        if getattr(self, "positive", False):
-            low = np.maximum(low, 0.0)
-            if not (low <= high).all():
-                raise ValueError("coef_bounds leave no coefficient that positive=True allows.")
-        return low, high
-
-    def _penalty(self):
-        """Return the penalty of coefficients, and of the intercept's, unbounded.
-
-        With targets divided by their half width the objective is divided by its square: the L2 part
-        keeps its strength, the L1 part loses one power.
-        """
-        unit = self._half_width()
-        low, high = self._coefficient_box(self.n_features_in_)
-        if self.fit_intercept:
-            low, high = np.append(low, -np.inf), np.append(high, np.inf)
-        name = getattr(self, "penalty", "elasticnet")
-        ends = {"low": low / unit, "high": high / unit}
-        penalty = make_penalty(name, float(self.alpha), self.l1_ratio, **ends)
-        return replace(penalty, l1=penalty.l1 / unit)
-
-    def _bounded_columns(self, X, weights):
-        """Return the bounded values by column, the intercept's constant last, and that constant."""
-        clip, scaled = is_private(self), self.data_norm is not None
-        data_norm = check_positive(self.data_norm, "data_norm") if scaled else 1.0
-        intercept = self.fit_intercept
-        rows = clip_rows(X, data_norm=data_norm, fit_intercept=intercept, clip=clip and scaled)
-        rows = weights.without_zero_weights(rows)
-        low, high = public_feature_bounds(self, X.shape[1])
-        return clip_columns(rows, low=low, high=high, clip=clip), rows.bias
-
-    def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
-        """Return the plan that the parameters and these public numbers ask for."""
-        self._check_options(n_features)
-        data_norm = np.inf if self.data_norm is None else float(self.data_norm)
-        numbers = self._numbers(n_rows, n_features, n_outputs, scale)
-        # A coordinate is summed alone.
-        numbers["rounding_slack"] = summation_slack(n_rows, 1, n_outputs, SUM_BLOCK)
-        reach = norm_in_units(*public_feature_bounds(self, n_features), data_norm)
-        slack = summation_slack(n_rows, numbers["n_columns"], 1, SUM_BLOCK)
-        numbers |= {"n_features": n_features, "reach": reach, "square_slack": slack}
-        return plan_dpcd(
-            DPCDProblem(**numbers),
-            self._budget(),
-            max_iter=self.max_iter,
-            clipping_norm=self.clipping_norm,
-            step_size=self.step_size,
-            average_every=self.average_every,
-            shrinkage=self.shrinkage,
-            bought_share=float(self.smoothness_budget) if self._buys_squares() else 0.0,
-        )
-
-    @np.errstate(all="ignore")
-    def _solve(self, plan, columns, bias, targets, stream, weights):
-        """Return the weights, and the clipping norm if it is public."""
-        problem, penalty = plan.problem, self._penalty()
-        coins, noise = stream.spawn(2)
-        X, reach = columns
-        own = reach[: problem.n_features]
-        means = np.zeros_like(own)
-        if plan.squares is not None:
-            squares, means = feature_moments(X, own, plan, noise, weights.of_rows)
-        elif isinstance(self.smoothness, str):
-            squares = own**2
-        else:
-            squares = check_mean_squares(self.smoothness, own.size)
-        weight, constant = plan.weights_of_curvature(weights.expand(len(targets)).mean())
-        squares = np.append(weight * squares, constant * reach[own.size :] ** 2)
-        squares = np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
-        smoothness = problem.loss.smoothness * squares
-        unit, steps = plan.units(smoothness)
-        penalty = replace(penalty, l2=penalty.l2 + plan.shrinkages(smoothness))
-        columns = divide_columns(X, unit, means, bias)
-        model = {"loss": problem.loss, "penalty": penalty, "weights": weights.of_rows}
-        run = {"plan": plan, "steps": steps, "coins": coins, "noise": noise, "bias": bias}
-        coefs = solve_dpcd(columns, targets, **model, **run)
-        return uncentred(coefs, means, bias), plan.public_clip(smoothness)
-
-    def _set_report(self, plan, clip, report):
-        self.n_iter_ = plan.n_passes
-        self.clipping_norm_ = clip
-        self.step_size_ = plan.step_size
-        self.privacy_report_ = report
+_REGRESSION = {**CONSTRAINTS, "positive": ["boolean"], "target_bounds": ["array-like", None]}
 
 
 @shared_docs
-class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
+class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
     r"""Elastic-net regression by differentially private coordinate descent (DP-CD).
 
     Minimises, over rows :math:`x_i` whose values are clipped to `feature_bounds`,
@@ -205,7 +47,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
         may be infinite. With ``positive=True`` they are cut at 0.
     {fit_intercept:dpcd, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
-    {feature_bounds, target_bounds:dpcd}
+    {ball_budget:dpcd, feature_bounds, target_bounds:dpcd}
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
         "auto" is 10 to 50, the more the less noise there is, and 100 without privacy.
@@ -213,9 +55,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
 
     Attributes
     ----------
-    {coef_, intercept_, target_bounds_, n_iter_, clipping_norm_, step_size_, privacy_report_}
-    {n_features_in_}
-    {feature_names_in_}
+    {coef_, intercept_, target_bounds_, n_iter_, clipping_norm_, step_size_}
+    {ball, privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -256,6 +97,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
         accountant="pld",
         smoothness_budget=0.1,
         data_norm=None,
+        ball_budget="auto",
         feature_bounds=None,
         target_bounds=None,
         max_iter="auto",
@@ -278,6 +120,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
         self.accountant = accountant
         self.smoothness_budget = smoothness_budget
         self.data_norm = data_norm
+        self.ball_budget = ball_budget
         self.feature_bounds = feature_bounds
         self.target_bounds = target_bounds
         self.max_iter = max_iter
@@ -310,7 +153,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
-        columns, bias = self._bounded_columns(X, weights)
+        rows = weights.without_zero_weights(self._certified_rows(X))
         targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers
@@ -318,13 +161,13 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, _BaseDPCD):
         stream = plan.start(self.random_state)
 
         # 4. solve
-        coefs, clip = self._solve(plan, columns, bias, targets, stream, weights)
+        rows, plan, ball = self._placed(rows, plan, stream)
+        coefs, clip = self._solve(plan, rows, ball, targets, stream, weights)
 
         # 5. publish
         report = self._report(plan, stream, public_weight, clip=clip)
-        self._set_coefs(coefs, bias, units)
-        # Units may move a coefficient past the end of its interval by rounding.
-        self.coef_ = np.clip(self.coef_, *self._coefficient_box(X.shape[1]))
+        self._set_ball(ball)
+        self._set_coefs(coefs, rows.bias, units)
         self._set_report(plan, clip, report)
         return self
 
@@ -356,7 +199,7 @@ class DPCDLasso(DPCDElasticNet):
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
         may be infinite. With ``positive=True`` they are cut at 0.
     {fit_intercept:dpcd, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
-    {feature_bounds, target_bounds:dpcd}
+    {ball_budget:dpcd, feature_bounds, target_bounds:dpcd}
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
         "auto" is 10 to 50, the more the less noise there is, and 100 without privacy.
@@ -364,9 +207,8 @@ class DPCDLasso(DPCDElasticNet):
 
     Attributes
     ----------
-    {coef_, intercept_, target_bounds_, n_iter_, clipping_norm_, step_size_, privacy_report_}
-    {n_features_in_}
-    {feature_names_in_}
+    {coef_, intercept_, target_bounds_, n_iter_, clipping_norm_, step_size_}
+    {ball, privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -406,6 +248,7 @@ class DPCDLasso(DPCDElasticNet):
         accountant="pld",
         smoothness_budget=0.1,
         data_norm=None,
+        ball_budget="auto",
         feature_bounds=None,
         target_bounds=None,
         max_iter="auto",
@@ -429,6 +272,7 @@ class DPCDLasso(DPCDElasticNet):
             accountant=accountant,
             smoothness_budget=smoothness_budget,
             data_norm=data_norm,
+            ball_budget=ball_budget,
             feature_bounds=feature_bounds,
             target_bounds=target_bounds,
             max_iter=max_iter,
@@ -443,7 +287,7 @@ class DPCDLasso(DPCDElasticNet):
 
 
 @shared_docs
-class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
+class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
     r"""Logistic regression by differentially private coordinate descent (DP-CD).
 
     Minimises, over rows :math:`x_i` whose values are clipped to `feature_bounds` and labels
@@ -473,7 +317,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
         Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a
         column equal to a third of `data_norm` (1 / 3 without it). `coef_bounds` leave it free.
     {classes, class_weight, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
-    {feature_bounds}
+    {ball_budget:dpcd, feature_bounds}
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
         "auto" is 5 to 50, the more the less noise there is, and 100 without privacy.
@@ -498,7 +342,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
     Attributes
     ----------
     {classes_, coef_:classification, intercept_:classification, n_iter_, clipping_norm_, step_size_}
-    {privacy_report_, n_features_in_, feature_names_in_}
+    {ball, privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -524,7 +368,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
     """
 
     _parameter_constraints = {  # noqa: RUF012
-        **_CONSTRAINTS,
+        **CONSTRAINTS,
         "penalty": [StrOptions({"l2", "l1", "elasticnet"})],
         "l1_ratio": [_SHARE],
         **CLASS_CONSTRAINTS,
@@ -546,6 +390,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
         accountant="pld",
         smoothness_budget=0.1,
         data_norm=None,
+        ball_budget="auto",
         feature_bounds=None,
         max_iter="auto",
         clipping_norm="auto",
@@ -569,6 +414,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
         self.accountant = accountant
         self.smoothness_budget = smoothness_budget
         self.data_norm = data_norm
+        self.ball_budget = ball_budget
         self.feature_bounds = feature_bounds
         self.max_iter = max_iter
         self.clipping_norm = clipping_norm
@@ -599,18 +445,20 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPCD):
         weights = self._weigh(public_weight, y.size, classes, targets)
 
         # 2. bound the data
-        columns, bias = self._bounded_columns(X, weights)
+        rows = weights.without_zero_weights(self._certified_rows(X))
 
         # 3. plan from public numbers
         plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        coefs, clip = self._solve(plan, columns, bias, targets, stream, weights)
+        rows, plan, ball = self._placed(rows, plan, stream)
+        coefs, clip = self._solve(plan, rows, ball, targets, stream, weights)
 
         # 5. publish
         report = self._report(plan, stream, public_weight, clip=clip)
-        self._set_coefs(coefs, bias, classes)
+        self._set_ball(ball)
+        self._set_coefs(coefs, rows.bias, classes)
         self._set_report(plan, clip, report)
         return self
 

@@ -1,7 +1,7 @@
 """The plan of DP-CD: releases of a coordinate of the gradient, and of columns' mean squares."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ from skdp._checks import check_count, check_positive
 from skdp._plans._base import SPLIT_SLACK
 from skdp._plans._release import Release
 from skdp._sampling import SingleCoordinateSampler
-from skdp.linear_model._plan import Problem, SteppedPlan
+from skdp.linear_model._plan import Problem, SteppedPlan, beside, scaled
 
 # See doc/theory/default_rules.rst.
 _EXACT_PASSES, _FEWEST_PASSES, _MOST_PASSES, _PASSES = 100, 10, 50, 2.0
@@ -163,22 +163,41 @@ class DPCDPlan(SteppedPlan):
 
     @property
     def events(self):
-        """The release of mean squares, if they are bought, and the steps."""
-        steps = super().events
-        return steps if self.squares is None else (self.squares.event, *steps)
+        """Those of the ball, the release of mean squares, if they are bought, and the steps."""
+        bought = () if self.squares is None else (self.squares.event,)
+        return (*beside(self.ball), *bought, self.step.event)
+
+    def following(self, radius, stretch, outside):
+        """Return the plan for rows of a ball of this radius: a clip that was given follows it."""
+        if not self.budget.is_private:
+            return self
+        clip = scaled(self.clipping_norm, radius / self.ball.data_norm)
+        return replace(self, clipping_norm=clip)
 
     def report(self, *, clip=None, **facts):
         """Return the report of a run of this plan, see `Plan.report`, with C where it is public."""
-        return super().report(clipping=clip if self.squares is None else None, **facts)
+        alone = self.squares is None and self.ball is None
+        return super().report(clipping=clip if alone else None, **facts)
 
 
 def plan_dpcd(
-    problem, budget, *, max_iter, clipping_norm, step_size, average_every, shrinkage, bought_share
+    problem,
+    budget,
+    *,
+    max_iter,
+    clipping_norm,
+    step_size,
+    average_every,
+    shrinkage,
+    bought_share,
+    ball=None,
+    spent=0.0,
 ):
     """Plan DP-CD: one release of a coordinate of the full gradient per step.
 
     `bought_share` is the share of the squared Gaussian-DP parameter that buys the mean squares
-    of the columns; 0 buys none. T full-batch Gaussians at multiplier s have mu = sqrt(T) / s (half
+    of the columns; 0 buys none. It is a share of what the `ball` leaves, which has `spent` a share
+    before. T full-batch Gaussians at multiplier s have mu = sqrt(T) / s (half
     that bound under "replace_one", which the accountant sees to), and squares of mu add up. So the
     steps get ``1 - bought_share`` of it by a multiplier that is larger by the root of that,
     and the release of the moments the rest.
@@ -187,7 +206,8 @@ def plan_dpcd(
     if not 0.0 <= bought_share < 1.0:
         raise ValueError("smoothness_budget must be in (0, 1).")
     private, loss = budget.is_private, problem.loss
-    rest = 1.0 / (1.0 - bought_share)
+    left = 1.0 - spent
+    rest = 1.0 / (left * (1.0 - bought_share))
     noise_of_pass = budget.calibrate() * math.sqrt(rest) * problem.n_columns / problem.n_rows
     scales = clipping_norm == "auto" and _scales(noise_of_pass, problem)
     if max_iter == "auto":
@@ -204,11 +224,10 @@ def plan_dpcd(
     squares = None
     if bought_share > 0.0:
         multiplier *= SPLIT_SLACK
-        distance = _distance_of_moments(problem, budget)
         squares = budget.release(
-            bound=distance,
-            pair_bound=distance,
-            share=bought_share,
+            bound=_distance_of_moments(problem, budget, both=False),
+            pair_bound=_distance_of_moments(problem, budget, both=True),
+            share=left * bought_share,
             size=problem.n_features * (2 if _buys_means(problem, budget) else 1),
             n_records=problem.n_rows,
             slack=problem.square_slack,
@@ -249,6 +268,7 @@ def plan_dpcd(
         sampler=sampler,
         step=step,
         squares=squares,
+        ball=ball,
     )
 
 
@@ -287,15 +307,14 @@ def _buys_means(problem, budget):
     return budget.is_private and problem.has_intercept
 
 
-def _distance_of_moments(problem, budget):
-    """Return how far one record can move the sums of squares, and of means if they are bought.
+def _distance_of_moments(problem, budget, *, both):
+    """Return how far one record, or `both` of a pair, can move what is bought of squares and means.
 
     In units of their bounds the features of a record have a norm of at most ``problem.reach``, and
     none exceeds that or 1, so neither do the squares over the features. Beside a null record that
     is all. Two records' features are at most twice as far apart, and their squares, which have no
     sign, the root of 2 times.
     """
-    both = budget.adjacency == "replace_one"
     squares = problem.reach * min(problem.reach, 1.0) * (math.sqrt(2.0) if both else 1.0)
     squares = min(squares, math.sqrt(problem.n_features))
     if not _buys_means(problem, budget):

@@ -159,6 +159,8 @@ class _Descent:
             # By what doesn't know the label: at the true odds they still add up to 0.
             largest = self._loss.largest_slope(self._predictions)
             largest *= np.abs(self._x[j])
+            if self._weights is not None:
+                largest *= self._weights
             largest /= self._bound
             buffer /= np.maximum(largest, 1.0, out=largest)
         clip_entries(buffer, self._bound)
@@ -181,7 +183,7 @@ class _Descent:
         return arguments
 
 
-def feature_moments(X, reach, plan, noise, weights=None):
+def feature_moments(X, reach, plan, noise, weights=None, factors=None):
     """Release the mean square of each column, and its mean where the plan buys it.
 
     The first d columns of X count, of which no entry exceeds `reach`, of shape (d,), in size. Where
@@ -195,6 +197,8 @@ def feature_moments(X, reach, plan, noise, weights=None):
     with np.errstate(all="ignore"):
         for j, column in zip(range(d), X.T, strict=False):
             scaled = column / reach[j]
+            if factors is not None:
+                scaled *= factors
             total[j] = np.add.reduce(weights * np.square(scaled))
             if plan.buys_means:
                 total[d + j] = plan.weight_of_means * np.add.reduce(scaled)

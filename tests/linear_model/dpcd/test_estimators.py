@@ -21,7 +21,7 @@ from tests._objectives import penalty_value
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 
 INF = float("inf")
-EXACT = {"epsilon": INF, "random_state": 0, "step_size": 1.0}
+EXACT = {"epsilon": INF, "random_state": 0, "step_size": 1.0, "ball_budget": 0}
 REGRESSORS = [DPCDLasso, DPCDElasticNet]
 CLASSES = [*REGRESSORS, DPCDClassifier]
 
@@ -265,7 +265,7 @@ def test_the_report_is_true_of_the_parameters(estimator, smoothness, adjacency, 
 def test_rdp_asks_for_more_noise(cancer):
     X, y = cancer
     pld, rdp = (
-        DPCDClassifier(accountant=name, smoothness="private").fit(X, y).privacy_report_
+        DPCDClassifier(accountant=name, ball_budget=0).fit(X, y).privacy_report_
         for name in ("pld", "rdp")
     )
     for cheap, dear in zip(pld.events, rdp.events, strict=True):
@@ -431,7 +431,7 @@ def test_positional_alpha_as_in_lasso():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_weights_that_overflowed_are_refused(value, cancer, monkeypatch):
-    import skdp.linear_model.dpcd._estimators as module
+    import skdp.linear_model.dpcd._base as module
 
     monkeypatch.setattr(module, "solve_dpcd", lambda *_, **__: np.full((1, 31), value))
     with pytest.raises(ValueError, match="overflowed"):

@@ -33,6 +33,7 @@ def plan(**changes):
         "adjacency": "zero_out",
         "accountant": "pld",
         "account": None,
+        "share": 1.0,
         "max_iter": 10,
         "clipping_norm": "auto",
         "step_size": "auto",
@@ -76,7 +77,7 @@ def test_the_parts_of_a_budget_add_up_to_it(delta, epsilon, share, adjacency):
     assert report.mu == pytest.approx(math.hypot(*mu), rel=1e-12)
     assert len(mu) == (1 if share == 0.0 else 2)
     if share > 0.0:
-        assert report.events[0].pairwise
+        assert report.events[0].pairwise == (adjacency == "replace_one")
         assert mu[0] ** 2 / report.mu**2 == pytest.approx(share, rel=1e-6)
         assert report.clipping is None
 
@@ -104,7 +105,8 @@ def test_only_the_accountant_doubles():
         plan(adjacency=adjacency, smoothness_budget=0.1, max_iter=10)
         for adjacency in ("zero_out", "replace_one")
     )
-    assert zero_out.events[0] == replace_one.events[0]
+    noise = [made.events[0].noise_multiplier for made in (zero_out, replace_one)]
+    assert noise[0] == noise[1]
     ratio = replace_one.mechanism.noise_multiplier / zero_out.mechanism.noise_multiplier
     assert ratio == pytest.approx(2.0)
 

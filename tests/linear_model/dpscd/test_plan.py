@@ -33,6 +33,7 @@ def plan(solver="dual", **changes):
         "adjacency": "zero_out",
         "accountant": "pld",
         "account": None,
+        "share": 1.0,
         "max_iter": 10,
         "batch_size": 30,
         "clipping_norm": 0.1,

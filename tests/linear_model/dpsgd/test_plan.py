@@ -45,6 +45,7 @@ def plan(make=plan_dpsgd, **changes):
         "adjacency": "zero_out",
         "accountant": "pld",
         "account": None,
+        "share": 1.0,
         "learning_rate": "constant",
         "eta0": "auto",
         "power_t": 0.5,

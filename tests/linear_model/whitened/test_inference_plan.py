@@ -32,6 +32,7 @@ def plan(**changes):
         "adjacency": "zero_out",
         "accountant": "pld",
         "account": None,
+        "share": 1.0,
         "moment_budget": "auto",
         "average": True,
         **dict.fromkeys(["max_iter", "clipping_norm", "step_size", "momentum"], "auto"),

@@ -29,6 +29,7 @@ def plan(**changes):
         "adjacency": "zero_out",
         "accountant": "pld",
         "account": None,
+        "share": 1.0,
         "typical_weight": 1.0,
         "wanted_weight": 1.0,
         "steepest": 1.0,

@@ -1,0 +1,208 @@
+"""What the DP-CD estimators share."""
+
+from dataclasses import replace
+from numbers import Integral, Real
+
+import numpy as np
+
+from skdp._bounds import (
+    clip_columns,
+    clip_rows,
+    divide_columns,
+    norm_in_units,
+    norm_of_ranges,
+    summation_slack,
+    uncentred,
+)
+from skdp._checks import check_positive, read_numbers, read_pair
+from skdp._estimator import is_private
+from skdp._penalties import make_penalty
+from skdp._sklearn import Interval, StrOptions
+from skdp._weights import joint_weights
+from skdp.linear_model._base import (
+    BALL_CONSTRAINTS,
+    COMMON_CONSTRAINTS,
+    POSITIVE,
+    BallMixin,
+    SteppedEstimator,
+    public_feature_bounds,
+)
+from skdp.linear_model.ball._solver import outside
+from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
+from skdp.linear_model.dpcd._solver import SUM_BLOCK, feature_moments, solve_dpcd
+
+_COUNT = Interval(Integral, 1, 10**9, closed="both")
+_SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-60, 1e200
+
+CONSTRAINTS = {
+    **COMMON_CONSTRAINTS,
+    **BALL_CONSTRAINTS,
+    "coef_bounds": ["array-like", None],
+    "smoothness_budget": [Interval(Real, 0, 1, closed="neither")],
+    "data_norm": [POSITIVE, None],
+    "feature_bounds": ["array-like", None],
+    "max_iter": [_COUNT, StrOptions({"auto"})],
+    "clipping_norm": [POSITIVE, StrOptions({"auto"})],
+    "step_size": [POSITIVE, StrOptions({"auto"})],
+    "smoothness": [StrOptions({"bounds", "private"}), "array-like"],
+    "average_every": [_COUNT, StrOptions({"auto"}), None],
+    "shrinkage": [Interval(Real, 0, 1e100, closed="both"), StrOptions({"auto"})],
+}
+
+
+def check_mean_squares(squares, n_features):
+    """Return public guesses of the features' mean squares as float64 of shape (n_features,)."""
+    problem = f"smoothness must be an array of shape (n_features,) = ({n_features},)."
+    squares = read_numbers(squares, problem)
+    if squares.shape != (n_features,):
+        raise ValueError(problem)
+    if not ((squares >= _SMALLEST_SQUARE) & (squares <= _LARGEST_SQUARE)).all():
+        raise ValueError("smoothness must be positive and finite, within 1e-60 and 1e200.")
+    return squares
+
+
+class _InRanges(SteppedEstimator):
+    """Rows whose values are bounded, and whose norms are where there is a `data_norm`."""
+
+    def _certified_rows(self, X):
+        clip, scaled = is_private(self), self.data_norm is not None
+        data_norm = check_positive(self.data_norm, "data_norm") if scaled else 1.0
+        how = {"fit_intercept": self.fit_intercept, "clip": clip and scaled}
+        return clip_rows(X, data_norm=data_norm, **how)
+
+
+class BaseDPCD(BallMixin, _InRanges):
+    """Bounds, planning and solving of the DP-CD estimators."""
+
+    def _without_ball(self):
+        is_bought = isinstance(self.smoothness, str) and self.smoothness == "private"
+        return None if is_bought else "a smoothness other than 'private'"
+
+    def _ball_budget(self):
+        # A clip that was given was chosen for rows as they are.
+        is_clip_given = self.clipping_norm != "auto" and self.ball_budget == "auto"
+        return 0 if is_clip_given else super()._ball_budget()
+
+    def _check_options(self, n_features):
+        """Refuse what can't be used before there is any noise."""
+        public_feature_bounds(self, n_features)
+        self._coefficient_box(n_features)
+        if not isinstance(self.smoothness, str):
+            check_mean_squares(self.smoothness, n_features)
+        elif self.smoothness not in ("private", "bounds"):
+            raise ValueError("smoothness must be 'private', 'bounds' or an array.")
+
+    def _buys_squares(self):
+        """Tell whether the columns' mean squares are released; without privacy they are free."""
+        if not isinstance(self.smoothness, str):
+            return False
+        return self.smoothness == "private" or not is_private(self)
+
+    def _coefficient_box(self, n_features):
+        """Return the ends of coefficients' intervals in the units of the caller, maybe infinite."""
+        problem = (
+            "coef_bounds must be a pair (low, high) of numbers or of arrays of shape "
+            f"(n_features,) = ({n_features},)."
+        )
+        bounds = (-np.inf, np.inf) if self.coef_bounds is None else self.coef_bounds
+        low, high = read_pair(bounds, problem, n_features)
+        if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
+            raise ValueError("coef_bounds must have low <= high and leave a finite number.")
+        if getattr(self, "positive", False):
+            low = np.maximum(low, 0.0)
+            if not (low <= high).all():
+                raise ValueError("coef_bounds leave no coefficient that positive=True allows.")
+        return low, high
+
+    def _penalty(self, ball):
+        """Return the penalty of coefficients in a ball's units, and of the intercept's, unbounded.
+
+        With targets divided by their half width the objective is divided by its square: the L2 part
+        keeps its strength, the L1 part loses one power.
+        """
+        unit = self._half_width()
+        low, high = self._coefficient_box(self.n_features_in_)
+        if ball is not None:
+            low, high = low * ball.scale, high * ball.scale
+        if self.fit_intercept:
+            low, high = np.append(low, -np.inf), np.append(high, np.inf)
+        name = getattr(self, "penalty", "elasticnet")
+        ends = {"low": low / unit, "high": high / unit}
+        penalty = make_penalty(name, float(self.alpha), self.l1_ratio, **ends)
+        return replace(penalty, l1=penalty.l1 / unit)
+
+    def _bounded_columns(self, rows, ball):
+        """Return the bounded values by column, the intercept's constant last.
+
+        Rows of a ball are whole: times their weights no value is beyond its radius.
+        """
+        low, high = public_feature_bounds(self, rows.X.shape[1])
+        if ball is not None:
+            high = np.full(high.size, ball.radius)
+            low = -high
+        clip = is_private(self) and ball is None
+        return clip_columns(rows, low=low, high=high, clip=clip)
+
+    def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
+        """Return the plan that the parameters and these public numbers ask for."""
+        self._check_options(n_features)
+        data_norm = np.inf if self.data_norm is None else float(self.data_norm)
+        numbers = self._numbers(n_rows, n_features, n_outputs, scale)
+        # A coordinate is summed alone.
+        numbers["rounding_slack"] = summation_slack(n_rows, 1, n_outputs, SUM_BLOCK)
+        bounds, budget = public_feature_bounds(self, n_features), self._budget()
+        longest = min(data_norm, norm_of_ranges(*bounds))
+        ball, spent = self._planned_ball(budget, n_rows, n_features, longest)
+        # No value of a row that is cut to a radius is larger.
+        reach = norm_in_units(*bounds, data_norm) if ball is None else 1.0
+        slack = summation_slack(n_rows, numbers["n_columns"], 1, SUM_BLOCK)
+        numbers |= {"n_features": n_features, "reach": reach, "square_slack": slack}
+        return plan_dpcd(
+            DPCDProblem(**numbers),
+            budget,
+            max_iter=self.max_iter,
+            clipping_norm=self.clipping_norm,
+            step_size=self.step_size,
+            average_every=self.average_every,
+            shrinkage=self.shrinkage,
+            bought_share=float(self.smoothness_budget) if self._buys_squares() else 0.0,
+            ball=ball,
+            spent=spent,
+        )
+
+    @np.errstate(all="ignore")
+    def _solve(self, plan, rows, ball, targets, stream, weights):
+        """Return the weights of rows as they are, and the clipping norm if it is public."""
+        problem, penalty, bias = plan.problem, self._penalty(ball), rows.bias
+        coins, noise = stream.spawn(2)
+        X, reach = self._bounded_columns(rows, ball)
+        own = reach[: problem.n_features]
+        means = np.zeros_like(own)
+        if plan.squares is not None:
+            squares, means = feature_moments(X, own, plan, noise, weights.of_rows, rows.weight)
+        elif isinstance(self.smoothness, str):
+            squares = own**2
+        else:
+            squares = check_mean_squares(self.smoothness, own.size)
+        weight, constant = plan.weights_of_curvature(weights.expand(len(targets)).mean())
+        squares = np.append(weight * squares, constant * reach[own.size :] ** 2)
+        squares = np.clip(squares, _SMALLEST_SQUARE, _LARGEST_SQUARE)
+        smoothness = problem.loss.smoothness * squares
+        unit, steps = plan.units(smoothness)
+        penalty = replace(penalty, l2=penalty.l2 + plan.shrinkages(smoothness))
+        columns = divide_columns(X, unit, means, bias)
+        # Slopes count by the squares of what rows do, as the mean squares of columns do.
+        counted = joint_weights(weights.of_rows, rows.weight)
+        model = {"loss": problem.loss, "penalty": penalty, "weights": counted}
+        run = {"plan": plan, "steps": steps, "coins": coins, "noise": noise, "bias": bias}
+        coefs = solve_dpcd(columns, targets, **model, **run)
+        coefs = outside(ball, uncentred(coefs, means, bias), bias)
+        return coefs, plan.public_clip(smoothness)
+
+    def _set_report(self, plan, clip, report):
+        # Units may move a coefficient past the end of its interval by rounding.
+        self.coef_ = np.clip(self.coef_, *self._coefficient_box(self.n_features_in_))
+        self.n_iter_ = plan.n_passes
+        self.clipping_norm_ = clip
+        self.step_size_ = plan.step_size
+        self.privacy_report_ = report
