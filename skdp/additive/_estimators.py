@@ -279,7 +279,7 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
     >>> risk = 0.1 + 0.3 * (table.age > 60) + 0.3 * (table.smokes == "yes")
     >>> model = DPAdditiveClassifier(classes=[0, 1], random_state=0)
     >>> model.fit(table, rng.random(5000) < risk).terms_
-    (age (hats): 4 values, smokes (words): 3 values)
+    (age (hats): 6 values, smokes (words): 3 values)
     """
 
     _parameter_constraints = {**_CONSTRAINTS, **CLASS_CONSTRAINTS}  # noqa: RUF012
