@@ -85,7 +85,8 @@ class DPTableVectorizer(PrivateTransformer):
     knots_ : dict of ndarray
         By column of numbers, the knots of its hats, or the two ends of its line.
     categories_ : dict of ndarray
-        By column of words, the words that have a column of their own, sorted, NaN for gaps last.
+        By column of words, the words that have a column of their own: as they were given, or else
+        sorted, NaN for gaps last.
     feature_bounds_ : tuple of two ndarrays of shape (n_outputs,)
         Range of each column of the output: 0 to 1, or -1 to 1 of a line.
     norm_bound_ : float
