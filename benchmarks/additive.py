@@ -84,7 +84,7 @@ def load_table(name):
 
 def make_model(name, way, epsilon, seed):
     """Return an estimator that isn't fitted."""
-    X, y = load_table(name)
+    X, _ = load_table(name)
     binary = TABLES[name][2] is not None
     numbers = list(X.select_dtypes("number"))
     words = [column for column in X if column not in numbers]
