@@ -74,7 +74,7 @@ print(model.privacy_report_)
 person = X_test.iloc[[0]]
 for term, part in zip(model.terms_, model.explain(person)[0], strict=True):
     print(f"{term.name:>10} = {person[term.name].item()!s:<15} {part:+.2f}")
-print(f"{'intercept':>10}   {'':<15} {model.intercept_:+.2f}")
+print(f"{'intercept':>10}   {'':<15} {model.intercept_[0]:+.2f}")
 print(f"risk: {model.predict_proba(person)[0, 1]:.3f}")
 
 # %%
