@@ -410,8 +410,10 @@ terms_ : tuple of objects
     One for each column, in their order, and then one for each pair of `interactions`. Each has
     ``name``, ``kind`` ("hats", "line", "words" or "pair"), ``features``, ``knots``,
     ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise that
-    privacy added to them, rather too large, which is no sampling error, ``weights``, the share of
-    the records at each, and ``is_noise``: whether noise alone makes values as large.
+    privacy added to them, ``weights``, the share of the records at each, and ``is_noise``: whether
+    noise alone makes values as large. `std` is no sampling error. It is predicted, to within a
+    factor of 2 where records are; where next to none are, noise is larger. Words that the released
+    counts don't show, such as new ones, have the value 0.
 
 [feature_importances_]
 feature_importances_ : ndarray of shape (n_terms,)

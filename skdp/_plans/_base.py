@@ -98,8 +98,15 @@ class Budget:
         """Return what spends a share of this: of the squared mu of full batches, which adds up."""
         return replace(self, share=self.share * share)
 
+    def _refuse_part(self):
+        # Other releases don't add up by their squared mu.
+        if self.share != 1.0:
+            raise ValueError("a part of a budget is for Gaussian releases of full batches alone.")
+
     def calibrate(self, **design):
         """Return the noise multiplier of Gaussian releases that spend this."""
+        if design.get("sampling_rate", 1.0) != 1.0 or design.get("beside"):
+            self._refuse_part()
         noise = calibrate(
             self.epsilon, self.delta, adjacency=self.adjacency, accountant=self.accountant, **design
         )
@@ -130,6 +137,7 @@ class Budget:
 
         Of an array of others there is one for each.
         """
+        self._refuse_part()
         epsilon = self.epsilon if epsilons is None else epsilons
         return calibrate_pure(epsilon, n_steps=n_steps, adjacency=self.adjacency)
 

@@ -119,22 +119,30 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
 
     def _publish(self, model, basis, frame, signs, covariance):
         """Publish the terms of a linear model of a basis, their means taken off."""
-        coefs, shapes, terms = np.atleast_2d(model.coef_).copy(), [], []
+        coefs, shapes = np.atleast_2d(model.coef_).copy(), []
         intercept = np.atleast_1d(np.array(model.intercept_, dtype=np.float64))
         for j, (term, part) in enumerate(zip(basis.terms, basis.slices, strict=True)):
             shape = Shape.of(term)
+            if is_private(self):
+                coefs[:, part] = shape.known(coefs[:, part])
             if j < len(signs) and signs[j]:
                 coefs[0, part] = monotone(shape, coefs[0, part], signs[j])
             shapes.append(shape)
-            terms.append(shape.read(coefs[:, part], covariance[part, part], frame.names))
+
+        def read():
+            parts = zip(shapes, basis.slices, strict=True)
+            return tuple(s.read(coefs[:, p], covariance[p, p], frame.names) for s, p in parts)
+
+        terms = read()
         if is_private(self) and all(term.is_noise for term in terms):
             intercept += _means(shapes, basis, coefs).sum(axis=0)
             coefs[:] = 0.0
+            terms = read()
         model.coef_ = coefs if model.coef_.ndim == 2 else coefs[0]
         model.intercept_ = float(intercept[0]) if np.ndim(model.intercept_) == 0 else intercept
         offsets = _means(shapes, basis, coefs)
         self._kinds, self._basis, self._model, self._offsets = frame.kinds, basis, model, offsets
-        self.terms_ = tuple(terms)
+        self.terms_ = terms
         of_means = intercept + offsets.sum(axis=0)
         self.intercept_ = float(of_means[0]) if np.ndim(model.intercept_) == 0 else of_means
         self.feature_importances_ = np.array([term.importance for term in terms])
@@ -212,12 +220,15 @@ def _means(shapes, basis, coefs):
 class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
     r"""Additive logistic regression of a raw table.
 
-    Predicts :math:`\operatorname{logit} P(y = 1) = \beta_0 + \sum_j f_j(x_j)`, in which a term
-    :math:`f_j` is a curve for a column of numbers, and a value for each word of a column of words.
+    Predicts
+
+    .. math:: \operatorname{logit} P(y = 1) = \beta_0 + \sum_j f_j(x_j) ,
+
+    in which a term :math:`f_j` is a curve for a column of numbers, and a value for each word of a
+    column of words. Minimises the log loss with `alpha` times half the squared coefficients.
     Curves are straight between knots, which are learnt from the records inside the budget, as words
-    and gaps are: no ranges, categories or fill values are to be given. The terms minimise the log
-    loss with `alpha` times half their squared coefficients, as `DPLogisticRegression` does it on
-    the columns of a `DPTableVectorizer`.
+    and gaps are: no ranges, categories or fill values are to be given. It is `DPLogisticRegression`
+    on the columns of a `DPTableVectorizer`.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its label) under `adjacency`, for any data, whatever the other parameters; of
@@ -458,12 +469,15 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
 class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
     r"""Additive ridge regression of a raw table.
 
-    Predicts :math:`\beta_0 + \sum_j f_j(x_j)`, in which a term :math:`f_j` is a curve for a column
-    of numbers, and a value for each word of a column of words. Curves are straight between knots,
-    which are learnt from the records inside the budget, as words, gaps and the range of y are: no
-    ranges, categories or fill values are to be given. The terms minimise half the mean squared
-    error with `alpha` times half their squared coefficients, as `DPRidge` does it on the columns of
-    a `DPTableVectorizer`.
+    Predicts
+
+    .. math:: \beta_0 + \sum_j f_j(x_j) ,
+
+    in which a term :math:`f_j` is a curve for a column of numbers, and a value for each word of a
+    column of words. Minimises half the mean squared error with `alpha` times half the squared
+    coefficients. Curves are straight between knots, which are learnt from the records inside the
+    budget, as words, gaps and the range of y are: no ranges, categories or fill values are to be
+    given. It is `DPRidge` on the columns of a `DPTableVectorizer`.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its targets) under `adjacency`, for any data, whatever the other parameters;

@@ -36,8 +36,9 @@ class ShapeTerm:
     values : ndarray of shape (n_labels,) or (n_labels, n_classes)
         What the term adds to the prediction there; its mean is 0 under `weights`.
     std : ndarray of shape (n_labels,)
-        Standard deviation of the noise in them that privacy added, as predicted. It is no sampling
-        error: that of the records comes on top.
+        Standard deviation of the noise in them that privacy added, as predicted; that is too
+        little where next to no records are. It is no sampling error: that of the records comes on
+        top.
     weights : ndarray of shape (n_labels,)
         Shares of the records, with noise, or even ones where none were released.
     importance : float
@@ -107,9 +108,21 @@ class Shape:
         found = np.maximum(self.mean, 0.0)
         return found / max(found.sum(), 1e-300)
 
+    def known(self, coefs):
+        """Return coefficients under which words that nobody has, by the counts, add the mean.
+
+        What is learnt of them is noise of all releases, and would be added to those of new words.
+        """
+        if self.term.kind != "words" or self.term.counts is None:
+            return coefs
+        return np.where(self.shares > 0.0, coefs, (coefs @ self.mean)[:, np.newaxis])
+
     def read(self, coefs, covariance, names):
         """Return the term with coefficients of shape (k, n_columns), and their covariance."""
         centred = self.nodes - self.mean
+        if self.term.kind == "words" and self.term.counts is not None:
+            # These are the mean itself.
+            centred = np.where(self.shares[:, np.newaxis] > 0.0, centred, 0.0)
         values = centred @ coefs.T
         std = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", centred, covariance, centred), 0.0))
         weights, n_outputs = self.weights, len(coefs)

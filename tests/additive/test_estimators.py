@@ -352,3 +352,31 @@ def test_a_line_in_a_pair_is_read_at_its_ends():
     np.testing.assert_allclose(term.values, [-3.0, -1.0, 3.0, 1.0])
     np.testing.assert_allclose(term.weights, 0.25)
     assert term.sides == (("x_2", "x_6"), ("w_a", "w_infrequent"))
+
+
+@pytest.mark.parametrize(("model", "data"), CASES, ids=IDS)
+def test_words_that_nobody_has_add_the_mean_and_not_noise(model, data):
+    X, y = data()
+    new = X.iloc[:50].assign(job="new")
+    fitted = clone(model).set_params(epsilon=2.0, random_state=0).fit(X, y)
+    job = fitted.terms_[2]
+    assert job.labels[-1] == "job_infrequent"
+    assert job.values[-1] == job.std[-1] == job.weights[-1] == 0.0
+    np.testing.assert_allclose(fitted.explain(new)[:, 2], 0.0, atol=1e-9)
+    # Where they are many, something is known of them.
+    many = X.assign(job=np.where(X.job == "clerk", [f"j{k}" for k in range(len(X))], X.job))
+    fitted = clone(model).set_params(epsilon=2.0, random_state=0).fit(many, y)
+    assert fitted.terms_[2].weights[-1] == pytest.approx((X.job == "clerk").mean(), abs=0.05)
+    assert abs(fitted.explain(new)[0, 2]) > 0.1
+
+
+@pytest.mark.parametrize("sign", [0, 1])
+def test_values_of_what_is_noise_are_those_that_rows_get(sign):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.random(2000), "b": rng.choice(["x", "y"], 2000)})
+    settings = {"monotonic_cst": {"a": sign}, "epsilon": 0.5, "random_state": 0}
+    model = DPAdditiveClassifier(classes=[0, 1], **settings).fit(X, rng.integers(0, 2, 2000))
+    assert all(term.is_noise for term in model.terms_)
+    np.testing.assert_allclose(model.explain(X), 0.0, atol=1e-12)
+    assert all((term.values == 0.0).all() for term in model.terms_)
+    np.testing.assert_array_equal(model.feature_importances_, 0.0)

@@ -27,6 +27,21 @@ def distance_for(release, adjacency):
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_parts_of_a_budget_cost_their_shares_and_are_for_full_batches_alone(adjacency):
+    budget = Budget(1.0, 1e-5, adjacency, "pld")
+    parts = [budget.part(0.3).part(0.5), budget.part(0.15), budget.part(0.7)]
+    events = [part.release(bound=0.7, n_steps=7, **SIZES).event for part in parts]
+    assert 1.0 - 1e-5 < epsilon_of(events, adjacency) <= 1.0
+    designs = {"sampling_rate": 0.1, "n_steps": 10}, {"beside": (GaussianEvent(9.0),)}
+    for calibrate in (
+        budget.part(0.5).calibrate_pure,
+        *[lambda design=design: budget.part(0.5).calibrate(**design) for design in designs],
+    ):
+        with pytest.raises(ValueError, match="part of a budget"):
+            calibrate()
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("pair_bound", [None, 1.4, 0.7], ids=["alone", "pair", "any pair"])
 def test_a_share_costs_its_share_and_bounds_are_those_of_the_pair(adjacency, pair_bound):
     """A record moves the sum by .7, and one for another by twice that, 1.4 or .7."""

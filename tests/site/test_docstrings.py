@@ -173,13 +173,20 @@ REGRESSORS = ("DPSCDRegressor", "DPCDLasso", "DPCDElasticNet", "DPSGDRegressor")
 NUMBERS = ("DPQuantileClipper", "DPStandardScaler")
 LEARNT = ["NormClipper", "DPNorm", *NUMBERS, "DPSimpleImputer"]
 WHITENED = ("DPLogisticRegression", "DPRidge")
+TABLES = ("DPTable", "DPAdditive")
 DIFFERENCES = {
     "accountant": ["DPCD", "DPSGD"],
-    "alpha": [*CLASSIFIERS, ("DPRidge", "DPSCDRegressor"), *REGRESSORS[1:]],
+    "alpha": [
+        "DPAdditiveClassifier",
+        "DPAdditiveRegressor",
+        *CLASSIFIERS,
+        ("DPRidge", "DPSCDRegressor"),
+        *REGRESSORS[1:],
+    ],
     "average": ["DPSGD", "WALR", WHITENED],
     "batch_size": ["DPSGD", "WALR"],
     "batch_size_": ["DPSGD"],
-    "categories": ["DPOneHotEncoder", "DPTable"],
+    "categories": ["DPOneHotEncoder", TABLES],
     "categories_": ["DPTable"],
     "clipping_norm": ["DPCDClassifier", "DPCD", "DPSGDClassifier", "DPSGDRegressor", WHITENED],
     "clipping_norm_": ["DPCD", "DPSGD", WHITENED],
@@ -189,7 +196,7 @@ DIFFERENCES = {
     "ball_budget": [WHITENED, "DPSCD", "DPSGD", "DPCD"],
     "delta": ["DPSGD", "WALR"],
     "eta0": ["WALR"],
-    "feature_bounds": ["BoundsScaler", "DPSCD", NUMBERS, "DPSimpleImputer", "DPTable"],
+    "feature_bounds": ["BoundsScaler", "DPSCD", NUMBERS, "DPSimpleImputer", TABLES],
     "feature_bounds_": [*LEARNT, "DPOneHotEncoder", "DPTable"],
     "fit_intercept": [
         "DPCDClassifier",
@@ -197,13 +204,13 @@ DIFFERENCES = {
         ("DPRidge", "DPSCDRegressor", "DPSGDRegressor"),
         "WALR",
     ],
-    "intercept_": [("DPRidge", *REGRESSORS)],
+    "intercept_": ["DPAdditiveClassifier", "DPAdditiveRegressor", ("DPRidge", *REGRESSORS)],
     "l1_ratio": ["DPCDElasticNet"],
     "loss": [REGRESSORS],
     "max_iter": ["DPCDClassifier", "DPCD", "DPSGD", "WALR", *WHITENED],
     "mechanism": ["WALR"],
     "n_iter_": ["DPSGD", "WALR", WHITENED],
-    "n_jobs": [WHITENED],
+    "n_jobs": [(*WHITENED, "DPAdditive")],
     "norm_bound_": [*LEARNT, ("DPOneHotEncoder", "DPTable")],
     "random_state": ["DPSGD"],
     "scale_": [(*WHITENED, "DPSCD", "DPSGD", "DPCD")],
@@ -211,7 +218,7 @@ DIFFERENCES = {
     "solver": ["WALR"],
     "step_size": WHITENED,
     "step_size_": [WHITENED],
-    "target_bounds": ["DPCD", ("DPRidge", "DaskDPRidge")],
+    "target_bounds": ["DPCD", ("DPRidge", "DaskDPRidge", "DPAdditiveRegressor")],
 }
 
 

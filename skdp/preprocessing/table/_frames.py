@@ -255,8 +255,9 @@ def find_column(column, names):
     """Return the place of a column that is given by its name or place, None if there is none."""
     if isinstance(column, str):
         return names.index(column) if column in names else None
-    is_place = isinstance(column, (int, np.integer)) and 0 <= column < len(names)
-    return int(column) if is_place else None
+    # A mask holds no places.
+    is_place = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+    return int(column) if is_place and 0 <= column < len(names) else None
 
 
 def check_words(listed):

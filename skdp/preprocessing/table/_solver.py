@@ -20,8 +20,8 @@ from skdp.preprocessing.table._terms import HatsTerm, LineTerm, WordsTerm
 
 # Standard deviations of noise that counts must exceed to be taken for any, by stage.
 _SHOWN = {"coarse": 4.0, "middle": 3.0, "fine": 4.0}
-# The same for gaps to have a column of their own.
-_SHOWN_GAPS = 4.0
+# The same for gaps to have a column of their own, and for rare words to be there at all.
+_SHOWN_GAPS, _SHOWN_RARE = 4.0, 4.0
 # A number that holds such a share of a column is a spike, if the rest is more than so many standard
 # deviations of noise. Where few numbers hold all but such a share of the rest, there are no others.
 _SPIKE, _REST, _BETWEEN = 0.25, 10.0, 0.1
@@ -55,9 +55,11 @@ def learn_table(frame, given, *, plan, noise):
 def _find_words(frame, given, plan, noise):
     tables = [frame.words(j) for j in given.words]
     found = release_counts(tables, [None] * len(tables), plan=plan, noise=noise)
-    terms = {}
+    terms, noise = {}, plan.mechanisms["counts"].noise_std
     for j, (categories, counts) in zip(given.words, found, strict=True):
-        rare = max(plan.n_rows - counts.sum(), 0.0)
+        rare = plan.n_rows - counts.sum()
+        # What is left has the noise of all counts.
+        rare = rare if rare > _SHOWN_RARE * noise * len(counts) ** 0.5 else 0.0
         terms[j] = WordsTerm(
             name=frame.names[j],
             feature=j,

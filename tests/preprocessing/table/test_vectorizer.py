@@ -193,6 +193,7 @@ def test_bounds_save_a_release_and_stand_in_where_noise_hides_all():
         ({"categories": ["a"]}, "categories"),
         ({"feature_bounds": {"year": (3, 1)}}, "low < high"),
         ({"feature_bounds": {"year": 1, "nobody": 2}}, "feature_bounds"),
+        ({"numeric_features": [True, False]}, "numeric_features must hold names or places"),
         ({"delta": 0.0}, "delta"),
         ({"basis": "spline"}, "basis"),
     ],
