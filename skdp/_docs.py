@@ -602,6 +602,11 @@ target_bounds : pair of floats (low, high), default=None
     y is taken as it is, with a warning: private all the same, but good only if the targets are
     within about [-1, 1].
 
+[target_bounds:additive]
+target_bounds : pair of floats (low, high), default=None
+    Public range of y. Targets beyond it are moved to it. None learns a range of most targets,
+    wherever they lie, from a share of the model's part of the budget.
+
 [target_bounds_]
 target_bounds_ : tuple (low, high)
     What predictions are cut to: the bounds of the targets, given or learnt, with an entry for each

@@ -489,7 +489,7 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
     alpha : float, default=1e-4
         Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
     {interactions, monotonic_cst, knots:table, categories:table, kinds:table, epsilon, delta}
-    {adjacency, features_budget, feature_bounds:table, target_bounds:whitened, n_jobs:whitened}
+    {adjacency, features_budget, feature_bounds:table, target_bounds:additive, n_jobs:whitened}
     {ledger, random_state}
 
     Attributes

@@ -219,7 +219,7 @@ DIFFERENCES = {
     "solver": ["WALR"],
     "step_size": WHITENED,
     "step_size_": [WHITENED],
-    "target_bounds": ["DPCD", ("DPRidge", "DaskDPRidge", "DPAdditiveRegressor")],
+    "target_bounds": ["DPCD", ("DPRidge", "DaskDPRidge"), "DPAdditiveRegressor"],
 }
 
 
