@@ -594,19 +594,6 @@ target_bounds : pair of floats (low, high), default=None
     [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it is,
     with a warning: private all the same, but good only if the targets are about that small.
 
-[target_bounds:whitened]
-target_bounds : pair of floats (low, high), default=None
-    Public range of y. Targets beyond it are moved to it, and training works on targets mapped to
-    [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range of
-    most targets, wherever they lie, from a share of the budget: see `ball_budget`. Where that is 0,
-    y is taken as it is, with a warning: private all the same, but good only if the targets are
-    within about [-1, 1].
-
-[target_bounds:additive]
-target_bounds : pair of floats (low, high), default=None
-    Public range of y. Targets beyond it are moved to it. None learns a range of most targets,
-    wherever they lie, from a share of the model's part of the budget.
-
 [target_bounds_]
 target_bounds_ : tuple (low, high)
     What predictions are cut to: the bounds of the targets, given or learnt, with an entry for each

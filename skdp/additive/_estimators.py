@@ -489,8 +489,11 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
     alpha : float, default=1e-4
         Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
     {interactions, monotonic_cst, knots:table, categories:table, kinds:table, epsilon, delta}
-    {adjacency, features_budget, feature_bounds:table, target_bounds:additive, n_jobs:whitened}
-    {ledger, random_state}
+    {adjacency, features_budget, feature_bounds:table}
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y. Targets beyond it are moved to it. None learns a range of most targets,
+        wherever they lie, from a share of the model's part of the budget.
+    {n_jobs:whitened, ledger, random_state}
 
     Attributes
     ----------

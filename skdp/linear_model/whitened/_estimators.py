@@ -197,7 +197,12 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         Strength of the L2 penalty; scikit-learn's Ridge has ``n_samples * alpha``.
     {fit_intercept, epsilon, delta, adjacency, moment_budget, data_norm:whitened}
     {ball_budget}
-    {target_bounds:whitened}
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y. Targets beyond it are moved to it, and training works on targets mapped
+        to [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range
+        of most targets, wherever they lie, from a share of the budget: see `ball_budget`. Where
+        that is 0, y is taken as it is, with a warning: private all the same, but good only if the
+        targets are within about [-1, 1].
     max_iter : int or "auto", default="auto"
         Steps, each of which reads all rows once, besides up to eleven readings before them. All are
         taken. "auto" follows from the released moment and public numbers: 10, 20 or 40, more
