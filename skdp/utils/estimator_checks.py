@@ -355,7 +355,8 @@ def _unshrunk(estimator):
     """Return a clone that leaves noise in its coefficients, where it can be looked at."""
     parameters = estimator.get_params()
     # In a ball as small as rows of zeros, an L1 penalty and bounds of coefficients leave no noise.
-    off = {"shrinkage", "ball_budget"} if "shrinkage" in parameters else set()
+    may_be_zero = not parameters.keys().isdisjoint({"shrinkage", "penalty"})
+    off = {"shrinkage", "ball_budget"} if may_be_zero else set()
     options = dict.fromkeys(sorted(off & parameters.keys()), 0.0)
     if parameters.get("mechanism") == "auto":
         # Labels may be flipped too rarely to tell.
