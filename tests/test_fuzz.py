@@ -39,7 +39,7 @@ from tests._fuzzing import (
     records,
     small,
 )
-from tests._listed import PREDICTORS, PRIVATE, TRANSFORMERS
+from tests._listed import LINEAR, PRIVATE, TRANSFORMERS
 from tests._strategies import ABSURD, HUGE, MARK, any_value, changes, is_long, labels, matrices
 from tests.statistical._transcripts import recorded_releases
 
@@ -56,7 +56,7 @@ OPTIONS = {
 
 
 @st.composite
-def estimators(draw, classes=PREDICTORS):
+def estimators(draw, classes=LINEAR):
     cls = draw(st.sampled_from(classes))
     (choices,) = (v for k, v in OPTIONS.items() if cls.__name__.startswith(k))
     options = draw(st.sampled_from([{}, {"epsilon": math.inf}, {"fit_intercept": False}, *choices]))

@@ -41,8 +41,8 @@ def test_inference_runs(script, run, folder):
 def test_errors_and_weights_of_the_population_are_those_of_least_squares(script, rng):
     design = script.DESIGNS["squares"]
     X, y = script.draw(design, script.POPULATION, np.random.default_rng(script.POPULATION_SEED))
-    Z = script.certified(X, design)
-    w = script.truth("squares", 0.0)
+    Z = script.augmented(X, design, "bootstrap")
+    w = script.truth("squares", "bootstrap")
     np.testing.assert_allclose(w, np.linalg.lstsq(Z, y)[0], rtol=1e-9)
     slopes = Z @ w - y
     inverse = np.linalg.inv(Z.T @ Z)

@@ -30,7 +30,7 @@ def test_a_file_is_written_block_by_block(n_rows, dtype, script, tmp_path):
 def test_a_copy_is_seen(script, tmp_path):
     n_rows = 30_000
     files = script.write_problem(tmp_path, n_rows, "float64", 0.9)
-    settings = {"epsilon": float("inf"), "max_iter": 1, "random_state": 0}
+    settings = {"epsilon": float("inf"), "max_iter": 1, "random_state": 0, "ball_budget": 0}
     by_row = script.run_fit("DPSGDRegressor", settings, files)
     by_column = script.run_fit("DPCDLasso", settings, files)
     turned = script.run_fit("DPSGDRegressor", settings, files, layout="F")

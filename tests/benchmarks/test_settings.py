@@ -147,7 +147,7 @@ def test_the_reference_is_what_the_default_minimises(method, problem, load_scrip
     script = load_script("defaults")
     contest = script.CONTESTS[method][problem]
     found = script.without_privacy(contest)
-    settings = contest.told | {"max_iter": 5000 if method == "dpcd" else 500}
+    settings = contest.told | {"max_iter": 5000 if method == "dpcd" else 500, "ball_budget": 0}
     args = (contest.data, contest.estimator, contest.score)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
