@@ -7,6 +7,7 @@ ORDER = (
     "clipping_and_scaling",
     "which_estimator",
     "table_as_it_comes",
+    "additive",
     "regression_bounds",
     "rare_class",
     "inference",
