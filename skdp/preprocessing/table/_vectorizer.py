@@ -46,7 +46,7 @@ class DPTableVectorizer(PrivateTransformer):
 
     The kin of skrub's TableVectorizer, which needs no bounds, categories or fill values: what it
     must know of the columns it learns privately. A number x of a column becomes hats on knots
-    :math:`k_1 < \dots < k_K`,
+    :math:`k_1 < \ldots < k_K`,
 
     .. math:: h_j(x) = \max\Bigl(0,\ 1 - \frac{|x - k_j|}{|k_{j \pm 1} - k_j|}\Bigr) ,
         \qquad \sum_j h_j(x) = 1 ,
