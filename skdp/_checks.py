@@ -47,6 +47,12 @@ def check_fields(owner, **checks):
         object.__setattr__(owner, name, check(getattr(owner, name), name))
 
 
+def check_n_jobs(n_jobs):
+    """Refuse 0 workers; None and negative numbers are joblib's."""
+    if n_jobs == 0:
+        raise ValueError("The 'n_jobs' parameter must not be 0.")
+
+
 def check_count(value, name):
     """Return an integer of at least 1 as an int, or raise a ValueError."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:

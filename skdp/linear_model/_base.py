@@ -74,12 +74,12 @@ class RowPrivateEstimator(RecordPrivateEstimator):
     def _preview(self, n_rows, n_features, n_outputs=1):
         return super()._preview(n_rows, n_features, n_outputs)
 
-    def _learns_ball(self):
-        """Tell whether a fit learns where the rows lie, from a share of its budget."""
+    def _has_share_for_targets(self):
+        """Tell whether a fit may spend a share of its budget on where the targets lie."""
         return False
 
     def _learns_targets(self):
-        """Tell whether a fit learns where the targets lie, too."""
+        """Tell whether a fit learns where the targets lie."""
         return False
 
     def _weigh(self, public_weight, n_rows, classes=None, targets=None):
@@ -199,10 +199,6 @@ def shares_of(codes):
 class SteppedEstimator(RowPrivateEstimator):
     """What estimators that are trained step by step share."""
 
-    def _check_n_jobs(self):
-        if self.n_jobs == 0:
-            raise ValueError("The 'n_jobs' parameter must not be 0.")
-
     def _numbers(self, n_rows, n_features, n_outputs, scale):
         """Return the fields of a `skdp.linear_model._plan.Problem`."""
         n_columns = self._n_columns(n_features)
@@ -259,7 +255,7 @@ class LinearRegressorMixin(CaptionMixin):
         return targets, TargetUnits(*units, one_target, *([bounds] if moved else []))
 
     def _learns_targets(self):
-        return self.target_bounds is None and is_private(self) and self._learns_ball()
+        return self.target_bounds is None and is_private(self) and self._has_share_for_targets()
 
     def _in_learnt_units(self, targets, units, plan, stream, is_null, shares=None):
         """Return targets in the ranges that the releases of a `TargetsPlan` tell of, and the units.

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_bounds
+from skdp._checks import check_bounds, check_n_jobs
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private
 from skdp._plans._base import CLASSES_READ
@@ -140,8 +140,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         # What a fit refuses in a trial would be told as a release.
         with config_context(assume_finite=False):
             X, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
-        if self.n_jobs == 0:
-            raise ValueError("The 'n_jobs' parameter must not be 0.")
+        check_n_jobs(self.n_jobs)
         n_rows, n_validation = len(y), self._n_validation(len(y))
 
         # 2. candidates from public parameters

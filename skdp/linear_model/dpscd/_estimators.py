@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._bounds import augmented_norm, bound_columns
-from skdp._checks import check_count, check_positive, check_word
+from skdp._checks import check_count, check_n_jobs, check_positive, check_word
 from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._losses import LOSSES
@@ -68,7 +68,7 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
         return None if self.solver == "primal" else "C"
 
     def _check_options(self, loss):
-        self._check_n_jobs()
+        check_n_jobs(self.n_jobs)
         if self.solver != "dual" and self.noisy_dual:
             raise ValueError("noisy_dual=True needs solver='dual': others release what they keep.")
         if self.solver != "dual" and self.proximal not in ("auto", 0):

@@ -6,7 +6,13 @@ from numbers import Integral, Real
 import numpy as np
 
 from skdp._bounds import augmented_norm
-from skdp._checks import check_finite, check_positive, check_sample_epsilon, check_word
+from skdp._checks import (
+    check_finite,
+    check_n_jobs,
+    check_positive,
+    check_sample_epsilon,
+    check_word,
+)
 from skdp._estimator import is_private
 from skdp._penalties import make_penalty
 from skdp._random import random_name
@@ -70,7 +76,7 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
 
     def _check_options(self, n_rows, sample_epsilon=None):
         """Check parameters against each other; return personal epsilons as an array, or None."""
-        self._check_n_jobs()
+        check_n_jobs(self.n_jobs)
         if sample_epsilon is None:
             return None
         if self.mechanism != "laplace":

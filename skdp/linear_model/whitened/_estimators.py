@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._bounds import augmented_norm, intercept_constant
-from skdp._checks import check_finite, check_positive
+from skdp._checks import check_finite, check_n_jobs, check_positive
 from skdp._docs import shared_docs
 from skdp._groups import encode_groups
 from skdp._losses import LOSSES, Multinomial
@@ -77,8 +77,7 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
         return not self.inference
 
     def _plan(self, n_records, n_features, n_outputs, *, by_group=False, scale=None, budget=None):
-        if self.n_jobs == 0:
-            raise ValueError("The 'n_jobs' parameter must not be 0.")
+        check_n_jobs(self.n_jobs)
         n_columns = self._n_columns(n_features)
         data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
         scale = scale or self._weight_scale(n_outputs)
@@ -131,7 +130,7 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
             average=self.average,
         )
 
-    def _learns_ball(self):
+    def _has_share_for_targets(self):
         return self.ball_budget != 0
 
     def _certified_rows(self, X):

@@ -44,9 +44,10 @@ class TablePlan(TransformerPlan):
             return 0
         if self.n_knots != "auto":
             return self.n_knots
-        if "fine" not in self.releases:
+        noise = self.mechanisms["fine"].noise_std
+        if noise == 0.0:
             return _MOST
-        noises = n_records / self.mechanisms["fine"].noise_std
+        noises = n_records / noise
         if noises < _LINE:
             return 0
         return int(min(max(noises / _NOISE_OF_KNOT, _FEWEST), _MOST))
@@ -72,22 +73,19 @@ def plan_table(budget, rest, *, erasure=0.0, n_rows, n_located, n_numeric, n_wor
     basis : {"hats", "linear"}
     n_knots : int or "auto"
     """
-    releases = {}
-    if rest.is_private:
-        of_words = n_words / max(n_words + n_numeric, 1)
-        sizes = {"coarse": n_located, "middle": n_numeric, "fine": n_numeric}
-        spent = sum(share for stage, share in _STAGES.items() if sizes[stage])
-        for stage, n_columns in sizes.items():
-            if n_columns:
-                share = (1.0 - of_words) * _STAGES[stage] / spent
-                sizes_of = {"n_rows": n_rows, "n_columns": n_columns}
-                releases[stage] = count_release(rest, **sizes_of, share=share)
-        if n_words:
-            releases["counts"] = count_release(
-                rest, n_rows=n_rows, n_columns=n_words, share=of_words
-            )
-    elif n_numeric or n_words:
-        releases["counts"] = count_release(rest, n_rows=n_rows, n_columns=n_numeric + n_words)
+    releases, of_words = {}, n_words / max(n_words + n_numeric, 1)
+    sizes = {"coarse": n_located, "middle": n_numeric, "fine": n_numeric}
+    if not rest.is_private:
+        # Where numbers lie is read as it is.
+        sizes = {"fine": n_numeric}
+    spent = sum(_STAGES[stage] for stage, n_columns in sizes.items() if n_columns)
+    for stage, n_columns in sizes.items():
+        if n_columns:
+            share = (1.0 - of_words) * _STAGES[stage] / spent
+            sizes_of = {"n_rows": n_rows, "n_columns": n_columns}
+            releases[stage] = count_release(rest, **sizes_of, share=share)
+    if n_words:
+        releases["counts"] = count_release(rest, n_rows=n_rows, n_columns=n_words, share=of_words)
     threshold = 0.0
     if erasure > 0.0:
         threshold = hiding_threshold(releases["counts"].mechanism, erasure, n_words)

@@ -70,20 +70,28 @@ def _find_words(frame, given, plan, noise):
 
 
 def _learn_numbers(frame, given, plan, noise):
-    if plan.budget.is_private:
-        histograms, least = _release_bins(frame, given, plan, noise)
-    else:
-        histograms, least = [_exact_bins(frame, j) for j in given.numeric], 0.0
+    find = _release_bins if plan.budget.is_private else _exact_bins
+    histograms, least = find(frame, given, plan, noise)
     return {
         j: _make_term(frame.names[j], j, *histogram, least, given.bounds[j], plan)
         for j, histogram in zip(given.numeric, histograms, strict=True)
     }
 
 
-def _exact_bins(frame, place):
-    x = frame.numbers(place)
-    ends = np.unique(x[~np.isnan(x)])
-    return ends, count_bins(x, ends, frame.parts(0.0))
+def _exact_bins(frame, given, plan, noise):
+    """Return what `_release_bins` does without noise, of bins at all numbers that there are."""
+    columns = [frame.numbers(j) for j in given.numeric]
+    ends = [np.unique(x[~np.isnan(x)]) for x in columns]
+    counts = _release_histograms(columns, ends, frame, plan.mechanisms["fine"], noise)
+    return list(zip(ends, counts, strict=True)), 0.0
+
+
+def _release_histograms(columns, ends, frame, mechanism, noise):
+    """Release how many records are in each bin of some columns, together."""
+    parts = frame.parts(mechanism.grid)
+    exact = [count_bins(x, of_column, parts) for x, of_column in zip(columns, ends, strict=True)]
+    released = mechanism.release(np.concatenate(exact), noise)
+    return np.split(released, np.cumsum([part.size for part in exact])[:-1])
 
 
 def _release_bins(frame, given, plan, noise):
@@ -94,11 +102,8 @@ def _release_bins(frame, given, plan, noise):
     ends = [coarse_ends() if b is None else public_ends(*b) for b in bounds]
 
     def release(stage, places):
-        mechanism = plan.mechanisms[stage]
-        parts = frame.parts(mechanism.grid)
-        exact = [count_bins(columns[k], ends[k], parts) for k in places]
-        released = mechanism.release(np.concatenate(exact), noise)
-        return np.split(released, np.cumsum([part.size for part in exact])[:-1])
+        chosen = [columns[k] for k in places], [ends[k] for k in places]
+        return _release_histograms(*chosen, frame, plan.mechanisms[stage], noise)
 
     located = [k for k, b in enumerate(bounds) if b is None]
     for stage, following in (("coarse", "middle"), ("middle", "fine")):
