@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from skdp._checks import check_finite
+from skdp._checks import check_finite, check_n_jobs
 from skdp._docs import shared_docs
 from skdp._estimator import CaptionMixin, is_private
 from skdp._plans._base import Budget, GroupBudget
@@ -28,7 +28,7 @@ from skdp.linear_model._base import (
 from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.whitened._solver import noise_covariance
 from skdp.preprocessing.table._frames import read_frame
-from skdp.preprocessing.table._given import check_n_knots, read_given
+from skdp.preprocessing.table._given import check_n_knots, given_to, nothing_given
 from skdp.preprocessing.table._solver import learn_table
 from skdp.preprocessing.table._terms import Basis, PairTerm
 from skdp.preprocessing.table._vectorizer import TABLE_CONSTRAINTS, read_kinds
@@ -61,15 +61,10 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         return self._linear()._learns_targets()
 
     def _plan(self, n_rows, n_features, n_outputs=1):
-        """Return the plan of a table of so many columns, all of words but those declared."""
-        n_numeric = 0 if self.numeric_features is None else len(self.numeric_features)
-        n_numeric = min(n_numeric, n_features)
-        kinds = ["numeric"] * n_numeric + ["word"] * (n_features - n_numeric)
-        return self._plan_of(read_given([""] * n_features, kinds), n_rows, None)
+        return self._plan_of(nothing_given(self, n_features), n_rows, None)
 
     def _plan_of(self, given, n_records, codes):
-        if self.n_jobs == 0:
-            raise ValueError("The 'n_jobs' parameter must not be 0.")
+        check_n_jobs(self.n_jobs)
         settings = {"features_budget": self.features_budget, "n_knots": check_n_knots(self.knots)}
         budget = self._budget(Budget if codes is None else GroupBudget)
         return plan_additive(budget, given, n_rows=n_records, **settings)
@@ -79,11 +74,42 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         y = validate_data(self, "no_validation", y, **checks)
         frame = read_frame(self, X, reset=True)
         quietly(check_consistent_length, y, range(frame.n_rows))
-        asked = {name: getattr(self, name) for name in ("feature_bounds", "knots", "categories")}
-        given = read_given(frame.names, frame.kinds, **asked)
+        given = given_to(self, frame.names, frame.kinds)
         pairs = chosen_pairs(self.interactions, frame.names)
         signs = chosen_signs(self.monotonic_cst, frame, pairs)
         return frame, given, y, pairs, signs
+
+    def _fit_terms(self, model, table, targets, told, weights, groups, public_weight):
+        """Fit a linear model to the columns of a table, and publish its terms.
+
+        `table` is what `_read_table` gives but y, and `told` what the model is told of y with its
+        coefficients: classes, or the units of targets.
+        """
+        frame, given, pairs, signs = table
+
+        # 2. bound the data
+        codes, n_records = model._records(groups, targets, weights)
+        frame = replace(frame, groups=codes)
+
+        # 3. plan from public numbers
+        plan = self._plan_of(given, n_records, codes)
+        stream = plan.start(self.random_state)
+
+        # 4. solve
+        basis = self._learn_basis(frame, given, pairs, signs, weights, plan, stream)
+        found = self._solve(model, basis, frame, targets, told, weights, plan, stream)
+        coefs, bias, covariance, events, told = found
+        check_finite(coefs)
+
+        # 5. publish
+        also_public = read_kinds(frame.read) + model._assumed() + weights_public(public_weight)
+        self.privacy_report_ = plan.report(
+            of_model=events, reproducible=stream.reproducible, also_public=also_public
+        )
+        model._set_coefs(coefs, bias, told)
+        unit = self._set_told(model, told)
+        self._publish(model, basis, frame, signs, unit**2 * covariance)
+        return self
 
     def _learn_basis(self, frame, given, pairs, signs, weights, plan, stream):
         """Return the terms of a table, pairs last; rows of weight 0 are not there."""
@@ -93,11 +119,11 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
         return Basis((*terms, *[PairTerm(terms[a], terms[b]) for a, b in pairs]))
 
-    def _solve(self, model, basis, frame, targets, weights, plan, stream, units=None):
+    def _solve(self, model, basis, frame, targets, told, weights, plan, stream):
         """Fit a linear model to the columns of a basis.
 
         Returns coefficients, the constant of the intercept's column, the covariance that noise
-        gives those of features, the releases, and the units of targets.
+        gives those of features, the releases, and what is told of y, of `_fit_terms`.
         """
         X, codes = basis.matrix(frame), frame.groups
         model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
@@ -106,16 +132,15 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         how = {"by_group": codes is not None, "scale": weights.scale, "budget": plan.rest}
         of_model = model._plan(plan.n_rows, X.shape[1], targets.shape[1], **how)
         rows = weights.without_zero_weights(model._certified_rows(X))
-        if units is not None:
-            how = {"plan": of_model.ranges, "stream": stream, "shares": shares_of(codes)}
-            targets, units = model._in_learnt_units(targets, units, is_null=rows.norm == 0.0, **how)
+        how = {"plan": of_model.ranges, "stream": stream, "shares": shares_of(codes)}
+        targets, told = self._learnt(model, targets, told, is_null=rows.norm == 0.0, **how)
         rows, of_model, ball = model._placed(rows, of_model, stream, codes)
         coefs, steps = model._solve(of_model, rows, targets, stream, weights, codes)
         covariance = noise_covariance(steps)[: X.shape[1], : X.shape[1]]
         if ball is not None:
             covariance = covariance / np.multiply.outer(ball.scale, ball.scale)
         events = of_model.report(n_steps=steps.n_steps, reproducible=False).events
-        return outside(ball, coefs, rows.bias), rows.bias, covariance, events, units
+        return outside(ball, coefs, rows.bias), rows.bias, covariance, events, told
 
     def _publish(self, model, basis, frame, signs, covariance):
         """Publish the terms of a linear model of a basis, their means taken off."""
@@ -246,7 +271,7 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
 
     {Attributes: classes_}
     {terms_}
-    intercept_ : float or ndarray of shape (n_classes,)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
         The mean decision value under the released counts.
     {feature_importances_, privacy_report_, n_features_in_, feature_names_in_}
 
@@ -348,31 +373,19 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
         if any(signs) and targets.shape[1] > 1:
             raise ValueError("monotonic_cst is for two classes: fit one class against the others.")
 
-        # 2. bound the data
+        # 2. to 5. with the linear model
         model = self._linear()
         weights = model._weigh(public_weight, y.size, classes, targets)
-        codes, n_records = model._records(groups, targets, weights)
-        frame = replace(frame, groups=codes)
+        table = frame, given, pairs, signs
+        return self._fit_terms(model, table, targets, classes, weights, groups, public_weight)
 
-        # 3. plan from public numbers
-        plan = self._plan_of(given, n_records, codes)
-        stream = plan.start(self.random_state)
+    def _learnt(self, model, targets, told, **others):
+        return targets, told
 
-        # 4. solve
-        basis = self._learn_basis(frame, given, pairs, signs, weights, plan, stream)
-        found = self._solve(model, basis, frame, targets, weights, plan, stream)
-        coefs, bias, covariance, events, _ = found
-        check_finite(coefs)
-
-        # 5. publish
-        also_public = read_kinds(frame.read) + model._assumed() + weights_public(public_weight)
-        self.privacy_report_ = plan.report(
-            of_model=events, reproducible=stream.reproducible, also_public=also_public
-        )
-        model._set_coefs(coefs, bias, classes)
+    def _set_told(self, model, classes):
+        """Publish what a linear model was told of y, and return the unit of its coefficients."""
         self.classes_ = classes
-        self._publish(model, basis, frame, signs, covariance)
-        return self
+        return 1.0
 
     def _linear(self):
         shared = {"alpha": self.alpha, "epsilon": self.epsilon, "n_jobs": self.n_jobs}
@@ -591,33 +604,21 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
         if any(signs) and y.ndim > 1:
             raise ValueError("monotonic_cst is for one target: fit one model for each.")
 
-        # 2. bound the data
+        # 2. to 5. with the linear model
         model = self._linear()
         weights = model._weigh(public_weight, len(y))
         targets, units = model._bounded_targets(y)
-        codes, n_records = model._records(groups, targets, weights)
-        frame = replace(frame, groups=codes)
+        table = frame, given, pairs, signs
+        return self._fit_terms(model, table, targets, units, weights, groups, public_weight)
 
-        # 3. plan from public numbers
-        plan = self._plan_of(given, n_records, codes)
-        stream = plan.start(self.random_state)
+    def _learnt(self, model, targets, told, **others):
+        """Return targets in ranges that are learnt, and their units, or both as they are."""
+        return model._in_learnt_units(targets, told, **others)
 
-        # 4. solve
-        basis = self._learn_basis(frame, given, pairs, signs, weights, plan, stream)
-        found = self._solve(model, basis, frame, targets, weights, plan, stream, units)
-        coefs, bias, covariance, events, units = found
-        check_finite(coefs)
-
-        # 5. publish
-        also_public = read_kinds(frame.read) + model._assumed() + weights_public(public_weight)
-        self.privacy_report_ = plan.report(
-            of_model=events, reproducible=stream.reproducible, also_public=also_public
-        )
-        model._set_coefs(coefs, bias, units)
+    def _set_told(self, model, units):
+        """Publish what a linear model was told of y, and return the unit of its coefficients."""
         self.target_bounds_ = model.target_bounds_
-        covariance = covariance * np.max(units.half_width) ** 2
-        self._publish(model, basis, frame, signs, covariance)
-        return self
+        return np.max(units.half_width)
 
     def _linear(self):
         shared = {"alpha": self.alpha, "epsilon": self.epsilon, "n_jobs": self.n_jobs}

@@ -1,6 +1,7 @@
 """Terms of an additive model, as they are read: values, their noise, and what they weigh."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -91,7 +92,7 @@ class Shape:
             points, counts = nodes, np.ones(len(nodes))
         return cls(term, tuple(labels), nodes, points, counts / counts.sum())
 
-    @property
+    @cached_property
     def mean(self):
         return self.shares @ self.points
 

@@ -41,6 +41,23 @@ class Given:
         return {"n_located": n_located, **sizes}
 
 
+def given_to(estimator, names, kinds):
+    """Return what the parameters of an estimator give of columns of such names and kinds."""
+    asked = {name: getattr(estimator, name) for name in ("feature_bounds", "knots", "categories")}
+    return read_given(names, kinds, **asked)
+
+
+def nothing_given(estimator, n_features):
+    """Return what stands for so many columns before a fit: all hold words but those declared.
+
+    They cost what any others do, whatever columns turn out to hold.
+    """
+    declared = estimator.numeric_features
+    n_numeric = min(0 if declared is None else len(declared), n_features)
+    kinds = [NUMERIC] * n_numeric + [WORD] * (n_features - n_numeric)
+    return read_given([""] * n_features, kinds)
+
+
 def read_given(names, kinds, *, feature_bounds=None, knots="auto", categories="auto"):
     """Return what is given of columns of such names and kinds."""
     of_numbers = tuple(n if k == NUMERIC else None for n, k in zip(names, kinds, strict=True))

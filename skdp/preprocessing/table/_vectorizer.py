@@ -13,8 +13,8 @@ from skdp._plans._base import Budget, GroupBudget
 from skdp._sklearn import Interval, StrOptions, _fit_context, read_feature_names
 from skdp.preprocessing._base import PrivateTransformer
 from skdp.preprocessing._plan import hide_categories
-from skdp.preprocessing.table._frames import NUMERIC, WORD, read_frame
-from skdp.preprocessing.table._given import check_n_knots, read_given
+from skdp.preprocessing.table._frames import read_frame
+from skdp.preprocessing.table._given import check_n_knots, given_to, nothing_given
 from skdp.preprocessing.table._plan import plan_table
 from skdp.preprocessing.table._solver import learn_table
 from skdp.preprocessing.table._terms import Basis
@@ -190,7 +190,7 @@ class DPTableVectorizer(PrivateTransformer):
         """
         # 1. scikit-learn's contract
         frame = read_frame(self, X, reset=True)
-        given = self._given(frame.names, frame.kinds)
+        given = given_to(self, frame.names, frame.kinds)
 
         # 2. bound the data: a record is in one bin or category of each column
         codes, n_records = encode_groups(groups, frame.n_rows)
@@ -255,19 +255,8 @@ class DPTableVectorizer(PrivateTransformer):
         read_feature_names(self, input_features)
         return np.array(self._basis.labels, dtype=object)
 
-    def _given(self, names, kinds):
-        asked = {name: getattr(self, name) for name in ("feature_bounds", "knots", "categories")}
-        return read_given(names, kinds, **asked)
-
     def _plan(self, n_rows, n_features):
-        """Return the plan of a table whose columns hold words, but for those declared as numbers.
-
-        It costs what any other does, whatever columns turn out to hold.
-        """
-        n_numeric = 0 if self.numeric_features is None else len(self.numeric_features)
-        kinds = [NUMERIC] * min(n_numeric, n_features)
-        kinds += [WORD] * (n_features - len(kinds))
-        return self._table_plan(self._budget(), n_rows, read_given([""] * n_features, kinds))
+        return self._table_plan(self._budget(), n_rows, nothing_given(self, n_features))
 
     def _table_plan(self, budget, n_rows, given):
         if budget.is_private and budget.delta == 0.0 and (given.numeric or given.words):
