@@ -6,6 +6,7 @@ declared sensitivity goes, and whatever else happens may not depend on it at all
 
 import io
 import logging
+import math
 import pickle
 import re
 import warnings
@@ -362,6 +363,31 @@ def compare_all(case, X, y, corners, k=K):
         found[f"{corner}, null record"] = broken_claims(other, null, k=k, null=True)
     broken = {name: claims for name, (claims, _) in found.items() if claims}
     return broken, max(reach for _, reach in found.values()), base
+
+
+def loss_of(base, other, n_releases=None):
+    """Return the realised loss, as a mu, of so many of the first releases, or of all."""
+    squares = [
+        np.sum((one - two) ** 2) / made.noise_scale**2
+        for one, two, made in zip(base.values, other.values, base.mechanisms, strict=True)
+    ]
+    return math.sqrt(sum(squares[:n_releases]))
+
+
+def check_all_claims(base, null, others, *, k=K, mu=None, n_releases=None):
+    """Check runs in which the k-th record is another one, by name, and one in which it is null.
+
+    Each release by its claims, and so many of the first, or all, together by a mu, or the report's.
+    """
+    mu = (base.estimator.privacy_report_.mu if mu is None else mu) * (1.0 + 1e-6)
+    found = {}
+    for name, other in others.items():
+        found[name] = broken_claims(base, other, k=k)[0]
+        found[f"{name}, null record"] = broken_claims(other, null, k=k, null=True)[0]
+        # A record and none, or any two.
+        pairs = [null] if base.estimator.adjacency == "zero_out" else others.values()
+        assert max(loss_of(other, pair, n_releases) for pair in pairs) <= mu
+    assert not {name: claims for name, claims in found.items() if claims}
 
 
 def noisy_runs(case, n_entries):

@@ -12,9 +12,8 @@ import pytest
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from tests.privacy._cases import N_FEATURES, THREE, TWO, Case, K
-from tests.privacy._replay import broken_claims, record
+from tests.privacy._replay import broken_claims, check_all_claims, record
 from tests.privacy.test_planted_faults import name_of
-from tests.privacy.test_replay_ball import loss_of
 
 N_ROWS = 300
 WORDS = ["a", "b", "c"]
@@ -78,13 +77,7 @@ def test_a_record_that_moves_table_ball_and_steps(case):
     base = record(case, X, y)
     null = record(case, X, y, script=base.released, null=K)
     others = {row: record(case, moved(X, row), y, script=base.released) for row in ROWS}
-    most, found = base.estimator.privacy_report_.mu * (1.0 + 1e-6), {}
-    for row, other in others.items():
-        found[row] = broken_claims(base, other, k=K)[0]
-        found[f"{row}, null record"] = broken_claims(other, null, k=K, null=True)[0]
-        pairs = [null] if case.estimator.adjacency == "zero_out" else others.values()
-        assert max(loss_of(other, pair) for pair in pairs) <= most
-    assert not {row: claims for row, claims in found.items() if claims}
+    check_all_claims(base, null, others)
     # As much as the report says was released.
     report = base.estimator.privacy_report_
     assert len(base.released) == report.n_releases
@@ -126,15 +119,10 @@ def test_a_person_of_any_rows_counts_as_one_record(case):
     groups, mine = np.arange(len(X)) // 3, N_ROWS // 2
     base = record(case, X, y, groups=groups)
     null = record(case, X, y, groups=groups, script=base.released, null=mine)
-    of_mine, others, found = groups == mine, {}, {}
+    of_mine, others = groups == mine, {}
     for row, size in {"far": 1, "1e308": 200, "gaps": 3, "zeros": 2}.items():
         rows = np.array([ROWS[row]] * size)
         data = np.concatenate([X[~of_mine], rows]), np.append(y[~of_mine], y[:size])
         ids = np.append(groups[~of_mine], [mine] * size)
         others[row] = record(case, *data, groups=ids, script=base.released)
-    most = base.estimator.privacy_report_.mu * (1.0 + 1e-6)
-    for row, other in others.items():
-        found[row] = broken_claims(base, other, k=mine)[0]
-        pairs = [null] if case.estimator.adjacency == "zero_out" else others.values()
-        assert max(loss_of(other, pair) for pair in pairs) <= most
-    assert not {row: claims for row, claims in found.items() if claims}
+    check_all_claims(base, null, others, k=mine)

@@ -27,7 +27,7 @@ from skdp.linear_model import (
 from skdp.linear_model.ball import _solver, _sums
 from skdp.linear_model.whitened._row_sums import RowSums
 from tests.privacy._cases import N_FEATURES, THREE, TWO, Case, K
-from tests.privacy._replay import broken_claims, record
+from tests.privacy._replay import broken_claims, check_all_claims, record
 from tests.privacy.test_planted_faults import name_of
 from tests.privacy.test_replay_sparse import stored
 
@@ -117,29 +117,13 @@ def moved(X, row, k=K):
     return X
 
 
-def loss_of(base, other, n_releases=None):
-    """Return the realised loss, as a mu, of so many of the first releases, or of all."""
-    squares = [
-        np.sum((one - two) ** 2) / made.noise_scale**2
-        for one, two, made in zip(base.values, other.values, base.mechanisms, strict=True)
-    ]
-    return math.sqrt(sum(squares[:n_releases]))
-
-
 @pytest.mark.parametrize(("case", "stages"), CASES + SPARSE, ids=name_of)
 def test_a_record_that_moves_all_of_the_ball(case, stages):
     X, y = case.records()
     base = record(case, X, y)
     null = record(case, X, y, script=base.released, null=K)
     others = {row: record(case, moved(X, row), y, script=base.released) for row in ROWS}
-    most, found = base.estimator.privacy_report_.mu * (1.0 + 1e-6), {}
-    for row, other in others.items():
-        found[row] = broken_claims(base, other, k=K)[0]
-        found[f"{row}, null record"] = broken_claims(other, null, k=K, null=True)[0]
-        # A record and none, or any two.
-        pairs = [null] if case.estimator.adjacency == "zero_out" else others.values()
-        assert max(loss_of(other, pair) for pair in pairs) <= most
-    assert not {row: claims for row, claims in found.items() if claims}
+    check_all_claims(base, null, others)
     spent = base.estimator.privacy_report_.events
     # The steps, and the moment or the mean squares of columns.
     of_steps = 7 if infers(case.estimator) else 2
@@ -158,14 +142,8 @@ def test_a_record_that_moves_the_ball_of_batches(case, stages):
     *of_ball, steps = base.estimator.privacy_report_.events
     assert len(of_ball) == len(stages)
     assert steps.sampling_rate < 1.0
-    most = full_batch_mu(of_ball, case.estimator.adjacency) * (1.0 + 1e-6)
-    found = {}
-    for row, other in others.items():
-        found[row] = broken_claims(base, other, k=K)[0]
-        found[f"{row}, null record"] = broken_claims(other, null, k=K, null=True)[0]
-        pairs = [null] if case.estimator.adjacency == "zero_out" else others.values()
-        assert max(loss_of(other, pair, len(stages)) for pair in pairs) <= most
-    assert not {row: claims for row, claims in found.items() if claims}
+    mu = full_batch_mu(of_ball, case.estimator.adjacency)
+    check_all_claims(base, null, others, mu=mu, n_releases=len(stages))
 
 
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
@@ -229,7 +207,7 @@ def test_a_person_of_any_rows_moves_the_ball_as_one_record(case):
     groups, mine = np.arange(len(X)) // 3, N_ROWS // 2
     base = record(case, X, y, groups=groups)
     null = record(case, X, y, groups=groups, script=base.released, null=mine)
-    found, others, of_mine = {}, {}, groups == mine
+    others, of_mine = {}, groups == mine
     sizes = {"far": 1, "opposite": 700, "1e151": 3, "zeros": 2, "1e308": 5}
     for row, size in sizes.items():
         rows = np.array([moved(X, row)[K]] * size)
@@ -240,13 +218,7 @@ def test_a_person_of_any_rows_moves_the_ball_as_one_record(case):
     data = np.concatenate([X[~of_mine], mixed]), np.append(y[~of_mine], y[: len(mixed)])
     ids = np.append(groups[~of_mine], [mine] * len(mixed))
     others["all"] = record(case, *data, groups=ids, script=base.released)
-    most = base.estimator.privacy_report_.mu * (1.0 + 1e-6)
-    for row, other in others.items():
-        found[row] = broken_claims(base, other, k=mine)[0]
-        found[f"{row}, null record"] = broken_claims(other, null, k=mine, null=True)[0]
-        pairs = [null] if case.estimator.adjacency == "zero_out" else others.values()
-        assert max(loss_of(other, pair) for pair in pairs) <= most
-    assert not {row: claims for row, claims in found.items() if claims}
+    check_all_claims(base, null, others, k=mine)
 
 
 def longer_rows(patch):

@@ -9,9 +9,9 @@ from sklearn.base import clone, is_classifier
 
 from skdp.inspection import duality_gap
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor, DPSGDClassifier, DPSGDRegressor
+from tests.linear_model.ball._far_rows import CENTRE, UNIT, far_rows, target
 
 INF = float("inf")
-CENTRE, UNIT = np.array([300.0, 0.0, -2.0]), np.array([20.0, 1.0, 0.01])
 COMMON = {"random_state": 0, "alpha": 0.01, "epsilon": 20.0, "max_iter": 3}
 MODELS = [
     DPSGDClassifier(classes=[0, 1], **COMMON),
@@ -23,14 +23,7 @@ MODELS = [
 
 @pytest.fixture
 def rows(rng):
-    Z = rng.standard_t(4.0, (3000, 3))
-    Z[:, 1] *= rng.random(3000) < 0.3
-    return CENTRE + UNIT * Z, Z
-
-
-def target(model, Z):
-    score = Z @ [1.0, -2.0, 0.5]
-    return (score > 0.0).astype(int) if is_classifier(model) else score
+    return far_rows(rng)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
