@@ -289,9 +289,9 @@ inference : bool, default=False
     budget: see `conf_int` and `summary`. For one target, or two classes. The coefficients then come
     from other steps, for which `step_size`, `average` and, where there is one, `momentum` must be
     as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32, and at least
-    12. Intervals are for the model of rows clipped to `data_norm`: for one of rows as they are,
-    take a norm that hardly any row exceeds. `DPRidge` has none without bounds of targets.
-    doc/theory/inference.rst derives them.
+    12. Where no ball is learnt, intervals are for the model of rows clipped to `data_norm`: for one
+    of rows as they are, take a norm that hardly any row exceeds. `DPRidge` has none without bounds
+    of targets, given or learnt. doc/theory/inference.rst derives them.
 
 [intercept_]
 intercept_ : float or ndarray of shape (n_outputs,)
