@@ -1,0 +1,1 @@
+"""Tests of skdp: a package, so that no other of this name is imported in its place."""
