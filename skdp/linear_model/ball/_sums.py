@@ -43,9 +43,8 @@ class BallSums(BlockSums):
         """
 
         def add(block, x, scale, total):
-            z = x - centre
-            z *= per_unit
-            z[x == 0.0] = 0.0
+            z = _scaled(x, centre, per_unit)
+            np.copyto(z, 0.0, where=x == 0.0)
             found = places(bins, z)
             found += bins.n_bins * np.arange(x.shape[1])
             self._count(total, found, block, mechanism)
@@ -64,8 +63,7 @@ class BallSums(BlockSums):
         """
 
         def add(block, x, scale, total):
-            z = x - centre
-            z *= per_unit
+            z = _scaled(x, centre, per_unit)
             found = places(bins, z)
             found += bins.n_bins * (2 * np.arange(x.shape[1]) + (z > 0.0))
             self._count(total, found, block, mechanism)
@@ -169,11 +167,19 @@ def _moved(x, centre, unit):
     bound of their rounding errors added.
     """
     if not issparse(x):
-        z = x - centre
-        z *= 1.0 / unit
+        z = _scaled(x, centre, 1.0 / unit)
         return z, row_norms(z), 0.0
     z, shift = _divided(x, unit), centre / unit
     return z, _lengths_from(shift, z), shift
+
+
+def _scaled(x, centre, factors):
+    """Return dense rows from a centre, times a factor for each column."""
+    if not centre.any():
+        return x * factors
+    z = x - centre
+    z *= factors
+    return z
 
 
 def _divided(x, unit):
