@@ -68,6 +68,8 @@ ball_budget : float or "auto", default="auto"
     units of X. 0 switches it off. "auto" is 0.12, more where the records are few, and 0 where
     what would be learnt drowns in noise, where a `clipping_norm` is given, and where `smoothness`
     isn't "private": what these need is known of rows as they are.
+    Of a regressor without `target_bounds`, a quarter of the share learns these; "auto" is 0.04 more
+    then, and up to 0.2 where records are few.
 
 [ball_budget:dpscd]
 ball_budget : float or "auto", default="auto"
@@ -78,6 +80,8 @@ ball_budget : float or "auto", default="auto"
     clipped to `data_norm` about 0. "auto" is 0.12, more where the records are few, and 0 where what
     would be learnt drowns in noise, where a `clipping_norm` is given, and with ``noisy_dual=True``
     or another solver than "dual": what these need is known of rows as they are.
+    Of a regressor without `target_bounds`, a quarter of the share learns these; "auto" is 0.04 more
+    then, and up to 0.2 where records are few.
 
 [ball_budget:dpsgd]
 ball_budget : float or "auto", default="auto"
@@ -87,6 +91,8 @@ ball_budget : float or "auto", default="auto"
     settings are for rows as long as `data_norm`, and follow the radius. 0 switches it off: rows are
     clipped to `data_norm` about 0. "auto" is 0.12, more where the records are few, and 0 where what
     would be learnt drowns in noise, and for ``mechanism="laplace"``.
+    Of a regressor without `target_bounds`, a quarter of the share learns these; "auto" is 0.04 more
+    then, and up to 0.2 where records are few.
 
 [ball]
 center_ : ndarray of shape (n_features,)
@@ -591,8 +597,17 @@ between calls is made of releases. `fit` starts afresh, and so does the first ca
 [target_bounds]
 target_bounds : pair of floats (low, high), default=None
     Public range of y. Targets beyond it are moved to it, and training works on targets mapped to
-    [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it is,
-    with a warning: private all the same, but good only if the targets are about that small.
+    [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range of
+    most targets where a ball is learnt: see `ball_budget`. Elsewhere y is taken as it is, with a
+    warning: private all the same, but good only if the targets are within about [-1, 1].
+
+[target_bounds:dpsgd]
+target_bounds : pair of floats (low, high), default=None
+    Public range of y. Targets beyond it are moved to it, and training works on targets mapped to
+    [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range of
+    most targets where a ball is learnt (see `ball_budget`), the loss is "squared_error" and there
+    is no L1 penalty. Elsewhere y is taken as it is, with a warning: private all the same, but good
+    only if the targets are within about [-1, 1].
 
 [target_bounds_]
 target_bounds_ : tuple (low, high)
@@ -602,9 +617,10 @@ target_bounds_ : tuple (low, high)
 [target_bounds:dpcd]
 target_bounds : pair of floats (low, high), default=None
     Public range of y. Targets beyond it are moved to it, and training works on targets mapped to
-    [-1, 1] (without an intercept: divided by the larger absolute bound). None takes y as it is,
-    with a warning: private all the same, but good only if the targets are about that small. The
-    objective is that of the targets in their own units either way.
+    [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range of
+    most targets where a ball is learnt: see `ball_budget`; of several targets ranges are equally
+    wide. Elsewhere y is taken as it is, with a warning: private all the same, but good only if the
+    targets are within about [-1, 1]. The objective is that of the targets in their own units.
 
 [TypeError:display]
 TypeError

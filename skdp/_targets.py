@@ -104,3 +104,10 @@ def target_scale(target_bounds, *, center):
     if center:
         return 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
     return 0.0, np.maximum(np.abs(low), np.abs(high))
+
+
+def of_one_width(bounds, *, center):
+    """Return ranges (low, high) of several targets, widened so that one number divides them all."""
+    midpoint, half_width = target_scale(bounds, center=center)
+    widest = np.full_like(half_width, half_width.max())
+    return midpoint - widest, midpoint + widest

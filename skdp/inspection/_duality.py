@@ -138,7 +138,7 @@ def _internal_problem(estimator, X, y, public_weight):
     classes = getattr(estimator, "classes_", None)
     weights = estimator._weigh(public_weight, X.shape[0], classes, targets)
     # The solver's are in the units of the scaled targets and of the intercept's column.
-    coefs = np.atleast_2d(estimator.coef_) / half_width
+    coefs = np.atleast_2d(estimator.coef_) / np.reshape(half_width, (-1, 1))
     if rows.bias:
         intercept = (np.atleast_1d(estimator.intercept_) - midpoint) / (half_width * rows.bias)
         coefs = np.column_stack([coefs, intercept])
@@ -156,7 +156,10 @@ def _read(estimator, X, y):
     if not regression:
         return X, encode_labels(y, estimator.classes_)[1], 0.0, 1.0
     bounds = estimator.target_bounds
-    bounds = None if bounds is None else check_bounds(bounds, "target_bounds")
+    if bounds is not None:
+        bounds = check_bounds(bounds, "target_bounds")
+    elif np.isfinite(estimator.target_bounds_).all():
+        bounds = estimator.target_bounds_
     clip = is_private(estimator)
     return X, *clip_targets(as_targets(y), bounds, center=estimator.fit_intercept, clip=clip)
 

@@ -19,11 +19,11 @@ from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, RecordPrivateEstim
 from skdp._losses import as_probabilities
 from skdp._plans._base import CLASSES_READ
 from skdp._sklearn import Interval, StrOptions, quietly, validate_data
-from skdp._targets import TargetUnits, as_targets, clip_targets, target_scale
+from skdp._targets import TargetUnits, as_targets, clip_targets, of_one_width, target_scale
 from skdp._threads import BLOCK_ROWS
 from skdp._weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp.exceptions import warn_user
-from skdp.linear_model.ball._plan import plan_ball
+from skdp.linear_model.ball._plan import plan_ball, plan_targets
 from skdp.linear_model.ball._solver import Ball, following, learn_ball, learn_targets
 from skdp.linear_model.ball._sums import BallSums, rows_in_ball
 from skdp.linear_model.whitened._row_sums import rounding_slack
@@ -130,12 +130,25 @@ class BallMixin:
             )
         return 0
 
-    def _planned_ball(self, budget, n_records, n_features, data_norm, least_held=0.0, taken=0.0):
-        """Return the plan of the ball, or None, and the share of mu^2 that it spends.
+    def _has_share_for_targets(self):
+        return self._ball_budget() != 0
 
-        `least_held` and `taken` are as of `plan_ball`.
+    def _planned_learning(self, budget, n_records, sizes, data_norm, least_held=0.0):
+        """Return plans of ranges of targets and of the ball, or None, and their share of mu^2.
+
+        `sizes` are the numbers of features and of outputs. `least_held` is as of `plan_ball`.
         """
-        return plan_ball(
+        n_features, n_outputs = sizes
+        ranges, taken = None, 0.0
+        if self._learns_targets():
+            ranges, taken = plan_targets(
+                budget,
+                self.ball_budget,
+                n_rows=n_records,
+                n_targets=n_outputs,
+                slack=rounding_slack(n_records, n_outputs, 1),
+            )
+        ball, spent = plan_ball(
             budget,
             ball_budget=self._ball_budget(),
             data_norm=data_norm,
@@ -147,6 +160,7 @@ class BallMixin:
             taken=taken,
             alike=self._alike_columns,
         )
+        return ranges, ball, taken + spent
 
     def _certified_rows(self, X):
         # What a ball is learnt from is bounded there.
@@ -226,6 +240,9 @@ def weights_public(public_weight):
 class LinearRegressorMixin(CaptionMixin):
     """Targets, weights and predictions of a linear regressor."""
 
+    # Whether several targets are divided by the same number.
+    _one_width = False
+
     def _read(self, X, y, **checks):
         """Return X and y as scikit-learn's contract has them."""
         checks = {"multi_output": True, "y_numeric": True, **checks}
@@ -267,6 +284,8 @@ class LinearRegressorMixin(CaptionMixin):
             return targets, units
         with BallSums(targets, is_null, self.n_jobs, shares).at_work() as sums:
             bounds = learn_targets(sums, plan=plan, stream=stream)
+        if self._one_width and not units.one_target:
+            bounds = of_one_width(bounds, center=self.fit_intercept)
         return self._within(targets, bounds, units.one_target)
 
     def _half_width(self):

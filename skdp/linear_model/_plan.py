@@ -7,7 +7,7 @@ from skdp._losses import Loss
 from skdp._plans._base import Plan
 from skdp._plans._release import Release
 from skdp._weights import EVEN, WeightScale
-from skdp.linear_model.ball._plan import BallPlan
+from skdp.linear_model.ball._plan import BallPlan, TargetsPlan
 
 # Squares of larger ones could overflow.
 LARGEST_NORM = 1e150
@@ -50,18 +50,20 @@ class RowProblem(Problem):
 class SteppedPlan(Plan):
     """A plan whose steps each make the release `step`.
 
-    `ball`, if it isn't None, says how the ball of the rows is learnt before. `again` gives the plan
-    of the same steps for rows that are so many times as long, and whose rounding errors are.
+    `ranges` and then `ball`, where they aren't None, say how those of the targets and the ball of
+    the rows are learnt before. `again` gives the plan of the same steps for rows that are so many
+    times as long, and whose rounding errors are.
     """
 
     step: Release
+    ranges: TargetsPlan | None = None
     ball: BallPlan | None = None
     again: Callable | None = None
 
     @property
     def events(self):
-        """Those of the ball, and one event of as many steps as there are."""
-        return (*beside(self.ball), self.step.event)
+        """Those of ranges and ball, and one event of as many steps as there are."""
+        return (*beside(self.ranges, self.ball), self.step.event)
 
     @property
     def mechanism(self):
@@ -71,7 +73,7 @@ class SteppedPlan(Plan):
     @property
     def clipping(self):
         """The mechanism's bound, if no release has another."""
-        return self.step.bound if self.ball is None else None
+        return self.step.bound if self.ranges is self.ball is None else None
 
     def following(self, radius, stretch, outside):
         """Return the plan for rows of a ball of this radius, which was released.
@@ -82,9 +84,9 @@ class SteppedPlan(Plan):
         return self.again(radius / self.ball.data_norm, stretch)
 
 
-def beside(ball):
-    """Return the events of the plan of a ball, or of None."""
-    return () if ball is None else ball.events
+def beside(*plans):
+    """Return the events of plans of what is learnt before, or of None."""
+    return tuple(event for plan in plans if plan is not None for event in plan.events)
 
 
 def scaled(setting, factor):

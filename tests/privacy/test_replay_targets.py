@@ -9,12 +9,19 @@ import math
 import numpy as np
 import pytest
 
-from skdp.linear_model import DPRidge, _base
+from skdp.linear_model import (
+    DPCDElasticNet,
+    DPCDLasso,
+    DPRidge,
+    DPSCDRegressor,
+    DPSGDRegressor,
+    _base,
+)
 from skdp.linear_model.ball import _solver, _sums
 from tests.privacy._cases import K
 from tests.privacy._replay import broken_claims, check_all_claims, record
 from tests.privacy.test_planted_faults import name_of
-from tests.privacy.test_replay_ball import LOUD, N_ROWS, BallCase, stored
+from tests.privacy.test_replay_ball import LOUD, N_ROWS, BallCase, before_batches, infers, stored
 
 OPTIONS = {"random_state": 0, **LOUD}
 MODELS = [
@@ -24,6 +31,12 @@ MODELS = [
     DPRidge(adjacency="replace_one", moment_budget=0.0, max_iter=2, **OPTIONS),
     DPRidge(**OPTIONS | {"epsilon": 1.0}),
     DPRidge(inference=True, **OPTIONS),
+    DPSGDRegressor(max_iter=1, **OPTIONS),
+    DPSGDRegressor(adjacency="replace_one", ball_budget=0.6, max_iter=1, **OPTIONS),
+    DPSCDRegressor(max_iter=1, **OPTIONS),
+    DPSCDRegressor(adjacency="replace_one", fit_intercept=False, max_iter=1, **OPTIONS),
+    DPCDElasticNet(max_iter=1, **OPTIONS),
+    DPCDLasso(adjacency="replace_one", fit_intercept=False, max_iter=1, **OPTIONS),
 ]
 CASES = [BallCase(model) for model in MODELS] + [BallCase(MODELS[0], read=stored)]
 # What a record's target becomes.
@@ -45,13 +58,13 @@ def moved(y, value, k=K):
 @pytest.mark.parametrize("n_targets", [1, 3])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_record_that_moves_the_bounds(case, n_targets):
-    if case.estimator.inference and n_targets > 1:
+    if infers(case.estimator) and n_targets > 1:
         pytest.skip("of one target")
     X, y = records(case, n_targets)
     base = record(case, X, y)
     null = record(case, X, y, script=base.released, null=K)
     others = {value: record(case, X, moved(y, value), script=base.released) for value in VALUES}
-    check_all_claims(base, null, others)
+    check_all_claims(base, null, others, **before_batches(base))
 
 
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])

@@ -114,13 +114,12 @@ class BaseDPCD(BallMixin, _InRanges):
                 raise ValueError("coef_bounds leave no coefficient that positive=True allows.")
         return low, high
 
-    def _penalty(self, ball):
+    def _penalty(self, ball, unit):
         """Return the penalty of coefficients in a ball's units, and of the intercept's, unbounded.
 
-        With targets divided by their half width the objective is divided by its square: the L2 part
-        keeps its strength, the L1 part loses one power.
+        With targets divided by a unit, the objective is divided by its square: the L2 part keeps
+        its strength, the L1 part loses one power.
         """
-        unit = self._half_width()
         low, high = self._coefficient_box(self.n_features_in_)
         if ball is not None:
             low, high = low * ball.scale, high * ball.scale
@@ -152,7 +151,8 @@ class BaseDPCD(BallMixin, _InRanges):
         numbers["rounding_slack"] = summation_slack(n_rows, 1, n_outputs, SUM_BLOCK)
         bounds, budget = public_feature_bounds(self, n_features), self._budget()
         longest = min(data_norm, norm_of_ranges(*bounds))
-        ball, spent = self._planned_ball(budget, n_rows, n_features, longest)
+        learning = self._planned_learning(budget, n_rows, (n_features, n_outputs), longest)
+        ranges, ball, spent = learning
         # No value of a row that is cut to a radius is larger.
         reach = norm_in_units(*bounds, data_norm) if ball is None else 1.0
         slack = summation_slack(n_rows, numbers["n_columns"], 1, SUM_BLOCK)
@@ -166,14 +166,15 @@ class BaseDPCD(BallMixin, _InRanges):
             average_every=self.average_every,
             shrinkage=self.shrinkage,
             bought_share=float(self.smoothness_budget) if self._buys_squares() else 0.0,
+            ranges=ranges,
             ball=ball,
             spent=spent,
         )
 
     @np.errstate(all="ignore")
-    def _solve(self, plan, rows, ball, targets, stream, weights):
+    def _solve(self, plan, rows, ball, targets, stream, weights, unit=1.0):
         """Return the weights of rows as they are, and the clipping norm if it is public."""
-        problem, penalty, bias = plan.problem, self._penalty(ball), rows.bias
+        problem, penalty, bias = plan.problem, self._penalty(ball, np.max(unit)), rows.bias
         coins, noise = stream.spawn(2)
         X, reach = self._bounded_columns(rows, ball)
         own = reach[: problem.n_features]

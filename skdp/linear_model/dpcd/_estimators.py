@@ -81,6 +81,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
     (1, 1e-05)-DP
     """
 
+    # The L1 penalty is in units of y.
+    _one_width = True
     _parameter_constraints = {**_REGRESSION, "l1_ratio": [_SHARE]}  # noqa: RUF012
 
     def __init__(
@@ -161,8 +163,11 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         stream = plan.start(self.random_state)
 
         # 4. solve
+        how = {"stream": stream, "is_null": rows.norm == 0.0}
+        targets, units = self._in_learnt_units(targets, units, plan.ranges, **how)
         rows, plan, ball = self._placed(rows, plan, stream)
-        coefs, clip = self._solve(plan, rows, ball, targets, stream, weights)
+        solved = {"targets": targets, "unit": units.half_width}
+        coefs, clip = self._solve(plan, rows, ball, stream=stream, weights=weights, **solved)
 
         # 5. publish
         report = self._report(plan, stream, public_weight, clip=clip)

@@ -163,9 +163,9 @@ class DPCDPlan(SteppedPlan):
 
     @property
     def events(self):
-        """Those of the ball, the release of mean squares, if they are bought, and the steps."""
+        """Those of ranges and ball, of mean squares, if they are bought, and of the steps."""
         bought = () if self.squares is None else (self.squares.event,)
-        return (*beside(self.ball), *bought, self.step.event)
+        return (*beside(self.ranges, self.ball), *bought, self.step.event)
 
     def following(self, radius, stretch, outside):
         """Return the plan for rows of a ball of this radius: a clip that was given follows it."""
@@ -176,7 +176,7 @@ class DPCDPlan(SteppedPlan):
 
     def report(self, *, clip=None, **facts):
         """Return the report of a run of this plan, see `Plan.report`, with C where it is public."""
-        alone = self.squares is None and self.ball is None
+        alone = self.squares is self.ranges is self.ball is None
         return super().report(clipping=clip if alone else None, **facts)
 
 
@@ -190,14 +190,15 @@ def plan_dpcd(
     average_every,
     shrinkage,
     bought_share,
+    ranges=None,
     ball=None,
     spent=0.0,
 ):
     """Plan DP-CD: one release of a coordinate of the full gradient per step.
 
     `bought_share` is the share of the squared Gaussian-DP parameter that buys the mean squares
-    of the columns; 0 buys none. It is a share of what the `ball` leaves, which has `spent` a share
-    before. T full-batch Gaussians at multiplier s have mu = sqrt(T) / s (half
+    of the columns; 0 buys none. It is a share of what `ranges` and `ball` leave, which have
+    `spent` a share before. T full-batch Gaussians at multiplier s have mu = sqrt(T) / s (half
     that bound under "replace_one", which the accountant sees to), and squares of mu add up. So the
     steps get ``1 - bought_share`` of it by a multiplier that is larger by the root of that,
     and the release of the moments the rest.
@@ -268,6 +269,7 @@ def plan_dpcd(
         sampler=sampler,
         step=step,
         squares=squares,
+        ranges=ranges,
         ball=ball,
     )
 

@@ -89,11 +89,11 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
         problem = DPSCDProblem(row_norm=row_norm, alpha=float(self.alpha), **numbers)
         max_iter, budget = check_count(self.max_iter, "max_iter"), self._budget()
         data_norm = check_positive(self.data_norm, "data_norm")
-        ball, _ = self._planned_ball(budget, n_rows, n_features, data_norm)
+        learning = self._planned_learning(budget, n_rows, (n_features, n_outputs), data_norm)
         options = {"batch_size": self.batch_size, "clipping_norm": self.clipping_norm}
         if self.solver == "dual":
             options |= {"noisy_dual": self.noisy_dual, "proximal": self.proximal}
-            options["ball"] = ball
+            options["ranges"], options["ball"], _ = learning
         make = PLANS[check_word(self.solver, "solver", PLANS)]
         return make(problem, budget, max_iter=max_iter, **options)
 
@@ -256,6 +256,8 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         stream = plan.start(self.random_state)
 
         # 4. solve
+        how = {"stream": stream, "is_null": rows.norm == 0.0}
+        targets, units = self._in_learnt_units(targets, units, plan.ranges, **how)
         rows, plan, ball = self._placed(rows, plan, stream)
         coefs = self._solve(plan, rows, targets, stream, weights)
 

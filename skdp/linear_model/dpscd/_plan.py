@@ -101,14 +101,23 @@ class DPSCDPlan(SteppedPlan):
 
 
 def plan_dpscd(
-    problem, budget, *, max_iter, batch_size, clipping_norm, noisy_dual, proximal, ball=None
+    problem,
+    budget,
+    *,
+    max_iter,
+    batch_size,
+    clipping_norm,
+    noisy_dual,
+    proximal,
+    ranges=None,
+    ball=None,
 ):
     """Plan DP-SCD: one release of a bounded sum over a Poisson batch per step.
 
     There are ``ceil(max_iter * n_rows / batch_size)`` steps at the sampling rate
     ``batch_size / n_rows``. The bound of a release is the clipping norm; sqrt(2) times that if the
-    dual variable is released with it (Damaskinos et al. 2021, Lemma 1). Beside the releases of a
-    `ball` there is more noise; batches and noise don't depend on how long rows are.
+    dual variable is released with it (Damaskinos et al. 2021, Lemma 1). Beside the releases of
+    `ranges` and a `ball` there is more noise; batches and noise don't depend on how long rows are.
     """
     asked_for = {"clipping_norm": clipping_norm, "proximal": proximal}
     n_rows, n_columns, row_norm = problem.n_rows, problem.n_columns, problem.row_norm
@@ -146,6 +155,7 @@ def plan_dpscd(
         prediction_per_release=row_norm / (problem.alpha * n_rows),
         largest_clip=min(reach, followed),
         noisy_dual=noisy_dual,
+        ranges=ranges,
         ball=ball,
     )
     if proximal == "auto":
@@ -161,7 +171,8 @@ def plan_dpscd(
             "clipping_norm": scaled(asked_for["clipping_norm"], ratio),
             "proximal": scaled(asked_for["proximal"], ratio**2),
         }
-        return plan_dpscd(problem.stretched(ratio, stretch), budget, ball=ball, **settings)
+        settings |= {"ranges": ranges, "ball": ball}
+        return plan_dpscd(problem.stretched(ratio, stretch), budget, **settings)
 
     pulls = {"proximal": float(proximal), "intercept_proximal": intercept_proximal}
     return replace(plan, again=again, **pulls)
@@ -229,6 +240,7 @@ def _plan(
     prediction_per_release,
     largest_clip,
     pairwise=False,
+    ranges=None,
     ball=None,
     **fields,
 ):
@@ -242,7 +254,7 @@ def _plan(
     """
     rate, n_events = sampler.design["sampling_rate"], sampler.design["n_steps"]
     how = {"sampling_rate": rate, "n_steps": n_events, "pairwise": pairwise}
-    noise_multiplier = budget.calibrate(beside=beside(ball), **how)
+    noise_multiplier = budget.calibrate(beside=beside(ranges, ball), **how)
     if not budget.is_private:
         clip = math.inf
     elif clipping_norm != "auto":
@@ -258,7 +270,8 @@ def _plan(
         pairwise=pairwise,
         design=sampler.design,
     )
-    fields |= {"clipping_norm": clip, "sampler": sampler, "step": step, "ball": ball}
+    fields |= {"clipping_norm": clip, "sampler": sampler, "step": step}
+    fields |= {"ranges": ranges, "ball": ball}
     return DPSCDPlan(budget=budget, n_rows=problem.n_rows, **fields)
 
 

@@ -118,11 +118,11 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
         options = {"batch_size": self.batch_size, "clipping_norm": self.clipping_norm}
         make, budget = PLANS[check_word(self.mechanism, "mechanism", PLANS)], self._budget()
         data_norm = check_positive(self.data_norm, "data_norm")
-        ball, _ = self._planned_ball(budget, n_rows, n_features, data_norm)
+        learning = self._planned_learning(budget, n_rows, (n_features, n_outputs), data_norm)
         if self.mechanism == "laplace":
             options["sample_epsilon"] = sample_epsilon
         else:
-            options["ball"] = ball
+            options["ranges"], options["ball"], _ = learning
         return make(problem, budget, self._steps(), max_iter=self.max_iter, **options)
 
     def _solve(self, plan, rows, targets, stream, weights, **changes):

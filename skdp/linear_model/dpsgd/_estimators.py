@@ -51,7 +51,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
         less. Ignored for ``mechanism="laplace"``, where the guarantee has delta = 0.
     {adjacency, accountant:dpsgd, mechanism:dpsgd, data_norm:regression}
-    {ball_budget:dpsgd, target_bounds}
+    {ball_budget:dpsgd, target_bounds:dpsgd}
     max_iter : int or "auto", default="auto"
         Passes over the data, all of which are taken. "auto" is 10 for Gaussian noise and 1 for
         Laplace noise.
@@ -193,6 +193,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         stream = plan.start(self.random_state)
 
         # 4. solve
+        how = {"stream": stream, "is_null": rows.norm == 0.0}
+        targets, units = self._in_learnt_units(targets, units, plan.ranges, **how)
         rows, plan, ball = self._placed(rows, plan, stream)
         coefs = self._solve(plan, rows, targets, stream, weights)
 
@@ -243,6 +245,11 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         self._set_ball(None)
         self._set_coefs(coefs, rows.bias, units)
         return self
+
+    def _has_share_for_targets(self):
+        # Steps that follow from numbers in the units of y are planned before a range is learnt.
+        in_units_of_y = self.loss == "huber" or self._penalty().l1 > 0.0
+        return not in_units_of_y and super()._has_share_for_targets()
 
     def _loss(self, n_outputs):
         if self.loss == "huber":

@@ -113,7 +113,7 @@ class DPSGDPlan(SteppedPlan):
 
     @property
     def events(self):
-        """The one event of a stream, or those of the ball and the steps."""
+        """The one event of a stream, or those of what is learnt and the steps."""
         return super().events if self.event is None else (self.event,)
 
     @property
@@ -179,12 +179,14 @@ class StepSizes:
         return _with_momentum(wanted, longest, most)
 
 
-def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm, ball=None):
+def plan_dpsgd(
+    problem, budget, steps, *, max_iter, batch_size, clipping_norm, ranges=None, ball=None
+):
     """Plan DP-SGD: one Gaussian release of a bounded sum over a Poisson batch per step.
 
     There are ``ceil(max_iter * n_rows / batch_size)`` steps at the sampling rate
-    ``batch_size / n_rows``; `max_iter` "auto" is 10. Beside the releases of a `ball` they have more
-    noise; batches and noise don't depend on how long rows are.
+    ``batch_size / n_rows``; `max_iter` "auto" is 10. Beside the releases of `ranges`
+    and a `ball` they have more noise; batches and noise don't depend on how long rows are.
     """
     max_iter = 10 if max_iter == "auto" else check_count(max_iter, "max_iter")
     if batch_size == "auto":
@@ -193,7 +195,7 @@ def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm, b
     n_steps = math.ceil(max_iter * problem.n_rows / batch_size)
     sampler = PoissonSampler(problem.n_rows, batch_size / problem.n_rows, n_steps)
     design = {"sampling_rate": sampler.rate, "n_steps": n_steps}
-    noise_multiplier = budget.calibrate(beside=beside(ball), **design)
+    noise_multiplier = budget.calibrate(beside=beside(ranges, ball), **design)
     noise = _unit_noise("gaussian", problem, noise_multiplier) / batch_size
     slope = auto_slope(problem, noise / math.sqrt(n_steps))
     clip = _resolve_clip(clipping_norm, problem, noise_multiplier, slope)
@@ -202,12 +204,12 @@ def plan_dpsgd(problem, budget, steps, *, max_iter, batch_size, clipping_norm, b
     sizes = {"batch_size": batch_size, "n_passes": max_iter, "power": steps.power}
 
     def again(ratio, stretch):
-        settings = {"max_iter": max_iter, "batch_size": batch_size, "ball": ball}
+        settings = {"max_iter": max_iter, "batch_size": batch_size, "ranges": ranges, "ball": ball}
         settings["clipping_norm"] = scaled(clipping_norm, ratio)
         in_units = replace(steps, eta0=scaled(steps.eta0, ratio**-2.0))
         return plan_dpsgd(problem.stretched(ratio, stretch), budget, in_units, **settings)
 
-    fields = {"sampler": sampler, "ball": ball, "again": again, **sizes}
+    fields = {"sampler": sampler, "ranges": ranges, "ball": ball, "again": again, **sizes}
     return _plan(problem, budget, release, first, **fields)
 
 

@@ -26,7 +26,6 @@ from skdp.linear_model._base import (
     shares_of,
     weights_public,
 )
-from skdp.linear_model.ball._plan import plan_targets
 from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
@@ -83,14 +82,8 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
         scale = scale or self._weight_scale(n_outputs)
         budget = budget or (self._budget(GroupBudget) if by_group else self._budget())
         n_rows, slack = 1.0, rounding_slack
-        ranges, for_targets = None, 0.0
-        if self._learns_targets():
-            sizes = {"n_rows": n_records, "n_targets": n_outputs}
-            sizes["slack"] = rounding_slack(n_records, n_outputs, 1)
-            ranges, for_targets = plan_targets(budget, self.ball_budget, **sizes)
-        held = _HELD_FOR_ERRORS if self.inference else 0.0
-        sizes = n_records, n_features, data_norm
-        ball, spent = self._planned_ball(budget, *sizes, held, for_targets)
+        held, sizes = _HELD_FOR_ERRORS if self.inference else 0.0, (n_features, n_outputs)
+        ranges, ball, spent = self._planned_learning(budget, n_records, sizes, data_norm, held)
         if ball is not None:
             data_norm = 1.0
         elif data_norm is None:
@@ -121,7 +114,7 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
             budget,
             ball=ball,
             ranges=ranges,
-            left=1.0 - spent - for_targets,
+            left=1.0 - spent,
             moment_budget=self.moment_budget,
             clipping_norm=self.clipping_norm,
             max_iter=self.max_iter,
@@ -129,9 +122,6 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
             momentum=self.momentum,
             average=self.average,
         )
-
-    def _has_share_for_targets(self):
-        return self.ball_budget != 0
 
     def _certified_rows(self, X):
         if self.ball_budget == 0 and self.data_norm is None:
