@@ -24,7 +24,7 @@ from skdp._threads import BLOCK_ROWS
 from skdp._weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp.exceptions import warn_user
 from skdp.linear_model.ball._plan import plan_ball, plan_targets
-from skdp.linear_model.ball._solver import Ball, following, learn_ball, learn_targets
+from skdp.linear_model.ball._solver import Ball, following, hardly_tells, learn_ball, learn_targets
 from skdp.linear_model.ball._sums import BallSums, rows_in_ball
 from skdp.linear_model.whitened._row_sums import rounding_slack
 
@@ -34,6 +34,10 @@ POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
 NO_TARGET_BOUNDS = (
     "target_bounds=None takes the targets to be within about [-1, 1], whatever they are, and where "
     "they aren't, predictions are far off. Give public bounds, target_bounds=(low, high)."
+)
+FEW_FOR_TARGETS = (
+    "target_bounds=None learns a range of the targets, for which the records are too few at this "
+    "epsilon: predictions may be far off. Give public bounds, target_bounds=(low, high)."
 )
 _UNIT_TARGETS = (
     "the scale of the targets: [-1, 1], as target_bounds=None takes it (a wrong one costs "
@@ -148,6 +152,8 @@ class BallMixin:
                 n_targets=n_outputs,
                 slack=rounding_slack(n_records, n_outputs, 1),
             )
+            if hardly_tells(ranges):
+                warn_user(FEW_FOR_TARGETS)
         ball, spent = plan_ball(
             budget,
             ball_budget=self._ball_budget(),

@@ -115,6 +115,24 @@ def test_the_gap_closes_without_privacy(loss, max_iter, limit, fit_intercept, da
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
+def test_the_gap_takes_targets_as_the_fit_learnt_them(fit_intercept, data):
+    X, y = data("squared_error")
+    Y = np.column_stack([y, 20.0 - 3.0 * y])
+    model = DPSCDRegressor(epsilon=20.0, fit_intercept=fit_intercept, random_state=0).fit(X, Y)
+    found = duality_gap(model, X, Y)
+    for k, bounds in enumerate(np.transpose(model.target_bounds_)):
+        of_one = DPSCDRegressor(epsilon=20.0, fit_intercept=fit_intercept, target_bounds=bounds)
+        of_one.fit(X, Y[:, k])
+        of_one.coef_, of_one.intercept_ = (
+            model.coef_[k],
+            np.ravel(model.intercept_)[k * fit_intercept],
+        )
+        for name in ("center_", "scale_", "radius_"):
+            setattr(of_one, name, getattr(model, name))
+        assert duality_gap(of_one, X, Y[:, k]) == pytest.approx(found[k], rel=1e-9)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("loss", ["squared_error", "log_loss"])
 def test_the_gap_in_a_ball_is_that_of_its_rows(loss, fit_intercept, data):
     """It closes without privacy, and is of rows that count less beyond the radius with it."""
@@ -124,7 +142,10 @@ def test_the_gap_in_a_ball_is_that_of_its_rows(loss, fit_intercept, data):
         make(loss, epsilon=INF, max_iter=max_iter, **options).fit(X, y) for max_iter in (1, 600)
     )
     assert 0.0 <= duality_gap(late, X, y) < 1e-9 < duality_gap(early, X, y)
-    private = make(loss, epsilon=20.0, **options).fit(X, y)
+    private = make(loss, epsilon=20.0, **options)
+    if loss == "squared_error":
+        private.set_params(target_bounds=(-1, 1))
+    private.fit(X, y)
     Z = (X - private.center_) / private.scale_
     lengths = np.linalg.norm(Z, axis=1)
     weights = np.minimum(1.0, private.radius_ / lengths)

@@ -151,6 +151,11 @@ def learn_targets(sums, *, plan, stream):
     return tuple(float(end[0]) if k == 1 else end for end in (centre - unit, centre + unit))
 
 
+def hardly_tells(plan):
+    """Tell whether a range of targets is lost in noise: a count of half the records would be."""
+    return _loudest(plan.coarse.mechanism.noise_std, plan.coarse.size) > 0.5 * plan.n_rows
+
+
 def _ends_held(counts, noise, bins, plan, sure, margin):
     """Return the ends of bins, on each side, beyond which counts are few or no more than noise.
 
