@@ -598,16 +598,10 @@ between calls is made of releases. `fit` starts afresh, and so does the first ca
 target_bounds : pair of floats (low, high), default=None
     Public range of y. Targets beyond it are moved to it, and training works on targets mapped to
     [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range of
-    most targets where a ball is learnt: see `ball_budget`. Elsewhere y is taken as it is, with a
-    warning: private all the same, but good only if the targets are within about [-1, 1].
-
-[target_bounds:dpsgd]
-target_bounds : pair of floats (low, high), default=None
-    Public range of y. Targets beyond it are moved to it, and training works on targets mapped to
-    [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range of
-    most targets where a ball is learnt (see `ball_budget`), the loss is "squared_error" and there
-    is no L1 penalty. Elsewhere y is taken as it is, with a warning: private all the same, but good
-    only if the targets are within about [-1, 1].
+    most targets where a ball is learnt (see `ball_budget`) and the objective has no number in the
+    units of y, such as the strength of an L1 penalty or the threshold of Huber's loss. Elsewhere y
+    is taken as it is, with a warning: private all the same, but good only if the targets are within
+    about [-1, 1].
 
 [target_bounds_]
 target_bounds_ : tuple (low, high)

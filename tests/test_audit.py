@@ -69,8 +69,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 SURE = 1.0 - 1e-7
 # Few steps, in which every row takes part.
 QUICK = {
-    "DPSCD": {"batch_size": 4, "max_iter": 1},
-    "DPSGD": {"batch_size": 4, "max_iter": 1, "average": False},
+    "DPSCD": {"batch_size": 4, "max_iter": 1, "ball_budget": 0},
+    "DPSGD": {"batch_size": 4, "max_iter": 1, "average": False, "ball_budget": 0},
     "DPCD": {"max_iter": 1, "smoothness": "bounds"},
     "WALR": {"alpha": 0.1, "noise_shape": "spherical"},
     "DPLogistic": {"max_iter": 1, "moment_budget": 0.0, "ball_budget": 0, "data_norm": 1.0},
@@ -356,7 +356,7 @@ def test_worlds_differ_in_the_canary_alone():
     for world in (null, other):
         np.testing.assert_array_equal(world.X[:2], X)
         np.testing.assert_array_equal(world.y[:2], y)
-    model = quick(DPSGDRegressor, clipping_norm=10.0, batch_size=3, eta0=0.1, ball_budget=0)
+    model = quick(DPSGDRegressor, clipping_norm=10.0, batch_size=3, eta0=0.1)
     sums = [released_sums(model, world) for world in (null, other)]
     present = released_sums(model, canaries.world(X, y, "zero_out", here))
     # The canary's gradient at 0 is its target times its row, whose second entry is 1.

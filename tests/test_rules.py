@@ -53,7 +53,8 @@ def test_the_plan_is_made_of_public_scalars(estimator, records, monkeypatch):
     def spy(problem, budget, **arguments):
         given = {**vars(problem), **vars(budget), **arguments}
         given |= vars(given.pop("loss")) | given.pop("scale")._asdict()
-        given["ball"] = str(beside(given.get("ball")))
+        for learnt in ("ranges", "ball"):
+            given[learnt] = str(beside(given.get(learnt)))
         calls.append(given)
         return original(problem, budget, **arguments)
 

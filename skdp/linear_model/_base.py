@@ -290,7 +290,7 @@ class LinearRegressorMixin(CaptionMixin):
             return targets, units
         with BallSums(targets, is_null, self.n_jobs, shares).at_work() as sums:
             bounds = learn_targets(sums, plan=plan, stream=stream)
-        if self._one_width and not units.one_target:
+        if self._one_width and targets.shape[1] > 1:
             bounds = of_one_width(bounds, center=self.fit_intercept)
         return self._within(targets, bounds, units.one_target)
 

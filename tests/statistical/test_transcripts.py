@@ -301,7 +301,7 @@ def test_the_noise_of_zero_out_is_convicted_under_replace_one():
 def test_dividing_by_the_true_batch_size_is_convicted(monkeypatch):
     """The steps tell who took part, to one who knows the others' coins: nothing is amplified."""
     options = BUDGET | {"epsilon": 0.5, "delta": 0.01}
-    estimator = DPSGDRegressor(batch_size=1, max_iter=1, **options)
+    estimator = DPSGDRegressor(batch_size=1, max_iter=1, ball_budget=0, **options)
     case, coins = Case(estimator, FAR, rate=1.0 / 16, n_rows=16), []
 
     def true_size(sampler, batch):

@@ -51,7 +51,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
         less. Ignored for ``mechanism="laplace"``, where the guarantee has delta = 0.
     {adjacency, accountant:dpsgd, mechanism:dpsgd, data_norm:regression}
-    {ball_budget:dpsgd, target_bounds:dpsgd}
+    {ball_budget:dpsgd, target_bounds}
     max_iter : int or "auto", default="auto"
         Passes over the data, all of which are taken. "auto" is 10 for Gaussian noise and 1 for
         Laplace noise.
