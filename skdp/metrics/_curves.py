@@ -268,10 +268,7 @@ def private_confusion_matrix(
     """
     spent = epsilon, delta, adjacency, mechanism
     budget = score_budget("private_confusion_matrix", spent, {}, groups, ledger)
-    classes, codes = scorings.read_labels(estimator, X, y)
-    _, predicted = scorings.read_labels(estimator, X, scorings.predict(estimator, X))
-    size = classes.size
-    axes = [Axis(codes, size), Axis(predicted, size)]
+    classes, axes, _ = scorings.label_axes(estimator, X, y)
     (released,) = count_records([axes], budget, groups, random_state)
     return PrivateConfusionMatrix(released.counts, classes, released.noise_std, released.report)
 

@@ -97,10 +97,13 @@ def _choose_release(budget, n_rows, n_cells, n_steps):
     """Return the noise that was asked for, or that of the smaller variance.
 
     That is the discrete Laplace mechanism's unless delta is so large that nobody should take it:
-    one release of counts of which a record moves one is what it is best for.
+    one release of counts of which a record moves one is what it is best for. What a ledger adds up
+    is Gaussian wherever there is a delta, whatever was charged before: many such releases cost less
+    than half together.
     """
-    made = []
-    if budget.mechanism != "gaussian" or not budget.is_private:
+    made, added_up = [], budget.account is not None and budget.delta > 0.0
+    is_pure = budget.mechanism == "laplace" or (budget.mechanism == "auto" and not added_up)
+    if is_pure or not budget.is_private:
         how = {"size": n_cells, "n_records": n_rows, "design": {"n_steps": n_steps}}
         noise = budget.calibrate_pure(n_steps)
         made.append(Release(bound=1.0, noise_multiplier=noise, noise="counts", **how))

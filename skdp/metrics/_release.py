@@ -52,13 +52,13 @@ def score_budget(function, spent, design, groups, ledger):
 def count_records(grids, budget, groups, random_state, n_releases=1):
     """Return noisy counts of the records on each of as many public grids as were asked for.
 
-    The grids, lists of `Axis`, have the same sizes, and each has any of the records once.
+    The grids are lists of `Axis`, and each has any of the records once.
     """
     n_rows = grids[0][0].position.size
     if encode_groups(groups, n_rows)[1] < n_rows:
         raise ValueError(_SEVERAL_ROWS)
-    n_cells = math.prod(axis.size for axis in grids[0])
-    plan = plan_histogram(budget, n_rows=n_rows, n_cells=n_cells, n_steps=n_releases)
+    sizes = [math.prod(axis.size for axis in axes) for axes in grids]
+    plan = plan_histogram(budget, n_rows=n_rows, n_cells=max(sizes), n_steps=n_releases)
     stream = plan.start(random_state)
     coins, noise = stream.spawn(2)
     report = plan.report(reproducible=stream.reproducible)

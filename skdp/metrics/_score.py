@@ -1,6 +1,7 @@
 """One private score of a model."""
 
 from dataclasses import dataclass
+from itertools import chain, islice
 from numbers import Real
 
 from skdp._docs import shared_docs
@@ -8,7 +9,13 @@ from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics._plan import count_noise
 from skdp.metrics._release import BINS, CONSTRAINTS, count_records, score_budget
-from skdp.metrics._scorings import SCORES, check_kind, n_releases
+from skdp.metrics._scorings import (
+    SCORES,
+    check_kind,
+    is_of_labels,
+    label_detail,
+    n_releases,
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,7 +79,10 @@ class PrivateScore:
         return f"{self.scoring} {self.value:.{digits}f} {interval}, {self.report!r}"
 
 
-_SCORING = {"scoring": [StrOptions(set(SCORES))], "target_bounds": ["array-like", None]}
+_SCORING = {
+    "scoring": [StrOptions(set(SCORES)), list, tuple],
+    "target_bounds": ["array-like", None],
+}
 
 
 @shared_docs
@@ -98,9 +108,9 @@ def private_score(
 
     **Guarantee.** The result is (`epsilon`, `delta`)-differentially private for one row of (X, y)
     under `adjacency`, by one release of counts: a row moves one of them by one. (For "roc_auc_ovr"
-    there are as many releases as classes.) The training of the estimator is not covered. It must
-    have seen other records, or what it cost has to be added up with the report of the score, by
-    :func:`skdp.accountant.compose`.
+    there are as many histograms as classes, and for several scores as many as they need.) The
+    training of the estimator is not covered. It must have seen other records, or what it cost has
+    to be added up with the report of the score, by :func:`skdp.accountant.compose`.
 
     Parameters
     ----------
@@ -110,21 +120,23 @@ def private_score(
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
         Their labels, which must be among ``estimator.classes_``, or targets. Of several targets
         errors are means over them.
-    scoring : str, default="accuracy"
-        The score, by scikit-learn's names; larger is better: "accuracy", "balanced_accuracy",
-        "roc_auc" (of two classes), "roc_auc_ovr" (the mean of each class against the others, whose
-        noise grows with their number), "neg_log_loss" (a probability of the true class below 1e-4
-        counts as 1e-4), "neg_brier_score", "r2" (of one target), "neg_mean_squared_error" or
-        "neg_mean_absolute_error".
+    scoring : str or list of str, default="accuracy"
+        The score, by scikit-learn's names; larger is better: "accuracy", "balanced_accuracy", "f1",
+        "precision" and "recall" (of two classes: of the second), "f1_macro", "precision_macro" and
+        "recall_macro" (means over classes), "roc_auc" (of two classes), "roc_auc_ovr" (the mean of
+        each class against the others, whose noise grows with their number), "neg_log_loss" (a
+        probability of the true class below 1e-4 counts as 1e-4), "neg_brier_score", "r2" (of one
+        target), "neg_mean_squared_error" or "neg_mean_absolute_error". Several share the budget:
+        those of labels (all up to "recall_macro") one part of it, each other one its own.
     {epsilon:score}
     delta : float, default=0.0
         Probability, in [0, 1), that the loss may exceed `epsilon`. With 0 the guarantee is pure,
         and that is most often the most accurate, too.
     {adjacency}
     mechanism : {"auto", "laplace", "gaussian"}, default="auto"
-        Noise: discrete Laplace, Gaussian, which needs a delta, or whichever is quieter. That is
-        nearly always the former. Where many releases are charged to a :mod:`skdp.ledger`, Gaussian
-        noise of equal size costs less than half of what pure noise does.
+        Noise: discrete Laplace, or Gaussian, which needs a delta. "auto" is Gaussian where there is
+        a delta and a ledger, since many Gaussian releases cost less than half together, whatever
+        was charged there before; elsewhere it is whichever is quieter, nearly always the former.
     groups : array-like of shape (n_samples,), default=None
         The person, household, ... of each row, as hashable ids, of which each comes once: the
         guarantee is then for one group, with rows that aren't here, too, and adds up with that of a
@@ -146,8 +158,9 @@ def private_score(
 
     Returns
     -------
-    score : PrivateScore
-        With the fields value, low, high and report.
+    score : PrivateScore or dict of PrivateScore
+        With the fields value, low, high and report. For a list of scores one of each, by name; all
+        have the report of the one call, which isn't to be added up with itself.
 
     {Raises: ValueError:score, TypeError:score, LedgerError:score}
 
@@ -187,14 +200,33 @@ def private_score(
     >>> bool(score.low < score.value < score.high), score.high - score.low < 0.05
     (True, True)
     """
-    check_kind(estimator, scoring)
-    n_grids = n_releases(scoring, getattr(estimator, "classes_", None))
+    names = (scoring,) if isinstance(scoring, str) else _distinct(scoring)
+    for name in names:
+        check_kind(estimator, name)
+    n_grids = n_releases(names, getattr(estimator, "classes_", None))
     spent = epsilon, delta, adjacency, mechanism
-    design = {"scoring": scoring, "bins": bins, "level": level}
+    design = {"scoring": ", ".join(names), "bins": bins, "level": level}
     budget = score_budget("private_score", spent, design, groups, ledger)
     noise_std = count_noise(budget, n_grids)
     options = {"bins": bins, "target_bounds": target_bounds, "noise_std": noise_std}
-    statistic, *grids = SCORES[scoring](estimator, X, y, options)
-    released = count_records(grids, budget, groups, random_state, n_grids)
-    found = statistic(*(one.shares for one in released), level=level)
-    return PrivateScore(*found, released[0].report, level, scoring)
+    options["detail"] = label_detail(names)
+    asked = {name: SCORES[name](estimator, X, y, options) for name in names}
+    # Scores of labels share a grid.
+    grids = {"labels" if is_of_labels(name) else name: asked[name][1:] for name in names}
+    released = count_records([*chain(*grids.values())], budget, groups, random_state, n_grids)
+    left, shares = iter(released), {}
+    for key, of_key in grids.items():
+        shares[key] = [one.shares for one in islice(left, len(of_key))]
+    found = {}
+    for name, (statistic, *_) in asked.items():
+        of_name = statistic(*shares["labels" if is_of_labels(name) else name], level=level)
+        found[name] = PrivateScore(*of_name, released[0].report, level, name)
+    return found[scoring] if isinstance(scoring, str) else found
+
+
+def _distinct(scoring):
+    """Return the names of scores, of which there is one at least, and each once."""
+    known = all(isinstance(name, str) and name in SCORES for name in scoring)
+    if not known or not 0 < len(set(scoring)) == len(scoring):
+        raise ValueError(f"scoring must be a list of different names of {sorted(SCORES)}.")
+    return tuple(scoring)

@@ -114,15 +114,58 @@ def grade(probability, power=GRADE):
     return probability**power / (probability**power + (1.0 - probability) ** power)
 
 
+# What a score needs to know of a record's labels: whether the prediction is right, the class, too,
+# or also what another class it is taken for. Scores that are released together need the most.
+RIGHT, OF_CLASS, TAKEN_FOR = range(3)
+_OF_LABELS = {
+    "accuracy": RIGHT,
+    "balanced_accuracy": OF_CLASS,
+    "recall_macro": OF_CLASS,
+    "recall": TAKEN_FOR,
+    "precision": TAKEN_FOR,
+    "precision_macro": TAKEN_FOR,
+    "f1": TAKEN_FOR,
+    "f1_macro": TAKEN_FOR,
+}
+
+
+def is_of_labels(name):
+    """Tell whether a score is of labels alone."""
+    return name in _OF_LABELS
+
+
+def label_detail(names):
+    """Return the most that any of these scores needs to know of labels."""
+    return max((_OF_LABELS[name] for name in names if is_of_labels(name)), default=RIGHT)
+
+
+def label_axes(estimator, X, y, detail=TAKEN_FOR):
+    """Return the classes, the axes of a grid of what is known of labels, and its right cells."""
+    classes, codes = read_labels(estimator, X, y)
+    predicted, of_class = predict(estimator, X), Axis(codes, classes.size)
+    if detail == TAKEN_FOR:
+        _, predicted = read_labels(estimator, X, predicted)
+        return classes, [of_class, Axis(predicted, classes.size)], np.eye(classes.size)
+    right = Axis((predicted == classes[codes]).astype(np.float64), 2)
+    return classes, [of_class, right] if detail == OF_CLASS else [right], np.array([0.0, 1.0])
+
+
 def _accuracy(estimator, X, y, options):
-    _, (_, of_right) = _balanced_accuracy(estimator, X, y, options)
-    return statistics.accuracy, [of_right]
+    _, axes, is_right = label_axes(estimator, X, y, options.get("detail", RIGHT))
+    return partial(statistics.accuracy, is_right=is_right), axes
 
 
 def _balanced_accuracy(estimator, X, y, options):
-    classes, codes = read_labels(estimator, X, y)
-    right = (predict(estimator, X) == classes[codes]).astype(np.float64)
-    return statistics.balanced_accuracy, [Axis(codes, classes.size), Axis(right, 2)]
+    _, axes, is_right = label_axes(estimator, X, y, options.get("detail", OF_CLASS))
+    return partial(statistics.balanced_accuracy, is_right=is_right), axes
+
+
+def _of_label(estimator, X, y, options, *, true, taken, macro=False):
+    classes, axes, _ = label_axes(estimator, X, y)
+    if not macro:
+        two_classes(classes, "a score of one label, unlike its mean over classes (_macro),")
+    labels = range(classes.size) if macro else [1]
+    return partial(statistics.of_label, true=true, taken=taken, labels=labels), axes
 
 
 def roc_axes(estimator, X, y, bins, noise_std):
@@ -157,8 +200,15 @@ def _roc_auc_ovr(estimator, X, y, options):
 
 
 def n_releases(scoring, classes):
-    """Return how many histograms a score needs; only classifiers have classes."""
-    return classes.size if scoring == "roc_auc_ovr" and np.size(classes) > 2 else 1
+    """Return how many histograms a score needs; only classifiers have classes.
+
+    Of several scores, those of labels share one.
+    """
+    names = [scoring] if isinstance(scoring, str) else scoring
+    others = [name for name in names if not is_of_labels(name)]
+    of_labels = len(others) < len(names)
+    several = "roc_auc_ovr" in others and np.size(classes) > 2
+    return of_labels + len(others) + (classes.size - 1 if several else 0)
 
 
 def _mean(losses, largest, options):
@@ -247,6 +297,12 @@ def _r2(estimator, X, y, options):
 SCORES = {
     "accuracy": _accuracy,
     "balanced_accuracy": _balanced_accuracy,
+    "f1": partial(_of_label, true=0.5, taken=0.5),
+    "f1_macro": partial(_of_label, true=0.5, taken=0.5, macro=True),
+    "precision": partial(_of_label, true=0.0, taken=1.0),
+    "precision_macro": partial(_of_label, true=0.0, taken=1.0, macro=True),
+    "recall": partial(_of_label, true=1.0, taken=0.0),
+    "recall_macro": _balanced_accuracy,
     "roc_auc": _roc_auc,
     "roc_auc_ovr": _roc_auc_ovr,
     "neg_log_loss": _neg_log_loss,
@@ -284,6 +340,8 @@ def check_scoring(estimator, scoring, classes, n_targets):
         needs_probabilities(estimator)
     if scoring == "roc_auc":
         two_classes(classes, "a ROC curve")
+    if scoring in ("f1", "precision", "recall"):
+        two_classes(classes, f"scoring={scoring!r}, unlike '{scoring}_macro',")
     if scoring in ("roc_auc", "roc_auc_ovr"):
         ranks_by_probability(estimator)
     if scoring == "r2":

@@ -81,20 +81,39 @@ def proportion_interval(share, size, noise_variance, level):
     return tuple(np.clip([middle - reach, middle + reach], 0.0, 1.0).tolist())
 
 
-def accuracy(shares, *, level):
-    """From two cells: wrong and right."""
-    right = shares.values[1]
-    # Right and wrong add up to 1, which halves the noise.
-    ends = proportion_interval(right, shares.n_rows, 0.5 * shares.noise_variance, level)
+def accuracy(shares, *, is_right, level):
+    """Give the share of cells that are right, which `is_right` marks."""
+    right = (shares.values * is_right).sum()
+    ends = proportion_interval(right, shares.n_rows, shares.of_noise(is_right), level)
     return float(np.clip(right, 0.0, 1.0)), *ends
 
 
-def balanced_accuracy(shares, *, level):
-    """Give the mean of the classes' recalls, from cells by class of wrong and right."""
-    sizes = shares.of_classes()
-    recall = shares.values[:, 1] / sizes
-    gradient = np.stack([-recall, 1.0 - recall], axis=1) / (sizes[:, np.newaxis] * len(sizes))
+def balanced_accuracy(shares, *, is_right, level):
+    """Give the mean of the classes' recalls, from cells by class of which some are right."""
+    sizes = shares.of_classes()[:, np.newaxis]
+    recall = (shares.values * is_right).sum(axis=1, keepdims=True) / sizes
+    gradient = (is_right - recall) / (sizes * len(sizes))
     return _within(recall.mean(), shares.variance(gradient), level, 0.0, 1.0)
+
+
+def of_label(shares, *, true, taken, labels, level):
+    """Give the mean over labels of how many records are right, over a mean of two numbers.
+
+    They are how many have the label, which counts `true`, and how many are taken for it, which
+    counts `taken`: recall, precision, and half of each for F1. The cells are of a confusion matrix.
+    """
+    value, gradient = 0.0, np.zeros_like(shares.values)
+    for label in labels:
+        counts = np.zeros_like(shares.values)
+        counts[label] += true
+        counts[:, label] += taken
+        size = max((shares.values * counts).sum(), 1.0 / shares.n_rows)
+        found = shares.values[label, label] / size
+        counts *= -found
+        counts[label, label] += 1.0
+        value += found / len(labels)
+        gradient += counts / (size * len(labels))
+    return _within(value, shares.variance(gradient), level, 0.0, 1.0)
 
 
 def roc_auc(shares, *, level):

@@ -10,7 +10,9 @@ from skdp.metrics import (
     private_score,
 )
 
-CLASSIFICATION = ("accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "neg_brier_score")
+OF_LABELS = ("accuracy", "balanced_accuracy", "f1", "precision", "recall")
+OF_LABELS += ("f1_macro", "precision_macro", "recall_macro")
+CLASSIFICATION = (*OF_LABELS, "roc_auc", "neg_log_loss", "neg_brier_score")
 REGRESSION = ("r2", "neg_mean_squared_error", "neg_mean_absolute_error")
 
 

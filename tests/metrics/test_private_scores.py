@@ -25,6 +25,7 @@ from skdp.metrics import (
 from skdp.metrics._scorings import row_scores
 from tests.metrics._models import (
     CLASSIFICATION,
+    OF_LABELS,
     REGRESSION,
     Knows,
     Ranks,
@@ -48,6 +49,12 @@ def exact_score(name, X, y):
     return {
         "accuracy": lambda: exact.accuracy_score(y, p > 0.5),
         "balanced_accuracy": lambda: exact.balanced_accuracy_score(y, p > 0.5),
+        "f1": lambda: exact.f1_score(y, p > 0.5),
+        "precision": lambda: exact.precision_score(y, p > 0.5),
+        "recall": lambda: exact.recall_score(y, p > 0.5),
+        "f1_macro": lambda: exact.f1_score(y, p > 0.5, average="macro"),
+        "precision_macro": lambda: exact.precision_score(y, p > 0.5, average="macro"),
+        "recall_macro": lambda: exact.recall_score(y, p > 0.5, average="macro"),
         "roc_auc": lambda: exact.roc_auc_score(y, p),
         "neg_log_loss": lambda: -exact.log_loss(y, p),
         "neg_brier_score": lambda: -exact.brier_score_loss(y, p),
@@ -74,7 +81,10 @@ def test_without_noise_scores_are_those_of_scikit_learn(name, digits, rng):
     assert np.isinf(score.report.epsilon)
 
 
-@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "neg_log_loss"])
+SEVERAL = [name for name in OF_LABELS if name not in ("f1", "precision", "recall")]
+
+
+@pytest.mark.parametrize("scoring", [*SEVERAL, "neg_log_loss"])
 def test_several_classes(scoring, rng):
     X = rng.dirichlet([1, 1, 1], 5000)
     codes = (X.cumsum(axis=1) < rng.random((5000, 1))).sum(axis=1)
@@ -304,7 +314,12 @@ SECRET = 8125.375
         (Says(), [0, np.nan], {"scoring": "r2", "target_bounds": (0, 1)}, "NaN"),
         (Says(), [0, "8125.375x"], {"scoring": "r2", "target_bounds": (0, 1)}, "withheld"),
         (Ranks(), [0, 1], {"scoring": "neg_log_loss"}, "predict_proba"),
-        (Knows(), [0, 1], {"scoring": "f1"}, "scoring"),
+        (Knows(), [0, 1], {"scoring": "fbeta"}, "scoring"),
+        (Knows(), [0, 1], {"scoring": []}, "different names"),
+        (Knows(), [0, 1], {"scoring": ["f1", "fbeta"]}, "different names"),
+        (Knows(), [0, 1], {"scoring": ["f1", "f1"]}, "different names"),
+        (Knows(), [0, 1], {"scoring": ["f1", "r2"]}, "'r2' is of a regressor"),
+        (Three(), ["a", "b"], {"scoring": "f1"}, "_macro"),
         (Knows(), [0, 1], {"epsilon": 0.0}, "epsilon"),
         (Knows(), [0, 1], {"level": 1.0}, "level"),
         (Knows(), [0, 1], {"adjacency": "replace_label"}, "adjacency"),
