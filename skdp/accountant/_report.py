@@ -32,6 +32,8 @@ PART_OF_GROUP = (
     "it may move a release by twice the bound of a group, and has the guarantee of "
     "epsilon_at(delta, group_size=2)"
 )
+# A note that begins with it says what was released, where events only stand for that.
+RELEASED = "released: "
 # By how much versions and machines may differ in epsilon.
 _TOLERANCE = 0.01
 _NO_VERSION = "closed form"
@@ -485,7 +487,7 @@ class PrivacyReport:
         | Guarantee | epsilon = 1, delta = 1e-05 |
         """
         entries = [*self._entries(), ("Adjacency", self.adjacency)]
-        if math.isfinite(self.epsilon):
+        if math.isfinite(self.epsilon) and self._released() == self.event:
             entries.append(("Noise", _report_formats.explain_numbers(self.event)))
         entries.append(("Made by", f"skdp {self.skdp_version}"))
         return _report_formats.report_markdown(("Privacy report", repr(self)), entries)
@@ -514,7 +516,7 @@ class PrivacyReport:
         if math.isfinite(self.epsilon):
             guarantee = f"epsilon = {self.epsilon:g}, delta = {self.delta:g} {self.condition}"
         yield "Guarantee", guarantee.rstrip()
-        yield "Released", self.event
+        yield "Released", self._released()
         if self.clipping is not None and math.isfinite(self.clipping):
             bound = f"at most {self.clipping:g} (L2)"
             if any(event.pairwise and not event.erasure for event in self.events):
@@ -536,7 +538,13 @@ class PrivacyReport:
         if self.mu is not None and math.isfinite(self.mu):
             yield "Gaussian DP", f"mu = {self.mu:.4g}"
         for note in self.notes:
-            yield "Note", note
+            if not note.startswith(RELEASED):
+                yield "Note", note
+
+    def _released(self):
+        """Say what was released: by a note where events stand for it."""
+        told = [note.removeprefix(RELEASED) for note in self.notes if note.startswith(RELEASED)]
+        return told[0] if told else self.event
 
     def _entries(self):
         """Give all that is to be said, as titles and texts or lists of texts."""

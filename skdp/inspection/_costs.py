@@ -11,6 +11,11 @@ from skdp._estimator import PrivateEstimator, RecordPrivateEstimator
 from skdp.accountant import PrivacyReport, compose
 from skdp.pipeline._steps import all_leaves, find_leaks, step_list, tree, why_container_is_refused
 
+_UNKNOWN_CHAIN = (
+    "the pipeline itself ({}): what it does to rows between its steps; where one record becomes "
+    "several (resampling), the guarantee of a step isn't one for that record"
+)
+
 
 def preview(estimator, n_samples, n_features, n_outputs=1):
     """Return the report that a fit would have, without data and without spending anything.
@@ -119,7 +124,7 @@ def total_report(pipeline):
         raise TypeError(f"pipeline must be an estimator, got {type(pipeline).__name__}.")
     if isinstance(getattr(pipeline, "privacy_report_", None), PrivacyReport):
         return pipeline.privacy_report_
-    is_outermost = type(pipeline) is Pipeline
+    is_outermost = isinstance(pipeline, Pipeline)
     steps = pipeline.steps if is_outermost else [("estimator", pipeline)]
     trees = step_list(steps, fitted=True)
     reports = {}
@@ -137,7 +142,9 @@ def total_report(pipeline):
         for step, (reason, _) in find_leaks(trees)
         if step.path not in reports
     ]
-    if is_outermost and (found := why_container_is_refused(tree("", pipeline))):
+    if is_outermost and type(pipeline) is not Pipeline:
+        missing.insert(0, _UNKNOWN_CHAIN.format(type(pipeline).__name__))
+    elif is_outermost and (found := why_container_is_refused(tree("", pipeline))):
         missing.insert(0, f"the pipeline itself: {found[0]}; no report covers it")
     joint = compose(list(reports.values()))
     return dataclasses.replace(joint, not_covered=(*missing, *joint.not_covered))

@@ -248,10 +248,17 @@ class PrivacyLedger(LedgerParameter):
 
         {Raises: LedgerError}
         """
-        return self._terms().report()
+        terms, _, charges = self._state(_records.read_charges)
+        return terms.report(_text.released(charges))
 
-    def to_frame(self):
+    def to_frame(self, *, reports=False):
         """Give the charges as a table, in the order in which they were made.
+
+        Parameters
+        ----------
+        reports : bool, default=False
+            Whether there is a column "report": JSON, for
+            :meth:`PrivacyReport.from_json <skdp.accountant.PrivacyReport.from_json>`.
 
         Returns
         -------
@@ -259,8 +266,7 @@ class PrivacyLedger(LedgerParameter):
             One row a charge. Columns: "time" (UTC, by the clock of the machine), "part",
             "estimator", "parameters" (a dict), "epsilon", "delta", "adjacency" and "events" of its
             report, "mu" and "erasure" (what was charged), "share" (of the budget; shares add up),
-            "process", "user", and "report" (JSON, for
-            :meth:`PrivacyReport.from_json <skdp.accountant.PrivacyReport.from_json>`).
+            "process" and "user".
 
         Raises
         ------
@@ -268,7 +274,8 @@ class PrivacyLedger(LedgerParameter):
             If pandas isn't installed.
         {LedgerError}
         """
-        return _text.charges_frame(self.to_dict()["charges"])
+        frame = _text.charges_frame(self.to_dict()["charges"])
+        return frame if reports else frame.drop(columns="report")
 
     def to_dict(self):
         """Give all that the ledger shows as types that JSON knows.
@@ -276,8 +283,8 @@ class PrivacyLedger(LedgerParameter):
         Returns
         -------
         content : dict
-            The budget, what is spent and left, and under "charges" the rows of :meth:`to_frame`,
-            for a part those that count in it.
+            The budget, what is spent and left, and under "charges" the rows of :meth:`to_frame`
+            with their reports, for a part those that count in it.
 
         {Raises: LedgerError}
         """

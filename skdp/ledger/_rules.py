@@ -21,7 +21,7 @@ from skdp.accountant._filter import (
     cost_of_report,
     gaussian_budget,
 )
-from skdp.accountant._report import PART_OF_GROUP
+from skdp.accountant._report import PART_OF_GROUP, RELEASED
 from skdp.exceptions import BudgetExceededError, LedgerError
 
 ORIENTATION = (
@@ -70,8 +70,8 @@ class Terms:
         noise = calibrate(self.epsilon, rest, pairwise=True)
         return GaussianCost((1 - _ROUNDING) / noise, self.erasure)
 
-    def report(self):
-        """Return the guarantee of all that this budget will ever pay for.
+    def report(self, released="nothing yet"):
+        """Return the guarantee of all that this budget will ever pay for; `released` is in words.
 
         That is (epsilon, delta) and no more, so that the events are those which are the worst of
         all with this guarantee. (For labels there is none but Gaussian noise.)
@@ -95,8 +95,9 @@ class Terms:
             not_covered=(PART_OF_GROUP,) * (self.unit == "one group") + _NOT_COVERED,
             reproducible=self.allow_seeds,
             notes=(
-                "the budget of a ledger, within which all its fits stay; the releases named here "
+                "the budget of a ledger, within which all its fits stay; the events of this report "
                 "stand for theirs, and are no better",
+                f"{RELEASED}{released}",
                 ORIENTATION,
             ),
         )

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 
 from skdp.accountant._filter import GaussianCost
 from skdp.ledger import _rules
@@ -34,6 +35,13 @@ def summarise(ledger, terms, totals, rows):
         "Note": _rules.ORIENTATION,
     }
     return title, [(name, text) for name, text in entries.items() if text]
+
+
+def released(rows):
+    """Say what was charged, by what made it."""
+    counts = Counter(row["estimator"] for row in rows)
+    found = ", ".join(f"{number} x {name}" for name, number in counts.items())
+    return f"so far: {found}" if found else "nothing yet"
 
 
 def _counted(number, what):

@@ -21,6 +21,10 @@ _AUTO = "auto"
 def find_gaps(X, missing_values=np.nan):
     """Return where entries are missing; NaN stands for None and pandas' NA and NaT, too."""
     if not is_gap(missing_values):
+        if X.dtype.kind == "f" and isinstance(missing_values, Real):
+            # As rows of fewer digits hold it.
+            with np.errstate(all="ignore"):
+                missing_values = X.dtype.type(missing_values)
         return quietly(lambda: np.asarray(missing_values == X, dtype=bool) & np.ones(X.shape, bool))
     if X.dtype.kind == "f":
         return np.isnan(X)

@@ -16,6 +16,7 @@ from skdp.accountant import (
     calibrate,
     compose,
 )
+from skdp.accountant._report import RELEASED
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, WALRClassifier
 from skdp.model_selection import DPGridSearch
@@ -93,6 +94,11 @@ def as_text(markdown):
     return " ".join(re.sub(r"\\(.)", r"\1", text).split())
 
 
+def released(report):
+    told = [note for note in report.notes if note.startswith(RELEASED)]
+    return told[0] if told else report.event
+
+
 def check(report):
     markdown = report.to_markdown()
     rows = [line for line in markdown.splitlines() if line.startswith("|")]
@@ -101,8 +107,8 @@ def check(report):
     assert all(len(re.findall(r"(?<!\\)\|", row)) == 3 for row in rows)
     assert not re.search(r"(?m)^#", markdown)
     text, plain = as_text(markdown), " ".join(report.to_text().split())
-    for said in (*report.assumed_public, *report.not_covered, *report.notes, report.event):
-        assert " ".join(said.split()) in text
+    for said in (*report.assumed_public, *report.not_covered, *report.notes, released(report)):
+        assert " ".join(said.removeprefix(RELEASED).split()) in text
     assert f"Adjacency {report.adjacency}" in text
     assert f"Made by skdp {report.skdp_version}" in text
     assert ("seed" in text) == bool(report.condition)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline, make_union
+from sklearn.pipeline import Pipeline, make_pipeline, make_union
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 from skdp.accountant import compose
@@ -89,3 +89,14 @@ def test_what_has_no_total():
     label = make_pipeline(DPStandardScaler(), WALRClassifier(classes=[0, 1])).fit(X, Y)
     with pytest.raises(ValueError, match="adjacency"):
         total_report(label)
+
+
+class Resampling(Pipeline):
+    """As that of imbalanced-learn, which may make rows between its steps."""
+
+
+def test_what_stands_last_in_a_subclass_of_pipeline_counts():
+    report = total_report(Resampling([("scaler", StandardScaler()), ("model", LAST)]).fit(X, Y))
+    assert (report.epsilon, report.delta) == (1.0, 1e-5)
+    assert report.not_covered[0].startswith("the pipeline itself (Resampling)")
+    assert "step 'scaler'" in report.not_covered[1]

@@ -236,8 +236,14 @@ def test_the_report_is_of_the_budget_and_of_no_more(tmp_path, adjacency):
     ledger = make_ledger(tmp_path, adjacency=adjacency)
     report = ledger.report()
     assert (report.epsilon, report.delta, report.adjacency) == (1.0, 1e-5, adjacency)
+    assert re.search("Released +nothing yet", report.to_text())
     ledger.charge(report_of(0.5, adjacency=adjacency))
-    assert ledger.report() == report
+    after = ledger.report()
+    assert re.search("Released +so far: 1 x other", after.to_text())
+    # The events of the budget never ran.
+    assert "Laplace" not in after.to_text() + after.to_markdown() + after._repr_html_()
+    fields = ("epsilon", "delta", "events", "assumed_public", "not_covered")
+    assert all(getattr(after, name) == getattr(report, name) for name in fields)
     # What isn't known of the fits isn't claimed.
     assert report.epsilon_at(0.9e-5) == math.inf
     assert report.delta_at(5.0) == pytest.approx(1e-5)
@@ -437,7 +443,7 @@ def test_the_frame_has_a_row_for_each_charge(tmp_path):
     assert ledger.to_frame().empty
     ledger._charge(report_of(0.3), estimator="A", parameters={"alpha": 0.1}, seed=None)
     ledger.charge(report_of(0.2))
-    frame = ledger.to_frame()
+    frame = ledger.to_frame(reports=True)
     assert frame["estimator"].tolist() == ["A", "other"]
     assert frame["parameters"].tolist() == [{"alpha": 0.1}, {}]
     assert frame["epsilon"].tolist() == [0.3, 0.2]

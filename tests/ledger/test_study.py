@@ -61,7 +61,7 @@ def data():
 
 def charged(ledger):
     """Return the number of charges, and check that what is spent is their sum."""
-    table, total = ledger.to_frame(), GaussianCost(0.0, 0.0)
+    table, total = ledger.to_frame(reports=True), GaussianCost(0.0, 0.0)
     for text, mu, erasure in zip(table["report"], table["mu"], table["erasure"], strict=True):
         report = PrivacyReport.from_json(text)
         cost = gaussian_cost(report.events, report.adjacency, erasure=max(erasure, 1e-12))

@@ -299,3 +299,12 @@ def test_wrong_indicators_are_refused(table):
     for wrong in ([4], [-1], ["a"], [True], [0.0]):
         with pytest.raises(ValueError, match="add_indicator"):
             DPSimpleImputer(add_indicator=wrong).fit(table)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("missing", [-99.1, 1e300])
+def test_a_gap_is_found_whatever_digits_rows_have(missing, dtype):
+    X = np.array([[1.0], [3.0], [missing if missing < 0.0 else 2.0]], dtype=dtype)
+    how = {"missing_values": missing, "feature_bounds": (-9, 9), "epsilon": np.inf}
+    found = DPSimpleImputer(**how).fit_transform(X)
+    np.testing.assert_array_equal(found.ravel(), [1.0, 3.0, 2.0])
