@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
-from skdp._plans._base import LARGE_DELTA
+from skdp._plans._base import LARGE_DELTA, resolve_delta
 from skdp._sklearn import StrOptions, _fit_context
 from skdp.exceptions import PrivacyWarning
 from skdp.pipeline._budget import (
@@ -147,7 +147,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         steps,
         *,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         shares="auto",
         ledger=None,
@@ -202,7 +202,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
             # 3. plan from public numbers
             width = n_columns_of(rows)
-            plan = plan_steps(self._budget(), self.shares, step_list(rest), width, sizes)
+            plan = plan_steps(self._budget(sizes[0]), self.shares, step_list(rest), width, sizes)
             streams = plan.start(self.random_state).spawn(len(plan.parts))
 
             # 4. solve
@@ -317,10 +317,10 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         for step in steps[:n_before]:
             width = width_after(step, width)
         sizes = n_rows, n_features, n_outputs
-        return plan_steps(self._budget(), self.shares, steps[n_before:], width, sizes)
+        return plan_steps(self._budget(n_rows), self.shares, steps[n_before:], width, sizes)
 
-    def _budget(self):
-        promised = self.epsilon, self.delta, self.adjacency
+    def _budget(self, n_records):
+        promised = self.epsilon, resolve_delta(self.delta, n_records), self.adjacency
         return PipelineBudget(*promised, account=self._account())
 
     def _assumed(self):
@@ -344,7 +344,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 def make_private_pipeline(
     *steps,
     epsilon=1.0,
-    delta=1e-5,
+    delta="auto",
     adjacency="zero_out",
     shares="auto",
     ledger=None,
