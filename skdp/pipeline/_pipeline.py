@@ -12,6 +12,7 @@ from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_priva
 from skdp._plans._base import LARGE_DELTA, resolve_delta
 from skdp._sklearn import StrOptions, _fit_context
 from skdp.exceptions import PrivacyWarning
+from skdp.linear_model._base import RowPrivateEstimator
 from skdp.pipeline._budget import (
     assign_budgets,
     collect_events,
@@ -22,7 +23,14 @@ from skdp.pipeline._budget import (
     share_ledger,
     sizes_of,
 )
-from skdp.pipeline._chain import PipelineOfFloats, as_floats, fit_chain, pass_bounds, refuse_further
+from skdp.pipeline._chain import (
+    PipelineOfFloats,
+    as_floats,
+    fit_chain,
+    pass_bounds,
+    refuse_further,
+    warn_unbounded,
+)
 from skdp.pipeline._plan import PipelineBudget
 from skdp.pipeline._steps import (
     check_leaks,
@@ -213,6 +221,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
                 rows, bounds = fit_chain(rest[:-1], rows, y, bounds)
                 pass_bounds(rest[-1][1], bounds)
                 fit_model(plan, rest[-1], rows, y, n_outputs=sizes[-1])
+            if isinstance(rest[-1][1], RowPrivateEstimator):
+                warn_unbounded(*rest[-1], bounds)
 
         # 5. publish
         self.steps = steps
