@@ -93,4 +93,9 @@ def scaled(setting, factor):
     """Return a setting in units of rows for rows of another length; "auto" and 0 stay."""
     if setting == "auto" or setting == 0.0:
         return setting
-    return float(min(max(factor * setting, SMALLEST), LARGEST))
+    return within_range(factor * setting)
+
+
+def within_range(number):
+    """Return a number moved to where parameters are."""
+    return float(min(max(number, SMALLEST), LARGEST))

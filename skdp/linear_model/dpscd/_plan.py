@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from skdp._checks import check_positive
 from skdp._plans._base import auto_batch_size, resolve_batch_size
 from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
-from skdp.linear_model._plan import RowProblem, SteppedPlan, beside, scaled
+from skdp.linear_model._plan import RowProblem, SteppedPlan, beside, scaled, within_range
 
 # Strength of the pull, in R^2 s / n for a direction of mean square R^2 / d: what a column asks for,
 # and what it asks for in proportion to the noise.
@@ -140,7 +140,8 @@ def plan_dpscd(
     batch_size = resolve_batch_size(batch_size, n_rows)
     reach = _dual_range(problem, joint=noisy_dual)
     if clipping_norm == "auto" and is_pulled:
-        clipping_norm = reach * dual_share(noise_of_pass / n_rows) / max_iter
+        # Of rows that are all zeros the radius is as good as 0.
+        clipping_norm = within_range(reach * dual_share(noise_of_pass / n_rows) / max_iter)
     # A row is then followed up to an error as large as a good prediction.
     followed = problem.loss.typical_prediction * problem.alpha * n_rows / (row_norm * batch_size)
     n_steps = math.ceil(max_iter * n_rows / batch_size)

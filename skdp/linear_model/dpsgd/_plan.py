@@ -13,13 +13,12 @@ from skdp._checks import check_count, check_positive
 from skdp._plans._base import CALL_KEY, resolve_batch_size
 from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp.accountant import LaplaceEvent
-from skdp.linear_model._plan import RowProblem, SteppedPlan, beside, scaled
+from skdp.linear_model._plan import RowProblem, SteppedPlan, beside, scaled, within_range
 
 # Disjoint batches are at most this share of the rows, so that there are some steps to take.
 _FEWEST_PARTS = 40
 # Relative error that sums of shares may have.
 _ROUNDING = 1e-9
-_SMALLEST_STEP, _LARGEST_STEP = 1e-30, 1e30
 # Share of the reach that the subgradient method without noise takes the optimum to be away.
 _OPTIMUM = 0.8
 # Noise multiplier of a step from which on smaller batches hardly cost noise.
@@ -166,14 +165,14 @@ class StepSizes:
             # What bounds the error of the subgradient method.
             slope = typical * problem.lipschitz
             found = _OPTIMUM * loss.noise_reach / (slope * row_norm**2 * total)
-            return Step(_within_range(found))
+            return Step(within_range(found))
         entry = loss.noise_reach / math.sqrt(min(problem.n_columns, _MANY_COLUMNS))
         entry = min(entry, _WORTH * math.sqrt(n_steps) / noise)
         wanted = entry / (row_norm * clip * noise * total)
         if not smooth:
             # No step moves a prediction by more than a share of the reach.
             longest = _STRIDE * loss.noise_reach / (row_norm * clip)
-            return Step(_within_range(min(wanted, longest)))
+            return Step(within_range(min(wanted, longest)))
         # From this step on gradient descent can diverge; what is heavier than typical is cut.
         longest = 2.0 / (typical * loss.smoothness * row_norm**2)
         return _with_momentum(wanted, longest, most)
@@ -368,11 +367,7 @@ def auto_slope(problem, noise):
 def _with_momentum(wanted, longest, most):
     """Return a step as long as wanted, with so much momentum that one of the longest is stable."""
     momentum = min(max(1.0 - longest / wanted, 0.0), most)
-    return Step(_within_range(min(wanted, longest / (1.0 - momentum))), momentum)
-
-
-def _within_range(step):
-    return float(min(max(step, _SMALLEST_STEP), _LARGEST_STEP))
+    return Step(within_range(min(wanted, longest / (1.0 - momentum))), momentum)
 
 
 def _sum_of_powers(n_steps, exponent):

@@ -84,3 +84,11 @@ def test_without_privacy_the_duality_gap_of_the_rows_closes(model, rows):
     y = target(model, Z)
     model = clone(model).set_params(epsilon=INF, max_iter=100, average=False).fit(X, y)
     assert duality_gap(model, X, y) < 1e-6
+
+
+@pytest.mark.parametrize(("data_norm", "epsilon"), [(1e-20, 1.0), (1e30, 20.0)])
+def test_rows_of_zeros_are_fitted_whatever_their_bound_was(data_norm, epsilon):
+    """The clip follows a radius that is as good as 0, or a bound that is as long as may be."""
+    X, y = np.zeros((2000, 60)), np.arange(2000) % 2
+    model = DPSCDClassifier(data_norm=data_norm, epsilon=epsilon, max_iter=1, random_state=0)
+    assert np.isfinite(model.set_params(classes=[0, 1]).fit(X, y).coef_).all()
