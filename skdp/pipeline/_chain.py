@@ -132,7 +132,8 @@ def warn_unbounded(name, step, bounds):
     That follows from parameters and from what was released.
     """
     given = [key for key in ("data_norm", "feature_bounds") if hasattr(step, key)]
-    is_silent = bool(given) and all(is_default(step, key) for key in given)
+    # Others, such as additive models, bound rows by what they learn of the table.
+    is_silent = "data_norm" in given and all(is_default(step, key) for key in given)
     # radius_ is that of a learnt ball.
     if is_silent and bounds.norm is None and not hasattr(step, "radius_"):
         warn_user(_UNBOUNDED.format(name, type(step).__name__))

@@ -88,6 +88,7 @@ ARGUMENTS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:no step bounds")
 @pytest.mark.parametrize("estimator", PREDICTORS)
 def test_tables_say_what_fits_take(estimator, told, data):
     X, y = data
@@ -140,6 +141,7 @@ def test_tables_say_what_is_minimised(estimator, told, data):
     assert ("elasticnet" in penalties) == ("l1_ratio" in estimator().get_params())
 
 
+@pytest.mark.filterwarnings("ignore:no step bounds")
 @pytest.mark.parametrize("estimator", PREDICTORS)
 def test_tables_say_what_is_promised(estimator, told, data):
     X, y = data
