@@ -194,7 +194,9 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         matrix, coefs = self._matrix(X), np.atleast_2d(self._model.coef_)
         parts = [matrix[:, part] @ coefs[:, part].T for part in self._basis.slices]
         found = np.stack(parts, axis=1) - self._offsets
-        return found[:, :, 0] if len(coefs) == 1 else found
+        # Of one target in a column predictions are a column, too.
+        is_flat = hasattr(self, "classes_") or np.ndim(self._model.coef_) == 1
+        return found[:, :, 0] if len(coefs) == 1 and is_flat else found
 
     def to_frame(self):
         """Return all values of all terms as a data frame of pandas, one row each.

@@ -240,6 +240,9 @@ def test_several_classes_and_targets():
     X, y = with_targets()
     two = DPAdditiveRegressor(**LOUD).fit(X, np.column_stack([y, -y]))
     assert two.explain(X).shape == (len(X), 3, 2)
+    column = DPAdditiveRegressor(**LOUD).fit(X, y.reshape(-1, 1))
+    total = np.clip(column.explain(X).sum(axis=1) + column.intercept_, *column.target_bounds_)
+    np.testing.assert_allclose(total, column.predict(X), rtol=1e-9, atol=1e-9)
     assert two.score(X, np.column_stack([y, -y])) > 0.8
     np.testing.assert_array_equal(
         two.to_frame()[["value_0", "value_1"]], np.vstack([term.values for term in two.terms_])

@@ -122,7 +122,7 @@ def _open(estimator, X, reset):
     if not hasattr(X, "__array__") or hasattr(X, "columns"):
         if not getattr(getattr(X, "columns", None), "is_unique", True):
             raise ValueError(_TWICE)
-        frame = quietly(nw.from_native, X, eager_only=True, pass_through=True)
+        frame = quietly(nw.from_native, _dense(X), eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             # scikit-learn would make one array of all columns.
             validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -133,6 +133,13 @@ def _open(estimator, X, reset):
     dtype = None if has_types else object
     checks = {"dtype": dtype, "ensure_all_finite": False}
     return _OfArray(validate_data(estimator, X, reset=reset, **checks), has_types)
+
+
+def _dense(X):
+    """Return a data frame of pandas without sparse columns, of whose types narwhals knows none."""
+    kinds = X.dtypes.items() if hasattr(getattr(X, "dtypes", None), "items") else ()
+    sparse = {name: kind.subtype for name, kind in kinds if hasattr(kind, "fill_value")}
+    return quietly(X.astype, sparse) if sparse else X
 
 
 def _kind_of(source, place, name):

@@ -54,6 +54,8 @@ NUMBERS = [
     pd.Series([1, 2, 1], dtype="Int64"),
     pd.Series([1, 2, 1], dtype="uint8"),
     pd.Series([1, 2, 1], dtype="float32"),
+    pd.Series([1.0, 2.0, 1.0], dtype="Sparse[float64]"),
+    pd.Series([1, 2, 1], dtype="Sparse[int64]"),
 ]
 WORDS = [
     pd.Series(["a", "b", "a"]),
