@@ -107,8 +107,8 @@ def read_options(script, doc, arguments=None, *, chosen_by=(), unnamed=None, **n
     words = ["python", script.as_posix()]
     for name in named:
         found = getattr(options, name)
-        if found is not None:
-            values = found if isinstance(found, list) else [found]
+        if found is not None and found is not False:
+            values = found if isinstance(found, list) else [found] * (found is not True)
             words += [f"--{name.replace('_', '-')}", *map(_word, values)]
     options.command = " ".join(words)
     return options

@@ -185,16 +185,18 @@ data_norm : float or None, default=None
     anything, it is what rows are clipped to in `fit` (not in `predict`).
 
 [delta]
-delta : float, default=1e-5
-    Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or less.
+delta : float or "auto", default="auto"
+    Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, and ``0.1 / n``
+    where that is less: n is the number of records, or of people where groups are given.
 
 [delta:score]
 delta : float, default=0.0
     Probability, in [0, 1), that the loss may exceed `epsilon`.
 
 [delta:short]
-delta : float, default=1e-5
-    Probability, in (0, 1), that the loss may exceed `epsilon`.
+delta : float or "auto", default="auto"
+    Probability, in (0, 1), that the loss may exceed `epsilon`; "auto" is 1e-5, and ``0.1 / n`` for
+    more than 10,000 records.
 
 [epsilon]
 epsilon : float, default=1.0
@@ -494,6 +496,8 @@ penalty : {"l2", "l1", "elasticnet"}, default="l2"
 [privacy_report_]
 privacy_report_ : skdp.accountant.PrivacyReport
     The guarantee of this fit.
+delta_ : float
+    The delta of that guarantee; see `delta`.
 
 [proximal]
 proximal : float or "auto", default="auto"

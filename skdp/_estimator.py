@@ -13,7 +13,7 @@ from numbers import Real
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skdp._plans._base import Budget
+from skdp._plans._base import Budget, resolve_delta
 from skdp._sklearn import Interval, StrOptions, diagram_box
 from skdp.accountant import PrivacyReport
 from skdp.exceptions import PrivacyWarning
@@ -88,7 +88,7 @@ _SEED_IN_COPY = (
 # Of the parameters that every private estimator has.
 BUDGET_CONSTRAINTS = {
     "epsilon": [Interval(Real, 0, None, closed="right")],
-    "delta": [Interval(Real, 0, 1, closed="left")],
+    "delta": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
     "adjacency": [StrOptions({"zero_out", "replace_one"})],
     "ledger": LEDGER_CONSTRAINT,
     "random_state": ["random_state"],
@@ -101,6 +101,14 @@ class PrivateEstimator(BaseEstimator):
     A copy that holds the seed of its noise is warned of, and one that fits elsewhere is charged to
     the same ledger. Files of joblib and skops hold the ledger as it was set.
     """
+
+    @property
+    def delta_(self):
+        """Delta of the guarantee of a fit, which `delta` may leave to the number of records."""
+        report = _report_of(self)
+        if report is None:
+            raise AttributeError("delta_ is there after a fit.")
+        return report.delta
 
     def _account(self):
         """Return where a fit is charged, or None."""
@@ -150,8 +158,8 @@ class RecordPrivateEstimator(PrivateEstimator):
     # Whether `feature_bounds`, where there is such a parameter, has a use: some options have none.
     _uses_feature_bounds = True
 
-    def _budget(self, kind=Budget):
-        promised = self.epsilon, self.delta, self.adjacency
+    def _budget(self, n_records, kind=Budget):
+        promised = self.epsilon, resolve_delta(self.delta, n_records), self.adjacency
         return kind(*promised, self.accountant, account=self._account())
 
     def _assumed(self):

@@ -60,6 +60,17 @@ LARGE_DELTA = (
 )
 
 
+# What "auto" is of few records, and of many times their number.
+_MOST_DELTA, _DELTA_OF_RECORDS = 1e-5, 0.1
+
+
+def resolve_delta(delta, n_records):
+    """Return a delta; "auto" is below a tenth of one record's share, and no more than 1e-5."""
+    if isinstance(delta, str) and delta == "auto":
+        return min(_MOST_DELTA, _DELTA_OF_RECORDS / n_records)
+    return delta
+
+
 @dataclass(frozen=True)
 class Budget:
     """What may be spent, and how it is counted: parameters of the same names."""

@@ -66,7 +66,7 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
     def _plan_of(self, given, n_records, codes):
         check_n_jobs(self.n_jobs)
         settings = {"features_budget": self.features_budget, "n_knots": check_n_knots(self.knots)}
-        budget = self._budget(Budget if codes is None else GroupBudget)
+        budget = self._budget(n_records, Budget if codes is None else GroupBudget)
         return plan_additive(budget, given, n_rows=n_records, **settings)
 
     def _read_table(self, X, y, **checks):
@@ -322,7 +322,7 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
         classes=None,
         class_weight=None,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         features_budget="auto",
         feature_bounds=None,
@@ -553,7 +553,7 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
         numeric_features=None,
         categorical_features=None,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         features_budget="auto",
         feature_bounds=None,

@@ -15,7 +15,7 @@ from skdp._bounds import clip_scores
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private, refuse_settings
 from skdp._losses import as_probabilities
-from skdp._plans._base import Budget
+from skdp._plans._base import Budget, resolve_delta
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_data
 from skdp._targets import encode_labels
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
@@ -148,7 +148,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         estimator,
         *,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         calibration_share=0.1,
         random_state=None,
@@ -198,12 +198,13 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         kind = quietly(type_of_target, y)
         if kind != "binary":
             raise ValueError(_BINARY_ONLY.format(kind))
-        budget = Budget(self.epsilon, self.delta, self.adjacency, "pld", account=self._account())
+        promised = self.epsilon, resolve_delta(self.delta, len(y)), self.adjacency
+        budget = Budget(*promised, "pld", account=self._account())
         # The ledger knows the seed of all; a plain fit with it must have noise of its own. The
         # counts and the classifier are charged together.
         estimator = clone(self.estimator).set_params(
             epsilon=classifier_epsilon(budget, self.calibration_share),
-            delta=self.delta,
+            delta=budget.delta,
             adjacency=self.adjacency,
             random_state=None,
             ledger=ALREADY_CHARGED,

@@ -9,6 +9,7 @@ from distributed import Client
 from skdp._bounds import clip_rows, summation_slack
 from skdp._checks import check_positive
 from skdp._docs import shared_docs
+from skdp._plans._base import resolve_delta
 from skdp._sklearn import StrOptions, validate_params
 from skdp._targets import encode_labels
 from skdp.dask._clients import resolve_client
@@ -65,7 +66,7 @@ def label_aggregate(
     data_norm,
     fit_intercept=True,
     epsilon=1.0,
-    delta=1e-5,
+    delta="auto",
     mechanism="analytic",
     client=None,
     compute_chunk_sizes=False,
@@ -132,7 +133,8 @@ def label_aggregate(
     data_norm = check_positive(data_norm, "data_norm")
     # With this constant the intercept's noise and the others' cost about the same.
     bias = data_norm / table.n_features**0.25 if fit_intercept else 0.0
-    promised = {"epsilon": epsilon, "delta": delta, "mechanism": mechanism}
+    promised = {"epsilon": epsilon, "delta": resolve_delta(delta, table.n_rows)}
+    promised["mechanism"] = mechanism
     bounds = {"data_norm": data_norm, "fit_intercept": fit_intercept}
     account = resolve_account(ledger, "label_aggregate", promised | bounds)
     budget = LabelBudget(**promised, account=account)

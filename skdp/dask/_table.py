@@ -145,10 +145,11 @@ def _is_table(collection):
     return is_dask_collection(collection) and isinstance(getattr(collection, "ndim", None), int)
 
 
-def map_rows(function, X):
+def map_rows(function, X, sizes=None):
     """Return what a function of rows makes of each partition, as a lazy array.
 
-    It is called on one row before, so that columns that don't fit are refused at once.
+    It is called on one row before, so that columns that don't fit are refused at once. `sizes` are
+    the numbers of rows in partitions, None for those that X knows.
     """
     check_rows(X)
     made = np.asarray(function(_one_row(X)))
@@ -156,11 +157,14 @@ def map_rows(function, X):
     if names is None:
         if len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
-        shape = {"drop_axis": 1} if made.ndim == 1 else {"chunks": (X.chunks[0], made.shape[1:])}
+        sizes = X.chunks[0] if sizes is None else tuple(sizes)
+        shape = {"drop_axis": 1} if made.ndim == 1 else {"chunks": (sizes, made.shape[1:])}
         return X.map_blocks(function, dtype=made.dtype, meta=made[:0], **shape)
-    like = {"shape": (np.nan, *made.shape[1:]), "dtype": made.dtype}
-    parts = map(dask.delayed(function), parts_of_frame(X))
-    arrays = [dask.array.from_delayed(part, **like) for part in parts]
+    parts = [dask.delayed(function)(part) for part in parts_of_frame(X)]
+    arrays = [
+        dask.array.from_delayed(part, (size, *made.shape[1:]), dtype=made.dtype)
+        for part, size in zip(parts, sizes or [np.nan] * len(parts), strict=True)
+    ]
     return dask.array.concatenate(arrays, allow_unknown_chunksizes=True)
 
 
@@ -184,7 +188,7 @@ def _one_row(X):
     return row if names is None else pd.DataFrame(row, columns=names)
 
 
-def transform(transformer, X):
+def transform(transformer, X, *, client=None, compute_chunk_sizes=False):
     """Transform the partitions of a collection, lazily.
 
     Parameters
@@ -196,6 +200,11 @@ def transform(transformer, X):
         copy without its seeds and ledgers.
     X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
         Rows, in partitions.
+    client : distributed.Client, default=None
+        Whose workers count rows. None counts them here.
+    compute_chunk_sizes : bool, default=False
+        Whether to count the rows of partitions whose number isn't known, such as a data frame's, so
+        that ``len`` of what is returned is known, too.
 
     Returns
     -------
@@ -224,4 +233,5 @@ def transform(transformer, X):
     if isinstance(transformer, _LEARN_NOTHING):
         transformer = clone(transformer).fit(_one_row(X))
     check_is_fitted(transformer)
-    return map_rows(without_secrets(transformer).transform, X)
+    sizes = _partitions(X, "X", True, client)[1] if compute_chunk_sizes else None
+    return map_rows(without_secrets(transformer).transform, X, sizes)

@@ -16,6 +16,7 @@ from skdp.metrics._solver import release_histogram
 from skdp.metrics._statistics import Shares
 
 CONSTRAINTS = BUDGET_CONSTRAINTS | {
+    "delta": [Interval(Real, 0, 1, closed="left")],
     "mechanism": [StrOptions({"auto", "laplace", "gaussian"})],
     "level": [Interval(Real, 0, 1, closed="neither")],
     "groups": ["array-like", None],

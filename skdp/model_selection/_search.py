@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_bounds, check_n_jobs
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private
-from skdp._plans._base import CLASSES_READ
+from skdp._plans._base import CLASSES_READ, resolve_delta
 from skdp._sklearn import HasMethods, Interval, StrOptions, _fit_context, take_rows, validate_data
 from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
@@ -158,7 +158,8 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         for model in candidates.models:
             check_scoring(model, scoring, classes, n_outputs)
         scored = {"scoring": scoring, "target_bounds": self._target_bounds(classifies)}
-        budget = SearchBudget(self.epsilon, self.delta, self.adjacency, account=self._account())
+        promised = self.epsilon, resolve_delta(self.delta, n_rows), self.adjacency
+        budget = SearchBudget(*promised, account=self._account())
         chosen = {"method": self.method, "n_trials": self.n_trials}
         sizes = {"n_rows": n_rows, "n_validation": n_validation}
         sizes["n_candidates"] = len(candidates.settings)
@@ -365,9 +366,10 @@ class DPGridSearch(BaseSearch):
     epsilon : float, default=1.0
         Privacy loss of the whole search, above 0. ``float("inf")`` runs the same code without noise
         and bounds.
-    delta : float, default=1e-5
-        Probability, in [0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less. With 0 candidates must be pure, as ``DPSGDClassifier(mechanism="laplace")`` is.
+    delta : float or "auto", default="auto"
+        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, and
+        ``0.1 / n_samples`` where that is less. With 0 candidates must be pure, as
+        ``DPSGDClassifier(mechanism="laplace")`` is.
     {adjacency}
     scoring : str, default=None
         A score of :func:`skdp.metrics.private_score`. None means "accuracy", or of a regression
@@ -455,7 +457,7 @@ class DPGridSearch(BaseSearch):
         param_grid,
         *,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         scoring=None,
         validation_size=0.25,
@@ -503,9 +505,10 @@ class DPRandomizedSearch(BaseSearch):
     epsilon : float, default=1.0
         Privacy loss of the whole search, above 0. ``float("inf")`` runs the same code without noise
         and bounds.
-    delta : float, default=1e-5
-        Probability, in [0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less. With 0 candidates must be pure, as ``DPSGDClassifier(mechanism="laplace")`` is.
+    delta : float or "auto", default="auto"
+        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, and
+        ``0.1 / n_samples`` where that is less. With 0 candidates must be pure, as
+        ``DPSGDClassifier(mechanism="laplace")`` is.
     {adjacency}
     scoring : str, default=None
         A score of :func:`skdp.metrics.private_score`. None means "accuracy", or of a regression
@@ -597,7 +600,7 @@ class DPRandomizedSearch(BaseSearch):
         *,
         n_iter=10,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         scoring=None,
         validation_size=0.25,

@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from skdp._checks import LARGEST_BOUND
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, is_default
 from skdp._sklearn import quietly, refuse_foreign
+from skdp.exceptions import warn_user
 from skdp.preprocessing._columns import find_gaps
 
 _LONGEST, _SHORTEST = 1e30, 1e-30
@@ -30,6 +31,12 @@ _GROUPS = (
     "person, so that a row is a person; or use a pipeline of scikit-learn with steps that learn "
     "nothing, such as BoundsScaler and DPOneHotEncoder(categories=[...]), and give groups to its "
     "last step, as in fit(X, y, dplogisticregression__groups=ids)."
+)
+
+_UNBOUNDED = (
+    "no step bounds the rows that step {!r} ({}) gets, and it learns no ball of them (see its "
+    "ball_budget): scale columns by public ranges before it, by BoundsScaler(feature_bounds=...), "
+    "or give the step a data_norm that suits the rows. Much may be cut off, or drown in noise."
 )
 
 
@@ -117,6 +124,18 @@ def pass_bounds(step, bounds):
     has_use = step._uses_feature_bounds and is_default(step, "feature_bounds")
     if has_use and low is not None and _are_bounds(low, high):
         step.set_params(feature_bounds=PassedBounds((low, high)))
+
+
+def warn_unbounded(name, step, bounds):
+    """Warn if nothing bounds the rows that a fitted private model got: nobody said how long.
+
+    That follows from parameters and from what was released.
+    """
+    given = [key for key in ("data_norm", "feature_bounds") if hasattr(step, key)]
+    is_silent = bool(given) and all(is_default(step, key) for key in given)
+    # radius_ is that of a learnt ball.
+    if is_silent and bounds.norm is None and not hasattr(step, "radius_"):
+        warn_user(_UNBOUNDED.format(name, type(step).__name__))
 
 
 def reset_bounds(step):

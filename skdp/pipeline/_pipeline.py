@@ -9,9 +9,10 @@ from sklearn.utils.metaestimators import available_if
 
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
-from skdp._plans._base import LARGE_DELTA
+from skdp._plans._base import LARGE_DELTA, resolve_delta
 from skdp._sklearn import StrOptions, _fit_context
 from skdp.exceptions import PrivacyWarning
+from skdp.linear_model._base import RowPrivateEstimator
 from skdp.pipeline._budget import (
     assign_budgets,
     collect_events,
@@ -22,7 +23,14 @@ from skdp.pipeline._budget import (
     share_ledger,
     sizes_of,
 )
-from skdp.pipeline._chain import PipelineOfFloats, as_floats, fit_chain, pass_bounds, refuse_further
+from skdp.pipeline._chain import (
+    PipelineOfFloats,
+    as_floats,
+    fit_chain,
+    pass_bounds,
+    refuse_further,
+    warn_unbounded,
+)
 from skdp.pipeline._plan import PipelineBudget
 from skdp.pipeline._steps import (
     check_leaks,
@@ -147,7 +155,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         steps,
         *,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         shares="auto",
         ledger=None,
@@ -202,7 +210,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
             # 3. plan from public numbers
             width = n_columns_of(rows)
-            plan = plan_steps(self._budget(), self.shares, step_list(rest), width, sizes)
+            plan = plan_steps(self._budget(sizes[0]), self.shares, step_list(rest), width, sizes)
             streams = plan.start(self.random_state).spawn(len(plan.parts))
 
             # 4. solve
@@ -213,6 +221,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
                 rows, bounds = fit_chain(rest[:-1], rows, y, bounds)
                 pass_bounds(rest[-1][1], bounds)
                 fit_model(plan, rest[-1], rows, y, n_outputs=sizes[-1])
+            if isinstance(rest[-1][1], RowPrivateEstimator):
+                warn_unbounded(*rest[-1], bounds)
 
         # 5. publish
         self.steps = steps
@@ -317,10 +327,10 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         for step in steps[:n_before]:
             width = width_after(step, width)
         sizes = n_rows, n_features, n_outputs
-        return plan_steps(self._budget(), self.shares, steps[n_before:], width, sizes)
+        return plan_steps(self._budget(n_rows), self.shares, steps[n_before:], width, sizes)
 
-    def _budget(self):
-        promised = self.epsilon, self.delta, self.adjacency
+    def _budget(self, n_records):
+        promised = self.epsilon, resolve_delta(self.delta, n_records), self.adjacency
         return PipelineBudget(*promised, account=self._account())
 
     def _assumed(self):
@@ -344,7 +354,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 def make_private_pipeline(
     *steps,
     epsilon=1.0,
-    delta=1e-5,
+    delta="auto",
     adjacency="zero_out",
     shares="auto",
     ledger=None,

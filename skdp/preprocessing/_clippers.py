@@ -97,7 +97,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         quantiles=(0.01, 0.99),
         scale="linear",
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         ledger=None,
         random_state=None,
@@ -165,7 +165,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
             raise ValueError("scale must be 'linear' or 'log'.")
         grid = _GRIDS[self.scale]
         return plan_quantiles(
-            self._budget(), n_rows=n_rows, grid=grid, bounds=bounds, key=QUANTILE_KEY
+            self._budget(n_rows), n_rows=n_rows, grid=grid, bounds=bounds, key=QUANTILE_KEY
         )
 
 
@@ -236,7 +236,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         *,
         norm_bounds=(1e-3, 1e3),
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         ledger=None,
         random_state=None,
@@ -299,7 +299,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         bounds = check_bounds(self.norm_bounds, "norm_bounds")
         bounds = tuple(np.array([check_positive(end, "norm_bounds")]) for end in bounds)
         return plan_quantiles(
-            self._budget(), n_rows=n_rows, grid=geometric_edges, bounds=bounds, key=NORM_KEY
+            self._budget(n_rows), n_rows=n_rows, grid=geometric_edges, bounds=bounds, key=NORM_KEY
         )
 
 
@@ -376,7 +376,7 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         *,
         clip=3.0,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         ledger=None,
         random_state=None,
@@ -437,4 +437,4 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
 
     def _plan(self, n_rows, n_features):
         bounds = check_feature_bounds(self.feature_bounds, n_features)
-        return plan_scaler(self._budget(), n_rows=n_rows, grid=linear_edges, bounds=bounds)
+        return plan_scaler(self._budget(n_rows), n_rows=n_rows, grid=linear_edges, bounds=bounds)

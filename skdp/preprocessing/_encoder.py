@@ -135,7 +135,7 @@ class DPOneHotEncoder(PrivateTransformer):
         max_categories=None,
         sparse_output=False,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         ledger=None,
         random_state=None,
@@ -270,7 +270,7 @@ class DPOneHotEncoder(PrivateTransformer):
     def _plan(self, n_rows, n_features):
         n_discovered = check_categories(self.categories, n_features).count(None)
         sizes = {"n_rows": n_rows, "n_discovered": n_discovered}
-        return plan_encoder(self._budget(), **sizes, min_frequency=self.min_frequency)
+        return plan_encoder(self._budget(n_rows), **sizes, min_frequency=self.min_frequency)
 
     def _read(self, X, *, reset):
         dtype = dtype_to_read(X)

@@ -167,7 +167,7 @@ class DPSimpleImputer(PrivateTransformer):
         add_indicator=False,
         categories="auto",
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         feature_bounds=(-1.0, 1.0),
         ledger=None,
@@ -298,7 +298,7 @@ class DPSimpleImputer(PrivateTransformer):
     def _plan(self, n_rows, n_features):
         n_discovered = self._listed(n_features).count(None)
         sizes = {"n_rows": n_rows, "n_columns": n_features, "n_discovered": n_discovered}
-        return plan_imputer(self._budget(), strategy=self.strategy, **sizes)
+        return plan_imputer(self._budget(n_rows), strategy=self.strategy, **sizes)
 
     def _read(self, X, *, reset):
         """Return X as floats, or as objects where there are others."""

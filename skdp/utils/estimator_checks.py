@@ -14,6 +14,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
 from skdp import _mechanisms
+from skdp._plans._base import resolve_delta
 from skdp.exceptions import PrivacyWarning
 
 
@@ -165,8 +166,9 @@ def _check_report_never_exceeds_the_request(estimator, X, y):
         fitted = _fit(estimator, X, y, epsilon=epsilon, random_state=0)
         report = fitted.privacy_report_
         assert report.epsilon <= epsilon, "the report's epsilon exceeds the request"
-        assert report.delta <= fitted.delta, "the report's delta exceeds the request"
-        spent = report.epsilon_at(fitted.delta)
+        delta = resolve_delta(fitted.delta, len(X))
+        assert report.delta <= delta, "the report's delta exceeds the request"
+        spent = report.epsilon_at(delta)
         assert spent <= epsilon, "the noise that was calibrated gives more than the request"
         assert report.n_steps >= 1, "nothing was released"
     report = _fit(estimator, X, y, epsilon=math.inf).privacy_report_

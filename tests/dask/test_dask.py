@@ -391,6 +391,19 @@ def test_transformers_are_mapped(kind, data):
         transform(NormClipper(), data[0])
 
 
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_transformed_rows_are_counted(kind, data):
+    frame = pd.DataFrame(data[0], columns=list("abcd"))
+    X = dask.dataframe.from_pandas(frame, npartitions=3)
+    X = X.to_dask_array() if kind == "array" else X
+    lazy = transform(NormClipper(0.7), X, compute_chunk_sizes=True)
+    assert len(lazy) == len(frame)
+    assert lazy.numblocks == (3, 1)
+    np.testing.assert_allclose(lazy.compute(), NormClipper(0.7).fit_transform(data[0]), **ALIKE)
+    with pytest.raises(ValueError, match="unknown chunk"):
+        len(transform(NormClipper(0.7), X))
+
+
 def test_passes_are_shown(data, capsys):
     X, y = in_parts(data[0], data[1][:, 0])
     for ball in ({}, {"ball_budget": 0}):

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -131,7 +132,7 @@ def test_one_step_gets_everything(name):
     report = model.fit(X, y).privacy_report_
     assert report.events == model[-1].privacy_report_.events
     assert report.accountant == model[-1].privacy_report_.accountant
-    assert (model[-1].epsilon, model[-1].delta) == (1.0, 1e-5)
+    assert (model[-1].epsilon, model[-1].delta) == (1.0, "auto")
 
 
 def test_plans_are_made_before_there_is_noise(monkeypatch):
@@ -526,3 +527,31 @@ def test_large_delta_is_told_once():
     with pytest.warns(PrivacyWarning, match=_base.LARGE_DELTA[:20]) as caught:
         model.fit(X, y)
     assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "options", "is_told"),
+    [
+        ((), {}, True),
+        ((FunctionTransformer(),), {}, True),
+        (
+            (make_column_transformer((BoundsScaler((-200, 200)), [0]), remainder="passthrough"),),
+            {},
+            1,
+        ),
+        ((), {"ball_budget": "auto"}, False),
+        ((), {"data_norm": 100.0}, False),
+        ((NormClipper(1.0),), {}, False),
+        ((BoundsScaler((-200, 200)),), {}, False),
+    ],
+)
+def test_rows_that_nothing_bounds_are_told(before, options, is_told):
+    X = np.random.default_rng(0).normal(0, 50, (1_000, 3))
+    y = (X[:, 0] > 0).astype(int)
+    model = DPSGDClassifier(**TWO, **{"ball_budget": 0} | options)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        make_private_pipeline(*before, model, random_state=0).fit(X, y)
+    told = [str(one.message) for one in caught if "bounds the rows" in str(one.message)]
+    assert len(told) == is_told
+    assert all("'dpsgdclassifier'" in text and "BoundsScaler" in text for text in told)

@@ -22,6 +22,7 @@ from sklearn.base import clone
 import skdp.linear_model.walr._release as holder
 from skdp._bounds import null_records
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism, RandomizedResponse
+from skdp._plans._base import resolve_delta
 from skdp._random import SeededStream
 from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp.exceptions import PrivacyWarning
@@ -299,7 +300,8 @@ def broken_accounts(run):
     """Check that no record spent more than it was promised, nor more than the report says."""
     report = run.estimator.privacy_report_
     broken = set()
-    if report.epsilon > run.asked.max() or report.delta > run.estimator.delta:
+    delta = resolve_delta(run.estimator.delta, len(run.asked))
+    if report.epsilon > run.asked.max() or report.delta > delta:
         broken.add("more reported than asked for")
     batches, rates = run.batches, np.array(run.rates)
     if hasattr(run.estimator, "aggregate_") or not batches:

@@ -149,7 +149,7 @@ class BaseDPCD(BallMixin, _InRanges):
         numbers = self._numbers(n_rows, n_features, n_outputs, scale)
         # A coordinate is summed alone.
         numbers["rounding_slack"] = summation_slack(n_rows, 1, n_outputs, SUM_BLOCK)
-        bounds, budget = public_feature_bounds(self, n_features), self._budget()
+        bounds, budget = public_feature_bounds(self, n_features), self._budget(n_rows)
         longest = min(data_norm, norm_of_ranges(*bounds))
         learning = self._planned_learning(budget, n_rows, (n_features, n_outputs), longest)
         ranges, ball, spent = learning

@@ -87,7 +87,7 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
         row_norm = augmented_norm(float(self.data_norm), self.fit_intercept)
         numbers = self._numbers(n_rows, n_features, n_outputs, scale)
         problem = DPSCDProblem(row_norm=row_norm, alpha=float(self.alpha), **numbers)
-        max_iter, budget = check_count(self.max_iter, "max_iter"), self._budget()
+        max_iter, budget = check_count(self.max_iter, "max_iter"), self._budget(n_rows)
         data_norm = check_positive(self.data_norm, "data_norm")
         learning = self._planned_learning(budget, n_rows, (n_features, n_outputs), data_norm)
         options = {"batch_size": self.batch_size, "clipping_norm": self.clipping_norm}
@@ -193,7 +193,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         *,
         fit_intercept=True,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         accountant="pld",
         noisy_dual=False,
@@ -360,7 +360,7 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
         classes=None,
         class_weight=None,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         accountant="pld",
         noisy_dual=False,

@@ -116,7 +116,7 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
         """Return the plan of a fit."""
         problem = self._problem(n_rows, n_features, n_outputs, longest, scale)
         options = {"batch_size": self.batch_size, "clipping_norm": self.clipping_norm}
-        make, budget = PLANS[check_word(self.mechanism, "mechanism", PLANS)], self._budget()
+        make, budget = PLANS[check_word(self.mechanism, "mechanism", PLANS)], self._budget(n_rows)
         data_norm = check_positive(self.data_norm, "data_norm")
         learning = self._planned_learning(budget, n_rows, (n_features, n_outputs), data_norm)
         if self.mechanism == "laplace":
@@ -153,7 +153,7 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
                 "fit_intercept, data_norm, target_bounds, adjacency and the numbers of columns and "
                 "targets must stay the same in all calls of partial_fit; fit starts afresh."
             )
-        budget, name, n_calls = self._budget(), before.name, before.n_calls + 1
+        budget, name, n_calls = self._budget(rows.X.shape[0]), before.name, before.n_calls + 1
         if budget.account is not None:
             name = random_name()
             budget = replace(budget, account=budget.account._replace(states=(before.name, name)))

@@ -48,9 +48,10 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     huber_threshold : float, default=1.35
         Size of the error, in the units of y, from which ``loss="huber"`` is linear.
     {fit_intercept, epsilon}
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less. Ignored for ``mechanism="laplace"``, where the guarantee has delta = 0.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, and
+        ``0.1 / n_samples`` where that is less. Ignored for ``mechanism="laplace"``, where the
+        guarantee has delta = 0.
     {adjacency, accountant:dpsgd, mechanism:dpsgd, data_norm:regression}
     {ball_budget:dpsgd, target_bounds}
     max_iter : int or "auto", default="auto"
@@ -124,7 +125,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         huber_threshold=1.35,
         fit_intercept=True,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         accountant="pld",
         mechanism="gaussian",
@@ -286,9 +287,10 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     alpha : float, default=1e-4
         Strength of the penalty, as in SGDClassifier.
     {l1_ratio, fit_intercept:classification, classes, class_weight, epsilon}
-    delta : float, default=1e-5
-        Probability, in (0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less. Ignored for ``mechanism="laplace"``, where the guarantee has delta = 0.
+    delta : float or "auto", default="auto"
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, and
+        ``0.1 / n_samples`` where that is less. Ignored for ``mechanism="laplace"``, where the
+        guarantee has delta = 0.
     {adjacency, accountant:dpsgd, mechanism:dpsgd, data_norm:classification}
     {ball_budget:dpsgd}
     max_iter : int or "auto", default="auto"
@@ -361,7 +363,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         classes=None,
         class_weight=None,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         accountant="pld",
         mechanism="gaussian",

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skdp._checks import check_count, check_finite, read_numbers
 from skdp._docs import shared_docs
 from skdp._estimator import PrivateEstimator
-from skdp._plans._base import resolve_batch_size
+from skdp._plans._base import resolve_batch_size, resolve_delta
 from skdp._sklearn import Interval, StrOptions, _fit_context, validate_arrays, validate_data
 from skdp._threads import single_threaded_blas
 from skdp.exceptions import PrivacyWarning, warn_user
@@ -71,9 +71,10 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
     fit_intercept : bool, default=True
         Whether to fit intercepts.
     {classes, epsilon}
-    delta : float, default=1e-5
-        Probability, in [0, 1), that the loss may exceed `epsilon`. Take ``0.1 / n_samples`` or
-        less. 0 asks for a pure guarantee, which flipped labels alone give.
+    delta : float or "auto", default="auto"
+        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, and
+        ``0.1 / n_samples`` where that is less. 0 asks for a pure guarantee, which flipped labels
+        alone give.
     mechanism : {"auto", "analytic", "classic", "randomized_response"}, default="auto"
         "analytic" adds Gaussian noise to the sums, calibrated exactly, "classic" by the note's
         formula, which adds more and whose theorem ends at epsilon 1: it is refused above.
@@ -166,7 +167,7 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         fit_intercept=True,
         classes=None,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         mechanism="auto",
         noise_shape="auto",
         data_norm=None,
@@ -277,7 +278,9 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         ):
             if not alike:
                 raise ValueError(f"{name} differs from what the aggregate was made with.")
-        if aggregate.epsilon > self.epsilon or aggregate.delta > self.delta:
+        if aggregate.epsilon > self.epsilon or aggregate.delta > resolve_delta(
+            self.delta, aggregate.n_rows
+        ):
             warn_user(_LESS_PRIVATE, PrivacyWarning)
         return self._train(public, aggregate)
 

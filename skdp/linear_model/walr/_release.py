@@ -8,6 +8,7 @@ import numpy as np
 from skdp._bounds import clip_rows, row_norms, summation_slack
 from skdp._checks import check_positive, check_public_weight
 from skdp._docs import shared_docs
+from skdp._plans._base import resolve_delta
 from skdp._random import random_name
 from skdp._sklearn import StrOptions, validate_arrays, validate_params
 from skdp._targets import encode_labels
@@ -49,7 +50,7 @@ def label_aggregate(
     fit_intercept=True,
     classes=None,
     epsilon=1.0,
-    delta=1e-5,
+    delta="auto",
     mechanism="auto",
     noise_shape="auto",
     data_norm=None,
@@ -77,8 +78,9 @@ def label_aggregate(
         The class set; None reads it from y.
     epsilon : float, default=1.0
         Privacy loss, above 0; ``float("inf")`` adds no noise.
-    delta : float, default=1e-5
-        Probability, in [0, 1), that the loss may exceed `epsilon`.
+    delta : float or "auto", default="auto"
+        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, and
+        ``0.1 / n_samples`` where that is less.
     mechanism : {"auto", "analytic", "classic", "randomized_response"}, default="auto"
         Gaussian noise on the sums, calibrated in one of two ways, or sums of flipped labels. "auto"
         chooses by public rows. Holders whose aggregates are to be added must all name the same.
@@ -143,7 +145,7 @@ def release_labels(X, y, feature_names, options, account, public_weight):
     data_norm = _largest(norms) if norm_read else check_positive(options.data_norm, "data_norm")
     # With this constant the intercept's noise and the others' cost about the same.
     bias = data_norm / X.shape[1] ** 0.25 if options.fit_intercept else 0.0
-    promised = options.epsilon, options.delta
+    promised = options.epsilon, resolve_delta(options.delta, len(y))
     budget = LabelBudget(*promised, mechanism=options.mechanism, account=account)
     clip = {"data_norm": data_norm, "clip": budget.is_private, "norm": norms}
     rows = clip_rows(X, fit_intercept=options.fit_intercept, bias=bias, **clip)

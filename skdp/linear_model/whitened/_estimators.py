@@ -11,7 +11,7 @@ from skdp._checks import check_finite, check_n_jobs, check_positive
 from skdp._docs import shared_docs
 from skdp._groups import encode_groups
 from skdp._losses import LOSSES, Multinomial
-from skdp._plans._base import GroupBudget
+from skdp._plans._base import Budget, GroupBudget
 from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
@@ -80,7 +80,7 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
         n_columns = self._n_columns(n_features)
         data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
         scale = scale or self._weight_scale(n_outputs)
-        budget = budget or (self._budget(GroupBudget) if by_group else self._budget())
+        budget = budget or self._budget(n_records, GroupBudget if by_group else Budget)
         n_rows, slack = 1.0, rounding_slack
         held, sizes = _HELD_FOR_ERRORS if self.inference else 0.0, (n_features, n_outputs)
         ranges, ball, spent = self._planned_learning(budget, n_records, sizes, data_norm, held)
@@ -262,7 +262,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         *,
         fit_intercept=True,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         moment_budget="auto",
         data_norm=None,
@@ -459,7 +459,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         classes=None,
         class_weight=None,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         moment_budget="auto",
         data_norm=None,

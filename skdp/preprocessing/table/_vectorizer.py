@@ -149,7 +149,7 @@ class DPTableVectorizer(PrivateTransformer):
         numeric_features=None,
         categorical_features=None,
         epsilon=1.0,
-        delta=1e-5,
+        delta="auto",
         adjacency="zero_out",
         feature_bounds=None,
         ledger=None,
@@ -197,7 +197,7 @@ class DPTableVectorizer(PrivateTransformer):
         frame = replace(frame, groups=codes)
 
         # 3. plan from public numbers
-        budget = self._budget(Budget if codes is None else GroupBudget)
+        budget = self._budget(n_records, Budget if codes is None else GroupBudget)
         plan = self._table_plan(budget, n_records, given)
         stream = plan.start(self.random_state)
 
@@ -256,7 +256,7 @@ class DPTableVectorizer(PrivateTransformer):
         return np.array(self._basis.labels, dtype=object)
 
     def _plan(self, n_rows, n_features):
-        return self._table_plan(self._budget(), n_rows, nothing_given(self, n_features))
+        return self._table_plan(self._budget(n_rows), n_rows, nothing_given(self, n_features))
 
     def _table_plan(self, budget, n_rows, given):
         if budget.is_private and budget.delta == 0.0 and (given.numeric or given.words):

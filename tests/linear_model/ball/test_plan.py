@@ -154,9 +154,9 @@ def test_steps_on_batches_spend_what_the_ball_leaves(name, adjacency):
     plan = model._plan(3000, 4, 1)
     *of_ball, steps = plan.events
     assert tuple(of_ball) == plan.ball.events
-    found = epsilon_of(plan.events, adjacency, "pld", model.delta)
+    found = epsilon_of(plan.events, adjacency, "pld", plan.budget.delta)
     assert 0.998 <= found <= 1.0
-    assert epsilon_of((steps,), adjacency, "pld", model.delta) < 0.85
+    assert epsilon_of((steps,), adjacency, "pld", plan.budget.delta) < 0.85
     assert plan.clipping is None
 
 
