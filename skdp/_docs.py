@@ -154,26 +154,29 @@ coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
 
 [data_norm]
 data_norm : float, default=None
-    Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, not in
-    `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None scales
-    no row: the guarantee doesn't need it. Where rows are known to be short, the bound lets
+    Public bound on the L2 norm of a row. Where no ball is learnt (see `ball_budget`), longer rows
+    are scaled down to it in `fit`, not in `predict`: put
+    ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None scales no row: the
+    guarantee doesn't need it. Where rows are known to be short, the bound lets
     ``clipping_norm="auto"`` choose a smaller one.
 
 [data_norm:classification]
 data_norm : float, default=1.0
-    Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, not in
-    `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
-    probabilities of long rows are too sure. Take a typical row's length: ``sqrt(0.2 * a + b)`` for
-    `a` numbers in [-1, 1] and `b` one-hot coded columns, counted before coding. Ten times too wide
-    can cost everything. `skdp.preprocessing.BoundsScaler` gives features public ranges.
+    Public bound on the L2 norm of a row. Where a ball is learnt (see `ball_budget`), it may be far
+    too wide. Else longer rows are scaled down to it in `fit`, not in `predict`: put
+    ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or probabilities of long
+    rows are too sure. Take a typical row's length then: ``sqrt(0.2 * a + b)`` for `a` numbers in
+    [-1, 1] and `b` one-hot coded columns, counted before coding. Ten times too wide can cost
+    everything. `skdp.preprocessing.BoundsScaler` gives features public ranges.
 
 [data_norm:regression]
 data_norm : float, default=1.0
-    Public bound on the L2 norm of a row; longer rows are scaled down to it in `fit`, not in
-    `predict`: put ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or
-    predictions for long rows are far off. Take a typical row's length: ``sqrt(0.2 * a + b)`` for
-    `a` numbers in [-1, 1] and `b` one-hot coded columns, counted before coding. Ten times too wide
-    can cost everything. `skdp.preprocessing.BoundsScaler` gives features public ranges.
+    Public bound on the L2 norm of a row. Where a ball is learnt (see `ball_budget`), it may be far
+    too wide. Else longer rows are scaled down to it in `fit`, not in `predict`: put
+    ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or predictions for long
+    rows are far off. Take a typical row's length then: ``sqrt(0.2 * a + b)`` for `a` numbers in
+    [-1, 1] and `b` one-hot coded columns, counted before coding. Ten times too wide can cost
+    everything. `skdp.preprocessing.BoundsScaler` gives features public ranges.
 
 [data_norm:whitened]
 data_norm : float or None, default=None
@@ -223,10 +226,11 @@ eta0 : float or "auto", default="auto"
 
 [feature_bounds]
 feature_bounds : pair (low, high), default=None
-    Public range of the features, two numbers or two array-likes of shape (n_features,); values
-    beyond it are moved to it in `fit`, and not in `predict`: where many are, predictions are far
-    off. None means ``(-data_norm, data_norm)``, or ``(-1, 1)`` without a `data_norm`, which suits
-    features scaled by `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their own.
+    Public range of the features, two numbers or two array-likes of shape (n_features,). Where no
+    ball is learnt (see `ball_budget`), values beyond it are moved to it in `fit`, and not in
+    `predict`: where many are, predictions are far off. None means ``(-data_norm, data_norm)``, or
+    ``(-1, 1)`` without a `data_norm`, which suits features scaled by
+    `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their own.
 
 [feature_bounds:dpscd]
 feature_bounds : pair (low, high), default=None
@@ -251,18 +255,20 @@ figure_ : matplotlib Figure
 [fit_intercept]
 fit_intercept : bool, default=True
     Whether to fit an intercept. It is penalised like the rest, as the distance from the middle of
-    `target_bounds` (from 0 without them), through a column equal to a third of `data_norm`.
+    the bounds of the targets, given or learnt (from 0 without them), through a column equal to a
+    third of the ball's radius, or of `data_norm` where no ball is learnt.
 
 [fit_intercept:classification]
 fit_intercept : bool, default=True
     Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a column
-    equal to a third of `data_norm`.
+    equal to a third of the ball's radius, or of `data_norm` where no ball is learnt.
 
 [fit_intercept:dpcd]
 fit_intercept : bool, default=True
     Whether to fit an intercept. It is penalised like the rest, as the distance from the middle of
-    `target_bounds` (from 0 without them), through a column equal to a third of `data_norm` (1 / 3
-    without it). `positive` and `coef_bounds` leave it free.
+    the bounds of the targets, given or learnt (from 0 without them), through a column equal to a
+    third of the ball's radius, or of `data_norm` where no ball is learnt (1 / 3 without it).
+    `positive` and `coef_bounds` leave it free.
 
 [group_size]
 group_size : int

@@ -23,7 +23,8 @@ _REGRESSION = {**CONSTRAINTS, "positive": ["boolean"], "target_bounds": ["array-
 class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
     r"""Elastic-net regression by differentially private coordinate descent (DP-CD).
 
-    Minimises, over rows :math:`x_i` whose values are clipped to `feature_bounds`,
+    Minimises, over rows :math:`x_i` in the units of a learnt ball (see `ball_budget`), or whose
+    values are clipped to `feature_bounds` where none is learnt,
 
     .. math:: \frac{1}{n} \sum_i \frac{1}{2} (y_i - x_i^\top w)^2 + \alpha \rho \|w\|_1
               + \frac{\alpha (1 - \rho)}{2} \|w\|^2
@@ -184,7 +185,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
 class DPCDLasso(DPCDElasticNet):
     r"""Sparse linear regression (LASSO) by differentially private coordinate descent (DP-CD).
 
-    Minimises, over rows :math:`x_i` whose values are clipped to `feature_bounds`,
+    Minimises, over rows :math:`x_i` in the units of a learnt ball (see `ball_budget`), or whose
+    values are clipped to `feature_bounds` where none is learnt,
 
     .. math:: \frac{1}{n} \sum_i \frac{1}{2} (y_i - x_i^\top w)^2 + \alpha \|w\|_1 ,
 
@@ -295,7 +297,8 @@ class DPCDLasso(DPCDElasticNet):
 class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
     r"""Logistic regression by differentially private coordinate descent (DP-CD).
 
-    Minimises, over rows :math:`x_i` whose values are clipped to `feature_bounds` and labels
+    Minimises, over rows :math:`x_i` in the units of a learnt ball (see `ball_budget`), or whose
+    values are clipped to `feature_bounds` where none is learnt, and labels
     :math:`y_i \in \{-1, 1\}`,
 
     .. math:: \frac{1}{n} \sum_i \log(1 + e^{-y_i\, x_i^\top w}) + \alpha\, \Omega(w)
@@ -320,7 +323,8 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         may be infinite.
     fit_intercept : bool, default=True
         Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a
-        column equal to a third of `data_norm` (1 / 3 without it). `coef_bounds` leave it free.
+        column equal to a third of the ball's radius, or of `data_norm` where no ball is learnt (1 /
+        3 without it). `coef_bounds` leave it free.
     {classes, class_weight, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
     {ball_budget:dpcd, feature_bounds}
     max_iter : int or "auto", default="auto"

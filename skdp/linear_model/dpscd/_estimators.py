@@ -123,7 +123,8 @@ class _BaseDPSCD(BallMixin, SteppedEstimator):
 class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     r"""Ridge regression by differentially private dual coordinate descent (DP-SCD).
 
-    Minimises, over rows :math:`x_i` clipped to `data_norm`,
+    Minimises, over rows :math:`x_i` in the units of a learnt ball (see `ball_budget`), or clipped
+    to `data_norm` where none is learnt,
 
     .. math:: \frac{1}{n} \sum_i \frac{1}{2} (y_i - x_i^\top w)^2 + \frac{\alpha}{2} \|w\|^2 .
 
@@ -276,7 +277,8 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
 class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
     r"""Logistic regression and SVM by differentially private dual coordinate descent (DP-SCD).
 
-    Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
+    Minimises, over rows :math:`x_i` in the units of a learnt ball (see `ball_budget`), or clipped
+    to `data_norm` where none is learnt, and labels :math:`y_i \in \{-1, 1\}`,
 
     .. math:: \frac{1}{n} \sum_i \ell(y_i\, x_i^\top w) + \frac{\alpha}{2} \|w\|^2
 

@@ -24,7 +24,8 @@ from skdp.linear_model.dpsgd._base import CONSTRAINTS, BaseDPSGD, budgets_public
 class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     r"""Linear regression by differentially private stochastic gradient descent (DP-SGD).
 
-    Minimises, over rows :math:`x_i` clipped to `data_norm`,
+    Minimises, over rows :math:`x_i` in the units of a learnt ball (see `ball_budget`), or clipped
+    to `data_norm` where none is learnt,
 
     .. math:: \frac{1}{n} \sum_i \ell(y_i - x_i^\top w) + \alpha\, \mathrm{penalty}(w)
 
@@ -262,7 +263,8 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
 class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     r"""Logistic regression and SVM by differentially private stochastic gradient descent (DP-SGD).
 
-    Minimises, over rows :math:`x_i` clipped to `data_norm` and labels :math:`y_i \in \{-1, 1\}`,
+    Minimises, over rows :math:`x_i` in the units of a learnt ball (see `ball_budget`), or clipped
+    to `data_norm` where none is learnt, and labels :math:`y_i \in \{-1, 1\}`,
 
     .. math:: \frac{1}{n} \sum_i \ell(y_i\, x_i^\top w) + \alpha\, \mathrm{penalty}(w)
 
