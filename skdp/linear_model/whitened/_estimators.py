@@ -44,8 +44,9 @@ _NOT_INFERRED = (
     "inference=True takes dense rows, each a record of its own, without groups, public_weight and "
     "class_weight: what errors are made of isn't bounded or true otherwise."
 )
-# Intervals are for all rows: few are to count less.
-_HELD_FOR_ERRORS = 0.98
+# Share of the rows that the ball of intervals is to hold at least. Those beyond count less, which
+# leaves the coefficients of a model that holds as they are; a longer radius has more noise.
+_HELD_FOR_ERRORS = 0.9
 _NO_NORM = (
     "data_norm=None needs a learnt ball: give ball_budget, or a public bound data_norm on the norm "
     "of a row."
