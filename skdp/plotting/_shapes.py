@@ -11,9 +11,9 @@ from skdp.plotting._axes import open_axes
 _MOST_COLUMNS, _CELL = 4, (3.2, 2.6)
 _BAND = "2 standard deviations of the noise that privacy added (no sampling error)"
 # Room below curves for the histogram, over its height.
+_ROOM = 4.0
 # Characters of a label.
 _LONGEST_TEXT = 16
-_ROOM = 4.0
 _ALL_NOISE = "The noise hides what every column says: the model predicts the same for all rows."
 
 
@@ -170,7 +170,7 @@ def _draw_curve(ax, term, outputs):
         ax.annotate(text, (place, value), (0, 5), textcoords="offset points", fontsize="x-small")
     # Long numbers would run into each other.
     ax.locator_params("x", nbins=4)
-    ax.ticklabel_format(axis="x", scilimits=(-3, 5))
+    ax.ticklabel_format(axis="x", scilimits=(-4, 7))
     _draw_shares(ax, np.append(x, others), term.weights, 0.5 * step)
 
 
@@ -213,11 +213,8 @@ def _draw_surface(ax, term, outputs):
 
 def _short(label, feature):
     text = label.removeprefix(f"{feature}_").replace("_", " ")
-    return (
-        text
-        if len(text) <= _LONGEST_TEXT
-        else f"{text[: _LONGEST_TEXT - 1]}\N{HORIZONTAL ELLIPSIS}"
-    )
+    is_short = len(text) <= _LONGEST_TEXT
+    return text if is_short else f"{text[: _LONGEST_TEXT - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 _DRAWN = {"hats": _draw_curve, "line": _draw_curve, "words": _draw_words, "pair": _draw_surface}
