@@ -52,7 +52,7 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
     >>> from skdp.linear_model import DPSGDClassifier
     >>> report = preview(DPSGDClassifier(epsilon=0.5), n_samples=20_000, n_features=30)
     >>> report, report.epsilon_at(1e-7) < 0.7
-    ((0.5, 1e-05)-DP, True)
+    ((0.5, 5e-06)-DP, True)
     """
     if not isinstance(estimator, RecordPrivateEstimator):
         raise TypeError(
