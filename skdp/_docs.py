@@ -425,9 +425,10 @@ terms_ : tuple of objects
     ``name``, ``kind`` ("hats", "line", "words" or "pair"), ``features``, ``knots``,
     ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise that
     privacy added to them, ``weights``, the share of the records at each, and ``is_noise``: whether
-    noise alone makes values as large. `std` is no sampling error. It is predicted, to within a
-    factor of 2 where records are; where next to none are, noise is larger. Words that the released
-    counts don't show, such as new ones, have the value 0.
+    noise alone makes values as large. `std` is no sampling error. It is predicted, mostly to
+    within a factor of 2 where records are, and of a classifier with given knots up to five times
+    too small; where next to none are, noise is larger. Words that the released counts don't show,
+    such as new ones, have the value 0.
 
 [feature_importances_]
 feature_importances_ : ndarray of shape (n_terms,)

@@ -86,10 +86,10 @@ class Shape:
         """Return the shape of a term of a table."""
         labels, nodes = _nodes(term)
         profile = term.profile()
-        points, counts = (nodes, np.ones(len(nodes))) if profile is None else profile
+        points, counts = (nodes, _told(term)) if profile is None else profile
         counts = np.maximum(counts, 0.0)
         if not counts.sum() > 0.0:
-            points, counts = nodes, np.ones(len(nodes))
+            points, counts = nodes, _told(term)
         return cls(term, tuple(labels), nodes, points, counts / counts.sum())
 
     @cached_property
@@ -165,6 +165,20 @@ def _nodes(term):
         ends = [f"{term.name}_{knot:.4g}" for knot in term.knots]
         return ends + term.labels[1:], nodes
     return term.labels, np.eye(term.n_columns)
+
+
+def _told(term):
+    """Return even shares of places that are known to have records, none of gaps and new words.
+
+    Nobody may have these, and what is learnt of them is noise then.
+    """
+    if term.kind == "pair":
+        return np.kron(_told(term.first), _told(term.second))
+    n_told = len(term.categories) if term.kind == "words" else 2 if term.kind == "line" else None
+    n_told = len(term.knots) if n_told is None else n_told
+    counts = np.zeros(len(_nodes(term)[0]))
+    counts[: n_told or None] = 1.0
+    return counts
 
 
 def bent(term):

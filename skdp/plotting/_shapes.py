@@ -127,8 +127,9 @@ class ShapeFunctionDisplay:
         for one, term in zip(self.axes_, self.terms, strict=True):
             _DRAWN[term.kind](one, term, self.outputs)
             one.set_title(f"{term.name} (noise)" if term.is_noise else term.name, fontsize="medium")
-        if len(self.outputs) > 1:
-            self.axes_[0].legend(fontsize="small")
+        named = [one for one in self.axes_ if one.get_legend_handles_labels()[1]]
+        if len(self.outputs) > 1 and named:
+            named[0].legend(fontsize="small")
         if is_new:
             note = _ALL_NOISE if all(term.is_noise for term in self.terms) else f"Bands: {_BAND}."
             self.figure_.suptitle(note, fontsize="small")

@@ -345,6 +345,24 @@ def test_what_is_refused_is_not_charged(tmp_path):
     assert len(ledger.to_frame()) == 0
 
 
+def test_bands_of_given_terms_are_about_as_wide_as_their_noise():
+    """Gaps and new words that nobody has don't move the values of others."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=4000), "w": rng.choice(["a", "b", "c"], 4000)})
+    y = np.sin(X["x"]) + 0.3 * (X["w"] == "a") + 0.3 * rng.normal(size=4000)
+    given = {"knots": {"x": [-2, -1, 0, 1, 2]}, "categories": {"w": ["a", "b", "c"]}}
+    fits = [
+        DPAdditiveRegressor(epsilon=0.5, target_bounds=(-2, 2), random_state=k, **given).fit(X, y)
+        for k in range(20)
+    ]
+    for place, n_values in ((0, 5), (1, 3)):
+        terms = [fitted.terms_[place] for fitted in fits]
+        seen = np.std([term.values[:n_values] for term in terms], axis=0)
+        told = np.mean([term.std[:n_values] for term in terms], axis=0)
+        assert ((told > 0.7 * seen) & (told < 5.0 * seen)).all()
+        assert terms[0].weights[n_values] == 0.0
+
+
 def test_a_line_in_a_pair_is_read_at_its_ends():
     ends = np.array([2.0, 6.0])
     line = LineTerm(name="x", feature=0, knots=ends)
@@ -353,7 +371,8 @@ def test_a_line_in_a_pair_is_read_at_its_ends():
     assert shape.labels == ("x_2 x w_a", "x_2 x w_infrequent", "x_6 x w_a", "x_6 x w_infrequent")
     term = shape.read(np.array([[3.0, 1.0]]), np.zeros((2, 2)), ["x", "w"])
     np.testing.assert_allclose(term.values, [-3.0, -1.0, 3.0, 1.0])
-    np.testing.assert_allclose(term.weights, 0.25)
+    # Where nothing was counted, new words have no share.
+    np.testing.assert_allclose(term.weights, [0.5, 0.0, 0.5, 0.0])
     assert term.sides == (("x_2", "x_6"), ("w_a", "w_infrequent"))
 
 

@@ -68,6 +68,16 @@ def test_several_classes_have_a_legend(table):
     assert names == ["0", "1", "2"]
 
 
+def test_a_pair_of_several_classes_alone_has_no_legend(table):
+    X, y = table
+    model = DPAdditiveClassifier(
+        classes=[0, 1, 2], epsilon=20.0, interactions=[tuple(X.columns[:2])]
+    )
+    model.set_params(random_state=0).fit(X, y)
+    display = ShapeFunctionDisplay.from_estimator(model, terms=[len(model.terms_) - 1])
+    assert display.axes_[0].get_legend() is None
+
+
 def test_noise_is_said():
     rng = np.random.default_rng(0)
     model = DPAdditiveClassifier(classes=[0, 1], epsilon=0.1, random_state=0)
