@@ -110,6 +110,10 @@ class PrivateEstimator(BaseEstimator):
             raise AttributeError("delta_ is there after a fit.")
         return report.delta
 
+    def _promised(self, n_records):
+        """Return epsilon, delta and adjacency of a fit of so many records."""
+        return self.epsilon, resolve_delta(self.delta, n_records), self.adjacency
+
     def _account(self):
         """Return where a fit is charged, or None."""
         parameters = self.get_params(deep=False)
@@ -159,8 +163,7 @@ class RecordPrivateEstimator(PrivateEstimator):
     _uses_feature_bounds = True
 
     def _budget(self, n_records, kind=Budget):
-        promised = self.epsilon, resolve_delta(self.delta, n_records), self.adjacency
-        return kind(*promised, self.accountant, account=self._account())
+        return kind(*self._promised(n_records), self.accountant, account=self._account())
 
     def _assumed(self):
         """Return what the report assumes public besides what the plan does."""

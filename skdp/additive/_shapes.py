@@ -174,11 +174,10 @@ def _told(term):
     """
     if term.kind == "pair":
         return np.kron(_told(term.first), _told(term.second))
-    n_told = len(term.categories) if term.kind == "words" else 2 if term.kind == "line" else None
-    n_told = len(term.knots) if n_told is None else n_told
-    counts = np.zeros(len(_nodes(term)[0]))
-    counts[: n_told or None] = 1.0
-    return counts
+    told = np.zeros(len(_nodes(term)[0]))
+    # Where no word was given, there are new ones alone.
+    told[: len(term.categories if term.kind == "words" else term.knots) or None] = 1.0
+    return told
 
 
 def bent(term):

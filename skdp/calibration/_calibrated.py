@@ -15,7 +15,7 @@ from skdp._bounds import clip_scores
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private, refuse_settings
 from skdp._losses import as_probabilities
-from skdp._plans._base import Budget, resolve_delta
+from skdp._plans._base import Budget
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_data
 from skdp._targets import encode_labels
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
@@ -198,8 +198,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         kind = quietly(type_of_target, y)
         if kind != "binary":
             raise ValueError(_BINARY_ONLY.format(kind))
-        promised = self.epsilon, resolve_delta(self.delta, len(y)), self.adjacency
-        budget = Budget(*promised, "pld", account=self._account())
+        budget = Budget(*self._promised(len(y)), "pld", account=self._account())
         # The ledger knows the seed of all; a plain fit with it must have noise of its own. The
         # counts and the classifier are charged together.
         estimator = clone(self.estimator).set_params(

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_bounds, check_n_jobs
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private
-from skdp._plans._base import CLASSES_READ, resolve_delta
+from skdp._plans._base import CLASSES_READ
 from skdp._sklearn import HasMethods, Interval, StrOptions, _fit_context, take_rows, validate_data
 from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
@@ -158,8 +158,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         for model in candidates.models:
             check_scoring(model, scoring, classes, n_outputs)
         scored = {"scoring": scoring, "target_bounds": self._target_bounds(classifies)}
-        promised = self.epsilon, resolve_delta(self.delta, n_rows), self.adjacency
-        budget = SearchBudget(*promised, account=self._account())
+        budget = SearchBudget(*self._promised(n_rows), account=self._account())
         chosen = {"method": self.method, "n_trials": self.n_trials}
         sizes = {"n_rows": n_rows, "n_validation": n_validation}
         sizes["n_candidates"] = len(candidates.settings)

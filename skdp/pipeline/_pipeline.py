@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
-from skdp._plans._base import LARGE_DELTA, resolve_delta
+from skdp._plans._base import LARGE_DELTA
 from skdp._sklearn import StrOptions, _fit_context
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model._base import RowPrivateEstimator
@@ -330,8 +330,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         return plan_steps(self._budget(n_rows), self.shares, steps[n_before:], width, sizes)
 
     def _budget(self, n_records):
-        promised = self.epsilon, resolve_delta(self.delta, n_records), self.adjacency
-        return PipelineBudget(*promised, account=self._account())
+        return PipelineBudget(*self._promised(n_records), account=self._account())
 
     def _assumed(self):
         """Return what the steps assume public besides what plans do."""

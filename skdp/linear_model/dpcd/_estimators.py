@@ -167,8 +167,8 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         how = {"stream": stream, "is_null": rows.norm == 0.0}
         targets, units = self._in_learnt_units(targets, units, plan.ranges, **how)
         rows, plan, ball = self._placed(rows, plan, stream)
-        solved = {"targets": targets, "unit": units.half_width}
-        coefs, clip = self._solve(plan, rows, ball, stream=stream, weights=weights, **solved)
+        unit = units.half_width
+        coefs, clip = self._solve(plan, rows, ball, targets, stream, weights, unit)
 
         # 5. publish
         report = self._report(plan, stream, public_weight, clip=clip)
