@@ -13,8 +13,8 @@ from skdp.metrics._scorings import (
     SCORES,
     check_kind,
     is_of_labels,
-    label_detail,
     n_releases,
+    reader_of_labels,
 )
 
 
@@ -209,18 +209,18 @@ def private_score(
     budget = score_budget("private_score", spent, design, groups, ledger)
     noise_std = count_noise(budget, n_grids)
     options = {"bins": bins, "target_bounds": target_bounds, "noise_std": noise_std}
-    options["detail"] = label_detail(names)
+    options["labels"] = reader_of_labels(names, estimator, X, y)
     asked = {name: SCORES[name](estimator, X, y, options) for name in names}
     # Scores of labels share a grid.
-    grids = {"labels" if is_of_labels(name) else name: asked[name][1:] for name in names}
+    keys = {name: "labels" if is_of_labels(name) else name for name in names}
+    grids = {keys[name]: axes for name, (_, *axes) in asked.items()}
     released = count_records([*chain(*grids.values())], budget, groups, random_state, n_grids)
-    left, shares = iter(released), {}
-    for key, of_key in grids.items():
-        shares[key] = [one.shares for one in islice(left, len(of_key))]
+    left, report = iter(released), released[0].report
+    shares = {key: [one.shares for one in islice(left, len(axes))] for key, axes in grids.items()}
     found = {}
     for name, (statistic, *_) in asked.items():
-        of_name = statistic(*shares["labels" if is_of_labels(name) else name], level=level)
-        found[name] = PrivateScore(*of_name, released[0].report, level, name)
+        value = statistic(*shares[keys[name]], level=level)
+        found[name] = PrivateScore(*value, report, level, name)
     return found[scoring] if isinstance(scoring, str) else found
 
 

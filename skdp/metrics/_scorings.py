@@ -1,7 +1,7 @@
 """What each score needs of a record, and where a record lies on a public grid."""
 
 import math
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from scipy.special import expit
@@ -134,9 +134,10 @@ def is_of_labels(name):
     return name in _OF_LABELS
 
 
-def label_detail(names):
-    """Return the most that any of these scores needs to know of labels."""
-    return max((_OF_LABELS[name] for name in names if is_of_labels(name)), default=RIGHT)
+def reader_of_labels(names, estimator, X, y):
+    """Return a function that gives `label_axes` for these scores, and predicts once."""
+    detail = max((_OF_LABELS[name] for name in names if is_of_labels(name)), default=RIGHT)
+    return cache(partial(label_axes, estimator, X, y, detail))
 
 
 def label_axes(estimator, X, y, detail=TAKEN_FOR):
@@ -151,17 +152,17 @@ def label_axes(estimator, X, y, detail=TAKEN_FOR):
 
 
 def _accuracy(estimator, X, y, options):
-    _, axes, is_right = label_axes(estimator, X, y, options.get("detail", RIGHT))
+    _, axes, is_right = options["labels"]()
     return partial(statistics.accuracy, is_right=is_right), axes
 
 
 def _balanced_accuracy(estimator, X, y, options):
-    _, axes, is_right = label_axes(estimator, X, y, options.get("detail", OF_CLASS))
+    _, axes, is_right = options["labels"]()
     return partial(statistics.balanced_accuracy, is_right=is_right), axes
 
 
 def _of_label(estimator, X, y, options, *, true, taken, macro=False):
-    classes, axes, _ = label_axes(estimator, X, y)
+    classes, axes, _ = options["labels"]()
     if not macro:
         two_classes(classes, "a score of one label, unlike its mean over classes (_macro),")
     labels = range(classes.size) if macro else [1]
@@ -355,5 +356,6 @@ def row_scores(estimator, X, y, scoring, target_bounds):
     """
     # Of two nodes, 0 and the largest loss.
     options = {"bins": 2, "target_bounds": target_bounds, "noise_std": 0.0}
+    options["labels"] = reader_of_labels([scoring], estimator, X, y)
     _, (axis,) = SCORES[scoring](estimator, X, y, options)
     return axis.position if scoring == "accuracy" else 1.0 - axis.position
