@@ -10,10 +10,9 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 
-from skdp._bounds import null_records
-from skdp._mechanisms import GaussianMechanism
 from skdp.exceptions import PrivacyWarning
 from skdp.preprocessing import DPOneHotEncoder, DPSimpleImputer
+from tests.privacy._recorded import record
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdp.exceptions.PrivacyWarning")
 ADJACENCIES = ("zero_out", "replace_one")
@@ -32,40 +31,6 @@ OF_NUMBERS = {
 # of full size that is nulled, and two of opposite size. Whole and opposite counts are sqrt(2)
 # apart, which their bound has inside.
 REACHED = {("mean", "replace_one"): 2.0, ("median", "replace_one"): 2.0}
-
-
-def record(estimator, X, *, script=None, null=None, answer=None, random_state=0):
-    """Fit a clone and return it, what went into its releases, and what came out.
-
-    Parameters
-    ----------
-    estimator : estimator
-    X : ndarray
-    script : list of ndarray, default=None
-        What comes out.
-    null : int, default=None
-        The row that is a null record.
-    answer : callable, default=None
-        Of a value, what comes out.
-    random_state : int or None, default=0
-    """
-    values, released, mechanisms = [], [], []
-
-    def release(self, value, stream, original=GaussianMechanism.release):
-        out = original(self, value, stream)
-        if script is not None:
-            out = script[len(values)].copy()
-        if answer is not None:
-            out = answer(value)
-        mechanisms.append(self)
-        values.append(value.copy())
-        released.append(out.copy())
-        return out
-
-    with pytest.MonkeyPatch.context() as patch, null_records([] if null is None else [null]):
-        patch.setattr(GaussianMechanism, "release", release)
-        fitted = clone(estimator).set_params(random_state=random_state, delta=1e-3).fit(X)
-    return fitted, values, released, mechanisms
 
 
 def published(fitted):

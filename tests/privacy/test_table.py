@@ -13,7 +13,8 @@ from sklearn.base import clone
 from skdp.preprocessing import DPTableVectorizer
 from skdp.preprocessing.table._frames import read_frame
 from skdp.preprocessing.table._given import read_given
-from tests.privacy.test_fills_and_categories import published, record
+from tests.privacy._recorded import claimed_mu, measured_mu, record
+from tests.privacy.test_fills_and_categories import published
 from tests.statistical._transcripts import noise_times
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdp.exceptions.PrivacyWarning")
@@ -222,34 +223,11 @@ def test_the_noise_is_the_one_reported_and_fresh_for_every_entry():
     assert stats.spearmanr(first[:-1, 0], first[1:, 0]).pvalue > 1e-9
 
 
-def measured_mu(n_fits=150):
-    """What the likelihood ratio of all releases tells of a record: its mean over its spread.
-
-    The ratio follows from a second fit in the other world, with the same results.
-    """
-    X = pd.DataFrame({"x": [1.0, 5.0], "w": ["a", "a"]})
-    vectorizer = DPTableVectorizer(epsilon=4.0, delta=1e-3)
-    ratios = {None: [], 0: []}
-    for null, seed in itertools.product(ratios, range(n_fits)):
-        _, _, script, mechanisms = record(
-            vectorizer, X, random_state=2 * seed + (null is None), null=null
-        )
-        ones, zeros = (record(vectorizer, X, script=script, null=k)[1] for k in (None, 0))
-        ratios[null].append(
-            sum(
-                (((out - zero) ** 2).sum() - ((out - one) ** 2).sum()) / (2.0 * of.noise_std**2)
-                for out, zero, one, of in zip(script, zeros, ones, mechanisms, strict=True)
-            )
-        )
-    apart = np.mean(ratios[None]) - np.mean(ratios[0])
-    return apart / np.std(np.concatenate([r - np.mean(r) for r in ratios.values()]))
-
-
 def test_what_is_released_tells_of_a_record_what_is_claimed():
     """To five standard deviations of 150 fits each."""
-    vectorizer = DPTableVectorizer(epsilon=4.0, delta=1e-3)
-    gaussian = [event for event in vectorizer._plan(2, 2).events if hasattr(event, "mu")]
-    mu = math.hypot(*(event.mu("zero_out") for event in gaussian))
-    assert measured_mu() == pytest.approx(mu, abs=5 * math.sqrt(2 / 150))
+    X = pd.DataFrame({"x": [1.0, 5.0], "w": ["a", "a"]})
+    vectorizer = DPTableVectorizer(epsilon=4.0)
+    mu = claimed_mu(record(vectorizer, X)[0].privacy_report_)
+    assert measured_mu(vectorizer, X) == pytest.approx(mu, abs=5 * math.sqrt(2 / 150))
     with noise_times(0.5):
-        assert measured_mu() > mu + 5 * math.sqrt(2 / 150)
+        assert measured_mu(vectorizer, X) > mu + 5 * math.sqrt(2 / 150)
