@@ -281,15 +281,6 @@ def clip_scores(scores, low, high):
     return np.where(np.isnan(positions), 0.0, positions)
 
 
-def count_cells(cells, n_cells):
-    """Return how many records are in each cell; null records are in none.
-
-    Each record has one cell, so that it moves one count by one.
-    """
-    cells = present_records(cells)
-    return np.bincount(cells, minlength=n_cells)
-
-
 def present_records(records):
     """Return rows of an array without those of null records."""
     if null := _null_rows.get():

@@ -278,6 +278,12 @@ group_size : int
 groups : array-like of shape (n_samples,), default=None
     See :func:`private_score`.
 
+[groups:drawn]
+groups : array-like of shape (n_samples,), default=None
+    The person, household, ... of each row, as hashable ids. Then the guarantee is for one group,
+    with all its rows: of each one row counts, drawn by chance. The number of groups is public.
+    None: each row is a record.
+
 [groups:whitened]
 groups : array-like of shape (n_samples,), default=None
     The person, household, ... of each row, as hashable ids. Then the guarantee is for one group,

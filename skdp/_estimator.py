@@ -13,7 +13,7 @@ from numbers import Real
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skdp._plans._base import Budget, resolve_delta
+from skdp._plans._base import Budget, GroupBudget, resolve_delta
 from skdp._sklearn import Interval, StrOptions, diagram_box
 from skdp.accountant import PrivacyReport
 from skdp.exceptions import PrivacyWarning
@@ -162,7 +162,8 @@ class RecordPrivateEstimator(PrivateEstimator):
     # Whether `feature_bounds`, where there is such a parameter, has a use: some options have none.
     _uses_feature_bounds = True
 
-    def _budget(self, n_records, kind=Budget):
+    def _budget(self, n_records, by_group=False):
+        kind = GroupBudget if by_group else Budget
         return kind(*self._promised(n_records), self.accountant, account=self._account())
 
     def _assumed(self):

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from skdp._checks import check_finite, check_n_jobs
 from skdp._docs import shared_docs
 from skdp._estimator import CaptionMixin, is_private
-from skdp._plans._base import Budget, GroupBudget
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
 from skdp._targets import encode_labels
 from skdp.additive._chosen import chosen_pairs, chosen_signs
@@ -60,13 +59,13 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
     def _learns_targets(self):
         return self._linear()._learns_targets()
 
-    def _plan(self, n_rows, n_features, n_outputs=1):
-        return self._plan_of(nothing_given(self, n_features), n_rows, None)
+    def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
+        return self._plan_of(nothing_given(self, n_features), n_rows, by_group)
 
-    def _plan_of(self, given, n_records, codes):
+    def _plan_of(self, given, n_records, by_group):
         check_n_jobs(self.n_jobs)
         settings = {"features_budget": self.features_budget, "n_knots": check_n_knots(self.knots)}
-        budget = self._budget(n_records, Budget if codes is None else GroupBudget)
+        budget = self._budget(n_records, by_group)
         return plan_additive(budget, given, n_rows=n_records, **settings)
 
     def _read_table(self, X, y, **checks):
@@ -92,7 +91,7 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         frame = replace(frame, groups=codes)
 
         # 3. plan from public numbers
-        plan = self._plan_of(given, n_records, codes)
+        plan = self._plan_of(given, n_records, codes is not None)
         stream = plan.start(self.random_state)
 
         # 4. solve

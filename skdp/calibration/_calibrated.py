@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._bounds import clip_scores
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private, refuse_settings
+from skdp._groups import counted_rows
 from skdp._losses import as_probabilities
 from skdp._plans._base import Budget
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_data
@@ -226,7 +227,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         values = np.asarray(estimator.decision_function(X), dtype=np.float64)
         position = clip_scores(expit(0.5 * values), 0.0, 1.0)
         axes = [Axis(targets[:, 0] > 0.0, 2), Axis(n_bins * position, n_bins)]
-        counts = release_histogram(axes, plan.mechanism, coins, noise)
+        rows = counted_rows(None, X.shape[0], coins)
+        counts = release_histogram(axes, plan.mechanism, coins, noise, rows)
         middles = 2.0 * logit((np.arange(n_bins) + 0.5) / n_bins)
         slope, offset = fit_sigmoid(*counts, middles, plan.mechanism.noise_std)
 

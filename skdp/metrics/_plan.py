@@ -40,7 +40,6 @@ class GroupScoreBudget(ScoreBudget):
         "the number of groups, and the names of the columns",
         ScoreBudget.assumed_public[3],
         GroupBudget.assumed_public[-1],
-        "that which row of a group is scored follows from nothing that other groups' rows tell",
     )
     not_covered: ClassVar = (PART_OF_GROUP, *ScoreBudget.not_covered)
     count: ClassVar = GroupBudget.count

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._groups import encode_groups
+from skdp._groups import counted_rows, encode_groups
 from skdp._sklearn import Interval, StrOptions
 from skdp.accountant import PrivacyReport
 from skdp.ledger._account import resolve_account
@@ -21,10 +21,6 @@ CONSTRAINTS = BUDGET_CONSTRAINTS | {
     "level": [Interval(Real, 0, 1, closed="neither")],
     "groups": ["array-like", None],
 }
-_SEVERAL_ROWS = (
-    "groups has an id in more than one row, and scores count one row of each group: draw one, such "
-    "as by table.sample(frac=1).drop_duplicates(name of the ids)."
-)
 BINS = [Interval(Integral, 2, 4096, closed="both"), StrOptions({"auto"})]
 
 
@@ -56,15 +52,15 @@ def count_records(grids, budget, groups, random_state, n_releases=1):
     The grids are lists of `Axis`, and each has any of the records once.
     """
     n_rows = grids[0][0].position.size
-    if encode_groups(groups, n_rows)[1] < n_rows:
-        raise ValueError(_SEVERAL_ROWS)
+    codes, n_records = encode_groups(groups, n_rows)
     sizes = [math.prod(axis.size for axis in axes) for axes in grids]
-    plan = plan_histogram(budget, n_rows=n_rows, n_cells=max(sizes), n_steps=n_releases)
+    plan = plan_histogram(budget, n_rows=n_records, n_cells=max(sizes), n_steps=n_releases)
     stream = plan.start(random_state)
     coins, noise = stream.spawn(2)
+    rows = counted_rows(codes, n_rows, coins)
     report = plan.report(reproducible=stream.reproducible)
     released = []
     for _, axes in zip(range(plan.counts.event.n_steps), grids, strict=True):
-        counts = release_histogram(axes, plan.mechanism, coins, noise)
-        released.append(Released(counts, n_rows, plan.mechanism.noise_std, report))
+        counts = release_histogram(axes, plan.mechanism, coins, noise, rows)
+        released.append(Released(counts, n_records, plan.mechanism.noise_std, report))
     return released

@@ -138,9 +138,9 @@ def private_score(
         a delta and a ledger, since many Gaussian releases cost less than half together, whatever
         was charged there before; elsewhere it is whichever is quieter, nearly always the former.
     groups : array-like of shape (n_samples,), default=None
-        The person, household, ... of each row, as hashable ids, of which each comes once: the
-        guarantee is then for one group, with rows that aren't here, too, and adds up with that of a
-        fit with `groups`. Of several rows of a person draw one. None: every row is a record of its
+        The person, household, ... of each row, as hashable ids: the guarantee is then for one
+        group, with rows that aren't here, too, and adds up with that of a fit with `groups`. Of
+        several rows of a person one counts, drawn by chance. None: every row is a record of its
         own.
     bins : int or "auto", default="auto"
         Bins of the score for "roc_auc", nodes of the loss for means of losses; "auto" follows from

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._bounds import count_cells
-
 
 class Axis(NamedTuple):
     """Where each record lies on one axis of the grid.
@@ -32,17 +30,18 @@ class Axis(NamedTuple):
     rounding: str = "down"
 
 
-def release_histogram(axes, mechanism, coins, noise):
-    """Release how many records are in each cell of a grid of `Axis`.
+def release_histogram(axes, mechanism, coins, noise, rows):
+    """Release how many records are in each cell of a grid of `Axis`; `rows` tells which count.
 
-    A record's cell follows from its own positions and coins alone.
+    A record's cell follows from its own positions and coins alone, and it has one: it moves one
+    count by one.
     """
     shape = tuple(axis.size for axis in axes)
     cells = np.zeros(axes[0].position.size, dtype=np.int64)
     for axis in axes:
         node = _ROUNDINGS[axis.rounding](axis.position, coins)
         cells = cells * axis.size + np.clip(node, 0, axis.size - 1).astype(np.int64)
-    counts = count_cells(cells, int(np.prod(shape)))
+    counts = np.bincount(cells[rows], minlength=int(np.prod(shape)))
     return mechanism.release(counts, noise).reshape(shape)
 
 

@@ -10,6 +10,7 @@ from skdp._bounds import row_norms
 from skdp._checks import check_bounds, check_feature_bounds, check_positive, check_real
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
+from skdp._groups import counted_rows, encode_groups
 from skdp._plans._base import NORM_KEY, QUANTILE_KEY
 from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
 from skdp.preprocessing._base import DTYPES, NumberTransformer
@@ -112,10 +113,10 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, groups=None):
         """Learn the quantiles privately.
 
-        {Parameters: X:complete, y}
+        {Parameters: X:complete, y, groups:drawn}
 
         {Returns: self}
 
@@ -129,11 +130,13 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         quantiles = check_bounds(self.quantiles, "quantiles")
         if not (quantiles[0] >= 0.0 and quantiles[1] <= 1.0):
             raise ValueError("quantiles must be within 0 and 1.")
-        plan = self._plan(*X.shape)
+        codes, n_records = encode_groups(groups, len(X))
+        plan = self._plan(n_records, X.shape[1], by_group=codes is not None)
         stream = plan.start(self.random_state)
 
         # 4. solve
-        low, high = find_quantiles(X, plan=plan, quantiles=quantiles, noise=stream)
+        rows = X[counted_rows(codes, len(X), stream)]
+        low, high = find_quantiles(rows, plan=plan, quantiles=quantiles, noise=stream)
 
         # 5. publish
         # A column may have one value only, and ranges have a width.
@@ -159,13 +162,17 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
             clipped = np.clip(X, *self.feature_bounds_)
         return clipped.astype(type_that_holds(X.dtype, *self.feature_bounds_), copy=False)
 
-    def _plan(self, n_rows, n_features):
+    def _plan(self, n_rows, n_features, *, by_group=False):
         bounds = check_feature_bounds(self.feature_bounds, n_features)
         if self.scale not in _GRIDS:
             raise ValueError("scale must be 'linear' or 'log'.")
         grid = _GRIDS[self.scale]
         return plan_quantiles(
-            self._budget(n_rows), n_rows=n_rows, grid=grid, bounds=bounds, key=QUANTILE_KEY
+            self._budget(n_rows, by_group),
+            n_rows=n_rows,
+            grid=grid,
+            bounds=bounds,
+            key=QUANTILE_KEY,
         )
 
 
@@ -250,10 +257,10 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, groups=None):
         """Learn a length of rows privately.
 
-        {Parameters: X:complete, y}
+        {Parameters: X:complete, y, groups:drawn}
 
         {Returns: self}
 
@@ -269,10 +276,12 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         quantile = check_real(self.quantile, "quantile")
         if not 0.0 < quantile < 1.0:
             raise ValueError("quantile must be within 0 and 1.")
-        plan = self._plan(*X.shape)
+        codes, n_records = encode_groups(groups, len(X))
+        plan = self._plan(n_records, X.shape[1], by_group=codes is not None)
         stream = plan.start(self.random_state)
 
         # 4. solve
+        norms = norms[counted_rows(codes, len(X), stream)]
         found = find_quantiles(norms, plan=plan, quantiles=(quantile, quantile), noise=stream)
 
         # 5. publish
@@ -295,11 +304,15 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         """
         return shorten_rows(self._numbers(X), self.norm_bound_)
 
-    def _plan(self, n_rows, n_features):
+    def _plan(self, n_rows, n_features, *, by_group=False):
         bounds = check_bounds(self.norm_bounds, "norm_bounds")
         bounds = tuple(np.array([check_positive(end, "norm_bounds")]) for end in bounds)
         return plan_quantiles(
-            self._budget(n_rows), n_rows=n_rows, grid=geometric_edges, bounds=bounds, key=NORM_KEY
+            self._budget(n_rows, by_group),
+            n_rows=n_rows,
+            grid=geometric_edges,
+            bounds=bounds,
+            key=NORM_KEY,
         )
 
 
@@ -390,10 +403,10 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, groups=None):
         """Learn means and standard deviations privately.
 
-        {Parameters: X:complete, y}
+        {Parameters: X:complete, y, groups:drawn}
 
         {Returns: self}
 
@@ -404,12 +417,14 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
 
         # 2. the solver bounds the data, by ranges that the plan has
         # 3. plan from public numbers
-        plan = self._plan(*X.shape)
+        codes, n_records = encode_groups(groups, len(X))
+        plan = self._plan(n_records, X.shape[1], by_group=codes is not None)
         clip = check_positive(self.clip, "clip")
         stream = plan.start(self.random_state)
 
         # 4. solve
-        mean, scale = scale_columns(X, plan=plan, noise=stream)
+        rows = X[counted_rows(codes, len(X), stream)]
+        mean, scale = scale_columns(rows, plan=plan, noise=stream)
 
         # 5. publish
         self.mean_, self.scale_ = mean, scale
@@ -435,6 +450,8 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
             standard = (X - self.mean_) / self.scale_
         return np.clip(standard, *self.feature_bounds_).astype(X.dtype, copy=False)
 
-    def _plan(self, n_rows, n_features):
+    def _plan(self, n_rows, n_features, *, by_group=False):
         bounds = check_feature_bounds(self.feature_bounds, n_features)
-        return plan_scaler(self._budget(n_rows), n_rows=n_rows, grid=linear_edges, bounds=bounds)
+        return plan_scaler(
+            self._budget(n_rows, by_group), n_rows=n_rows, grid=linear_edges, bounds=bounds
+        )

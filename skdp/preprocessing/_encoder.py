@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import present_records
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
+from skdp._groups import counted_rows, encode_groups
 from skdp._sklearn import (
     Interval,
     RealNotInt,
@@ -152,14 +152,14 @@ class DPOneHotEncoder(PrivateTransformer):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, groups=None):
         """Find categories privately, where they aren't listed.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows of numbers and strings; a column has either, beside missing values.
-        {y}
+        {y, groups:drawn}
 
         {Returns: self}
 
@@ -174,18 +174,19 @@ class DPOneHotEncoder(PrivateTransformer):
         most = None if self.max_categories is None else self.max_categories - n_last
 
         # 2. bound the data: a record is in one category of each column
-        records = present_records(X)
-        columns = read_categories(records, find_gaps(records))
+        columns = read_categories(X, find_gaps(X))
 
         # 3. plan from public numbers
-        plan = self._plan(*X.shape)
+        codes, n_records = encode_groups(groups, len(X))
+        plan = self._plan(n_records, X.shape[1], by_group=codes is not None)
         stream = plan.start(self.random_state)
 
         # 4. release
         counts = [np.empty(0) for _ in categories]
         searched = [j for j, listed in enumerate(categories) if listed is None]
         if searched:
-            of_searched = [columns[j] for j in searched]
+            rows = counted_rows(codes, len(X), stream)
+            of_searched = [np.array(columns[j], dtype=object)[rows] for j in searched]
             found = release_counts(of_searched, [None] * len(searched), plan=plan, noise=stream)
             for j, released in zip(searched, found, strict=True):
                 categories[j], counts[j] = keep_largest(*released, most)
@@ -267,10 +268,12 @@ class DPOneHotEncoder(PrivateTransformer):
         categories = self.categories
         return isinstance(categories, str) or None in check_categories(categories, len(categories))
 
-    def _plan(self, n_rows, n_features):
+    def _plan(self, n_rows, n_features, *, by_group=False):
         n_discovered = check_categories(self.categories, n_features).count(None)
         sizes = {"n_rows": n_rows, "n_discovered": n_discovered}
-        return plan_encoder(self._budget(n_rows), **sizes, min_frequency=self.min_frequency)
+        return plan_encoder(
+            self._budget(n_rows, by_group), **sizes, min_frequency=self.min_frequency
+        )
 
     def _read(self, X, *, reset):
         dtype = dtype_to_read(X)

@@ -6,10 +6,10 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import present_records
 from skdp._checks import check_feature_bounds, check_real
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
+from skdp._groups import counted_rows, encode_groups
 from skdp._sklearn import StrOptions, _fit_context, read_feature_names, validate_data
 from skdp.preprocessing._base import DTYPES, PrivateTransformer
 from skdp.preprocessing._bounded import type_that_holds
@@ -186,14 +186,14 @@ class DPSimpleImputer(PrivateTransformer):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, groups=None):
         """Learn privately what fills gaps.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows, of numbers for "mean" and "median".
-        {y}
+        {y, groups:drawn}
 
         {Returns: self}
 
@@ -211,20 +211,22 @@ class DPSimpleImputer(PrivateTransformer):
 
         # 2. bound the data
         low, high = check_feature_bounds(self.feature_bounds, X.shape[1])
-        records = present_records(X)
-        gaps = find_gaps(records, self.missing_values)
-        columns = [] if self.strategy in _OF_NUMBERS else read_categories(records, gaps)
+        gaps = find_gaps(X, self.missing_values)
+        columns = [] if self.strategy in _OF_NUMBERS else read_categories(X, gaps)
 
         # 3. plan from public numbers
-        plan = self._plan(*X.shape)
+        codes, n_records = encode_groups(groups, len(X))
+        plan = self._plan(n_records, X.shape[1], by_group=codes is not None)
         stream = plan.start(self.random_state)
 
         # 4. release
+        rows = slice(None) if stream is None else counted_rows(codes, len(X), stream)
         if self.strategy in _OF_NUMBERS:
-            records = np.where(gaps, np.nan, records)
+            records = np.where(gaps[rows], np.nan, X[rows])
             find = _OF_NUMBERS[self.strategy]
             fills = find(records, low=low, high=high, plan=plan, noise=stream).tolist()
         if self.strategy == "most_frequent":
+            columns = [np.array(column, dtype=object)[rows] for column in columns]
             fills = find_most_frequent(plan, columns, categories, fills, stream)
         # Its type follows from what is released, and not from that of X, which one gap may change.
         self.statistics_ = as_array(fills)
@@ -295,10 +297,10 @@ class DPSimpleImputer(PrivateTransformer):
     def _learns(self):
         return self.strategy != "constant"
 
-    def _plan(self, n_rows, n_features):
+    def _plan(self, n_rows, n_features, *, by_group=False):
         n_discovered = self._listed(n_features).count(None)
         sizes = {"n_rows": n_rows, "n_columns": n_features, "n_discovered": n_discovered}
-        return plan_imputer(self._budget(n_rows), strategy=self.strategy, **sizes)
+        return plan_imputer(self._budget(n_rows, by_group), strategy=self.strategy, **sizes)
 
     def _read(self, X, *, reset):
         """Return X as floats, or as objects where there are others."""

@@ -5,7 +5,6 @@ from collections import Counter
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from skdp._bounds import present_records
 from skdp._threads import single_threaded_blas
 from skdp.preprocessing._plan import CONTRIBUTION_STEP, N_THRESHOLDS, root_weights
 
@@ -64,13 +63,13 @@ def _release_shares(X, plan, noise):
 def _root_sums(x, edges):
     """Return what the root of a running sum makes of counts between thresholds."""
     # Sorting first is several times faster than to look for the cell of each.
-    below = np.searchsorted(np.sort(present_records(x)), edges[1:-1])
+    below = np.searchsorted(np.sort(x), edges[1:-1])
     return np.convolve(np.diff(below, prepend=0), root_weights())[:N_THRESHOLDS]
 
 
 def _sum_moments(x, middle, half):
     """Return what (t, 1 - t**2) add up to in steps, t being x by its place in a range."""
-    x, sums = present_records(x), np.zeros(2, dtype=np.int64)
+    sums = np.zeros(2, dtype=np.int64)
     for start in range(0, x.size, _BLOCK):
         block = np.clip(x[start : start + _BLOCK], middle - half, middle + half)
         # Under `assume_finite` nobody looked for NaN, of which a record may have but one bound.
@@ -82,13 +81,13 @@ def _sum_moments(x, middle, half):
 
 @np.errstate(all="ignore")
 def _exact_quantiles(X, quantiles):
-    return np.quantile(present_records(X).astype(np.float64), quantiles, axis=0)
+    return np.quantile(X.astype(np.float64), quantiles, axis=0)
 
 
 @np.errstate(all="ignore")
 def _exact_scales(X):
     """Return means and standard deviations, 1 for columns of one value, as StandardScaler does."""
-    X = present_records(X).astype(np.float64, copy=False)
+    X = X.astype(np.float64, copy=False)
     mean, variance = X.mean(axis=0), X.var(axis=0)
     rounding = len(X) * _EPSILON * variance + (len(X) * mean * _EPSILON) ** 2
     return mean, np.where(variance <= rounding, 1.0, np.sqrt(variance))

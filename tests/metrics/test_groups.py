@@ -44,14 +44,35 @@ def test_groups_change_no_count(score, rng):
         assert np.array_equal(getattr(plain, name), getattr(grouped, name))
 
 
-@pytest.mark.parametrize("score", SCORES)
-def test_two_rows_of_a_group_are_refused_before_anything_is_charged(score, rng, tmp_path):
-    path = tmp_path / "study.db"
-    ledger = PrivacyLedger(path, epsilon=1.0, delta=1e-6, unit="one group")
-    with pytest.raises(ValueError, match="in more than one row") as error:
-        report_of(score, rng, groups=[4711, *range(298), 4711], ledger=ledger)
-    assert "4711" not in str(error.value)
-    assert len(ledger.to_frame()) == 0
+def cells(X, y, groups, random_state=0):
+    """The noise of so large an epsilon is far below 1."""
+    found = private_confusion_matrix(
+        Knows(), X, y, epsilon=1e3, groups=groups, random_state=random_state
+    )
+    return np.rint(found.matrix)
+
+
+def test_of_several_rows_of_a_person_one_counts(rng):
+    X, y = binary_records(rng, 300)
+    groups = np.arange(300) // 3
+    assert cells(X, y, groups).sum() == 100
+    # Whatever a person brings, and however much of it.
+    whose = groups != 7
+    for size in (1, 50):
+        for one in (0, 1):
+            rows = np.concatenate([X[whose], np.repeat(X[:1], size, axis=0)])
+            labels = np.append(y[whose], [one] * size)
+            moved = cells(rows, labels, np.append(groups[whose], [7] * size))
+            assert moved.sum() == 100
+
+
+def test_which_row_counts_is_drawn_by_chance(rng):
+    """Of ten rows any has its turn: one has none once in 10**9 suites."""
+    X, y = binary_records(rng, 10)
+    found = sum(cells(X, y, np.zeros(10), random_state=seed) for seed in range(250))
+    exact = cells(X, y, np.arange(10))
+    assert found.sum() == 250
+    np.testing.assert_array_equal(found > 0, exact > 0)
 
 
 def test_a_score_adds_up_with_a_fit_for_groups(rng, tmp_path):

@@ -12,7 +12,7 @@ EXACT = DiscreteLaplaceMechanism(0.0)
 
 def count(*axes, seed=0, mechanism=EXACT):
     coins, noise = make_stream(seed).spawn(2)
-    return release_histogram(axes, mechanism, coins, noise)
+    return release_histogram(axes, mechanism, coins, noise, slice(None))
 
 
 def test_a_position_goes_down_to_its_node_and_ends_hold():

@@ -11,7 +11,6 @@ from skdp._checks import check_finite, check_n_jobs, check_positive
 from skdp._docs import shared_docs
 from skdp._groups import encode_groups
 from skdp._losses import LOSSES, Multinomial
-from skdp._plans._base import Budget, GroupBudget
 from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
 from skdp._targets import encode_labels
 from skdp.linear_model._base import (
@@ -81,7 +80,7 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
         n_columns = self._n_columns(n_features)
         data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
         scale = scale or self._weight_scale(n_outputs)
-        budget = budget or self._budget(n_records, GroupBudget if by_group else Budget)
+        budget = budget or self._budget(n_records, by_group)
         n_rows, slack = 1.0, rounding_slack
         held, sizes = _HELD_FOR_ERRORS if self.inference else 0.0, (n_features, n_outputs)
         ranges, ball, spent = self._planned_learning(budget, n_records, sizes, data_norm, held)

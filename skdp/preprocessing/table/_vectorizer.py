@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
 from skdp._groups import encode_groups
-from skdp._plans._base import Budget, GroupBudget
 from skdp._sklearn import Interval, StrOptions, _fit_context, read_feature_names
 from skdp.preprocessing._base import PrivateTransformer
 from skdp.preprocessing._plan import hide_categories
@@ -197,7 +196,7 @@ class DPTableVectorizer(PrivateTransformer):
         frame = replace(frame, groups=codes)
 
         # 3. plan from public numbers
-        budget = self._budget(n_records, Budget if codes is None else GroupBudget)
+        budget = self._budget(n_records, codes is not None)
         plan = self._table_plan(budget, n_records, given)
         stream = plan.start(self.random_state)
 
@@ -255,8 +254,9 @@ class DPTableVectorizer(PrivateTransformer):
         read_feature_names(self, input_features)
         return np.array(self._basis.labels, dtype=object)
 
-    def _plan(self, n_rows, n_features):
-        return self._table_plan(self._budget(n_rows), n_rows, nothing_given(self, n_features))
+    def _plan(self, n_rows, n_features, *, by_group=False):
+        given = nothing_given(self, n_features)
+        return self._table_plan(self._budget(n_rows, by_group), n_rows, given)
 
     def _table_plan(self, budget, n_rows, given):
         if budget.is_private and budget.delta == 0.0 and (given.numeric or given.words):
