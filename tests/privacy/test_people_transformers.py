@@ -81,6 +81,9 @@ def test_a_person_moves_a_release_by_as_much_as_a_record(name, adjacency):
         for value, base, other, mechanism in zip(moved, without, values, mechanisms, strict=True):
             factor = 2.0 if adjacency == "replace_one" and name in ("mean", "median") else 1.0
             bound = mechanism.contribution_bound * (1.0 + 1e-12)
+            if name == "encoder":
+                # Of two columns, and 31 people.
+                assert value.sum() == 2 * 31
             for before, times in ((base, 1.0), (other, factor)):
                 # A category of this person alone has a count more.
                 if value.size == before.size:
