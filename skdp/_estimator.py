@@ -176,6 +176,11 @@ class RecordPrivateEstimator(PrivateEstimator):
         return self._plan(*sizes).report(reproducible=reproducible, also_public=self._assumed())
 
 
+def takes_groups(estimator):
+    """Tell whether a fit can protect groups of rows."""
+    return "groups" in inspect.signature(type(estimator).fit).parameters
+
+
 def is_default(estimator, name):
     """Tell whether a parameter is there and as the constructor makes it: nobody gave it."""
     parameters = inspect.signature(type(estimator)).parameters

@@ -86,6 +86,7 @@ class Budget:
 
     adjacencies: ClassVar = ("zero_out", "replace_one")
     unit: ClassVar = "one row"
+    of_groups: ClassVar = False
     assumed_public: ClassVar = ASSUMED_PUBLIC
     not_covered: ClassVar = NOT_COVERED
     # What the number of records is called.
@@ -158,6 +159,7 @@ class GroupBudget(Budget):
     """What may be spent on protecting groups of rows, such as all rows of a person."""
 
     unit: ClassVar = "one group"
+    of_groups: ClassVar = True
     assumed_public: ClassVar = (
         ASSUMED_PUBLIC[0],
         "the numbers of groups and columns, and the names of the columns",

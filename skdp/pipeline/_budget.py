@@ -9,12 +9,12 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_consistent_length
 
 from skdp._checks import check_real, read_numbers
-from skdp._estimator import RecordPrivateEstimator, refuse_settings
+from skdp._estimator import RecordPrivateEstimator, refuse_settings, takes_groups
 from skdp._sklearn import quietly, refuse_foreign
 from skdp._targets import encode_labels
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._base import RowPrivateEstimator
-from skdp.pipeline._chain import fit_last, reset_bounds
+from skdp.pipeline._chain import ask_for_groups, fit_last, reset_bounds
 from skdp.pipeline._plan import PrivateStep, plan_pipeline
 from skdp.pipeline._steps import (
     SEPARATOR,
@@ -75,6 +75,10 @@ def _owner(shares, path):
 # What steps have only while they are fitted. The ledger they keep.
 _LENT = ("epsilon", "delta", "adjacency")
 _DIVIDED = ", whose parameter shares divides it among the steps"
+_NO_GROUPS = (
+    "step {!r} ({}) protects rows and takes no groups. DPLogisticRegression, DPRidge, additive "
+    "models and all private transformers do."
+)
 _NO_Y = "This DPPipeline estimator requires y to be passed, but the target y is None."
 
 
@@ -111,6 +115,15 @@ def fresh_steps(pipeline):
     return steps
 
 
+def protect_groups(steps):
+    """Have what learns in steps ask for groups; refuse what protects rows alone."""
+    leaves = private_leaves(steps)
+    for leaf in leaves:
+        if not takes_groups(leaf.estimator):
+            raise ValueError(_NO_GROUPS.format(leaf.path, leaf.kind))
+    ask_for_groups([leaf.estimator for leaf in leaves])
+
+
 def share_ledger(pipeline, ledger):
     """Give another ledger to the steps that have the pipeline's."""
     # What is wrong with steps is told by fit.
@@ -142,7 +155,7 @@ def plan_steps(budget, shares, steps, width, sizes):
                 continue
             n_features = n_columns or declared_width(leaf.estimator) or stand_in or 1
             estimator = leaf.estimator if leaf is steps[0] else _with_norm(leaf.estimator)
-            releases = releases_of(estimator, budget.adjacency, n_rows, n_features, n_outputs)
+            releases = releases_of(estimator, budget, n_rows, n_features, n_outputs)
             if releases(budget.epsilon, budget.delta):
                 # Nothing that is released comes before the first step.
                 is_exact = leaf is steps[0] and n_columns is not None
@@ -164,16 +177,17 @@ def _with_norm(step):
     return step
 
 
-def releases_of(step, adjacency, n_rows, n_features, n_outputs):
+def releases_of(step, budget, n_rows, n_features, n_outputs):
     """Return a function of epsilon and delta that gives the events of a step's fit."""
     sizes = (n_rows, n_features)
     if isinstance(step, RowPrivateEstimator):
         sizes += (n_outputs,)
+    how = {"by_group": True} if budget.of_groups else {}
     step._validate_params()
-    step = clone(step).set_params(adjacency=adjacency, ledger=ALREADY_CHARGED)
+    step = clone(step).set_params(adjacency=budget.adjacency, ledger=ALREADY_CHARGED)
 
     def releases(epsilon, delta):
-        return step.set_params(epsilon=epsilon, delta=delta)._plan(*sizes).events
+        return step.set_params(epsilon=epsilon, delta=delta)._plan(*sizes, **how).events
 
     return releases
 
@@ -199,16 +213,16 @@ def assign_budgets(plan, steps, streams):
     return given
 
 
-def fit_model(plan, step, X, y, n_outputs):
+def fit_model(plan, step, X, y, n_outputs, groups=None):
     """Fit the last step; the design of a private model may have become known just now."""
     name, model = step
     if not isinstance(model, RowPrivateEstimator):
-        fit_last(step, X, y)
+        fit_last(step, X, y, groups)
         return
     (part,) = [part for part in plan.parts if part.name == name]
-    adjacency = plan.budget.adjacency
-    releases = releases_of(model, adjacency, plan.n_rows, X.shape[1], n_outputs)
-    model.set_params(epsilon=part.fitting(releases, adjacency)).fit(X, y)
+    releases = releases_of(model, plan.budget, plan.n_rows, X.shape[1], n_outputs)
+    given = {} if groups is None else {"groups": groups}
+    model.set_params(epsilon=part.fitting(releases, plan.budget.adjacency)).fit(X, y, **given)
 
 
 def collect_events(steps, given, ledger):

@@ -1,5 +1,6 @@
 """Steps fitted one after the other, on numbers as floats, each told what its rows are promised."""
 
+import contextlib
 import functools
 import inspect
 import math
@@ -8,10 +9,12 @@ from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
+from sklearn import config_context
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 
 from skdp._checks import LARGEST_BOUND
@@ -26,12 +29,7 @@ _FURTHER = (
     "fit of a private pipeline takes X and y alone: what a step would learn from {!r} isn't "
     "planned for."
 )
-_GROUPS = (
-    "fit of a private pipeline has no groups: its steps protect rows. Either keep one row of each "
-    "person, so that a row is a person; or use a pipeline of scikit-learn with steps that learn "
-    "nothing, such as BoundsScaler and DPOneHotEncoder(categories=[...]), and give groups to its "
-    "last step, as in fit(X, y, dplogisticregression__groups=ids)."
-)
+_GROUPS = "groups are given to the pipeline, which hands them to all steps: fit(X, y, groups=ids)."
 
 _UNBOUNDED = (
     "no step bounds the rows that step {!r} ({}) gets, and it learns no ball of them (see its "
@@ -71,19 +69,19 @@ NOTHING = OutputBounds()
 class BoundsPassingPipeline(Pipeline):
     """What a Pipeline inside a private one is while it is fitted: it passes bounds on."""
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X, y=None, groups=None):
         """Fit all steps, and return what they make of X."""
         self._validate_steps()
-        return fit_chain(self.steps, X, y)[0]
+        return fit_chain(self.steps, X, y, groups=groups)[0]
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, groups=None):
         """Fit all steps."""
-        self.fit_transform(X, y)
+        self.fit_transform(X, y, groups)
         return self
 
 
-def fit_chain(steps, X, y, bounds=NOTHING):
-    """Fit transformers one after the other, on rows of such bounds.
+def fit_chain(steps, X, y, bounds=NOTHING, groups=None):
+    """Fit transformers one after the other, on rows of such bounds and groups.
 
     Returns
     -------
@@ -96,17 +94,36 @@ def fit_chain(steps, X, y, bounds=NOTHING):
         if step is None or step == "passthrough":
             continue
         pass_bounds(step, bounds)
-        X = _fit_transform(step, X, y)
+        with _handing_on(step, groups) as given:
+            X = _fit_transform(step, X, y, given)
         bounds = output_bounds(step)
     return X, bounds
 
 
-def fit_last(step, X, y):
+def fit_last(step, X, y, groups=None):
     """Fit the last step, a name and an estimator, where it isn't a private model."""
     if step[1] is None or hasattr(step[1], "transform") or step[1] == "passthrough":
-        fit_chain([step], X, y)
+        fit_chain([step], X, y, groups=groups)
     else:
         _quietly(step[1].fit, X, y)
+
+
+def ask_for_groups(steps):
+    """Have private steps ask for groups, as whatever they are in is to hand them on."""
+    with config_context(enable_metadata_routing=True):
+        for step in steps:
+            step.set_fit_request(groups=True)
+
+
+@contextlib.contextmanager
+def _handing_on(step, groups):
+    """Give the arguments with which a step is fitted: groups, where it or what is in it asks."""
+    if groups is None:
+        yield {}
+        return
+    with config_context(enable_metadata_routing=True):
+        asked = get_routing_for_object(step).consumes("fit_transform", ["groups"])
+        yield dict.fromkeys(asked, groups)
 
 
 def pass_bounds(step, bounds):
@@ -221,19 +238,19 @@ def _are_bounds(low, high):
     return bool(np.all(np.abs(ends) <= LARGEST_BOUND) and np.all(np.less(low, high)))
 
 
-def _fit_transform(step, X, y):
+def _fit_transform(step, X, y, given):
     """Fit a step and return what it makes of X; of what isn't ours, no error or warning tells."""
     if isinstance(step, PrivateEstimator):
-        return step.fit(X, y).transform(X)
+        return step.fit(X, y, **given).transform(X)
     if hasattr(step, "fit_transform"):
-        return _quietly(step.fit_transform, X, y)
+        return _quietly(step.fit_transform, X, y, **given)
     return _quietly(lambda X, y: step.fit(X, y).transform(X), X, y)
 
 
-def _quietly(fit, X, y):
+def _quietly(fit, X, y, **given):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return quietly(fit, X, y)
+        return quietly(fit, X, y, **given)
 
 
 # Numbers as floats: of integers and booleans one gap makes another type, which steps publish.

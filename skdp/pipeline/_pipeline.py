@@ -5,10 +5,12 @@ import warnings
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
+from skdp._groups import encode_groups
 from skdp._plans._base import LARGE_DELTA
 from skdp._sklearn import StrOptions, _fit_context
 from skdp.exceptions import PrivacyWarning
@@ -20,6 +22,7 @@ from skdp.pipeline._budget import (
     fresh_steps,
     n_columns_of,
     plan_steps,
+    protect_groups,
     share_ledger,
     sizes_of,
 )
@@ -31,7 +34,7 @@ from skdp.pipeline._chain import (
     refuse_further,
     warn_unbounded,
 )
-from skdp.pipeline._plan import PipelineBudget
+from skdp.pipeline._plan import PipelineBudget, PipelineGroupBudget
 from skdp.pipeline._steps import (
     check_leaks,
     n_public,
@@ -42,6 +45,10 @@ from skdp.pipeline._steps import (
     width_after,
 )
 
+_AFTER_FIT = (
+    *("predict", "predict_proba", "predict_log_proba", "decision_function"),
+    *("transform", "score"),
+)
 _LARGE_DELTA = re.escape(LARGE_DELTA.partition("{")[0])
 
 
@@ -65,6 +72,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
     **Guarantee.** All fitted attributes, those of the steps included, are (`epsilon`,
     `delta`)-differentially private for one row (its features and its target) under `adjacency`,
+    or of a fit with `groups` for one group, which is all rows of a person,
     but for steps that are named in `allow`, and frozen ones, whose earlier fits the report names.
     What is assumed public and what is not covered is listed in ``privacy_report_``.
 
@@ -172,13 +180,13 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         self.allow = allow
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None, **params):
+    def fit(self, X, y=None, groups=None, **params):
         """Fit all steps, privately.
 
         {Parameters: X:pipeline}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Labels or targets, where the last step needs them.
-        {params}
+        {groups:handed, params}
 
         Returns
         -------
@@ -196,9 +204,13 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         refuse_further(params)
         self._validate_steps()
         X = as_floats(X)
-        sizes = sizes_of(X, y, self._final_estimator)
+        n_rows, *sizes = sizes_of(X, y, self._final_estimator)
+        groups, n_records = encode_groups(groups, n_rows)
+        sizes = n_records, *sizes
         uncovered = self._uncovered()
         steps = fresh_steps(self)
+        if groups is not None:
+            protect_groups(step_list(steps))
 
         with passing_bounds(steps):
             # 2. steps that learn nothing bound the data
@@ -210,7 +222,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
             # 3. plan from public numbers
             width = n_columns_of(rows)
-            plan = plan_steps(self._budget(sizes[0]), self.shares, step_list(rest), width, sizes)
+            budget = self._budget(n_records, groups is not None)
+            plan = plan_steps(budget, self.shares, step_list(rest), width, sizes)
             streams = plan.start(self.random_state).spawn(len(plan.parts))
 
             # 4. solve
@@ -218,9 +231,9 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             with warnings.catch_warnings():
                 # The plan has told that.
                 warnings.filterwarnings("ignore", _LARGE_DELTA, PrivacyWarning)
-                rows, bounds = fit_chain(rest[:-1], rows, y, bounds)
+                rows, bounds = fit_chain(rest[:-1], rows, y, bounds, groups)
                 pass_bounds(rest[-1][1], bounds)
-                fit_model(plan, rest[-1], rows, y, n_outputs=sizes[-1])
+                fit_model(plan, rest[-1], rows, y, n_outputs=sizes[-1], groups=groups)
             if isinstance(rest[-1][1], RowPrivateEstimator):
                 warn_unbounded(*rest[-1], bounds)
 
@@ -302,6 +315,24 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             share_ledger(self, params["ledger"])
         return super().set_params(**params)
 
+    def get_metadata_routing(self):
+        """Say what is routed to the pipeline, and from there to its steps.
+
+        Returns
+        -------
+        router : sklearn.utils.metadata_routing.MetadataRouter
+            `fit` itself asks for `groups` after ``set_fit_request(groups=True)``, and hands them to
+            all steps, which needn't ask. Otherwise as scikit-learn's Pipeline.
+        """
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        for name, step in self.steps:
+            mapping = MethodMapping()
+            for caller in _AFTER_FIT:
+                is_last = name == self.steps[-1][0]
+                mapping.add(caller=caller, callee=caller if is_last else "transform")
+            router.add(**{name: step}, method_mapping=mapping)
+        return router
+
     def __getitem__(self, ind):
         """Return a step, or for a slice a private pipeline of some steps, which share them."""
         if not isinstance(ind, slice):
@@ -318,7 +349,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             kind.poor_score = is_private(self)
         return tags
 
-    def _plan(self, n_rows, n_features, n_outputs=1):
+    def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
         """Return the plan of a fit on rows of such sizes."""
         self._uncovered()
         steps = step_list(fresh_steps(self))
@@ -327,10 +358,12 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         for step in steps[:n_before]:
             width = width_after(step, width)
         sizes = n_rows, n_features, n_outputs
-        return plan_steps(self._budget(n_rows), self.shares, steps[n_before:], width, sizes)
+        budget = self._budget(n_rows, by_group)
+        return plan_steps(budget, self.shares, steps[n_before:], width, sizes)
 
-    def _budget(self, n_records):
-        return PipelineBudget(*self._promised(n_records), account=self._account())
+    def _budget(self, n_records, by_group=False):
+        kind = PipelineGroupBudget if by_group else PipelineBudget
+        return kind(*self._promised(n_records), account=self._account())
 
     def _assumed(self):
         """Return what the steps assume public besides what plans do."""

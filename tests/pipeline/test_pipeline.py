@@ -470,12 +470,11 @@ def test_manners_of_a_pipeline(n_jobs, tmp_path):
         model.fit(frame, y, dplogisticregression__sample_epsilon=np.ones(900))
 
 
-@pytest.mark.parametrize("name", ["groups", "dplogisticregression__groups"])
-def test_groups_are_refused_with_what_to_do_instead(name, rng):
+def test_groups_of_a_step_are_to_be_given_to_the_pipeline(rng):
     X, y = rng.uniform(size=(60, 2)), np.arange(60) % 2
     model = make_private_pipeline(DPNormClipper(), DPLogisticRegression(classes=[0, 1]))
-    with pytest.raises(ValueError, match=r"one row of each person.*last step"):
-        model.fit(X, y, **{name: np.arange(60)})
+    with pytest.raises(ValueError, match=r"fit\(X, y, groups=ids\)"):
+        model.fit(X, y, dplogisticregression__groups=np.arange(60))
 
 
 def test_regressions_and_several_targets():
