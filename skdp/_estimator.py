@@ -95,6 +95,12 @@ BUDGET_CONSTRAINTS = {
 }
 
 
+_NO_GROUPS = (
+    "{} ({}) protects rows and takes no groups. DPLogisticRegression, DPRidge, additive models and "
+    "all private transformers do."
+)
+
+
 class PrivateEstimator(BaseEstimator):
     """What every private estimator is: scikit-learn's diagram has the report of its fit below.
 
@@ -159,6 +165,8 @@ class RecordPrivateEstimator(PrivateEstimator):
 
     # Where it can't be chosen all batches are full: the sum of all releases is a closed form.
     accountant = "pld"
+    # Whether `fit` reads a raw table itself, of which scikit-learn would make one array.
+    _reads_raw = False
     # Whether `feature_bounds`, where there is such a parameter, has a use: some options have none.
     _uses_feature_bounds = True
 
@@ -170,15 +178,24 @@ class RecordPrivateEstimator(PrivateEstimator):
         """Return what the report assumes public besides what the plan does."""
         return ()
 
-    def _preview(self, *sizes):
+    def _preview(self, *sizes, **unit):
         """Return the report that a fit of such sizes would have."""
-        reproducible = self.random_state is not None
-        return self._plan(*sizes).report(reproducible=reproducible, also_public=self._assumed())
+        said = {"reproducible": self.random_state is not None, "also_public": self._assumed()}
+        return self._plan(*sizes, **unit).report(**said)
 
 
-def takes_groups(estimator):
-    """Tell whether a fit can protect groups of rows."""
-    return "groups" in inspect.signature(type(estimator).fit).parameters
+def model_of(estimator):
+    """Return the model that a pipeline ends in, or that is within another, or a model itself."""
+    for name in ("_final_estimator", "estimator"):
+        if (inner := getattr(estimator, name, None)) is not None:
+            return model_of(inner)
+    return estimator
+
+
+def require_groups(estimator, place):
+    """Refuse an estimator that can't protect groups of rows, called by its place."""
+    if "groups" not in inspect.signature(type(estimator).fit).parameters:
+        raise ValueError(_NO_GROUPS.format(place, type(estimator).__name__))
 
 
 def is_default(estimator, name):

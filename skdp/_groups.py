@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from skdp._bounds import present_records
 from skdp._sklearn import quietly, refuse_foreign
 
 _MISSING = (
@@ -32,20 +31,6 @@ def encode_groups(groups, n_rows):
     # Records of fields, and words that know a gap, are objects, too.
     codes = _codes_of_objects(ids) if ids.dtype.kind in "OVT" else _codes_of_numbers(ids)
     return codes, int(codes.max()) + 1
-
-
-def counted_rows(codes, n_rows, stream):
-    """Return an index of the rows that a release counts: one of each record, of null ones none.
-
-    Of a group a row is drawn by coins that know nothing of the rows, so that what one row moves at
-    most, a group does. They are of a stream of their own: no noise follows from how many there are.
-    """
-    present = present_records(np.arange(n_rows))
-    if codes is None:
-        return present if present.size < n_rows else slice(None)
-    (coins,) = stream.spawn(1)
-    shuffled = present[np.argsort(coins.uniform(n_rows)[present])]
-    return shuffled[np.unique(codes[shuffled], return_index=True)[1]]
 
 
 def _codes_of_numbers(ids):

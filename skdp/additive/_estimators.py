@@ -46,6 +46,7 @@ _CONSTRAINTS = {
 class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
     """What additive models share: a table is learnt, and a linear model of its columns."""
 
+    _reads_raw = True
     # Bounds that a step before promises are of columns by place: here they are of names.
     _uses_feature_bounds = False
 

@@ -5,18 +5,24 @@ from numbers import Real
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, logit
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
+from scipy.special import expit, log_expit, logit, logsumexp, softmax
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import get_tags
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from skdp._bounds import clip_scores
+from skdp._bounds import clip_scores, counted_rows
 from skdp._docs import shared_docs
-from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private, refuse_settings
-from skdp._groups import counted_rows
+from skdp._estimator import (
+    BUDGET_CONSTRAINTS,
+    RecordPrivateEstimator,
+    is_private,
+    model_of,
+    refuse_settings,
+    require_groups,
+)
+from skdp._groups import encode_groups
 from skdp._losses import as_probabilities
-from skdp._plans._base import Budget
 from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_data
 from skdp._targets import encode_labels
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
@@ -60,12 +66,16 @@ def fit_sigmoid(negative, positive, values, noise_std):
     return math.exp(log_slope), float(offset)
 
 
-_BINARY_ONLY = "Only binary classification is supported. The type of the target is {}."
+_NOT_OURS = (
+    "estimator must be skdp's private classifier that protects rows, or a DPPipeline that ends in "
+    "one, got {}. A pipeline of scikit-learn goes around this one; of a search, search over the "
+    "calibrated classifier: DPGridSearch(DPCalibratedClassifier(...), {{'estimator__...': ...}})."
+)
 
 
 @shared_docs
-class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimator):
-    r"""Fit a private classifier of two classes, and make its probabilities true.
+class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateEstimator):
+    r"""Fit a private classifier, and make its probabilities true.
 
     Noise makes a classifier too sure of itself, and the hinge loss has no probabilities at all. A
     tenth of the budget buys counts of the training records by decision value and class, from which
@@ -73,16 +83,22 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
 
     .. math:: P(y = 1 \mid x) = \sigma(s\, f(x) + o) .
 
+    Of several classes each has a slope and an offset of its own, against all others, and the
+    probabilities are divided by their sum.
+
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    (its features and its label) under `adjacency`: the classifier's releases and that of the counts
-    together. What is assumed public and what is not covered is listed in ``privacy_report_``.
+    (its features and its label) under `adjacency`, or of a fit with `groups` for one group: the
+    classifier's releases and that of the counts together. What is assumed public and what is not
+    covered is listed in ``privacy_report_``.
 
     Parameters
     ----------
     estimator : estimator
-        A private classifier of :mod:`skdp.linear_model` whose unit is one row. Its `epsilon`,
-        `delta`, `adjacency`, `random_state` and `ledger` are set here: leave them at their
-        defaults, which count as not given. Others than here are an error. Declare its `classes`.
+        A private classifier of :mod:`skdp.linear_model` whose unit is one row, one of
+        :mod:`skdp.additive`, or a :class:`skdp.pipeline.DPPipeline` that ends in one. Its
+        `epsilon`, `delta`, `adjacency`, `random_state` and `ledger` are set here: leave them at
+        their defaults, which count as not given. Others than here are an error. Declare its
+        `classes`.
     epsilon : float, default=1.0
         Privacy loss of everything, above 0. ``float("inf")`` adds no noise.
     {delta:short, adjacency}
@@ -101,10 +117,11 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
     ----------
     estimator_ : estimator
         The fitted classifier, with a report of its own part.
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         Class labels, sorted.
-    slope_, offset_ : float
-        What decision values are multiplied by, and what is added.
+    slope_, offset_ : float or ndarray of shape (n_classes,)
+        What decision values are multiplied by, and what is added; of several classes for each, and
+        then the values are log-odds of the softmax of the classifier's.
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit, the classifier's included.
     {n_features_in_, feature_names_in_}
@@ -164,7 +181,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         self.ledger = ledger
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y):
+    def fit(self, X, y, groups=None):
         """Fit the classifier and calibrate it, privately.
 
         Parameters
@@ -172,15 +189,19 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         X : array-like of shape (n_samples, n_features)
             Training rows, as the classifier takes them.
         y : array-like of shape (n_samples,)
-            Labels of two classes.
+            Labels.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids, where the classifier takes
+            them. Then the guarantee is for one group, with all its rows, of which one is counted,
+            drawn by chance. None: each row is a record.
 
         {Returns: self}
 
         Raises
         ------
         ValueError
-            If a parameter or the input is invalid, if there aren't two classes, or the estimator
-            doesn't protect rows; no message quotes an entry of the data.
+            If a parameter or the input is invalid, or the estimator doesn't protect rows; no
+            message quotes an entry of the data.
         TypeError
             If X is sparse, and the classifier doesn't take it.
         skdp.exceptions.LedgerError
@@ -188,75 +209,102 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         """
         # 1. scikit-learn's contract
         # First, as a pipeline would take words, which are refused below.
-        if not isinstance(self.estimator, RowPrivateEstimator):
-            raise ValueError(
-                "estimator must be skdp's private classifier that protects rows; a pipeline "
-                "goes around this one."
-            )
-        refuse_settings(self.estimator, self, "estimator")
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        self._check_estimator()
+        X, y = self._read(X, y)
         quietly(check_classification_targets, y)
-        kind = quietly(type_of_target, y)
-        if kind != "binary":
-            raise ValueError(_BINARY_ONLY.format(kind))
-        budget = Budget(*self._promised(len(y)), "pld", account=self._account())
-        # The ledger knows the seed of all; a plain fit with it must have noise of its own. The
-        # counts and the classifier are charged together.
-        estimator = clone(self.estimator).set_params(
+        n_rows = y.size
+        codes, n_records = encode_groups(groups, n_rows)
+        given = {} if codes is None else {"groups": codes}
+        if given:
+            require_groups(self.estimator, "estimator")
+        model = model_of(self.estimator)
+        classes, targets = encode_labels(y, model.classes)
+        # A weight of no class is refused before anything is charged.
+        model._weigh(None, n_rows, classes, targets)
+
+        # 2. the classifier bounds the data
+        # 3. plan from public numbers
+        sizes = n_records, self.n_features_in_, targets.shape[1]
+        plan = self._plan(*sizes, by_group=codes is not None)
+        coins, noise, fit = plan.start(self.random_state).spawn(3)
+
+        # 4. solve
+        estimator = self._part(plan.budget).set_params(random_state=fit.as_random_state())
+        estimator.fit(X, y, **given)
+        values = _log_odds(estimator, X)
+        rows = counted_rows(y, codes, coins)
+        found = np.array(
+            [
+                _fit_class(value, target > 0.0, rows, plan, coins, noise)
+                for value, target in zip(values.T, targets.T, strict=True)
+            ]
+        )
+
+        # 5. publish
+        # What is published holds no seed, and another fit of it charges as any other.
+        estimator.set_params(random_state=None, ledger=self.ledger)
+        self.estimator_, self.classes_ = estimator, classes
+        self.slope_, self.offset_ = found[0].tolist() if len(found) == 1 else found.T
+        report = estimator.privacy_report_
+        self.privacy_report_ = plan.joint_report(report, reproducible=noise.reproducible)
+        return self
+
+    @property
+    def _reads_raw(self):
+        return getattr(self.estimator, "_reads_raw", False)
+
+    def _check_estimator(self):
+        inner = self.estimator
+        is_ours = isinstance(inner, RecordPrivateEstimator) and is_classifier(inner)
+        if not is_ours or isinstance(inner, MetaEstimatorMixin):
+            raise ValueError(_NOT_OURS.format(type(inner).__name__))
+        refuse_settings(inner, self, "estimator")
+
+    def _read(self, X, *y, reset=True):
+        """Return rows as the classifier takes them, and labels if there are any."""
+        if not self._reads_raw:
+            return validate_data(self, X, *y, dtype=[np.float64, np.float32], reset=reset)
+        read = [validate_data(self, "no_validation", one) for one in y]
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        quietly(check_consistent_length, X, *read)
+        return (X, *read) if read else X
+
+    def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
+        self._check_estimator()
+        budget = self._budget(n_rows, by_group)
+        unit = {"by_group": True} if by_group else {}
+        cost = self._part(budget)._preview(n_rows, n_features, n_outputs, **unit)
+        sizes = {"n_rows": n_rows, "n_cells": 2 * _bins(budget, n_rows, self.calibration_share)}
+        return plan_calibration(budget, cost, self.calibration_share, n_steps=n_outputs, **sizes)
+
+    def _part(self, budget):
+        """Return the classifier with its part of a budget, which is charged with the counts."""
+        # The ledger knows the seed of all; a plain fit with it must have noise of its own.
+        return clone(self.estimator).set_params(
             epsilon=classifier_epsilon(budget, self.calibration_share),
             delta=budget.delta,
             adjacency=self.adjacency,
             random_state=None,
             ledger=ALREADY_CHARGED,
         )
-        classes, targets = encode_labels(y, estimator.classes)
-        if classes.size != 2:
-            raise ValueError(_BINARY_ONLY.format("multiclass"))
-        # A weight of no class is refused before anything is charged.
-        estimator._weigh(None, y.size, classes, targets)
-
-        # 2. the classifier bounds the data
-        # 3. plan from public numbers
-        n_bins = _bins(budget, X.shape[0], self.calibration_share)
-        cost, sizes = estimator._preview(*X.shape), {"n_rows": X.shape[0], "n_cells": 2 * n_bins}
-        plan = plan_calibration(budget, cost, self.calibration_share, **sizes)
-        coins, noise, fit = plan.start(self.random_state).spawn(3)
-
-        # 4. solve
-        estimator.set_params(random_state=fit.as_random_state()).fit(X, y)
-        values = np.asarray(estimator.decision_function(X), dtype=np.float64)
-        position = clip_scores(expit(0.5 * values), 0.0, 1.0)
-        axes = [Axis(targets[:, 0] > 0.0, 2), Axis(n_bins * position, n_bins)]
-        rows = counted_rows(None, X.shape[0], coins)
-        counts = release_histogram(axes, plan.mechanism, coins, noise, rows)
-        middles = 2.0 * logit((np.arange(n_bins) + 0.5) / n_bins)
-        slope, offset = fit_sigmoid(*counts, middles, plan.mechanism.noise_std)
-
-        # 5. publish
-        # What is published holds no seed, and another fit of it charges as any other.
-        estimator.set_params(random_state=None, ledger=self.ledger)
-        self.estimator_, self.classes_ = estimator, classes
-        self.slope_, self.offset_ = slope, offset
-        report = estimator.privacy_report_
-        self.privacy_report_ = plan.joint_report(report, reproducible=noise.reproducible)
-        return self
 
     def decision_function(self, X):
-        """Compute log-odds of the second class.
+        """Compute log-odds of the second class, or of each of several against all others.
 
         {Parameters: X}
 
         Returns
         -------
-        scores : ndarray of shape (n_samples,)
-            ``slope_`` times the classifier's decision value, plus ``offset_``.
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            ``slope_`` times the classifier's value, plus ``offset_``.
 
         {Raises: NotFittedError, ValueError:X}
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = self._read(X, reset=False)
         with np.errstate(all="ignore"):
-            return self.slope_ * self.estimator_.decision_function(X) + self.offset_
+            scores = self.slope_ * _log_odds(self.estimator_, X) + self.offset_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X):
         """Estimate calibrated probabilities.
@@ -265,12 +313,16 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
 
         Returns
         -------
-        probabilities : ndarray of shape (n_samples, 2)
+        probabilities : ndarray of shape (n_samples, n_classes)
             One column a class, in the order of ``classes_``.
 
         {Raises: NotFittedError, ValueError:X}
         """
-        return as_probabilities(self.decision_function(X))
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return as_probabilities(scores)
+        # Their logarithms, as all may be too small for a number.
+        return softmax(log_expit(scores), axis=1)
 
     def predict(self, X):
         """Predict class labels.
@@ -285,7 +337,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
         {Raises: NotFittedError, ValueError:X}
         """
         scores = self.decision_function(X)
-        return self.classes_[(scores > 0.0).astype(int)]
+        places = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[places]
 
     def score(self, X, y, sample_weight=None):
         """Return the accuracy. Computed without noise: not private.
@@ -306,11 +359,32 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, PrivateEstimat
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = is_private(self)
         if isinstance(self.estimator, RowPrivateEstimator):
             tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
         return tags
+
+
+def _log_odds(estimator, X):
+    """Return decision values, or of several classes those of each against all others.
+
+    The latter are log-odds of the softmax of decision values.
+    """
+    values = np.asarray(estimator.decision_function(X), dtype=np.float64)
+    if values.ndim == 1:
+        return values[:, np.newaxis]
+    others = [logsumexp(np.delete(values, k, axis=1), axis=1) for k in range(values.shape[1])]
+    return values - np.transpose(others)
+
+
+def _fit_class(values, is_positive, rows, plan, coins, noise):
+    """Return slope and offset of a class from noisy counts of records by decision value."""
+    n_bins = plan.n_bins
+    position = clip_scores(expit(0.5 * values), 0.0, 1.0)
+    axes = [Axis(is_positive, 2), Axis(n_bins * position, n_bins)]
+    counts = release_histogram(axes, plan.mechanism, coins, noise, rows)
+    middles = 2.0 * logit((np.arange(n_bins) + 0.5) / n_bins)
+    return fit_sigmoid(*counts, middles, plan.mechanism.noise_std)
 
 
 def _bins(budget, n_rows, share):

@@ -16,9 +16,13 @@ _SPENT = 0.98
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CalibrationPlan(HistogramPlan):
-    """The mechanism of the counts, beside a classifier of whose fit the cost is known."""
+    """The mechanism of the counts, beside a classifier of whose fit the cost is known.
+
+    Each class has counts of its own, of records by class and bin; two classes have them once.
+    """
 
     classifier: PrivacyReport
+    n_bins: int
 
     stream_key: ClassVar = (CALIBRATION_KEY,)
     # The two parts have bounds of their own.
@@ -55,29 +59,31 @@ def classifier_epsilon(budget, share):
     return epsilon
 
 
-def plan_calibration(budget, classifier, share, *, n_rows, n_cells):
-    """Plan the counts so that they and the classifier spend the budget together.
+def plan_calibration(budget, classifier, share, *, n_rows, n_cells, n_steps=1):
+    """Plan so many releases of counts that they and the classifier spend the budget together.
 
     The classifier's events are composed with that of the counts. Where all are Gaussian on full
     batches the shares of the squared parameter add up exactly. Otherwise the noise is found by
     trying, from public numbers: what the classifier's fit was to cost.
     """
-    counts = gaussian_counts(budget, n_rows, n_cells)
+    counts = gaussian_counts(budget, n_rows, n_cells, n_steps)
     if budget.is_private:
-        noise = _fill(budget, classifier, share)
+        noise = _fill(budget, classifier, share, n_steps)
         counts = dataclasses.replace(counts, noise_multiplier=noise)
-    return CalibrationPlan(budget=budget, n_rows=n_rows, counts=counts, classifier=classifier)
+    of_all = {"counts": counts, "classifier": classifier, "n_bins": n_cells // 2}
+    return CalibrationPlan(budget=budget, n_rows=n_rows, **of_all)
 
 
-def _fill(budget, classifier, share):
+def _fill(budget, classifier, share, n_steps):
     """Return the noise multiplier of counts with which a budget is spent and not exceeded."""
 
     def spent(quietness):
-        events = (*classifier.events, GaussianEvent(1.0 / quietness, pairwise=True))
+        counts = GaussianEvent(1.0 / quietness, n_steps=n_steps, pairwise=True)
+        events = (*classifier.events, counts)
         together = _together(classifier, events=events, epsilon=math.inf, delta=budget.delta)
         return together.epsilon_at(budget.delta) / budget.epsilon
 
-    start = math.sqrt(share) / (SPLIT_SLACK * budget.calibrate(pairwise=True))
+    start = math.sqrt(share / n_steps) / (SPLIT_SLACK * budget.calibrate(pairwise=True))
     quietness = largest_within(spent, start, enough=_SPENT)
     if quietness is None:
         raise ValueError("the classifier's fit leaves nothing of the budget for its calibration.")

@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from skdp._checks import check_count
-from skdp._estimator import PrivateEstimator, RecordPrivateEstimator
+from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, model_of
 from skdp.accountant import PrivacyReport, compose
 from skdp.pipeline._steps import all_leaves, find_leaks, step_list, tree, why_container_is_refused
 
@@ -65,9 +65,8 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
     if is_classifier(estimator):
         if n_outputs == 2:
             raise ValueError("n_outputs must be 1 for two classes, or 3 and more classes.")
-        # Of a pipeline they are its last step's.
-        last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-        n_classes = 0 if last.classes is None else len(set(last.classes))
+        classes = model_of(estimator).classes
+        n_classes = 0 if classes is None else len(set(classes))
         if n_classes > 2:
             n_outputs = n_classes
     if hasattr(estimator, "transform"):

@@ -75,8 +75,8 @@ _FLOATS = (np.float64, np.float32)
 class RowPrivateEstimator(RecordPrivateEstimator):
     """What the parameters of linear models that protect rows say in the same way everywhere."""
 
-    def _preview(self, n_rows, n_features, n_outputs=1):
-        return super()._preview(n_rows, n_features, n_outputs)
+    def _preview(self, n_rows, n_features, n_outputs=1, **unit):
+        return super()._preview(n_rows, n_features, n_outputs, **unit)
 
     def _has_share_for_targets(self):
         """Tell whether a fit may spend a share of its budget on where the targets lie."""

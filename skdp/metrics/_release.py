@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skdp._bounds import counted_rows
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._groups import counted_rows, encode_groups
+from skdp._groups import encode_groups
 from skdp._sklearn import Interval, StrOptions
 from skdp.accountant import PrivacyReport
 from skdp.ledger._account import resolve_account
@@ -57,7 +58,7 @@ def count_records(grids, budget, groups, random_state, n_releases=1):
     plan = plan_histogram(budget, n_rows=n_records, n_cells=max(sizes), n_steps=n_releases)
     stream = plan.start(random_state)
     coins, noise = stream.spawn(2)
-    rows = counted_rows(codes, n_rows, coins)
+    rows = counted_rows(grids[0][0].position, codes, coins)
     report = plan.report(reproducible=stream.reproducible)
     released = []
     for _, axes in zip(range(plan.counts.event.n_steps), grids, strict=True):

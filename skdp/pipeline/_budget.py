@@ -9,11 +9,15 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_consistent_length
 
 from skdp._checks import check_real, read_numbers
-from skdp._estimator import RecordPrivateEstimator, refuse_settings, takes_groups
+from skdp._estimator import (
+    RecordPrivateEstimator,
+    model_of,
+    refuse_settings,
+    require_groups,
+)
 from skdp._sklearn import quietly, refuse_foreign
 from skdp._targets import encode_labels
 from skdp.ledger._account import ALREADY_CHARGED
-from skdp.linear_model._base import RowPrivateEstimator
 from skdp.pipeline._chain import ask_for_groups, fit_last, reset_bounds
 from skdp.pipeline._plan import PrivateStep, plan_pipeline
 from skdp.pipeline._steps import (
@@ -75,10 +79,6 @@ def _owner(shares, path):
 # What steps have only while they are fitted. The ledger they keep.
 _LENT = ("epsilon", "delta", "adjacency")
 _DIVIDED = ", whose parameter shares divides it among the steps"
-_NO_GROUPS = (
-    "step {!r} ({}) protects rows and takes no groups. DPLogisticRegression, DPRidge, additive "
-    "models and all private transformers do."
-)
 _NO_Y = "This DPPipeline estimator requires y to be passed, but the target y is None."
 
 
@@ -88,14 +88,14 @@ def sizes_of(X, y, last):
     n_rows, n_features = np.shape(X)[0], n_columns_of(X)
     if n_rows == 0:
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-    if not isinstance(last, RowPrivateEstimator):
+    if not _is_model(last):
         return n_rows, n_features, 1
     if y is None:
         raise ValueError(_NO_Y)
     check_consistent_length(X, y)
     targets = quietly(np.asarray, y)
     if is_classifier(last):
-        targets = encode_labels(targets.ravel(), last.classes)[1]
+        targets = encode_labels(targets.ravel(), model_of(last).classes)[1]
     return n_rows, n_features, 1 if targets.ndim == 1 else targets.shape[1]
 
 
@@ -119,8 +119,7 @@ def protect_groups(steps):
     """Have what learns in steps ask for groups; refuse what protects rows alone."""
     leaves = private_leaves(steps)
     for leaf in leaves:
-        if not takes_groups(leaf.estimator):
-            raise ValueError(_NO_GROUPS.format(leaf.path, leaf.kind))
+        require_groups(leaf.estimator, f"step {leaf.path!r}")
     ask_for_groups([leaf.estimator for leaf in leaves])
 
 
@@ -172,15 +171,21 @@ def _with_norm(step):
 
     What is released costs the same, whatever the norm is.
     """
-    if getattr(step, "ball_budget", None) == 0 and step.data_norm is None:
-        return clone(step).set_params(data_norm=1.0)
+    model = model_of(step)
+    if getattr(model, "ball_budget", None) == 0 and model.data_norm is None:
+        step = clone(step)
+        model_of(step).set_params(data_norm=1.0)
     return step
+
+
+def _is_model(step):
+    return isinstance(step, RecordPrivateEstimator) and hasattr(step, "predict")
 
 
 def releases_of(step, budget, n_rows, n_features, n_outputs):
     """Return a function of epsilon and delta that gives the events of a step's fit."""
     sizes = (n_rows, n_features)
-    if isinstance(step, RowPrivateEstimator):
+    if _is_model(step):
         sizes += (n_outputs,)
     how = {"by_group": True} if budget.of_groups else {}
     step._validate_params()
@@ -216,7 +221,7 @@ def assign_budgets(plan, steps, streams):
 def fit_model(plan, step, X, y, n_outputs, groups=None):
     """Fit the last step; the design of a private model may have become known just now."""
     name, model = step
-    if not isinstance(model, RowPrivateEstimator):
+    if not _is_model(model):
         fit_last(step, X, y, groups)
         return
     (part,) = [part for part in plan.parts if part.name == name]

@@ -135,6 +135,8 @@ def pass_bounds(step, bounds):
         pass_bounds(step.steps[0][1], bounds)
     if not isinstance(step, RecordPrivateEstimator):
         return
+    # What is calibrated gets the same rows.
+    step = getattr(step, "estimator", step)
     norm, low, high = bounds
     if norm is not None and _SHORTEST <= norm <= _LONGEST and is_default(step, "data_norm"):
         step.set_params(data_norm=PassedNorm(norm))
@@ -148,9 +150,11 @@ def warn_unbounded(name, step, bounds):
 
     That follows from parameters and from what was released.
     """
+    step = getattr(step, "estimator_", step)
     given = [key for key in ("data_norm", "feature_bounds") if hasattr(step, key)]
     # Others, such as additive models, bound rows by what they learn of the table.
     is_silent = "data_norm" in given and all(is_default(step, key) for key in given)
+    is_silent = is_silent and hasattr(step, "predict")
     # radius_ is that of a learnt ball.
     if is_silent and bounds.norm is None and not hasattr(step, "radius_"):
         warn_user(_UNBOUNDED.format(name, type(step).__name__))
@@ -158,6 +162,7 @@ def warn_unbounded(name, step, bounds):
 
 def reset_bounds(step):
     """Set a private step's bounds back where an earlier fit handed them on."""
+    step = getattr(step, "estimator", step)
     parameters = inspect.signature(type(step)).parameters
     handed = {
         name: parameters[name].default

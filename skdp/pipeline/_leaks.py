@@ -37,6 +37,7 @@ _WORDS = "use HashingVectorizer, or CountVectorizer(vocabulary=[...])"
 _KERNEL = "use RBFSampler(gamma=...), which reads no row"
 _LOGISTIC = "use skdp.linear_model.DPLogisticRegression"
 _HINGE = "use skdp.linear_model.DPSCDClassifier(loss='hinge')"
+_AROUND = "put it around the private pipeline: TransformedTargetRegressor(DPPipeline([...]))"
 _LASSO = "use skdp.linear_model.DPCDLasso or DPCDElasticNet"
 
 # Classes of scikit-learn, what they keep of the records, and what to use instead.
@@ -75,6 +76,7 @@ _LEARNS = {
         ("SGDRegressor", "a model of all rows", "use skdp.linear_model.DPSGDRegressor"),
         ("LinearSVC SVC", "a model of all rows", _HINGE),
         ("LinearRegression Ridge RidgeCV", "a model of all rows", "use skdp.linear_model.DPRidge"),
+        ("TransformedTargetRegressor", "a model of all rows", _AROUND),
         ("Lasso ElasticNet", "a model of all rows", _LASSO),
     )
     for name in names.split()
@@ -209,7 +211,8 @@ def _why_private_is_refused(step, is_last, is_frozen):
     if not is_frozen and not isinstance(step, RecordPrivateEstimator):
         return (
             "it protects something else than rows, or makes fits of its own",
-            "give the pipeline an estimator of skdp that protects rows",
+            "give the pipeline an estimator of skdp that protects rows; for a search, search over "
+            "the pipeline: DPGridSearch(DPPipeline([...]), {'step__parameter': [...]})",
         )
     if hasattr(step, "steps") and not is_frozen:
         return "it is a private pipeline of its own", "put its steps in its place"

@@ -14,7 +14,6 @@ from skdp._groups import encode_groups
 from skdp._plans._base import LARGE_DELTA
 from skdp._sklearn import StrOptions, _fit_context
 from skdp.exceptions import PrivacyWarning
-from skdp.linear_model._base import RowPrivateEstimator
 from skdp.pipeline._budget import (
     assign_budgets,
     collect_events,
@@ -37,6 +36,7 @@ from skdp.pipeline._chain import (
 from skdp.pipeline._plan import PipelineBudget, PipelineGroupBudget
 from skdp.pipeline._steps import (
     check_leaks,
+    choose_by_type,
     n_public,
     passing_bounds,
     private_leaves,
@@ -49,6 +49,7 @@ _AFTER_FIT = (
     *("predict", "predict_proba", "predict_log_proba", "decision_function"),
     *("transform", "score"),
 )
+_TYPES_READ = "the types of the columns, by which make_column_selector chooses"
 _LARGE_DELTA = re.escape(LARGE_DELTA.partition("{")[0])
 
 
@@ -153,6 +154,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         "allow": [tuple, list],
     }
 
+    _reads_raw = True
     # What scikit-learn's Pipeline has, and would keep or print more than is released.
     memory = None
     verbose = False
@@ -234,8 +236,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
                 rows, bounds = fit_chain(rest[:-1], rows, y, bounds, groups)
                 pass_bounds(rest[-1][1], bounds)
                 fit_model(plan, rest[-1], rows, y, n_outputs=sizes[-1], groups=groups)
-            if isinstance(rest[-1][1], RowPrivateEstimator):
-                warn_unbounded(*rest[-1], bounds)
+            warn_unbounded(*rest[-1], bounds)
 
         # 5. publish
         self.steps = steps
@@ -353,6 +354,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         """Return the plan of a fit on rows of such sizes."""
         self._uncovered()
         steps = step_list(fresh_steps(self))
+        if by_group:
+            protect_groups(steps)
         n_before = n_public(steps)
         width = n_features
         for step in steps[:n_before]:
@@ -368,11 +371,12 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     def _assumed(self):
         """Return what the steps assume public besides what plans do."""
         leaves = private_leaves(step_list(self.steps))
-        said = (words for leaf in leaves for words in leaf.estimator._assumed())
-        return tuple(dict.fromkeys(said))
+        said = [words for leaf in leaves for words in leaf.estimator._assumed()]
+        by_type = choose_by_type(step_list(self.steps))
+        return tuple(dict.fromkeys(said + [_TYPES_READ] * by_type))
 
-    def _preview(self, *sizes):
-        return self._plan(*sizes).joint_report(
+    def _preview(self, *sizes, **unit):
+        return self._plan(*sizes, **unit).joint_report(
             {},
             reproducible=self.random_state is not None,
             also_public=self._assumed(),

@@ -311,7 +311,7 @@ def why_container_is_refused(container):
     for *_, columns in getattr(joined, "transformers", ()):
         if callable(columns) and not _is_public_choice(columns):
             reason = "a function chooses its columns, and may look at their values or types"
-            return reason, "give columns by names or places, or make_column_selector(pattern=...)"
+            return reason, "give columns by names or places, or take make_column_selector"
     threshold = getattr(joined, "sparse_threshold", 0)
     kinds = [leaf.path for leaf in container.leaves() if _makes_sparse(leaf)]
     # What is frozen keeps what followed from its threshold.
@@ -325,9 +325,19 @@ def why_container_is_refused(container):
 
 
 def _is_public_choice(columns):
-    if type(columns) is not make_column_selector:
-        return False
-    return columns.dtype_include is None and columns.dtype_exclude is None
+    return type(columns) is make_column_selector
+
+
+def choose_by_type(steps):
+    """Tell whether steps choose columns by their types, which are assumed public then."""
+    choices = (
+        columns
+        for step in steps
+        for container in step.containers()
+        for *_, columns in getattr(container.estimator, "transformers", ())
+        if _is_public_choice(columns)
+    )
+    return any(one.dtype_include is not None or one.dtype_exclude is not None for one in choices)
 
 
 def _makes_sparse(leaf):

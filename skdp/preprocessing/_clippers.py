@@ -6,11 +6,11 @@ from numbers import Real
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
-from skdp._bounds import row_norms
+from skdp._bounds import counted_rows, row_norms
 from skdp._checks import check_bounds, check_feature_bounds, check_positive, check_real
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._groups import counted_rows, encode_groups
+from skdp._groups import encode_groups
 from skdp._plans._base import NORM_KEY, QUANTILE_KEY
 from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
 from skdp.preprocessing._base import DTYPES, NumberTransformer
@@ -135,7 +135,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         stream = plan.start(self.random_state)
 
         # 4. solve
-        rows = X[counted_rows(codes, len(X), stream)]
+        rows = X[counted_rows(X, codes, stream)]
         low, high = find_quantiles(rows, plan=plan, quantiles=quantiles, noise=stream)
 
         # 5. publish
@@ -281,7 +281,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         stream = plan.start(self.random_state)
 
         # 4. solve
-        norms = norms[counted_rows(codes, len(X), stream)]
+        norms = norms[counted_rows(X, codes, stream)]
         found = find_quantiles(norms, plan=plan, quantiles=(quantile, quantile), noise=stream)
 
         # 5. publish
@@ -423,7 +423,7 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         stream = plan.start(self.random_state)
 
         # 4. solve
-        rows = X[counted_rows(codes, len(X), stream)]
+        rows = X[counted_rows(X, codes, stream)]
         mean, scale = scale_columns(rows, plan=plan, noise=stream)
 
         # 5. publish

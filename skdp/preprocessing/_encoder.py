@@ -7,9 +7,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._bounds import counted_rows
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._groups import counted_rows, encode_groups
+from skdp._groups import encode_groups
 from skdp._sklearn import (
     Interval,
     RealNotInt,
@@ -185,7 +186,7 @@ class DPOneHotEncoder(PrivateTransformer):
         counts = [np.empty(0) for _ in categories]
         searched = [j for j, listed in enumerate(categories) if listed is None]
         if searched:
-            rows = counted_rows(codes, len(X), stream)
+            rows = counted_rows(X, codes, stream)
             of_searched = [np.array(columns[j], dtype=object)[rows] for j in searched]
             found = release_counts(of_searched, [None] * len(searched), plan=plan, noise=stream)
             for j, released in zip(searched, found, strict=True):

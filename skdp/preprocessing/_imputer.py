@@ -6,10 +6,11 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._bounds import counted_rows
 from skdp._checks import check_feature_bounds, check_real
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._groups import counted_rows, encode_groups
+from skdp._groups import encode_groups
 from skdp._sklearn import StrOptions, _fit_context, read_feature_names, validate_data
 from skdp.preprocessing._base import DTYPES, PrivateTransformer
 from skdp.preprocessing._bounded import type_that_holds
@@ -220,7 +221,7 @@ class DPSimpleImputer(PrivateTransformer):
         stream = plan.start(self.random_state)
 
         # 4. release
-        rows = slice(None) if stream is None else counted_rows(codes, len(X), stream)
+        rows = slice(None) if stream is None else counted_rows(X, codes, stream)
         if self.strategy in _OF_NUMBERS:
             records = np.where(gaps[rows], np.nan, X[rows])
             find = _OF_NUMBERS[self.strategy]

@@ -193,9 +193,9 @@ def test_a_seed_that_comes_again_is_refused(tmp_path, first, again):
 
 
 def test_a_real_fit_is_charged_what_its_report_says(ledger, monkeypatch):
-    def budget(self, n_records, kind):
+    def budget(self, n_records, by_group):
         account = resolve_account(ledger, type(self).__name__, self.get_params())
-        return kind(self.epsilon, 1e-5, self.adjacency, "pld", account=account)
+        return Budget(self.epsilon, 1e-5, self.adjacency, "pld", account=account)
 
     monkeypatch.setattr(_BaseWhitened, "_budget", budget)
     generator = np.random.default_rng(0)

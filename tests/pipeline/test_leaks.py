@@ -168,10 +168,6 @@ LEAKING = {
         make_column_transformer((NormClipper(), lambda frame: [0])),
         "names or places",
     ),
-    "columns by types": (
-        make_column_transformer((NormClipper(), make_column_selector(dtype_include=float))),
-        "pattern",
-    ),
     "sparse if few": (
         make_column_transformer((OneHotEncoder(categories=[["a"]]), [0]), remainder="passthrough"),
         "sparse_threshold=0",

@@ -8,7 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.compose import (
+    TransformedTargetRegressor,
+    make_column_selector,
+    make_column_transformer,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
@@ -498,14 +502,71 @@ def test_what_makes_fits_of_its_own_does_not_take_it():
     inner = make_private_pipeline(BoundsScaler(), DPLogisticRegression(**TWO))
     with pytest.raises(TypeError, match="sets that of its steps"):
         DPGridSearch(inner, {"dplogisticregression__alpha": [1e-3, 1e-2]}).fit(X, y)
-    with pytest.raises(ValueError, match="protects rows"):
-        DPCalibratedClassifier(inner).fit(X, y)
-    for last in (
-        DPCalibratedClassifier(DPLogisticRegression(**TWO)),
-        DPGridSearch(DPLogisticRegression(**TWO), {"alpha": [1e-3, 1e-2]}),
-    ):
-        with pytest.raises(ValueError, match=type(last).__name__):
-            make_private_pipeline(DPStandardScaler(), last).fit(X, y)
+    last = DPGridSearch(DPLogisticRegression(**TWO), {"alpha": [1e-3, 1e-2]})
+    with pytest.raises(ValueError, match=r"DPGridSearch.*search over the pipeline"):
+        make_private_pipeline(DPStandardScaler(), last).fit(X, y)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(900) // 2])
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+def test_a_pipeline_ends_in_a_calibrated_classifier(adjacency, groups):
+    frame, y = table(900)
+    inner = DPLogisticRegression(ball_budget=0, **TWO)
+    model = everything(DPCalibratedClassifier(inner), epsilon=6.0, adjacency=adjacency)
+    report = model.set_params(random_state=0).fit(frame, y, groups=groups).privacy_report_
+    fields = {"adjacency": adjacency, "clipping": None, "accountant": "pld"}
+    bare = PrivacyReport(epsilon=INF, delta=1e-5, events=report.events, **fields)
+    assert 0.95 * 6.0 <= bare.epsilon_at(1e-5) <= 6.0 * (1 + 1e-9)
+    assert report.unit == ("one row" if groups is None else "one group")
+    calibrated = model[-1]
+    # What the step before promises, its classifier knows.
+    assert calibrated.estimator_.data_norm == model[-2].norm_bound_
+    assert calibrated.privacy_report_.unit == report.unit
+    assert model.predict_proba(frame).shape == (900, 2)
+    assert calibrated.slope_ > 0.0
+    # Another fit may hand another promise on.
+    again = model.set_params(dpnormclipper__quantile=0.2).fit(frame, y)
+    assert again[-1].estimator_.data_norm == model[-2].norm_bound_
+
+
+def test_a_calibrated_classifier_that_was_given_a_budget_is_refused_before_any_noise(monkeypatch):
+    frame, y = table(60)
+    monkeypatch.setattr(_base, "make_stream", None)
+    model = everything(DPCalibratedClassifier(DPLogisticRegression(epsilon=3.0, **TWO)), delta=1e-3)
+    with pytest.raises(ValueError, match="epsilon of estimator is set"):
+        model.fit(frame, y)
+
+
+def test_a_target_is_transformed_around_a_pipeline():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (3000, 2))
+    y = np.exp(X[:, 0] + 0.1 * rng.standard_normal(3000))
+    inner = make_private_pipeline(
+        DPStandardScaler(), DPRidge(target_bounds=(-3, 3)), epsilon=5.0, random_state=0
+    )
+    around = TransformedTargetRegressor(inner, func=np.log, inverse_func=np.exp)
+    assert around.fit(X, y).score(X, y) > 0.8
+    assert around.regressor_.privacy_report_.epsilon == 5.0
+    within = TransformedTargetRegressor(DPRidge(), func=np.log, inverse_func=np.exp)
+    with pytest.raises(ValueError, match="put it around the private pipeline"):
+        make_private_pipeline(DPStandardScaler(), within).fit(X, y)
+
+
+def test_columns_may_be_chosen_by_types_that_are_assumed_public():
+    frame, y = table(900)
+    numbers = make_column_selector(dtype_include=np.number)
+    words = make_column_selector(dtype_exclude=np.number)
+    impute = DPSimpleImputer(strategy="median", feature_bounds=(0, 400))
+    prepare = make_column_transformer((impute, numbers), (DPOneHotEncoder(), words))
+    model = make_private_pipeline(prepare, DPRidge(target_bounds=(0, 1)), random_state=0)
+    report = model.fit(frame, y).privacy_report_
+    assert any("make_column_selector" in line for line in report.assumed_public)
+    assert prepare is not model[0]
+    assert [step[2] for step in model[0].transformers_[:2]] == [NUMBERS, ["sector"]]
+    named = make_column_transformer((impute, NUMBERS), (DPOneHotEncoder(), ["sector"]))
+    other = make_private_pipeline(named, DPRidge(target_bounds=(0, 1)), random_state=0)
+    said = other.fit(frame, y).privacy_report_.assumed_public
+    assert not any("make_column_selector" in line for line in said)
 
 
 def test_preview_knows_the_report():

@@ -178,8 +178,8 @@ class PublishesAllCategories(HonestEncoder):
 
 
 class PublishesRareCategories(HonestEncoder):
-    def _plan(self, n_rows, n_features):
-        return dataclasses.replace(super()._plan(n_rows, n_features), threshold=-1e9)
+    def _plan(self, *sizes, **unit):
+        return dataclasses.replace(super()._plan(*sizes, **unit), threshold=-1e9)
 
 
 class CountsRareCategories(HonestEncoder):

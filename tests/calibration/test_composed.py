@@ -1,0 +1,173 @@
+"""Calibration of people's rows, of raw tables, of pipelines, and of several classes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.metrics import log_loss
+
+from skdp.accountant import PrivacyReport
+from skdp.additive import DPAdditiveClassifier
+from skdp.calibration import DPCalibratedClassifier
+from skdp.inspection import preview
+from skdp.ledger import PrivacyLedger
+from skdp.linear_model import DPCDClassifier, DPLogisticRegression, DPSCDClassifier
+from skdp.model_selection import DPGridSearch
+from skdp.pipeline import make_private_pipeline
+from skdp.preprocessing import DPStandardScaler, DPTableVectorizer
+from tests.calibration.test_calibrated import records, run
+
+INF = float("inf")
+TWO, THREE = {"classes": [0, 1]}, {"classes": ["a", "b", "c"]}
+RAW = {
+    "additive": DPAdditiveClassifier(**TWO),
+    "table": make_private_pipeline(DPTableVectorizer(), DPLogisticRegression(**TWO)),
+    "pipeline": make_private_pipeline(DPAdditiveClassifier(**TWO)),
+}
+ROWS = {
+    "whitened": DPLogisticRegression(**TWO),
+    "scaled": make_private_pipeline(DPStandardScaler(), DPLogisticRegression(**TWO)),
+}
+
+
+def table(n, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"age": rng.uniform(18.0, 90.0, n)})
+    frame["job"] = rng.choice(["nurse", "clerk", None], n)
+    risk = 0.1 + 0.4 * (frame.age > 60) + 0.3 * (frame.job == "nurse")
+    return frame, (rng.random(n) < risk).to_numpy().astype(int)
+
+
+def check_spent(report, epsilon, least=0.97):
+    fields = {"adjacency": report.adjacency, "clipping": None, "accountant": "pld"}
+    bare = PrivacyReport(epsilon=INF, delta=report.delta, events=report.events, **fields)
+    assert report.epsilon == epsilon
+    assert least * epsilon <= bare.epsilon_at(report.delta) <= epsilon * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("name", RAW)
+def test_raw_tables_are_calibrated_in_one_budget(name, adjacency):
+    X, y = table(3000)
+    model = DPCalibratedClassifier(RAW[name], epsilon=2.0, adjacency=adjacency, random_state=0)
+    model.fit(X, y)
+    check_spent(model.privacy_report_, 2.0, least=0.95)
+    p = model.predict_proba(X)[:, 1]
+    assert abs(p.mean() - y.mean()) < 0.05
+    assert list(model.feature_names_in_) == ["age", "job"]
+    assert model.privacy_report_.unit == "one row"
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(X.rename(columns={"age": "years"}))
+
+
+@pytest.mark.parametrize("name", [*RAW, *ROWS])
+def test_people_are_calibrated_in_one_budget(name):
+    X, y = table(3000) if name in RAW else records(3000)
+    groups = np.arange(3000) // 3
+    model = DPCalibratedClassifier({**RAW, **ROWS}[name], epsilon=3.0, random_state=0)
+    report = model.fit(X, y, groups=groups).privacy_report_
+    assert report.unit == model.estimator_.privacy_report_.unit == "one group"
+    check_spent(report, 3.0, least=0.95)
+    assert any("`groups`" in line for line in report.assumed_public)
+
+
+# Rows of the person who is last.
+PERSONS = {"one": [[0.5, -0.5, 0.5, 0.0]], "many": [[9e9, -9e9, 0.0, 1.0], [0.0] * 4] * 50}
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("name", ROWS)
+def test_a_person_of_any_rows_moves_one_count(name, adjacency):
+    X, y = records(300)
+    model = DPCalibratedClassifier(ROWS[name], adjacency=adjacency, random_state=0)
+
+    class OfPeople:
+        """Takes people from the last column, as the recorder hands rows and labels on."""
+
+        def __sklearn_clone__(self):
+            return self
+
+        def fit(self, X, y):
+            return clone(model).fit(X[:, :-1], y, groups=X[:, -1])
+
+    def tried(rows, **options):
+        ids = np.append(np.arange(300) // 2, np.full(len(rows), 999))
+        data = np.column_stack([np.vstack([X, rows]), ids])
+        labels = np.append(y, np.arange(len(rows)) % 2)
+        return run(OfPeople(), data, labels, **options)
+
+    base = tried(PERSONS["one"])
+    for rows in PERSONS.values():
+        other = tried(rows, script=base.released)
+        null = 300 + np.arange(len(rows))
+        gone = tried(rows, script=base.released, null=null)
+        moved = other.values[-1] - gone.values[-1]
+        assert sorted(moved[moved != 0]) == [1]
+        assert np.abs(base.values[-1] - other.values[-1]).sum() in (0, 2)
+        assert base.values[-1].sum() == 151
+        for name in ("slope_", "offset_", "privacy_report_"):
+            assert getattr(base.model, name) == getattr(other.model, name)
+
+
+def of_three(n, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-0.5, 0.5, (n, 4))
+    p = softmax(X @ rng.standard_normal((4, 3)) * 6.0 + [0.5, 0.0, -0.5], axis=1)
+    y = (p.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
+    return X, np.array(THREE["classes"])[y], p
+
+
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("model", [DPLogisticRegression(**THREE), DPSCDClassifier(**THREE)])
+def test_several_classes_are_calibrated_in_one_budget(model, adjacency):
+    X, y, _ = of_three(2000)
+    model = DPCalibratedClassifier(model, epsilon=1.5, adjacency=adjacency, random_state=0)
+    check_spent(model.fit(X, y).privacy_report_, 1.5)
+    assert model.privacy_report_.events[-1].n_steps == 3
+    assert model.slope_.shape == model.offset_.shape == (3,)
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[p.argmax(axis=1)])
+    assert model.decision_function(X).shape == (2000, 3)
+
+
+def test_probabilities_of_several_classes_become_true():
+    X, y, _ = of_three(20_000)
+    test_X, test_y, known = of_three(20_000, seed=0)
+    hinge = DPSCDClassifier(loss="hinge", data_norm=1.0, **THREE)
+    model = DPCalibratedClassifier(hinge, epsilon=1.0, random_state=0).fit(X, y)
+    found = log_loss(test_y, model.predict_proba(test_X))
+    raw = softmax(model.estimator_.decision_function(test_X), axis=1)
+    best = log_loss(test_y, known)
+    assert found < best + 0.5 * (log_loss(test_y, raw) - best)
+
+
+def test_each_class_of_a_record_moves_one_count():
+    X, y, _ = of_three(300)
+    model = DPCalibratedClassifier(DPLogisticRegression(**THREE), random_state=0)
+    base = run(model, X, y)
+    gone = run(model, X, y, script=base.released, null=[5])
+    moved = [a - b for a, b in zip(base.values[-3:], gone.values[-3:], strict=True)]
+    assert [sorted(m[m != 0]) for m in moved] == [[1]] * 3
+
+
+def test_a_calibrated_pipeline_is_charged_once(tmp_path):
+    X, y = table(2000)
+    ledger = PrivacyLedger(tmp_path / "study.db", epsilon=3.0, delta=1e-5, unit="one group")
+    model = DPCalibratedClassifier(RAW["table"], ledger=ledger)
+    with pytest.raises(ValueError, match=r"estimator \(DPCDClassifier\).* takes no groups"):
+        clone(model).set_params(estimator=DPCDClassifier(**TWO)).fit(
+            records(30)[0], records(30)[1], groups=np.arange(30) // 2
+        )
+    assert len(ledger.to_frame()) == 0
+    model.fit(X, y, groups=np.arange(2000) // 2)
+    assert len(ledger.to_frame()) == 1
+    assert 0.9 < ledger.spent <= 1.001
+    assert preview(clone(model).set_params(ledger=None), 1000, 2).epsilon == 1.0
+
+
+def test_the_message_about_a_search_names_what_works():
+    search = DPGridSearch(DPLogisticRegression(**TWO), {"alpha": [1e-4]})
+    with pytest.raises(ValueError, match="search over the calibrated classifier"):
+        DPCalibratedClassifier(search).fit(*records(50))
