@@ -284,7 +284,7 @@ def convert_vectorizer(scope, operator, container):
 
 
 def _terms(graph, model):
-    """Return the columns of the terms of a table, which come after those of single columns."""
+    """Return the columns of the terms of a table; pairs, which are last, are of those before."""
     columns, parts = graph.columns(model.n_features_in_), []
     for term in model._basis.terms:
         if term.kind == "pair":
@@ -353,8 +353,7 @@ def _hats(graph, x, knots):
 
 def _line(graph, x, knots):
     middle, half = 0.5 * knots[:1] + 0.5 * knots[-1:], 0.5 * knots[-1:] - 0.5 * knots[:1]
-    found = graph.add("Div", graph.add("Sub", x, middle), half)
-    return graph.cut(found, -np.ones(1), np.ones(1))
+    return graph.add("Div", graph.add("Sub", x, middle), half)
 
 
 _SHAPES = {"hats": _hats, "line": _line}
