@@ -563,6 +563,14 @@ def test_raw_arrays(dtype, opset):
     assert found.dtype == dtype
 
 
+def test_raw_columns_of_one_number_or_none():
+    rows = np.column_stack([np.full(3000, 5.0), np.full(3000, np.nan)])
+    model = preprocessing.DPTableVectorizer(epsilon=20.0, random_state=0).fit(rows)
+    assert [knots.size for knots in model.knots_.values()] == [1, 1]
+    rows[:3] = [[4.0, 0.0], [6.0, 1.0], [np.nan, np.inf]]
+    np.testing.assert_array_equal(run(model, rows)[0], model.transform(rows))
+
+
 def test_a_calibrated_additive_model():
     model = DPCalibratedClassifier(DPAdditiveClassifier(), epsilon=20.0, random_state=0).fit(X, TWO)
     _, probabilities = run(model, X, options=PLAIN)
