@@ -344,6 +344,7 @@ def _number_columns(graph, term, column, kind):
 
 def _hats(graph, x, knots):
     """Return hats: one begins to fall where the next begins to rise."""
+    # Of one knot a step stands for none: not every runtime multiplies empty matrices.
     starts, steps = (knots[:-1], np.diff(knots)) if knots.size > 1 else (knots, np.ones(1))
     risen = graph.add("Div", graph.add("Sub", x, starts), steps)
     risen = graph.cut(risen, np.zeros(1), np.ones(1))
