@@ -31,7 +31,7 @@ ROOMS = [
     {"_plans"},
     {"_estimator"},
     {"linear_model", "preprocessing"},
-    {"metrics"},
+    {"additive", "metrics"},
     {"calibration", "dask", "pipeline"},
     {"model_selection"},
     {"audit", "inspection", "onnx", "plotting"},

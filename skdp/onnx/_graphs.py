@@ -7,12 +7,16 @@ from skl2onnx.common.utils import check_input_and_output_numbers
 from skl2onnx.common.utils_classifier import get_label_classes
 from skl2onnx.proto import onnx_proto
 
+from skdp.preprocessing._columns import number_in_words
+
 _WHOLE = (tensors.Int64TensorType, tensors.BooleanTensorType)
 _FLOATS = {
     np.float32: (tensors.FloatTensorType, onnx_proto.TensorProto.FLOAT),
     np.float64: (tensors.DoubleTensorType, onnx_proto.TensorProto.DOUBLE),
 }
 _NUMBERS = (*(kind for kind, _ in _FLOATS.values()), *_WHOLE)
+# What strings have in place of a gap: ONNX has none, and onnxruntime writes NaN so.
+_GAPS = ("", "nan")
 # Of the domain "ai.onnx.ml", since which keys may be strings and values integers.
 _LABEL_ENCODER = 2
 
@@ -37,6 +41,23 @@ class _Graph:
             name = type(self.model).__name__
             raise TypeError(f"{name} takes tensors of floats, integers or booleans here.")
         return self.join([self.floats(part, dtype) for part in parts])
+
+    def columns(self, n_columns):
+        """Return each column of the inputs, of shape (N, 1), with the type of tensors it is in."""
+        name, parts = type(self.model).__name__, self.operator.inputs
+        if not all(type(part.type) in _HITS for part in parts):
+            raise TypeError(f"{name} takes tensors of strings, floats, integers or booleans here.")
+        columns = [
+            (self.add("Gather", part, np.array([place]), axis=1), type(part.type))
+            for part in parts
+            for place in range(part.type.shape[1] or 0)
+        ]
+        if len(columns) != n_columns:
+            raise ValueError(
+                f"{name} takes {n_columns} columns here: the initial types say how many an input "
+                "has, as in FloatTensorType([None, 1])."
+            )
+        return columns
 
     def join(self, parts):
         """Return matrices side by side."""
@@ -67,8 +88,19 @@ class _Graph:
 
     def clip(self, rows, ends):
         """Return rows of `self.dtype` within a pair of ends."""
-        low, high = map(self.constant, ends)
+        return self.cut(rows, *map(self.constant, ends))
+
+    def cut(self, rows, low, high):
+        """Return rows within two ends of their type."""
         return self.add("Min", self.add("Max", rows, low), high)
+
+    def option(self, name):
+        """Return an option of the conversion, False where it isn't given."""
+        return self._container.get_options(self.model, {name: False})[name]
+
+    def label_classes(self):
+        """Return the class labels, as the conversion's options have them."""
+        return get_label_classes(self._scope, self.model)
 
     def publish(self, found, place=0):
         """Make an output of a node."""
@@ -89,7 +121,7 @@ def transformer_shape(operator):
 
 def regressor_shape(operator):
     """Set the type and shape of predictions."""
-    _set_floats(operator, len(np.atleast_2d(operator.raw_operator.coef_)))
+    _set_floats(operator, len(np.atleast_2d(_linear_model(operator.raw_operator).coef_)))
 
 
 def _set_floats(operator, width):
@@ -122,54 +154,67 @@ def _labels(classes):
 def convert_regressor(scope, operator, container):
     """Add the graph of a linear regressor; targets are columns, also a single one."""
     graph = _Graph(scope, operator, container)
-    found = _scores(graph, graph.model.coef_, graph.model.intercept_)
+    linear = _linear_model(graph.model)
+    found = _scores(graph, _features(graph, graph.model), linear.coef_, linear.intercept_)
     ends = graph.model.target_bounds_
     graph.publish(graph.clip(found, ends) if np.isfinite(ends).all() else found)
 
 
 def convert_classifier(scope, operator, container):
     """Add the graph of a linear classifier."""
-    model = operator.raw_operator
-    _classify(scope, operator, container, model.coef_, model.intercept_)
+    graph = _Graph(scope, operator, container)
+    linear = _linear_model(graph.model)
+    _classify(graph, _features(graph, graph.model), linear.coef_, linear.intercept_)
 
 
 def convert_calibrated(scope, operator, container):
     """Add the graph of a calibrated classifier, which is a linear one."""
-    model = operator.raw_operator
-    linear, slope = model.estimator_, model.slope_
+    graph = _Graph(scope, operator, container)
+    model = graph.model
+    linear, slope = _linear_model(model.estimator_), model.slope_
     offset = slope * linear.intercept_ + model.offset_
-    _classify(scope, operator, container, slope * linear.coef_, offset)
+    _classify(graph, _features(graph, model.estimator_), slope * linear.coef_, offset)
 
 
-def _scores(graph, coef, intercept):
+def _linear_model(model):
+    """Return the linear model that a model is, or that an additive one has of its columns."""
+    return getattr(model, "_model", model)
+
+
+def _features(graph, model):
+    """Return the rows that a model is linear in: those that come in, or what terms make of them."""
+    return _terms(graph, model) if hasattr(model, "_basis") else graph.rows()
+
+
+def _scores(graph, rows, coef, intercept):
     """Return decision values of shape (N, k)."""
     coef = np.atleast_2d(coef)
-    product = graph.add("MatMul", graph.rows(), graph.constant(coef.T))
+    product = graph.add("MatMul", rows, graph.constant(coef.T))
     return graph.add("Add", product, graph.constant(np.broadcast_to(intercept, coef.shape[0])))
 
 
-def _classify(scope, operator, container, coef, intercept):
-    graph, model = _Graph(scope, operator, container), operator.raw_operator
-    raw = container.get_options(model, {"raw_scores": False})["raw_scores"]
+def _classify(graph, rows, coef, intercept):
+    model = graph.model
+    raw = graph.option("raw_scores")
     if not raw and not hasattr(model, "predict_proba"):
         name = type(model).__name__
         raise RuntimeError(
             f"This {name} has no probabilities: ask for decision values, with "
             f"options={{{name}: {{'raw_scores': True}}}}."
         )
-    scores = _scores(graph, coef, intercept)
+    scores = _scores(graph, rows, coef, intercept)
     if len(coef) == 1:
         # One column a class, as skl2onnx gives scores of two classes.
         scores = graph.join([graph.add("Neg", scores), scores])
     # Of equal ones the first is taken, here and in scikit-learn.
     place = graph.add("ArgMax", scores, axis=1, keepdims=0)
-    classes = _labels(get_label_classes(scope, model))
+    classes = _labels(graph.label_classes())
     graph.publish(graph.add("Gather", classes, place, axis=0))
     if not raw:
         two = len(coef) == 1
         scores = graph.add("Sigmoid", scores) if two else graph.add("Softmax", scores, axis=1)
     # Columns of other types may have been decided on before it was known what they are made into.
-    declared = float_type_of(operator.outputs[1:])
+    declared = float_type_of(graph.operator.outputs[1:])
     if declared is not graph.dtype:
         scores = graph.floats(scores, declared)
     graph.publish(scores, 1)
@@ -178,29 +223,31 @@ def _classify(scope, operator, container, coef, intercept):
 def convert_encoder(scope, operator, container):
     """Add the graph of DPOneHotEncoder; each column has the type of the input that it is in."""
     graph = _Graph(scope, operator, container)
-    model, dtype = graph.model, graph.dtype
-    # Each column of the inputs, of shape (N, 1), with the type of tensors it is in.
-    columns = [
-        (graph.add("Gather", part, np.array([place]), axis=1), type(part.type))
-        for part in operator.inputs
-        for place in range(part.type.shape[1])
-    ]
-    if len(columns) != model.n_features_in_:
-        raise ValueError(f"DPOneHotEncoder takes {model.n_features_in_} columns here.")
-    parts = []
+    model = graph.model
+    columns, parts = graph.columns(model.n_features_in_), []
     for (column, kind), known in zip(columns, model.categories_, strict=True):
-        hits = _HITS[kind](graph, column, known.tolist())
-        # A row of no category is in the last column, where there is one.
-        width = known.size + model._n_last
-        spread = np.eye(max(known.size, 1), width, dtype=dtype)
-        unknown = np.zeros(width, dtype=dtype)
-        if model._n_last:
-            spread[:, -1], unknown[-1] = -1.0, 1.0
-        if width:
-            parts.append(graph.add("Add", graph.add("MatMul", graph.floats(hits), spread), unknown))
+        known = known.tolist()
+        if kind is tensors.StringTensorType and any(value != value for value in known):
+            raise ValueError(
+                "ONNX has no missing values among strings, and this DPOneHotEncoder a category for "
+                "them: put a word in their place, before the fit."
+            )
+        if known or model._n_last:
+            hits = _HITS[kind](graph, column, known)
+            parts.append(_indicators(graph, hits, len(known), model._n_last))
     if not parts:
         raise ValueError("This DPOneHotEncoder found no category: its output has no columns.")
     graph.publish(graph.join(parts))
+
+
+def _indicators(graph, hits, n_known, n_last):
+    """Return columns of 0 and 1; a row of no category is in the last one, if there is one."""
+    width = n_known + n_last
+    spread = np.eye(max(n_known, 1), width, dtype=graph.dtype)
+    unknown = np.zeros(width, dtype=graph.dtype)
+    if n_last:
+        spread[:, -1], unknown[-1] = -1.0, 1.0
+    return graph.add("Add", graph.add("MatMul", graph.floats(hits), spread), unknown)
 
 
 def _number_hits(graph, column, known):
@@ -217,12 +264,8 @@ def _number_hits(graph, column, known):
 
 
 def _string_hits(graph, column, known):
-    if any(value != value for value in known):
-        raise ValueError(
-            "ONNX has no missing values among strings, and this DPOneHotEncoder a category for "
-            "them: put a word in their place, before the fit."
-        )
-    places = {value: place for place, value in enumerate(known) if isinstance(value, str)}
+    gaps = {text: j for j, value in enumerate(known) if value != value for text in _GAPS}
+    places = gaps | {value: j for j, value in enumerate(known) if isinstance(value, str)}
     # No string is at the place of a number.
     places = places or {"": -1}
     words = {"keys_strings": list(places), "values_int64s": list(places.values())}
@@ -232,6 +275,90 @@ def _string_hits(graph, column, known):
 
 
 _HITS = {tensors.StringTensorType: _string_hits, **dict.fromkeys(_NUMBERS, _number_hits)}
+
+
+def convert_vectorizer(scope, operator, container):
+    """Add the graph of DPTableVectorizer."""
+    graph = _Graph(scope, operator, container)
+    graph.publish(_terms(graph, graph.model))
+
+
+def _terms(graph, model):
+    """Return the columns of the terms of a table; pairs, which are last, are of those before."""
+    columns, parts = graph.columns(model.n_features_in_), []
+    for term in model._basis.terms:
+        if term.kind == "pair":
+            first, second = (parts[place] for place in term.features)
+            parts.append(_products(graph, term, first, second))
+        else:
+            parts.append(_TERMS[term.kind](graph, term, *columns[term.feature]))
+    return graph.join(parts)
+
+
+def _products(graph, term, first, second):
+    sizes = term.first.n_columns, term.second.n_columns
+    parts = zip((first, second), np.indices(sizes).reshape(2, -1), strict=True)
+    return graph.add("Mul", *[graph.add("Gather", part, at, axis=1) for part, at in parts])
+
+
+def _word_columns(graph, term, column, kind):
+    known = term.categories.tolist()
+    if kind is tensors.BooleanTensorType:
+        known = [{"False": 0.0, "True": 1.0}.get(word, word) for word in known]
+    elif kind is not tensors.StringTensorType:
+        known = [_entry(word) for word in known]
+        column = graph.floats(column, np.float64)
+        column = graph.add("Where", graph.add("IsInf", column), np.array([np.nan]), column)
+    return _indicators(graph, _HITS[kind](graph, column, known), len(known), 1)
+
+
+def _entry(word):
+    """Return the number of which a column of words makes a word, or the word if there is none."""
+    try:
+        number = float(word)
+    except ValueError:
+        return word
+    return number if np.isfinite(number) and number_in_words(number) == word else word
+
+
+def _number_columns(graph, term, column, kind):
+    if kind not in _NUMBERS:
+        raise TypeError(
+            f"column {term.name!r} is one of numbers, which ONNX doesn't read from text: give it "
+            "an input of its own, of floats, integers or booleans."
+        )
+    # Near knots and spikes float32 may have too few digits.
+    x, knots = graph.floats(column, np.float64), term.knots
+    is_gap = graph.add("Or", graph.add("IsNaN", x), graph.add("IsInf", x))
+    filled = graph.add("Where", is_gap, knots[[knots.size // 2]], x)
+    shape = _SHAPES[term.kind](graph, graph.cut(filled, knots[:1], knots[-1:]), knots)
+    flags = [is_gap] * term.has_gap
+    if term.spike is not None:
+        near = filled if term.bounds is None else graph.cut(filled, *np.array([term.bounds]).T)
+        is_spike = graph.add("Equal", near, np.array([term.spike]))
+        flags.insert(0, graph.add("And", is_spike, graph.add("Not", is_gap)))
+    for flag in flags:
+        shape = graph.add("Where", flag, np.zeros(1), shape)
+    return graph.join([graph.floats(part) for part in (shape, *flags)])
+
+
+def _hats(graph, x, knots):
+    """Return hats: one begins to fall where the next begins to rise."""
+    # Of one knot a step stands for none: not every runtime multiplies empty matrices.
+    starts, steps = (knots[:-1], np.diff(knots)) if knots.size > 1 else (knots, np.ones(1))
+    risen = graph.add("Div", graph.add("Sub", x, starts), steps)
+    risen = graph.cut(risen, np.zeros(1), np.ones(1))
+    shift = np.eye(starts.size, knots.size, 1) - np.eye(starts.size, knots.size)
+    return graph.add("Add", graph.add("MatMul", risen, shift), np.eye(1, knots.size))
+
+
+def _line(graph, x, knots):
+    middle, half = 0.5 * knots[:1] + 0.5 * knots[-1:], 0.5 * knots[-1:] - 0.5 * knots[:1]
+    return graph.add("Div", graph.add("Sub", x, middle), half)
+
+
+_SHAPES = {"hats": _hats, "line": _line}
+_TERMS = {**dict.fromkeys(_SHAPES, _number_columns), "words": _word_columns}
 
 
 def convert_bounds_scaler(scope, operator, container):

@@ -4,7 +4,7 @@ from skl2onnx import update_registered_converter
 from skl2onnx.operator_converters.pipelines import convert_pipeline
 from skl2onnx.shape_calculators.pipelines import pipeline_shape_calculator
 
-from skdp import linear_model, preprocessing
+from skdp import additive, linear_model, preprocessing
 from skdp.accountant import PrivacyReport
 from skdp.calibration import DPCalibratedClassifier
 from skdp.linear_model._base import LinearClassifierMixin, LinearRegressorMixin
@@ -113,16 +113,18 @@ _TRANSFORMERS = {
     preprocessing.DPQuantileClipper: _graphs.convert_quantile_clipper,
     preprocessing.DPSimpleImputer: _graphs.convert_imputer,
     preprocessing.DPStandardScaler: _graphs.convert_standard_scaler,
+    preprocessing.DPTableVectorizer: _graphs.convert_vectorizer,
 }
 
 
 def register():
     """Tell skl2onnx what it needs to convert estimators of this package."""
     classifiers = dict.fromkeys(_of_kind(LinearClassifierMixin), _graphs.convert_classifier)
+    classifiers[additive.DPAdditiveClassifier] = _graphs.convert_classifier
     classifiers[DPCalibratedClassifier] = _graphs.convert_calibrated
     for kind, convert in classifiers.items():
         _tell(kind, _graphs.classifier_shape, convert, options=_OPTIONS)
-    for kind in _of_kind(LinearRegressorMixin):
+    for kind in (*_of_kind(LinearRegressorMixin), additive.DPAdditiveRegressor):
         _tell(kind, _graphs.regressor_shape, _graphs.convert_regressor)
     for kind, convert in _TRANSFORMERS.items():
         _tell(kind, _graphs.transformer_shape, convert)

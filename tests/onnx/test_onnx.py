@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import skdp
 from skdp import linear_model, preprocessing
+from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.calibration import DPCalibratedClassifier
 from skdp.exceptions import PrivacyWarning
 from skdp.model_selection import DPGridSearch
@@ -27,6 +28,8 @@ skl2onnx = pytest.importorskip("skl2onnx", reason=REASON)
 onnxruntime = pytest.importorskip("onnxruntime", reason=REASON)
 
 from skl2onnx.common.data_types import (  # noqa: E402
+    BooleanTensorType,
+    Complex64TensorType,
     DoubleTensorType,
     FloatTensorType,
     Int64TensorType,
@@ -436,6 +439,205 @@ def test_models_without_a_pipeline_take_frames(types):
         np.testing.assert_allclose(predicted, expected, rtol=1e-5, atol=1e-5)
 
 
+def raw_table(seed, n_rows=4000):
+    """Return columns of numbers with a spike, gaps or neither, and of words, with gaps or not."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"age": rng.integers(18, 90, n_rows), "new": rng.random(n_rows) < 0.4})
+    frame["hours"] = np.where(rng.random(n_rows) < 0.5, 40.0, rng.normal(35.0, 9.0, n_rows))
+    frame["capped"] = rng.uniform(0.0, 2.0, n_rows)
+    frame["gain"] = rng.exponential(1000.0, n_rows)
+    frame.loc[rng.random(n_rows) < 0.2, "gain"] = np.nan
+    frame["height"] = rng.normal(170.0, 8.0, n_rows)
+    frame["zip"] = rng.choice([10.5, 20.0, 30.0, np.nan], n_rows)
+    frame["job"] = rng.choice(np.array(["nurse", "clerk", "ceo"], dtype=object), n_rows)
+    frame["town"] = rng.choice(np.array(["a", "b", np.nan], dtype=object), n_rows)
+    return frame
+
+
+TABLE = raw_table(0)
+TELLING = TABLE.age + 30.0 * (TABLE.job == "nurse") + 20.0 * (TABLE.hours == 40.0)
+TABLE_PARAMETERS = {
+    "categorical_features": ["zip"],
+    "feature_bounds": {"capped": (0.0, 1.0)},
+    "epsilon": 20.0,
+    "random_state": 0,
+}
+EDGES = {"age": [-1, 10**6], "zip": [np.inf, 77.0], "job": ["judge", ""], "town": ["", "nan"]}
+
+
+def new_rows(model, dtype):
+    """Return rows of which some are at knots, spikes and edges, beyond them, and unknown."""
+    floats = ["hours", "capped", "gain", "height", "zip"]
+    rows = raw_table(1, 600).astype(dict.fromkeys(floats, dtype))
+    rows["job"] = rows["job"].where(rows.index % 7 > 0, "astronaut")
+    rows["town"] = rows["town"].where(rows.index % 11 > 0, "atlantis")
+    for term in model._basis.terms:
+        if term.name in floats[:-1]:
+            at = [*term.knots, np.inf, -np.inf, np.nan, 1e30, -1e30]
+            rows.loc[: len(at) - 1, term.name] = np.array(at, dtype=dtype)
+    rows.loc[50:51, list(EDGES)] = pd.DataFrame(EDGES, index=[50, 51])
+    return rows
+
+
+def run_table(model, rows, **options):
+    """Return the outputs on a frame, whose first row, which says the types, has no gap."""
+    shown = rows[rows.notna().all(axis=1) & (rows["town"] != "")]
+    converted = skl2onnx.to_onnx(model, shown[:1], **options)
+    return run_converted(converted, rows)
+
+
+def as_python_has_gaps(rows):
+    """Return rows with NaN where ONNX has an empty string, or "nan", in a column with gaps."""
+    return rows.assign(town=rows["town"].replace({"": np.nan, "nan": np.nan}))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("basis", ["hats", "linear"])
+def test_columns_of_a_raw_table(basis, dtype):
+    model = preprocessing.DPTableVectorizer(basis=basis, **TABLE_PARAMETERS).fit(TABLE)
+    numbers = {term.name: term for term in model._basis.terms if term.kind != "words"}
+    assert {term.kind for term in numbers.values()} == {"hats" if basis == "hats" else "line"}
+    assert (numbers["hours"].spike, numbers["capped"].spike) == (40.0, 1.0)
+    assert [name for name, term in numbers.items() if term.has_gap] == ["gain"]
+    sizes = {name: known.size for name, known in model.categories_.items()}
+    assert sizes == {"new": 2, "zip": 4, "job": 3, "town": 3}
+    rows = new_rows(model, dtype)
+    (converted,) = run_table(model, rows)
+    expected = model.transform(as_python_has_gaps(rows))
+    # Integers are among the columns.
+    assert converted.dtype == np.float64
+    np.testing.assert_allclose(converted, expected, rtol=0, atol=1e-14)
+    unseen = model.get_feature_names_out()[~(expected != 0.0).any(axis=0)]
+    assert unseen.tolist() == ["new_infrequent"]
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("cuts", [[70.0], [60.0, 90.0]])
+def test_additive_classifiers(cuts, dtype):
+    labels = np.array(["low", "middle", "high"])[np.digitize(TELLING, cuts)]
+    options = {"interactions": [("age", "gain"), ("hours", "job")]}
+    options["monotonic_cst"] = {"height": 1} if len(cuts) == 1 else None
+    model = DPAdditiveClassifier(**options, **TABLE_PARAMETERS).fit(TABLE, labels)
+    rows = new_rows(model, dtype)
+    label, probabilities = run_table(model, rows, options=PLAIN)
+    expected = model.predict_proba(as_python_has_gaps(rows))
+    assert np.ptp(expected, axis=0).min() > 0.5
+    np.testing.assert_allclose(probabilities, expected, rtol=0, atol=1e-6)
+    certain = np.sort(expected, axis=1)[:, -1] > np.sort(expected, axis=1)[:, -2] + 1e-5
+    names = model.predict(as_python_has_gaps(rows))
+    np.testing.assert_array_equal(label[certain], names[certain])
+    _, scores = run_table(model, rows, options=RAW)
+    values = model.decision_function(as_python_has_gaps(rows))
+    values = values if values.ndim == 2 else np.column_stack([-values, values])
+    np.testing.assert_allclose(scores, values, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("targets", [TELLING, np.column_stack([TELLING, TABLE.age])])
+def test_additive_regressors(targets):
+    monotonic = {"age": 1, "hours": -1} if targets.ndim == 1 else None
+    parameters = {"monotonic_cst": monotonic, "knots": 2, **TABLE_PARAMETERS}
+    model = DPAdditiveRegressor(target_bounds=(20, 120), **parameters).fit(TABLE, targets)
+    rows = new_rows(model, np.float64)
+    (predicted,) = run_table(model, rows)
+    expected = model.predict(as_python_has_gaps(rows)).reshape(len(rows), -1)
+    assert np.ptp(expected, axis=0).min() > 40.0
+    np.testing.assert_allclose(predicted, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("opset", [11, 17])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_raw_arrays(dtype, opset):
+    """Knots of which some coincide in float32, gaps, and pairs; also for older runtimes."""
+    rows = X.astype(dtype)
+    rows[::9, 1] = np.nan
+    rows[:5, 0] = -1.0, 0.0, 3.0, 100.0, 100.0 + 1e-9
+    knots = {0: [-1.0, 0.0, 3.0], 1: [-2.0, 2.0], 2: [0.0, 1.0, 1.0 + 1e-9], 3: [0.5, 0.75]}
+    options = {"interactions": [(0, 1)], "knots": knots, "epsilon": 50.0, "random_state": 0}
+    classifier = DPAdditiveClassifier(**options).fit(rows, THREE)
+    regressor = DPAdditiveRegressor(**options).fit(rows, X[:, :1])
+    _, found = run(classifier, rows, options=PLAIN, target_opset=opset)
+    np.testing.assert_allclose(found, classifier.predict_proba(rows), atol=TOLERANCE[dtype])
+    assert found.dtype == dtype
+    (found,) = run(regressor, rows, target_opset=opset)
+    np.testing.assert_allclose(found, regressor.predict(rows), rtol=0, atol=10 * TOLERANCE[dtype])
+    assert found.dtype == dtype
+
+
+def test_raw_columns_of_one_number_or_none():
+    rows = np.column_stack([np.full(3000, 5.0), np.full(3000, np.nan)])
+    model = preprocessing.DPTableVectorizer(epsilon=20.0, random_state=0).fit(rows)
+    assert [knots.size for knots in model.knots_.values()] == [1, 1]
+    rows[:3] = [[4.0, 0.0], [6.0, 1.0], [np.nan, np.inf]]
+    np.testing.assert_array_equal(run(model, rows)[0], model.transform(rows))
+
+
+def test_a_calibrated_additive_model():
+    model = DPCalibratedClassifier(DPAdditiveClassifier(), epsilon=20.0, random_state=0).fit(X, TWO)
+    _, probabilities = run(model, X, options=PLAIN)
+    np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("last", [linear_model.DPRidge(), linear_model.DPLogisticRegression()])
+def test_a_raw_table_in_a_pipeline(last):
+    is_classifying = is_classifier(last)
+    parameters = {key: TABLE_PARAMETERS[key] for key in ("categorical_features", "feature_bounds")}
+    steps = [("table", preprocessing.DPTableVectorizer(**parameters)), ("model", last)]
+    model = DPPipeline(steps, epsilon=20.0, random_state=0)
+    model.fit(TABLE, TELLING > 70.0 if is_classifying else TELLING)
+    rows = new_rows(model[0], np.float64)
+    found = run_table(model, rows, **({"options": PLAIN} if is_classifying else {}))[-1]
+    predict = model.predict_proba if is_classifying else model.predict
+    expected = predict(as_python_has_gaps(rows)).reshape(len(rows), -1)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+
+
+def test_an_additive_model_that_ends_a_pipeline():
+    steps = [("gaps", preprocessing.DPSimpleImputer(feature_bounds=(-9, 9)))]
+    steps.append(("model", DPAdditiveClassifier(classes=[0, 1])))
+    model = DPPipeline(steps, epsilon=20.0, random_state=0).fit(X, TWO)
+    _, found = run(model, X, options=PLAIN)
+    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-12)
+
+
+def test_words_are_those_of_the_tensors_that_come_in():
+    """A number is the word that Python writes for it; in float32 .1 is another."""
+    words = pd.DataFrame({"word": ["True", "False", "0.1", "2", "2.0", "inf", "nan", ""] * 300})
+    model = preprocessing.DPTableVectorizer(epsilon=50.0, random_state=0).fit(words)
+    assert model.categories_["word"].size == 8
+    for kind, values in (
+        (BooleanTensorType, np.array([True, False])),
+        (DoubleTensorType, np.array([0.1, 2.0, np.nan, np.inf, 1.0])),
+        (FloatTensorType, np.array([0.1, 2.0, 0.5], dtype=np.float32)),
+        (Int64TensorType, np.array([2, 1, 3])),
+        (StringTensorType, np.array(["True", "0.1", "2", "2.0", "nan", "", "x"], dtype=object)),
+    ):
+        rows = pd.DataFrame({"word": values})
+        converted = skl2onnx.to_onnx(model, initial_types=[("word", kind([None, 1]))])
+        np.testing.assert_array_equal(run_converted(converted, rows)[0], model.transform(rows))
+
+
+def test_words_that_nobody_learnt_are_not_in_the_file():
+    table = TABLE.assign(job=np.where(TABLE.index % 1000, TABLE["job"], "submariner"))
+    model = DPAdditiveClassifier(**TABLE_PARAMETERS).fit(table, TELLING > 70.0)
+    kept = skl2onnx.to_onnx(model, TABLE.dropna()[:1]).SerializeToString()
+    assert b"nurse" in kept
+    assert b"submariner" not in kept
+
+
+def test_raw_columns_of_other_types_are_refused():
+    model = preprocessing.DPTableVectorizer(**TABLE_PARAMETERS).fit(TABLE)
+    text = [(name, StringTensorType([None, 1])) for name in TABLE]
+    for types, error, message in (
+        (text, TypeError, "column 'age' is one of numbers.*an input of its own"),
+        ([("all", StringTensorType([None, 9]))], TypeError, "column 'age' is one of numbers"),
+        (text[1:], ValueError, "DPTableVectorizer takes 9 columns here"),
+        ([("all", FloatTensorType([None, None]))], ValueError, "takes 9 columns here"),
+        ([("all", Complex64TensorType([None, 9]))], TypeError, "takes tensors of strings, floats"),
+    ):
+        with pytest.raises(error, match=message):
+            skl2onnx.to_onnx(model, initial_types=types)
+
+
 def test_predictions_are_cut_to_the_bounds_of_targets():
     far = 100.0 * X
     for targets in (X[:, 0], X[:, :2]):
@@ -465,12 +667,7 @@ def test_dask_models_through_their_local_form():
     np.testing.assert_allclose(run(model.to_local(), X)[0][:, 0], model.predict(X), rtol=1e-12)
 
 
-# What takes raw tables isn't converted.
-CONVERTED = [
-    kind
-    for name, kind in all_estimators()
-    if name != "DPTableVectorizer" and "additive" not in kind.__module__
-]
+CONVERTED = [kind for _, kind in all_estimators()]
 
 
 @pytest.mark.parametrize("kind", CONVERTED, ids=lambda kind: kind.__name__)

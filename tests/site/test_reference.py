@@ -167,8 +167,6 @@ def test_models_become_onnx(told, data):
     pytest.importorskip("skdp.onnx")
     X = data[0].astype(np.float32)
     for estimator, says in told.items():
-        if estimator not in LINEAR:
-            continue
         model = make(estimator).fit(*data)
         assert says["ONNX"] == works(lambda model=model: skl2onnx.to_onnx(model, X[:1]))
 
