@@ -17,6 +17,10 @@ _FLOATS = {
 _NUMBERS = (*(kind for kind, _ in _FLOATS.values()), *_WHOLE)
 # What strings have in place of a gap: ONNX has none, and onnxruntime writes NaN so.
 _GAPS = ("", "nan")
+_NOT_CALIBRATED = (
+    "A calibrated classifier is converted if it has two classes and no pipeline inside: put it "
+    "last in a DPPipeline, or convert its estimator_, which isn't calibrated."
+)
 # Of the domain "ai.onnx.ml", since which keys may be strings and values integers.
 _LABEL_ENCODER = 2
 
@@ -172,6 +176,8 @@ def convert_calibrated(scope, operator, container):
     graph = _Graph(scope, operator, container)
     model = graph.model
     linear, slope = _linear_model(model.estimator_), model.slope_
+    if np.ndim(slope) or not hasattr(linear, "coef_"):
+        raise TypeError(_NOT_CALIBRATED)
     offset = slope * linear.intercept_ + model.offset_
     _classify(graph, _features(graph, model.estimator_), slope * linear.coef_, offset)
 

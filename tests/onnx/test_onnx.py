@@ -731,3 +731,28 @@ def test_nothing_else_imports_it():
     for path in package.rglob("*.py"):
         if path.parent != package / "onnx":
             assert not re.search(r"(?m)^\s*(from|import) (skdp\.onnx|\w*onnx)", path.read_text())
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        linear_model.DPLogisticRegression(classes=[0, 1, 2]),
+        DPPipeline([("model", linear_model.DPLogisticRegression(classes=[0, 1]))]),
+    ],
+)
+def test_what_is_calibrated_otherwise_is_refused_with_what_works(inner):
+    X = np.linspace(-1.0, 1.0, 300).reshape(100, 3).astype(np.float32)
+    y = np.arange(100) % len(getattr(inner, "classes", [0, 1]))
+    model = DPCalibratedClassifier(inner, delta=1e-3).fit(X, y)
+    with pytest.raises(TypeError, match="last in a DPPipeline"):
+        run(model, X)
+
+
+def test_a_calibrated_last_step_is_converted():
+    X = np.random.default_rng(0).uniform(-1, 1, (500, 3)).astype(np.float32)
+    last = DPCalibratedClassifier(linear_model.DPLogisticRegression(classes=[0, 1]))
+    model = DPPipeline([("scale", preprocessing.DPStandardScaler()), ("model", last)])
+    model.fit(X, (X[:, 0] > 0).astype(int))
+    labels, probabilities = run(model, X, options={id(model): {"zipmap": False}})
+    np.testing.assert_array_equal(labels, model.predict(X))
+    np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-5)
