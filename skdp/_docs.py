@@ -284,11 +284,6 @@ groups : array-like of shape (n_samples,), default=None
     with all its rows: of each one row counts, drawn by chance. The number of groups is public.
     None: each row is a record.
 
-[groups:handed]
-groups : array-like of shape (n_samples,), default=None
-    The person, household, ... of each row, as hashable ids, which all steps get. Then the guarantee
-    is for one group, with all its rows, whose number is public. None: each row is a record.
-
 [groups:whitened]
 groups : array-like of shape (n_samples,), default=None
     The person, household, ... of each row, as hashable ids. Then the guarantee is for one group,

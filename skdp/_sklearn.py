@@ -91,7 +91,7 @@ def validate_data(estimator, X, y="no_validation", **kwargs):
     """
     refuse_foreign(X, "X")
     refuse_foreign(y, "y")
-    if get_tags(estimator).input_tags.sparse:
+    if get_tags(estimator).input_tags.sparse and not isinstance(X, str):
         kwargs.setdefault("accept_sparse", "csr")
     found = quietly(validation.validate_data, estimator, X, y, **kwargs)
     return (_in_order(found[0]), *found[1:]) if isinstance(found, tuple) else _in_order(found)

@@ -11,12 +11,14 @@ from skdp._checks import check_count, check_fields, check_within
 from skdp._docs import shared_docs
 from skdp.accountant._events import (
     EVENTS,
+    ErasureEvent,
     Event,
     GaussianEvent,
     LaplaceEvent,
     check_not_negative,
     checked_events,
     common_value,
+    joint_erasure,
     pure_factor,
 )
 
@@ -248,8 +250,7 @@ class NoisyMaxEvent(Event):
         return replace(self, noise_multiplier=self.noise_multiplier / group_size)
 
 
-# Of trials. Erasures aren't among them, as what repetition makes of these isn't added up.
-INSIDE = (GaussianEvent, LaplaceEvent, NoisyMaxEvent)
+INSIDE = (GaussianEvent, LaplaceEvent, NoisyMaxEvent, ErasureEvent)
 
 
 @shared_docs
@@ -262,7 +263,7 @@ class SelectionEvent(Event):
 
     Parameters
     ----------
-    alternatives : tuple of tuple of GaussianEvent, LaplaceEvent and NoisyMaxEvent
+    alternatives : tuple of tuple of GaussianEvent, LaplaceEvent, NoisyMaxEvent and ErasureEvent
         What a trial may release, as far as one record can tell: for each candidate the events of
         its fit, and those of its score if that looks at other records, chosen without looking at
         them. A trial costs the largest of them.
@@ -370,6 +371,13 @@ class SelectionEvent(Event):
     def sampling(self):
         """How batches are drawn: as all trials do it, or "mixed"."""
         return common_value(event.sampling for event in self.inside) or "mixed"
+
+    @property
+    def erasure_inside(self):
+        """Probability that some trial reveals everything; it is no `erasure` beside the trials."""
+        of_trial = max(joint_erasure(e.erasure for e in events) for events in self.alternatives)
+        each = any_of(self.repetitions, of_trial)
+        return ErasureEvent(each, self.n_steps).erasure if each > 0.0 else 0.0
 
     @property
     def inside(self):

@@ -60,6 +60,9 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
     def _learns_targets(self):
         return self._linear()._learns_targets()
 
+    def _assumed(self):
+        return self._linear()._assumed()
+
     def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
         return self._plan_of(nothing_given(self, n_features), n_rows, by_group)
 
@@ -78,6 +81,13 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         pairs = chosen_pairs(self.interactions, frame.names)
         signs = chosen_signs(self.monotonic_cst, frame, pairs)
         return frame, given, y, pairs, signs
+
+    def _check_table(self, X):
+        """Refuse what a fit would; return what it assumes public of the table."""
+        frame = read_frame(self, X, reset=True)
+        given_to(self, frame.names, frame.kinds)
+        chosen_signs(self.monotonic_cst, frame, chosen_pairs(self.interactions, frame.names))
+        return read_kinds(frame.read)
 
     def _fit_terms(self, model, table, targets, told, weights, groups, public_weight):
         """Fit a linear model to the columns of a table, and publish its terms.

@@ -215,8 +215,6 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         n_rows = y.size
         codes, n_records = encode_groups(groups, n_rows)
         given = {} if codes is None else {"groups": codes}
-        if given:
-            require_groups(self.estimator, "estimator")
         model = model_of(self.estimator)
         classes, targets = encode_labels(y, model.classes)
         # A weight of no class is refused before anything is charged.
@@ -271,11 +269,16 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
 
     def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
         self._check_estimator()
+        if by_group:
+            require_groups(self.estimator, "estimator")
         budget = self._budget(n_rows, by_group)
         unit = {"by_group": True} if by_group else {}
         cost = self._part(budget)._preview(n_rows, n_features, n_outputs, **unit)
         sizes = {"n_rows": n_rows, "n_cells": 2 * _bins(budget, n_rows, self.calibration_share)}
         return plan_calibration(budget, cost, self.calibration_share, n_steps=n_outputs, **sizes)
+
+    def _assumed(self):
+        return self.estimator._assumed()
 
     def _part(self, budget):
         """Return the classifier with its part of a budget, which is charged with the counts."""

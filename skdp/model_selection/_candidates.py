@@ -5,16 +5,26 @@ import dataclasses
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
 
-from skdp._estimator import RecordPrivateEstimator, refuse_settings
+from skdp._estimator import RecordPrivateEstimator, model_of, refuse_settings, require_groups
+from skdp._sklearn import quietly
 from skdp.ledger._account import ALREADY_CHARGED
-from skdp.linear_model._base import RowPrivateEstimator
-from skdp.pipeline._steps import all_leaves, find_leaks, fix_density, private_leaves, tree
+from skdp.pipeline._steps import (
+    all_leaves,
+    find_leaks,
+    fix_density,
+    private_leaves,
+    step_list,
+    tree,
+)
 
 SET_BY_SEARCH = ("epsilon", "delta", "adjacency", "ledger", "random_state")
 # Steps of skdp take all finite rows; None and words such as 'passthrough' do, too.
 _NEVER_FAIL = ("skdp", "builtins")
 _TELLING = ("verbose", "memory")
+# Objects and strings.
+_VALUES = "OSU"
 _NOT_STATELESS = (
     "a search takes pipelines of which the steps before the last learn nothing from the rows: "
     "BoundsScaler, NormClipper, DPOneHotEncoder with lists of all categories, DPSimpleImputer with "
@@ -32,10 +42,11 @@ _NOT_OURS = (
     "a search takes estimators of skdp that protect rows, or pipelines that end in one, got {}. "
     "For label privacy, walr_path chooses from one release."
 )
-_HAS_A_BUDGET = (
-    "a search sets what its candidates spend, and {} sets that of its steps: give the search a "
-    "Pipeline of scikit-learn whose steps before the last learn nothing."
+_MAY_FAIL = (
+    "a search takes a DPPipeline whose steps are all of skdp, and {} isn't: a record may make it "
+    "fail, and what fails isn't chosen, without any noise."
 )
+_ALLOWS = "a search takes no DPPipeline that allows steps to learn without privacy."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,37 +55,69 @@ class Candidates:
 
     settings: tuple
     models: tuple
-    classes_were_read: bool
+    # Of each, how many columns it gets; see `check_table`.
+    n_columns: list = dataclasses.field(default_factory=list)
 
     def assumed(self):
         """Return what fits assume besides what their plans do."""
         said = (words for model in self.models for words in last_step(model)._assumed())
         return tuple(dict.fromkeys(said))
 
-    def fits(self, rows, n_rows, n_outputs):
+    def declare_classes(self, read):
+        """Hand all classifiers the same classes; return whether they had to be read."""
+        if not is_classifier(self.models[0]):
+            return False
+        declared = [model_of(model).classes for model in self.models]
+        known = {tuple(np.unique(classes)) for classes in declared if classes is not None}
+        if len(known) > 1:
+            raise ValueError("candidates must declare the same classes.")
+        classes = np.array(known.pop()) if known else read()
+        for model in self.models:
+            model_of(model).set_params(classes=classes)
+        return all(one is None for one in declared)
+
+    def need_numbers(self, X):
+        """Tell whether one takes rows of numbers alone, as they come.
+
+        All others read a raw table, or begin with steps that make numbers of what isn't an array.
+        """
+        others = [model for model in self.models if _reader_of(model) is None]
+        is_array = getattr(getattr(X, "dtype", None), "kind", "O") not in _VALUES
+        return bool(others) and (is_array or not all(map(_has_steps, others)))
+
+    def check_table(self, X):
+        """Refuse what some would fail on; return what readers of the table assume public of it.
+
+        How many columns each gets, of which there is one at least, is kept.
+        """
+        found = [_check_rows(model, X) for model in self.models]
+        self.n_columns[:] = [n_columns for n_columns, _ in found]
+        return tuple(dict.fromkeys(words for _, said in found for words in said))
+
+    def fits(self, n_records, n_outputs, of_groups):
         """Return a function of epsilon and delta that gives the events of each candidate's fit.
 
-        Errors that follow from parameters, or from rows that steps don't take, are raised here,
-        before there is any noise. How many columns steps make of the rows, of which there is one
-        at least, is looked at, and not their values.
+        Errors that follow from parameters are raised here, before there is any noise.
         """
-        sizes = [_n_columns(model, rows) for model in self.models]
         last_steps = [last_step(model) for model in self.models]
+        unit = {"by_group": True} if of_groups else {}
         for last in last_steps:
             last._validate_params()
             # Refuses bounds of targets that are none.
-            last._half_width()
+            model_of(last)._half_width()
+            if of_groups:
+                require_groups(last, "a candidate")
 
         def events(epsilon, delta):
             fits = [clone(last).set_params(epsilon=epsilon, delta=delta) for last in last_steps]
-            sized = zip(fits, sizes, strict=True)
-            return [fit._plan(n_rows, n_columns, n_outputs).events for fit, n_columns in sized]
+            sized = zip(fits, self.n_columns, strict=True)
+            return [fit._plan(n_records, n, n_outputs, **unit).events for fit, n in sized]
 
         return events
 
 
-def make_candidates(search, settings, classes):
-    """Return the candidates of a search; `classes` gives the classes if nobody declared them."""
+def make_candidates(search, settings):
+    """Return the candidates of a search."""
     settings = tuple(settings)
     if not settings:
         raise ValueError("there must be at least one candidate.")
@@ -95,8 +138,7 @@ def make_candidates(search, settings, classes):
         models.append(model)
     if len({is_classifier(model) for model in (estimator, *models)}) > 1:
         raise ValueError("candidates must all be classifiers or regressors, as the estimator is.")
-    were_read = _declare_classes(models, classes)
-    return Candidates(settings, tuple(models), were_read)
+    return Candidates(settings, tuple(models))
 
 
 def last_step(model):
@@ -106,20 +148,37 @@ def last_step(model):
 
 def check_candidate(model):
     """Refuse what reads rows elsewhere than in a private fit."""
-    if isinstance(model, RecordPrivateEstimator) and isinstance(model, Pipeline):
-        raise TypeError(_HAS_A_BUDGET.format(type(model).__name__))
     _check_steps(_steps_before_last(model))
     for name, value in model.get_params().items():
         if name.rpartition("__")[2] in _TELLING and value:
             raise ValueError(f"{name!r} of a candidate would tell how many fits ran: unset it.")
     last = last_step(model)
-    if not isinstance(last, RowPrivateEstimator):
+    if not (isinstance(last, RecordPrivateEstimator) and hasattr(last, "predict")):
         raise TypeError(_NOT_OURS.format(type(last).__name__))
+    _check_pipeline(last)
+
+
+def _check_pipeline(model):
+    """Refuse a private pipeline, or what is within, of which a step may fail or leak."""
+    if hasattr(model, "estimator"):
+        _check_pipeline(model.estimator)
+    if not hasattr(model, "steps"):
+        return
+    if model.allow:
+        raise TypeError(_ALLOWS)
+    for leaf in all_leaves(step_list(model.steps)):
+        if leaf.is_frozen or not _is_safe(leaf):
+            raise TypeError(_MAY_FAIL.format(leaf.kind))
+        _check_pipeline(leaf.estimator)
 
 
 def _steps_before_last(model):
     steps = model.steps[:-1] if type(model) is Pipeline else ()
     return [tree(name, step) for name, step in steps]
+
+
+def _has_steps(model):
+    return type(model) is Pipeline and len(model.steps) > 1
 
 
 def _check_steps(steps):
@@ -132,25 +191,31 @@ def _check_steps(steps):
     for leaf in all_leaves(steps):
         if leaf.is_frozen:
             raise TypeError(_NOT_STATELESS.format(leaf.kind, _FROZEN))
-        if type(leaf.estimator).__module__.partition(".")[0] not in _NEVER_FAIL:
+        if not _is_safe(leaf):
             raise TypeError(_NOT_STATELESS.format(leaf.kind, _FAILS))
 
 
-def _n_columns(model, rows):
-    if type(model) is Pipeline and len(model.steps) > 1:
-        rows = clone(model[:-1]).fit_transform(rows)
-    return rows.shape[1]
+def _is_safe(leaf):
+    return type(leaf.estimator).__module__.partition(".")[0] in _NEVER_FAIL
 
 
-def _declare_classes(models, read):
-    """Hand all classifiers the same classes; return whether they had to be read."""
-    if not is_classifier(last_step(models[0])):
-        return False
-    declared = [last_step(model).classes for model in models]
-    known = {tuple(np.unique(classes)) for classes in declared if classes is not None}
-    if len(known) > 1:
-        raise ValueError("candidates must declare the same classes.")
-    classes = np.array(known.pop()) if known else read()
-    for model in models:
-        last_step(model).set_params(classes=classes)
-    return all(one is None for one in declared)
+def _reader_of(model):
+    """Return what reads a raw table first in a model, None where that takes numbers."""
+    if hasattr(model, "_check_table"):
+        return model
+    if hasattr(model, "steps"):
+        return _reader_of(model.steps[0][1])
+    return _reader_of(model.estimator) if hasattr(model, "estimator") else None
+
+
+def _check_rows(model, X):
+    """Return how many columns a model gets, and what it assumes public of them."""
+    if (reader := _reader_of(model)) is not None:
+        reader = clone(reader)
+        said = reader._check_table(X)
+        return reader.n_features_in_, said
+    if _has_steps(model):
+        X = clone(model[:-1]).fit_transform(X)
+        # What is in them isn't looked at, but for whether the fit would take it.
+        quietly(check_array, X, accept_sparse="csr")
+    return X.shape[1], ()

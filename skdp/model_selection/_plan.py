@@ -10,7 +10,14 @@ from scipy.special import ndtr
 
 from skdp._checks import check_real
 from skdp._mechanisms import NoisyMaximum
-from skdp._plans._base import CANDIDATES_KEY, SEARCH_KEY, SPLIT_SLACK, Budget, Plan
+from skdp._plans._base import (
+    CANDIDATES_KEY,
+    SEARCH_KEY,
+    SPLIT_SLACK,
+    Budget,
+    GroupBudget,
+    Plan,
+)
 from skdp._random import make_stream
 from skdp.accountant import (
     NoisyMaxEvent,
@@ -49,6 +56,21 @@ class SearchBudget(Budget):
         "other scores on private records: they carry no noise",
         *Budget.not_covered[3:],
     )
+
+
+@dataclass(frozen=True)
+class SearchGroupBudget(SearchBudget):
+    """What may be spent on a search that protects groups of rows."""
+
+    unit: ClassVar = GroupBudget.unit
+    of_groups: ClassVar = True
+    assumed_public: ClassVar = (SearchBudget.assumed_public[0], *GroupBudget.assumed_public[1:])
+    not_covered: ClassVar = (
+        SearchBudget.not_covered[0],
+        GroupBudget.not_covered[1],
+        *SearchBudget.not_covered[1:],
+    )
+    count: ClassVar = GroupBudget.count
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

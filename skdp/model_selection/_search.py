@@ -11,25 +11,29 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skdp._checks import check_bounds, check_n_jobs
 from skdp._docs import shared_docs
-from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private
+from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private, model_of
+from skdp._groups import encode_groups
 from skdp._plans._base import CLASSES_READ
-from skdp._sklearn import HasMethods, Interval, StrOptions, _fit_context, take_rows, validate_data
+from skdp._sklearn import HasMethods, Interval, StrOptions, _fit_context, quietly, validate_data
 from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import NO_TARGET_BOUNDS
 from skdp.metrics._scorings import ROW_SPREAD, SCORES, check_scoring, n_releases
 from skdp.model_selection._candidates import last_step, make_candidates
-from skdp.model_selection._plan import SearchBudget, plan_selection, public_choices
+from skdp.model_selection._plan import (
+    SearchBudget,
+    SearchGroupBudget,
+    plan_selection,
+    public_choices,
+)
 from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated
 
 _REASONS = {
-    "groups": "a search takes no groups: it protects one row, and scores would need noise for the "
-    "largest number of rows that anybody has. Keep one row of each person, or choose on other data "
-    "and fit with groups once.",
+    "groups": "groups are given to the search, which hands them on: fit(X, y, groups=ids).",
     "sample_epsilon": "a search takes no sample_epsilon: trials and scores together spend the "
     "search's epsilon on every record, maybe more than it stated. Choose on other data.",
     "public_weight": "a search takes no public_weight: scores count all records alike. Choose "
@@ -62,8 +66,6 @@ _NO_COMMON_BOUNDS = (
     "learn others: give the estimator target_bounds=(low, high)."
 )
 _DTYPES = [np.float64, np.float32]
-# Kinds of columns whose entries are all of one type.
-_NUMBERS = "biuf"
 _RUN = {"repeat": run_repeated, "compose": run_composed}
 CONSTRAINTS = {
     **BUDGET_CONSTRAINTS,
@@ -74,17 +76,6 @@ CONSTRAINTS = {
     "method": [StrOptions({"auto", "repeat", "compose"})],
     "n_jobs": [Integral, None],
 }
-
-
-def _telling_rows(rows):
-    """Return as many rows as tell whether steps take all of them: one, if columns have one type.
-
-    A number may be a word in a column of objects, which some steps don't take. That is an error
-    before there is noise, and no trial that fails.
-    """
-    dtypes = getattr(rows, "dtypes", ())
-    is_plain = all(getattr(dtype, "kind", "O") in _NUMBERS for dtype in dtypes)
-    return take_rows(rows, [0]) if is_plain else rows
 
 
 def _has(name):
@@ -103,20 +94,25 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     """What searches share; subclasses have `_settings`, the candidates."""
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X, y=None, **params):
+    def fit(self, X, y=None, groups=None, **params):
         """Choose a model, and fit it.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, dense. A data frame is handed on as one.
+            Rows. A data frame is handed on as one, with words and gaps where all candidates begin
+            with `DPTableVectorizer`, are additive models, or are pipelines of scikit-learn whose
+            steps make numbers of it.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Labels or targets.
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids. Then the guarantee is for one
+            group, with all its rows, whose number is public: models are fitted on some people, and
+            scored on one row of each of the others, drawn by chance. None: each row is a record.
         **params
-            Arguments of the candidates' fits, by metadata routing or without. Every one is
-            refused, before there is noise: `groups`, because a score on the rows of a person has
-            no bound that is worth it; `sample_epsilon`, because a search spends the whole epsilon
-            on each record; and others, because they may change what a fit releases.
+            Other arguments of the candidates' fits, by metadata routing or without. Every one is
+            refused, before there is noise: `sample_epsilon`, because a search spends the whole
+            epsilon on each record; and others, because they may change what a fit releases.
 
         Returns
         -------
@@ -134,53 +130,69 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         """
         # 1. scikit-learn's contract
         refuse_metadata(self, params)
-        classifies, frame = is_classifier(self.estimator), X
+        classifies = is_classifier(self.estimator)
         several = get_tags(self).target_tags.multi_output
         checks = {"y_numeric": not classifies, "multi_output": several}
-        # What a fit refuses in a trial would be told as a release.
-        with config_context(assume_finite=False):
-            X, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
+        candidates = make_candidates(self, self._settings())
+        rows, y = self._read(X, y, candidates, checks)
         check_n_jobs(self.n_jobs)
-        n_rows, n_validation = len(y), self._n_validation(len(y))
+        codes, n_records = encode_groups(groups, len(y))
+        n_validation = self._n_validation(n_records)
 
         # 2. candidates from public parameters
-        candidates = make_candidates(self, self._settings(), lambda: encode_labels(y, None)[0])
-        if issparse(X) and not all(get_tags(m).input_tags.sparse for m in candidates.models):
-            raise TypeError("Sparse data was passed for X, and a candidate takes dense X only.")
+        classes_were_read = candidates.declare_classes(lambda: encode_labels(y, None)[0])
+        table = candidates.check_table(rows)
         n_outputs = 1 if y.ndim == 1 else y.shape[1]
         if classifies:
-            self.classes_, targets = encode_labels(y, last_step(candidates.models[0]).classes)
+            self.classes_, targets = encode_labels(y, model_of(candidates.models[0]).classes)
             n_outputs = targets.shape[1]
 
         # 3. plan from public numbers
-        rows = frame if hasattr(frame, "columns") else X
         scoring, classes = self._scoring(classifies), self.classes_ if classifies else None
         for model in candidates.models:
             check_scoring(model, scoring, classes, n_outputs)
         scored = {"scoring": scoring, "target_bounds": self._target_bounds(classifies)}
-        budget = SearchBudget(*self._promised(n_rows), account=self._account())
+        make_budget = SearchBudget if codes is None else SearchGroupBudget
+        budget = make_budget(*self._promised(n_records), account=self._account())
         chosen = {"method": self.method, "n_trials": self.n_trials}
-        sizes = {"n_rows": n_rows, "n_validation": n_validation}
+        sizes = {"n_rows": n_records, "n_validation": n_validation}
         sizes["n_candidates"] = len(candidates.settings)
-        fits = candidates.fits(_telling_rows(rows), n_rows - n_validation, n_outputs)
+        fits = candidates.fits(n_records - n_validation, n_outputs, budget.of_groups)
         score = {"row_spread": ROW_SPREAD.get(scoring), "n_releases": n_releases(scoring, classes)}
         plan = plan_selection(budget, fits=fits, **chosen, **sizes, **score)
         stream = plan.start(self.random_state)
 
         # 4. split, fit, score and choose
         split, trials = stream.spawn(2)
-        records = Records.split(rows, y, n_validation, split, **scored)
+        records = Records.split(rows, y, n_validation, split, codes, **scored)
         run = _RUN[plan.method]
         best = check_outcome(run(plan, candidates.models, records, trials, self.n_jobs))
 
         # 5. publish
-        assumed = candidates.assumed() + (CLASSES_READ,) * candidates.classes_were_read
+        assumed = candidates.assumed() + (CLASSES_READ,) * classes_were_read + table
         report = plan.report(reproducible=stream.reproducible, also_public=assumed)
         self._publish(plan, candidates, best, report)
         return self
 
+    @config_context(assume_finite=False)
+    def _read(self, X, y, candidates, checks):
+        """Return rows and y as scikit-learn's contract has them.
+
+        What a fit refuses in a trial would be told as a release.
+        """
+        if not candidates.need_numbers(X):
+            y = validate_data(self, "no_validation", y, **checks)
+            validate_data(self, X, skip_check_array=True)
+            quietly(check_consistent_length, X, y)
+            return X if hasattr(X, "shape") else quietly(np.asarray, X, dtype=object), y
+        numbers, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
+        takes_sparse = [get_tags(model).input_tags.sparse for model in candidates.models]
+        if issparse(numbers) and not all(takes_sparse):
+            raise TypeError("Sparse data was passed for X, and a candidate takes dense X only.")
+        return X if hasattr(X, "columns") else numbers, y
+
     def _n_validation(self, n_rows):
-        """Return the number of rows to score on, both parts having one at least."""
+        """Return the number of records to score on, both parts having one at least."""
         if n_rows < 2:
             raise ValueError(f"a search needs at least 2 records, got n_samples = {n_rows}.")
         return min(math.ceil(self.validation_size * n_rows), n_rows - 1)
@@ -194,7 +206,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         """Return the range that targets are scored in, that of the estimator as it was given."""
         if classifies:
             return None
-        last = last_step(self.estimator)
+        last = model_of(self.estimator)
         bounds = last.target_bounds
         if bounds is None and is_private(self):
             if last._learns_targets():
@@ -319,7 +331,8 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         Returns
         -------
         router : sklearn.utils.metadata_routing.MetadataRouter
-            As scikit-learn's searches have it. What is routed is refused, see `fit`.
+            As scikit-learn's searches have it. `groups` are the search's own, if asked for by
+            ``set_fit_request``; what else is routed is refused, see `fit`.
 
         Raises
         ------
@@ -328,6 +341,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         """
         mapping = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=type(self).__name__)
+        router.add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_tags__(self):
@@ -352,10 +366,10 @@ class DPGridSearch(BaseSearch):
     on the other, and only the best is published.
 
     **Guarantee.** One call is (`epsilon`, `delta`)-differentially private for one row (its features
-    and its label) under `adjacency`: all that is published, the choice, the chosen model and its
-    score together, for any data, whatever the candidates are. What is assumed public and what is
-    not covered is listed in ``privacy_report_``: above all running time, which tells how many
-    models were fitted.
+    and its label) under `adjacency`, or with `groups` for one group: all that is published, the
+    choice, the chosen model and its score together, for any data, whatever the candidates are. What
+    is assumed public and what is not covered is listed in ``privacy_report_``: above all running
+    time, which tells how many models were fitted.
 
     {Parameters: estimator}
     param_grid : dict or list of dict
@@ -426,8 +440,8 @@ class DPGridSearch(BaseSearch):
 
     A record is in one part only, so that a trial costs the larger of fit and score, not the sum.
     doc/theory/selection.rst has the proofs. The parts are made by chance alone; stratified ones
-    would read labels. Several rows of one person may be in both parts: one row is what is
-    protected.
+    would read labels. Without `groups` several rows of one person may be in both parts: one row is
+    what is protected.
 
     {References: papers:selection}
 
@@ -490,10 +504,10 @@ class DPRandomizedSearch(BaseSearch):
     Settings are drawn without looking at a row, then it goes on as in :class:`DPGridSearch`.
 
     **Guarantee.** One call is (`epsilon`, `delta`)-differentially private for one row (its features
-    and its label) under `adjacency`: all that is published, the choice, the chosen model and its
-    score together, for any data, whatever the candidates are. What is assumed public and what is
-    not covered is listed in ``privacy_report_``: above all running time, which tells how many
-    models were fitted.
+    and its label) under `adjacency`, or with `groups` for one group: all that is published, the
+    choice, the chosen model and its score together, for any data, whatever the candidates are. What
+    is assumed public and what is not covered is listed in ``privacy_report_``: above all running
+    time, which tells how many models were fitted.
 
     {Parameters: estimator}
     param_distributions : dict or list of dict
@@ -565,8 +579,8 @@ class DPRandomizedSearch(BaseSearch):
 
     A record is in one part only, so that a trial costs the larger of fit and score, not the sum.
     doc/theory/selection.rst has the proofs. The parts are made by chance alone; stratified ones
-    would read labels. Several rows of one person may be in both parts: one row is what is
-    protected.
+    would read labels. Without `groups` several rows of one person may be in both parts: one row is
+    what is protected.
 
     {References: papers:selection}
 

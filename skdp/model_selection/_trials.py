@@ -15,6 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 
+from skdp._bounds import counted_rows
 from skdp._sklearn import take_rows
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.metrics import private_score
@@ -37,12 +38,25 @@ class Records(NamedTuple):
     y_validation: np.ndarray
     scoring: str
     target_bounds: tuple | None
+    # Of the rows of fits; each row that is scored on is a record of its own.
+    groups: np.ndarray | None = None
 
     @classmethod
-    def split(cls, X, y, n_validation, stream, **scored):
-        """Return records parted by chance alone: nothing is read, so that no row moves another."""
-        order = np.argsort(stream.uniform(len(y)))
-        held_out, rest = np.sort(order[:n_validation]), np.sort(order[n_validation:])
+    def split(cls, X, y, n_validation, stream, codes=None, **scored):
+        """Return records parted by chance alone: nothing is read, so that no row moves another.
+
+        With the group of each row, all rows of a group are in one part, and it is scored on one of
+        them that is drawn by chance.
+        """
+        n_records = len(y) if codes is None else int(codes.max()) + 1
+        is_held = np.zeros(n_records, dtype=bool)
+        is_held[np.argsort(stream.uniform(n_records))[:n_validation]] = True
+        if codes is None:
+            rest, held_out = np.flatnonzero(~is_held), np.flatnonzero(is_held)
+        else:
+            drawn = counted_rows(y, codes, stream)
+            rest, held_out = np.flatnonzero(~is_held[codes]), drawn[is_held[codes[drawn]]]
+            scored["groups"] = codes[rest]
         parts = (take_rows(array, rows) for rows in (rest, held_out) for array in (X, y))
         return cls(*parts, **scored)
 
@@ -145,9 +159,12 @@ def _fit_and_count(model, plan, records, stream):
 def _fit(model, plan, records, stream):
     model = clone(model)
     last = last_step(model)
+    # Of a pipeline of scikit-learn they are the last step's.
+    prefix = "" if last is model else f"{model.steps[-1][0]}__"
     last.set_params(epsilon=plan.fit_epsilon, delta=plan.fit_delta)
     last.set_params(random_state=stream.as_random_state())
-    model.fit(records.X_train, records.y_train)
+    given = {} if records.groups is None else {f"{prefix}groups": records.groups}
+    model.fit(records.X_train, records.y_train, **given)
     # What is published holds no seed.
     last.set_params(random_state=None)
     return model

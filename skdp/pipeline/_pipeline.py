@@ -188,7 +188,11 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         {Parameters: X:pipeline}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Labels or targets, where the last step needs them.
-        {groups:handed, params}
+        groups : array-like of shape (n_samples,), default=None
+            The person, household, ... of each row, as hashable ids, which all steps get. Then the
+            guarantee is for one group, with all its rows, whose number is public. None: each row is
+            a record.
+        {params}
 
         Returns
         -------
@@ -324,6 +328,11 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         router : sklearn.utils.metadata_routing.MetadataRouter
             `fit` itself asks for `groups` after ``set_fit_request(groups=True)``, and hands them to
             all steps, which needn't ask. Otherwise as scikit-learn's Pipeline.
+
+        Raises
+        ------
+        TypeError
+            If a step has no metadata routing.
         """
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         for name, step in self.steps:

@@ -27,6 +27,7 @@ from skdp.accountant import (
     get_epsilon,
     selection_noise,
 )
+from skdp.accountant._filter import gaussian_cost
 from skdp.accountant._loss_distribution import PLDProfile
 from skdp.accountant._profile import build_profile
 from skdp.accountant._selection_event import any_of, any_of_inverse
@@ -152,6 +153,51 @@ def test_no_neighbours_of_a_count_are_above_the_bound(eta, rate, order):
     n_outcomes = laws[0].size
     scores = np.arange(n_outcomes) if order == "up" else np.array([0, 2, 1, 2, 1, 0, 2, 1, 3, 0])
     check_bound(list(itertools.pairwise(laws)), scores, law)
+
+
+def trial_that_may_reveal(epsilon, probability):
+    """Laws of a trial: everything is revealed, or a coin says which data set it is."""
+    right = (1.0 - probability) / (1.0 + math.exp(-epsilon))
+    wrong = 1.0 - probability - right
+    return np.array([probability, 0.0, right, wrong]), np.array([0.0, probability, wrong, right])
+
+
+@pytest.mark.parametrize(("eta", "rate"), LAWS)
+@pytest.mark.parametrize("probability", [1e-6, 1e-3])
+def test_what_a_trial_may_reveal_is_counted_once_for_each(eta, rate, probability):
+    """Against exact laws for every order of the outcomes' scores; one of them is reached."""
+    law = TruncatedNegativeBinomial(eta, rate)
+    chances, left_out = number_of_trials(eta, rate)
+    pair = trial_that_may_reveal(0.5, probability)
+    trial = (NoisyMaxEvent(2.0), ErasureEvent(probability))
+    event = SelectionEvent((trial, (LaplaceEvent(4.0),)), eta, rate)
+    bound = build_profile((event,), *ZERO)
+    # It falls to what is revealed in some trial, and no further.
+    assert event.erasure_inside == any_of(law, probability)
+    assert bound.delta(200.0) == pytest.approx(event.erasure_inside, rel=1e-9)
+    farthest = 0.0
+    for scores in itertools.permutations(range(4)):
+        p, q = (selected(one, np.array(scores), chances) for one in pair)
+        exact = [max(hockey_stick(p, q, e), hockey_stick(q, p, e)) for e in EPSILONS]
+        allowed = np.array([bound.delta(e) for e in EPSILONS]) * (1.0 + 1e-9) + abs(left_out)
+        assert (exact <= allowed + 1e-14 * np.exp(EPSILONS)).all()
+        farthest = max(farthest, hockey_stick(p, q, 50.0) / event.erasure_inside)
+    assert 0.99 < farthest <= 1.0 + 1e-9 + left_out / event.erasure_inside
+
+
+def test_a_ledger_is_charged_with_what_trials_may_reveal():
+    """The cost dominates the profile, its erasure included, and isn't infinite."""
+    trial = (GaussianEvent(6.0), ErasureEvent(1e-8))
+    event = SelectionEvent((trial,), -0.5, 0.01)
+    cost = gaussian_cost((event,), "zero_out", erasure=1e-9)
+    profile = build_profile((event,), *ZERO)
+    assert event.erasure_inside < cost.erasure < 1.01 * (event.erasure_inside + 1e-9)
+    assert cost.mu < 1.0
+    claimed = build_profile(cost.events(), *ZERO)
+    for epsilon in np.linspace(0.0, 20.0, 200):
+        assert profile.delta(epsilon) <= claimed.delta(epsilon) * (1.0 + 1e-9)
+    twice = gaussian_cost((dataclasses.replace(event, n_steps=2),), "zero_out", erasure=1e-9)
+    assert twice.erasure > 2.0 * event.erasure_inside
 
 
 @pytest.mark.parametrize("eta", [-0.5, 0.0, 1.0])
@@ -455,8 +501,6 @@ def test_reports_of_a_search_that_were_tampered_with():
         ((("x",), 0.0, 0.5), TypeError),
         (((GaussianEvent(1.0),), 0.0, 0.5), TypeError),
         ((((SelectionEvent(((GaussianEvent(1.0),),), 0.0, 0.5),),), 0.0, 0.5), TypeError),
-        ((((ErasureEvent(0.5),),), 0.0, 1.0), TypeError),
-        ((((GaussianEvent(1.0), ErasureEvent(1.0)),), 0.0, 0.5), TypeError),
         ((((RandomizedResponseEvent(0.0),),), 0.0, 0.5), TypeError),
         ((((GaussianEvent(1.0),),), -1.0, 0.5), ValueError),
         ((((GaussianEvent(1.0),),), 0.0, 1.5), ValueError),
@@ -468,7 +512,7 @@ def test_events_refuse_what_they_cannot_account_for(arguments, kind):
         SelectionEvent(*arguments)
 
 
-@pytest.mark.parametrize("inside", [ErasureEvent(1.0), RandomizedResponseEvent(0.0)])
+@pytest.mark.parametrize("inside", [RandomizedResponseEvent(0.0)])
 def test_no_text_puts_into_a_trial_what_would_cost_nothing_there(inside):
     whole = json.loads(report(search((GaussianEvent(4.0),)), epsilon=math.inf).to_json())
     fields = {"type": type(inside).__name__, **dataclasses.asdict(inside)}

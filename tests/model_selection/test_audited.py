@@ -14,6 +14,7 @@ from skdp._mechanisms import GaussianMechanism
 from skdp.accountant import GaussianEvent
 from skdp.audit._result import epsilon_from_rates
 from skdp.linear_model import DPLogisticRegression
+from skdp.model_selection import _trials
 from skdp.model_selection._plan import SearchBudget, plan_selection
 from skdp.model_selection._trials import Records, run_repeated
 
@@ -26,7 +27,7 @@ FLOOR = 0.1
 class Constant(DPLogisticRegression):
     """A model that always predicts the first class, without a look at a row."""
 
-    def fit(self, X, y):
+    def fit(self, X, y, groups=None):
         self.classes_, self.n_features_in_ = self.classes, 1
         self.coef_, self.intercept_ = np.zeros((1, 1)), np.full(1, -1.0)
         return self
@@ -46,29 +47,33 @@ def make_plan():
     )
 
 
-def best_scores(plan, label):
+def best_scores(plan, label, size):
     """Return how many more than others are right, by the best scores of many searches.
 
-    The last record has the label.
+    The last record has the label, in each of so many rows if it is a person.
     """
-    X, y = np.zeros((N_ROWS, 1)), np.arange(N_ROWS) % 2
-    X[-1], y[-1] = 1.0, label
+    codes = np.append(np.arange(N_ROWS - 1), np.full(size, N_ROWS - 1))
+    X, y = np.zeros((codes.size, 1)), codes % 2
+    X[codes == N_ROWS - 1], y[codes == N_ROWS - 1] = 1.0, label
+    scored_by = {"codes": codes if size > 1 else None}
     models, scored = (Constant(classes=np.array([0, 1])),), {"scoring": "accuracy"}
     found = []
     with config_context(skip_parameter_validation=True):
         for seed in range(label * N_SEARCHES, (label + 1) * N_SEARCHES):
             split, trials = plan.start(seed).spawn(2)
-            records = Records.split(X, y, N_VALIDATION, split, target_bounds=None, **scored)
+            records = Records.split(
+                X, y, N_VALIDATION, split, target_bounds=None, **scored, **scored_by
+            )
             best = run_repeated(plan, models, records, trials, None)
             n_others = (records.y_validation[records.X_validation[:, 0] == 0.0] == 0).sum()
             found.append(N_VALIDATION * best.score - n_others)
     return np.array(found)
 
 
-def audit():
+def audit(size=1):
     """Return the largest bound of some thresholds, each at a share of the error."""
     plan = make_plan()
-    right, wrong = (best_scores(plan, label) for label in (0, 1))
+    right, wrong = (best_scores(plan, label, size) for label in (0, 1))
     thresholds = np.linspace(-1.5, 1.0, 11)
     terms = {"positives": N_SEARCHES, "negatives": N_SEARCHES, "delta": DELTA}
     return max(
@@ -87,9 +92,18 @@ def audit():
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:delta is larger")]
 
 
-def test_the_bound_is_above_a_number_and_below_the_claim():
+@pytest.mark.parametrize("size", [1, 30])
+def test_the_bound_is_above_a_number_and_below_the_claim(size):
     """The claim is exceeded once in 10**7 seeds at most."""
-    assert FLOOR < audit() < EPSILON
+    assert FLOOR < audit(size) < EPSILON
+
+
+def test_a_person_who_is_scored_on_in_all_rows_is_convicted(monkeypatch):
+    def all_rows(y, codes, stream):
+        return np.arange(len(y))
+
+    monkeypatch.setattr(_trials, "counted_rows", all_rows)
+    assert audit(30) > EPSILON
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25])

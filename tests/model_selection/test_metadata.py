@@ -26,8 +26,7 @@ def ledger(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("groups", "a search takes no groups: it protects one row"),
-        ("dplogisticregression__groups", "a search takes no groups"),
+        ("dplogisticregression__groups", "groups are given to the search"),
         ("sample_epsilon", "spend the search's epsilon on every record"),
         ("public_weight", "a search takes no public_weight: scores count"),
         ("sample_weight", "takes no 'sample_weight' for its fits: what they release"),

@@ -254,6 +254,12 @@ class DPTableVectorizer(PrivateTransformer):
         read_feature_names(self, input_features)
         return np.array(self._basis.labels, dtype=object)
 
+    def _check_table(self, X):
+        """Refuse what a fit would; return what it assumes public of the table."""
+        frame = read_frame(self, X, reset=True)
+        given_to(self, frame.names, frame.kinds)
+        return read_kinds(frame.read)
+
     def _plan(self, n_rows, n_features, *, by_group=False):
         given = nothing_given(self, n_features)
         return self._table_plan(self._budget(n_rows, by_group), n_rows, given)

@@ -1,0 +1,246 @@
+"""Searches over raw tables, pipelines, calibrated classifiers, and of people."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import config_context
+from sklearn.compose import make_column_transformer
+from sklearn.model_selection import cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from skdp._random import make_stream
+from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
+from skdp.calibration import DPCalibratedClassifier
+from skdp.ledger import PrivacyLedger
+from skdp.linear_model import DPLogisticRegression, DPRidge, DPSCDClassifier
+from skdp.linear_model.whitened._estimators import _BaseWhitened
+from skdp.model_selection import DPGridSearch, DPRandomizedSearch
+from skdp.model_selection._trials import Records
+from skdp.pipeline import make_private_pipeline
+from skdp.preprocessing import (
+    BoundsScaler,
+    DPOneHotEncoder,
+    DPSimpleImputer,
+    DPStandardScaler,
+    DPTableVectorizer,
+)
+
+TWO = {"classes": [0, 1]}
+OF_TABLE = make_private_pipeline(DPTableVectorizer(), DPLogisticRegression(**TWO))
+LISTED = make_column_transformer(
+    (make_pipeline(DPSimpleImputer(strategy="constant"), BoundsScaler((0, 100))), ["age"]),
+    (DPOneHotEncoder(categories=[["clerk", "nurse"]]), ["job"]),
+)
+CANDIDATES = {
+    "additive": (DPAdditiveClassifier(**TWO), {"alpha": [1e-4, 1e-2]}),
+    "table": (OF_TABLE, {"dplogisticregression__alpha": [1e-4, 1e-2]}),
+    "shares": (OF_TABLE, {"shares": ["auto", [0.5, 0.5]]}),
+    "calibrated": (
+        DPCalibratedClassifier(DPAdditiveClassifier(**TWO)),
+        {"calibration_share": [0.1, 0.2]},
+    ),
+    "calibrated table": (
+        DPCalibratedClassifier(OF_TABLE),
+        {"estimator__dplogisticregression__alpha": [1e-4, 1e-2]},
+    ),
+    "ends calibrated": (
+        make_private_pipeline(
+            DPTableVectorizer(), DPCalibratedClassifier(DPLogisticRegression(**TWO))
+        ),
+        {"dpcalibratedclassifier__estimator__alpha": [1e-4, 1e-2]},
+    ),
+    "listed": (
+        make_pipeline(LISTED, DPLogisticRegression(**TWO)),
+        {"dplogisticregression__alpha": [1e-4, 1e-2]},
+    ),
+}
+
+
+def table(n, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"age": rng.uniform(18.0, 90.0, n)})
+    frame.loc[rng.random(n) < 0.1, "age"] = np.nan
+    frame["job"] = rng.choice(["nurse", "clerk", None], n)
+    risk = 0.1 + 0.5 * (frame.age > 60) + 0.3 * (frame.job == "nurse")
+    return frame, (rng.random(n) < risk).to_numpy().astype(int)
+
+
+@pytest.mark.parametrize("method", ["repeat", "compose"])
+@pytest.mark.parametrize("name", CANDIDATES)
+def test_raw_tables_go_through_a_search(name, method):
+    X, y = table(2000)
+    estimator, grid = CANDIDATES[name]
+    search = DPGridSearch(estimator, grid, epsilon=4.0, method=method, random_state=0)
+    report = search.fit(X, y).privacy_report_
+    assert (report.epsilon, report.unit) == (4.0, "one row")
+    assert 0.9 * 4.0 <= report.epsilon_at(report.delta) <= 4.0 * (1.0 + 1e-9)
+    assert search.score(X, y) > 0.6
+    assert list(search.feature_names_in_) == ["age", "job"]
+    assert name == "listed" or search.best_estimator_.privacy_report_ is report
+    by_type = [line for line in report.assumed_public if "types of" in line or "type of" in line]
+    assert bool(by_type) == (name != "listed")
+
+
+@pytest.mark.parametrize("method", ["repeat", "compose"])
+@pytest.mark.parametrize("name", CANDIDATES)
+def test_searches_protect_people(name, method, monkeypatch):
+    X, y = table(3000)
+    estimator, grid = CANDIDATES[name]
+    seen = []
+
+    def records(self, groups, *others, original=_BaseWhitened._records):
+        seen.append(groups is not None)
+        return original(self, groups, *others)
+
+    monkeypatch.setattr(_BaseWhitened, "_records", records)
+    search = DPGridSearch(estimator, grid, epsilon=6.0, method=method, random_state=0)
+    report = search.fit(X, y, groups=np.arange(3000) // 2).privacy_report_
+    assert report.unit == "one group"
+    # Each fit of a trial, too.
+    assert seen
+    assert all(seen)
+    assert 0.9 * 6.0 <= report.epsilon_at(report.delta) <= 6.0 * (1.0 + 1e-9)
+    assert any("`groups`" in line for line in report.assumed_public)
+    assert any("part of a group" in line for line in report.not_covered)
+    assert any("how many trials" in line for line in report.not_covered)
+
+
+def test_people_are_in_one_part_and_scored_on_one_row():
+    rng = np.random.default_rng(0)
+    codes = rng.permutation(np.append(np.arange(50), rng.integers(50, size=300)))
+    X, y = codes[:, np.newaxis].astype(float), np.arange(350)
+    scored = {"scoring": "accuracy", "target_bounds": None}
+    drawn = set()
+    for seed in range(20):
+        split = Records.split(X, y, 15, make_stream(seed), codes, **scored)
+        held, trained = split.X_validation[:, 0], split.X_train[:, 0]
+        assert len(held) == len(set(held)) == 15
+        assert not set(held) & set(trained)
+        assert len(set(trained)) == 35
+        np.testing.assert_array_equal(split.groups, trained)
+        # All rows of those, and of the others one, which isn't always the same.
+        assert len(trained) == np.isin(codes, list(set(trained))).sum()
+        drawn |= set(split.y_validation.tolist())
+    assert len(drawn) > 60
+
+
+def test_which_people_are_held_out_and_drawn_follows_from_no_row():
+    codes = np.repeat(np.arange(20), 3)
+    scored = {"scoring": "accuracy", "target_bounds": None}
+    parts = [
+        Records.split(X, np.arange(60), 5, make_stream(0), codes, **scored)
+        for X in (np.zeros((60, 1)), np.full((60, 1), 9.0))
+    ]
+    np.testing.assert_array_equal(parts[0].y_validation, parts[1].y_validation)
+    np.testing.assert_array_equal(parts[0].y_train, parts[1].y_train)
+
+
+def test_what_protects_rows_alone_is_refused_before_anything_is_charged(tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study.db", epsilon=9.0, delta=1e-2, unit="one group")
+    X, y = np.random.default_rng(0).uniform(-1, 1, (400, 2)), np.arange(400) % 2
+    groups = np.arange(400) // 2
+    for estimator in (DPSCDClassifier(**TWO), DPCalibratedClassifier(DPSCDClassifier(**TWO))):
+        search = DPGridSearch(estimator, {}, ledger=ledger)
+        with pytest.raises(ValueError, match="takes no groups"):
+            search.fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match="missing values"):
+        DPGridSearch(DPLogisticRegression(**TWO), {}, ledger=ledger).fit(
+            X, y, groups=[None, *groups[1:]]
+        )
+    assert len(ledger.to_frame()) == 0
+    DPGridSearch(DPLogisticRegression(**TWO), {}, ledger=ledger).fit(X, y, groups=groups)
+    assert len(ledger.to_frame()) == 1
+
+
+REFUSED = {
+    "words before a step that takes numbers": (
+        make_private_pipeline(DPStandardScaler(), DPLogisticRegression(**TWO)),
+        ValueError,
+        "could not convert",
+    ),
+    "a step that may fail": (
+        make_private_pipeline(
+            DPTableVectorizer(), FunctionTransformer(np.log), DPLogisticRegression(**TWO)
+        ),
+        TypeError,
+        "steps are all of skdp, and FunctionTransformer",
+    ),
+    "a step that is allowed to leak": (
+        make_private_pipeline(
+            DPTableVectorizer(),
+            StandardScaler(),
+            DPLogisticRegression(**TWO),
+            allow=("standardscaler",),
+        ),
+        TypeError,
+        "no DPPipeline that allows",
+    ),
+    "within a calibrated classifier": (
+        DPCalibratedClassifier(
+            make_private_pipeline(
+                DPTableVectorizer(), FunctionTransformer(np.log), DPLogisticRegression(**TWO)
+            )
+        ),
+        TypeError,
+        "steps are all of skdp",
+    ),
+    "a step that makes no numbers": (
+        make_pipeline(DPSimpleImputer(strategy="constant"), DPLogisticRegression(**TWO)),
+        ValueError,
+        "as numbers|could not convert",
+    ),
+    "a budget of its own": (
+        make_private_pipeline(DPTableVectorizer(), DPLogisticRegression(**TWO), epsilon=3.0),
+        ValueError,
+        "epsilon of",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_a_trial_could_fail_on_is_refused_before_anything_is_charged(name, tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study.db", epsilon=9.0, delta=1e-2)
+    estimator, error, message = REFUSED[name]
+    with pytest.raises(error, match=message):
+        DPGridSearch(estimator, {}, ledger=ledger).fit(*table(300))
+    assert len(ledger.to_frame()) == 0
+
+
+def test_bad_choices_of_a_table_are_refused_before_anything_is_charged(tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study.db", epsilon=9.0, delta=1e-2)
+    for options in ({"interactions": [("age", "height")]}, {"monotonic_cst": {"job": 1}}):
+        search = DPGridSearch(DPAdditiveClassifier(**TWO, **options), {}, ledger=ledger)
+        with pytest.raises(ValueError, match=next(iter(options))):
+            search.fit(*table(300))
+    X, y = table(300)
+    X = X.assign(when=[[1, 2]] * 300)
+    with pytest.raises(TypeError):
+        DPGridSearch(DPAdditiveClassifier(**TWO), {}, ledger=ledger).fit(X, y)
+    assert len(ledger.to_frame()) == 0
+
+
+def test_numbers_go_through_any_private_pipeline():
+    X = np.random.default_rng(0).uniform(-1, 1, (3000, 3))
+    model = make_private_pipeline(DPStandardScaler(), DPRidge(target_bounds=(-3, 3)))
+    search = DPRandomizedSearch(
+        model, {"dpridge__alpha": [1e-4, 1e-1]}, n_iter=2, epsilon=5.0, random_state=0
+    )
+    assert search.fit(X, X.sum(axis=1)).score(X, X.sum(axis=1)) > 0.5
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        search.fit(X, X[:, 1])
+    learnt = DPGridSearch(DPAdditiveRegressor(), {})
+    with pytest.raises(ValueError, match="target_bounds"):
+        learnt.fit(X, X[:, 1])
+
+
+def test_groups_are_routed_to_a_search():
+    X, y = table(900)
+    search = DPGridSearch(DPAdditiveClassifier(**TWO), {"alpha": [1e-4, 1e-2]}, epsilon=5.0)
+    with config_context(enable_metadata_routing=True):
+        search.set_fit_request(groups=True)
+        found = cross_validate(
+            search, X, y, params={"groups": np.arange(900) // 2}, cv=2, return_estimator=True
+        )
+    assert {one.privacy_report_.unit for one in found["estimator"]} == {"one group"}
