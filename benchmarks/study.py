@@ -11,7 +11,8 @@ person is in one of them, and has the epsilon of the study. Tables:
   extra of the benchmarks), five years a person; did the person see a doctor in the year?
 
 Beside it: the rate of the label on rows held out and the mean risk there, the area under the ROC
-curve there, exact, and that of the same pipeline without privacy and calibration.
+curve there, exact, and that of scikit-learn's logistic regression without privacy, on numbers with
+their gaps filled and scaled, and on words that at least a hundred rows have.
 
     python benchmarks/study.py --n-jobs 1
 """
@@ -24,7 +25,12 @@ from pathlib import Path
 import _common as bench
 import numpy as np
 import pandas as pd
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skdp.calibration import DPCalibratedClassifier
 from skdp.ledger import PrivacyLedger
@@ -117,6 +123,17 @@ def model(**spent):
     return make_private_pipeline(DPTableVectorizer(), DPLogisticRegression(classes=[0, 1]), **spent)
 
 
+def without_privacy():
+    """Return a linear model of all columns that knows all rows."""
+    is_number = make_column_selector(dtype_include=np.number)
+    is_word = make_column_selector(dtype_exclude=np.number)
+    prepare = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), is_number),
+        (OneHotEncoder(min_frequency=100, handle_unknown="infrequent_if_exist"), is_word),
+    )
+    return make_pipeline(prepare, LogisticRegression(max_iter=1000))
+
+
 def study(name, epsilon, seed):
     """Return what a study finds, beside what is exact and without privacy."""
     X, y, person = SETS[name](seed)
@@ -147,7 +164,7 @@ def study(name, epsilon, seed):
         took = time.perf_counter() - start
         spent = ledger.spent
     risk = search.predict_proba(held[0])[:, 1]
-    exact = model(epsilon=float("inf")).fit(X[~is_held], y[~is_held])
+    exact = without_privacy().fit(X[~is_held], y[~is_held])
     return {
         "rows": len(y),
         "people": np.unique(person).size,

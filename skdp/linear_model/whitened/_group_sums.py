@@ -87,30 +87,42 @@ class GroupSums(RowSums):
         return as_vector(total * step**2)
 
     def bound_slopes(self, A, bound):
-        """Have the sum of a group's ``A z c``, over its rows z with slopes c, cut to a length."""
-        self._A, self._bound = A, bound
+        """Have the sum of a group's ``A z c``, over its rows z with slopes c, cut to a length.
+
+        Rows are mapped here, once for all steps, and kept with those of a group side by side.
+        """
+        self._bound, n_rows = bound, len(self._order)
+        self._mapped = np.empty((n_rows, self.n_columns))
+
+        def fill(start):
+            for first in range(start, min(start + _JOB * self._size, n_rows), self._size):
+                part = slice(first, first + self._size)
+                self._mapped[part] = mapped(self._rows.augmented(self._order[part]), A)
+            return 0.0
+
+        self._over(fill, range(0, n_rows, _JOB * self._size))
 
     def slopes(self, w, mechanism):
         """Return the sum of what groups add, cut and on the mechanism's grid; see `RowSums`."""
-        weights = np.ascontiguousarray((self._A @ w).T)
+        weights = np.ascontiguousarray(w.T)
 
         def add(blocks):
             return sum_in_order(
-                mechanism.rounded(self._cut(self._gradients(first, last, weights))).sum(axis=0)
+                mechanism.rounded(self._cut(self._parts(first, last, weights))).sum(axis=0)
                 for first, last in blocks
             )
 
         return self._over(add, self._jobs()).reshape(weights.shape).T
 
-    def _gradients(self, first, last, weights):
-        """Return the sums of ``z c`` over the rows of some groups, of shape (groups, k, p)."""
+    def _parts(self, first, last, weights):
+        """Return the sums of ``A z c`` over the rows of some groups, of shape (groups, k, p)."""
         begin, end = self._ends[first], self._ends[last]
         total = np.zeros((last - first, self.n_outputs, self.n_columns))
         # More than once for a group that is longer than a block, and then from its own first row.
         for start in range(begin, end, self._size):
             chosen = self._order[start : min(start + self._size, end)]
             ends = np.clip(self._ends[first : last + 1] - start, 0, chosen.size)
-            z = self._rows.augmented(chosen)
+            z = self._mapped[start : start + chosen.size]
             # Unlike BLAS, these and the sparse product take all rows in the same way.
             m = np.column_stack([products_by_row(z, w[np.newaxis]) for w in weights])
             c = self._loss.gradient(self._targets[chosen], m[:, 0] if self.n_outputs == 1 else m)
@@ -125,10 +137,9 @@ class GroupSums(RowSums):
                 total[:, output] += by_group @ z
         return total
 
-    def _cut(self, gradients):
-        """Map what groups add by A, and cut it; what overflowed becomes 0."""
-        parts = mapped(gradients.reshape(-1, self.n_columns), self._A)
-        parts = parts.reshape(len(gradients), -1)
+    def _cut(self, parts):
+        """Cut what groups add; what overflowed becomes 0."""
+        parts = parts.reshape(len(parts), -1)
         lengths = np.sqrt(products_by_row(parts, parts))
         lost = ~np.isfinite(lengths)
         parts[lost] = lengths[lost] = 0.0

@@ -135,16 +135,17 @@ def test_nor_does_it_before_it_is_rounded(n_outputs, rng, monkeypatch):
     Y, loss = labelled(rng, 2000, n_outputs)
     weights = np.ascontiguousarray(rng.standard_normal((n_outputs, 51)))
     sums = sums_of(certified(X), Y, loss, codes)
-    sums.bound_slopes(mapping(rng, 51), BOUND)
+    A = mapping(rng, 51)
+    sums.bound_slopes(A, BOUND)
     for first, last in [block for job in sums._jobs() for block in job]:
-        gradients = sums._gradients(first, last, weights)
-        parts = sums._cut(gradients.copy())
+        whole = sums._parts(first, last, weights)
+        parts = sums._cut(whole.copy())
         for group in range(first, min(first + 40, last)):
             mine = codes == group
             alone = sums_of(certified(X[mine]), Y[mine], loss, np.zeros(mine.sum(), dtype=int))
-            alone.bound_slopes(sums._A, BOUND)
-            own = alone._gradients(0, 1, weights)
-            np.testing.assert_array_equal(own[0], gradients[group - first])
+            alone.bound_slopes(A, BOUND)
+            own = alone._parts(0, 1, weights)
+            np.testing.assert_array_equal(own[0], whole[group - first])
             np.testing.assert_array_equal(alone._cut(own)[0], parts[group - first])
 
 
@@ -161,7 +162,7 @@ def test_nor_does_it_in_wide_rows(n_columns, n_outputs, rng):
         sums = sums_of(chosen, Y[mine], loss, np.unique(codes[mine], return_inverse=True)[1])
         sums._size = 64
         sums.bound_slopes(A, BOUND)
-        made = [sums._gradients(*block, weights) for job in sums._jobs() for block in job]
+        made = [sums._parts(*block, weights) for job in sums._jobs() for block in job]
         return np.concatenate(made), sums._cut(np.concatenate(made))
 
     together = parts_of(codes >= 0)
