@@ -69,6 +69,10 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         budget = self._budget(n_records, Budget if codes is None else GroupBudget)
         return plan_additive(budget, given, n_rows=n_records, **settings)
 
+    def _assumed(self):
+        # Of what isn't fitted nothing was read but classes.
+        return read_kinds(getattr(self, "_read", ())) + self._linear()._assumed()
+
     def _read_table(self, X, y, **checks):
         """Return the table, what is given of it, and y as scikit-learn's contract has it."""
         y = validate_data(self, "no_validation", y, **checks)
@@ -102,7 +106,8 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         check_finite(coefs)
 
         # 5. publish
-        also_public = read_kinds(frame.read) + model._assumed() + weights_public(public_weight)
+        self._read = frame.read
+        also_public = self._assumed() + weights_public(public_weight)
         self.privacy_report_ = plan.report(
             of_model=events, reproducible=stream.reproducible, also_public=also_public
         )

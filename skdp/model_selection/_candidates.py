@@ -7,6 +7,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 
 from skdp._estimator import RecordPrivateEstimator, refuse_settings
+from skdp.accountant import ErasureEvent
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._base import RowPrivateEstimator
 from skdp.pipeline._steps import all_leaves, find_leaks, fix_density, private_leaves, tree
@@ -35,6 +36,10 @@ _NOT_OURS = (
 _HAS_A_BUDGET = (
     "a search sets what its candidates spend, and {} sets that of its steps: give the search a "
     "Pipeline of scikit-learn whose steps before the last learn nothing."
+)
+_FINDS_WORDS = (
+    "a search takes no fit that may look for categories, as what that costs doesn't add up there: "
+    "name all columns of an additive model in numeric_features."
 )
 
 
@@ -68,7 +73,10 @@ class Candidates:
         def events(epsilon, delta):
             fits = [clone(last).set_params(epsilon=epsilon, delta=delta) for last in last_steps]
             sized = zip(fits, sizes, strict=True)
-            return [fit._plan(n_rows, n_columns, n_outputs).events for fit, n_columns in sized]
+            found = [fit._plan(n_rows, n_columns, n_outputs).events for fit, n_columns in sized]
+            if any(isinstance(event, ErasureEvent) for of_fit in found for event in of_fit):
+                raise ValueError(_FINDS_WORDS)
+            return found
 
         return events
 

@@ -8,7 +8,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.additive._shapes import Shape, monotone
+from skdp.inspection import preview
 from skdp.ledger import PrivacyLedger
+from skdp.linear_model import DPLogisticRegression
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import BoundsScaler, DPSimpleImputer, DPTableVectorizer
@@ -333,6 +335,25 @@ def test_a_search_takes_tables_of_declared_numbers():
         assert search.privacy_report_.epsilon_at(1e-5) <= 1.0
     with pytest.raises(ValueError, match="target_bounds"):
         DPGridSearch(DPAdditiveRegressor(numeric_features=[0, 1]), {"alpha": [1e-4]}).fit(X, y)
+    for declared in (None, [0]):
+        model = DPAdditiveRegressor(numeric_features=declared, target_bounds=(-5, 5))
+        with pytest.raises(ValueError, match="all columns of an additive model"):
+            DPGridSearch(model, {"alpha": [1e-4, 1e-2]}).fit(X, y)
+
+
+def test_the_report_of_a_pipeline_and_a_preview_say_what_was_read():
+    """Classes and kinds of columns, which aren't declared, by the model or by a step before."""
+    X, y = labelled(n_rows=300)
+    kinds, classes = "the types of 'age', 'income', 'job'", "the set of classes"
+    for steps in ((DPAdditiveClassifier(),), (DPTableVectorizer(), DPLogisticRegression())):
+        said = "\n".join(make_private_pipeline(*steps).fit(X, y).privacy_report_.assumed_public)
+        assert said.count(kinds) == said.count(classes) == 1
+    assert classes in "\n".join(preview(DPAdditiveClassifier(), 300, 3).assumed_public)
+    declared = {"numeric_features": ["age", "income"], "categorical_features": ["job"]}
+    model = make_private_pipeline(DPAdditiveClassifier(classes=[0, 1], **declared)).fit(X, y)
+    said = "\n".join(model.privacy_report_.assumed_public)
+    assert "the types of" not in said
+    assert classes not in said
 
 
 def test_what_is_refused_is_not_charged(tmp_path):

@@ -205,14 +205,14 @@ class DPTableVectorizer(PrivateTransformer):
         basis = Basis(learn_table(frame, given, plan=plan, noise=stream))
 
         # 5. publish
-        self._kinds, self._basis = frame.kinds, basis
+        self._kinds, self._read, self._basis = frame.kinds, frame.read, basis
         numbers = [term for term in basis.terms if term.kind != "words"]
         words = [term for term in basis.terms if term.kind == "words"]
         self.knots_ = {term.name: term.knots for term in numbers}
         self.categories_ = {term.name: term.categories for term in words}
         self.feature_bounds_, self.norm_bound_ = basis.bounds, basis.norm_bound
         self.privacy_report_ = plan.report(
-            reproducible=self.random_state is not None, also_public=read_kinds(frame.read)
+            reproducible=self.random_state is not None, also_public=self._assumed()
         )
         return self
 
@@ -254,6 +254,10 @@ class DPTableVectorizer(PrivateTransformer):
         check_is_fitted(self)
         read_feature_names(self, input_features)
         return np.array(self._basis.labels, dtype=object)
+
+    def _assumed(self):
+        # Of what isn't fitted nothing was read.
+        return read_kinds(getattr(self, "_read", ()))
 
     def _plan(self, n_rows, n_features):
         return self._table_plan(self._budget(n_rows), n_rows, nothing_given(self, n_features))
