@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
@@ -345,7 +346,9 @@ def test_the_report_of_a_pipeline_and_a_preview_say_what_was_read():
     """Classes and kinds of columns, which aren't declared, by the model or by a step before."""
     X, y = labelled(n_rows=300)
     kinds, classes = "the types of 'age', 'income', 'job'", "the set of classes"
-    for steps in ((DPAdditiveClassifier(),), (DPTableVectorizer(), DPLogisticRegression())):
+    part = ColumnTransformer([("table", DPTableVectorizer(), ["age", "income", "job"])])
+    model = DPLogisticRegression()
+    for steps in ((DPAdditiveClassifier(),), (DPTableVectorizer(), model), (part, model)):
         said = "\n".join(make_private_pipeline(*steps).fit(X, y).privacy_report_.assumed_public)
         assert said.count(kinds) == said.count(classes) == 1
     assert classes in "\n".join(preview(DPAdditiveClassifier(), 300, 3).assumed_public)
