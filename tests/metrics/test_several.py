@@ -5,6 +5,7 @@ import pytest
 from scipy.special import expit
 
 from skdp.ledger import PrivacyLedger
+from skdp.metrics import _statistics as statistics
 from skdp.metrics import private_score
 from tests.metrics._models import CLASSIFICATION, OF_LABELS, REGRESSION, Knows, Says, Three
 from tests.metrics._models import binary_records as records
@@ -133,3 +134,20 @@ def test_confusions_of_known_shares():
     found = several(["precision", "recall", "f1"], epsilon=INF)(z[:, np.newaxis], y)
     values = [score.value for score in found.values()]
     np.testing.assert_allclose(values, [3 / 4, 3 / 5, 6 / 9])
+
+
+def test_a_class_that_noise_hides_moves_means_over_classes_by_its_share_alone():
+    """However large what noise makes of it is: a share of it is none below 0 or above 1."""
+    counts = np.array([[80.0, 20.0, 0.0], [10.0, 90.0, 0.0], [0.0, 0.0, 0.0]])
+    for noise in (-30.0, 30.0):
+        noisy = counts.copy()
+        noisy[2] = [-noise, 0.0, noise]
+        shares = statistics.Shares(noisy / 200.0, 200, 0.01)
+        recall = (0.8 + 0.9 + (noise > 0.0)) / 3.0
+        labels = {"labels": range(3), "level": 0.95}
+        found = statistics.of_label(shares, true=1.0, taken=0.0, **labels)
+        assert found[0] == pytest.approx(recall)
+        assert found[1] <= 1.7 / 3.0 < found[2]
+        balanced = statistics.balanced_accuracy(shares, is_right=np.eye(3), level=0.95)
+        assert balanced[0] == pytest.approx(recall)
+        assert balanced[1] <= 1.7 / 3.0 < balanced[2]
