@@ -232,6 +232,14 @@ def test_scorecards():
     assert repr(model.terms_[2]) == "job (words): 5 values"
 
 
+def test_a_word_of_several_lines_stands_in_one_cell():
+    X, y = labelled(n_rows=2000)
+    X["job"] = X["job"].replace({"nurse": "a|b\nc"})
+    lines = DPAdditiveClassifier(classes=[0, 1], **LOUD).fit(X, y).to_markdown().splitlines()
+    assert all(line.startswith("| ") and line.endswith(" |") for line in lines)
+    assert any("| job_a\\|b c |" in line for line in lines)
+
+
 def test_several_classes_and_targets():
     X, y = labelled()
     three = DPAdditiveClassifier(classes=[0, 1, 2], **LOUD).fit(X, y + (X.job == "smith"))
