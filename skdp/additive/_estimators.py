@@ -118,9 +118,13 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
 
     def _learn_basis(self, frame, given, pairs, signs, weights, plan, stream):
         """Return the terms of a table, pairs last; rows of weight 0 are not there."""
-        if weights.is_zero is not None and weights.is_zero.any():
+        n_there = plan.n_rows
+        if weights.is_zero is not None:
             frame = frame.take(~weights.is_zero)
-        terms = learn_table(frame, given, plan=plan.table, noise=stream)
+            # How many records are of a class is nobody's to know.
+            is_secret = 0.0 in (self._class_weight() or {}).values()
+            n_there = None if is_secret else frame.n_rows
+        terms = learn_table(frame, given, plan=plan.table, noise=stream, n_there=n_there)
         terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
         return Basis((*terms, *[PairTerm(terms[a], terms[b]) for a, b in pairs]))
 

@@ -279,6 +279,18 @@ def test_groups_and_weights():
         clone(model).fit(X, y, groups=groups, public_weight=weights)
 
 
+def test_rare_words_are_counted_among_the_records_that_have_a_weight():
+    """And not at all where that is the number of records of some class, which is secret."""
+    X, y = labelled()
+    weights = np.arange(len(X)) % 2 + 0.0
+    model = DPAdditiveClassifier(classes=[0, 1], **LOUD)
+    assert clone(model).fit(X, y, public_weight=weights).terms_[2].weights[-1] == 0.0
+    X.loc[::3, "job"] = [f"word {j}" for j in range(len(X.loc[::3]))]
+    for classes, of_rare in ({1: 2.0}, 1.0 / 3.0), ({0: 0.0}, 0.0):
+        fitted = clone(model).set_params(class_weight=classes).fit(X, y)
+        assert fitted.terms_[2].weights[-1] == pytest.approx(of_rare, abs=0.02)
+
+
 def test_a_line_is_read_at_both_ends():
     ends = np.array([2.0, 6.0])
     points, counts = np.array([2.0, 4.0, 6.0, np.nan]), np.array([1.0, 2.0, 5.0, 2.0])

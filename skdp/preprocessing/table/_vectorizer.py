@@ -202,7 +202,7 @@ class DPTableVectorizer(PrivateTransformer):
         stream = plan.start(self.random_state)
 
         # 4. release
-        basis = Basis(learn_table(frame, given, plan=plan, noise=stream))
+        basis = Basis(learn_table(frame, given, plan=plan, noise=stream, n_there=n_records))
 
         # 5. publish
         self._kinds, self._read, self._basis = frame.kinds, frame.read, basis
