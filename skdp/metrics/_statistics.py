@@ -83,6 +83,8 @@ def proportion_interval(share, size, noise_variance, level):
 
 def accuracy(shares, *, is_right, level):
     """Give the share of cells that are right, which `is_right` marks."""
+    # Of each cell, the noise of all of which is in the sum.
+    is_right = np.broadcast_to(is_right, shares.values.shape)
     right = (shares.values * is_right).sum()
     ends = proportion_interval(right, shares.n_rows, shares.of_noise(is_right), level)
     return float(np.clip(right, 0.0, 1.0)), *ends

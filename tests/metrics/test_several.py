@@ -151,3 +151,14 @@ def test_a_class_that_noise_hides_moves_means_over_classes_by_its_share_alone():
         balanced = statistics.balanced_accuracy(shares, is_right=np.eye(3), level=0.95)
         assert balanced[0] == pytest.approx(recall)
         assert balanced[1] <= 1.7 / 3.0 < balanced[2]
+
+
+def test_the_interval_of_accuracy_has_the_noise_of_all_cells():
+    """Those of a grid by class have as many noises as classes, which is not that of two cells."""
+    right = np.array([0.0, 1.0])
+    shares = statistics.Shares(np.full((10, 2), 0.05), 10**9, 1e-4)
+    value, low, high = statistics.accuracy(shares, is_right=right, level=0.95)
+    # Shares add up to 1, so that half of the noise of both sums is left.
+    assert (value, high - low) == pytest.approx((0.5, 2 * 1.96 * np.sqrt(20 / 4 * 1e-4)), rel=1e-3)
+    by_label = statistics.accuracy(shares, is_right=np.tile(right, (10, 1)), level=0.95)
+    assert by_label == (value, low, high)
