@@ -109,7 +109,8 @@ def read_frame(estimator, X, *, reset):
     if reset:
         lists = estimator.numeric_features, estimator.categorical_features
         declared = _declared(*lists, names)
-        kinds = tuple(kind or _kind_of(source, j, names[j]) for j, kind in enumerate(declared))
+        typed = [_kind_of(source, j, name) for j, name in enumerate(names)]
+        kinds = tuple(kind or by_type for kind, by_type in zip(declared, typed, strict=True))
         read = tuple(n for n, kind in zip(names, declared, strict=True) if kind is None)
     else:
         kinds, read = estimator._kinds, ()

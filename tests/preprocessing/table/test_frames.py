@@ -160,6 +160,15 @@ def test_what_cannot_be_read_is_refused_without_a_value(column, match):
     assert "2020" not in str(caught.value)
 
 
+@pytest.mark.parametrize("kind", ["numeric", "categorical"])
+def test_times_are_refused_also_where_they_are_declared(kind):
+    """As numbers all of them would be gaps."""
+    times = pd.date_range("2020", periods=2)
+    for X, names in ((pd.DataFrame({"when": times}), ["when"]), (times.to_numpy()[:, None], [0])):
+        with pytest.raises(TypeError, match="holds times"):
+            read(X, **{f"{kind}_features": names})
+
+
 @pytest.mark.parametrize(
     "declared",
     [
