@@ -162,3 +162,14 @@ def test_the_interval_of_accuracy_has_the_noise_of_all_cells():
     assert (value, high - low) == pytest.approx((0.5, 2 * 1.96 * np.sqrt(20 / 4 * 1e-4)), rel=1e-3)
     by_label = statistics.accuracy(shares, is_right=np.tile(right, (10, 1)), level=0.95)
     assert by_label == (value, low, high)
+
+
+@pytest.mark.parametrize("said", [np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324])
+def test_no_warning_tells_of_a_record_for_which_a_model_says_nonsense(said):
+    """An overflow of one probability would; pytest makes an error of a warning."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((50, 3)), rng.choice(Three.classes_, 50)
+    X[7] = said
+    names = ["roc_auc_ovr", "neg_log_loss", "neg_brier_score"]
+    found = private_score(Three(), X, y, scoring=names, epsilon=INF, random_state=0)
+    assert all(np.isfinite(float(score)) for score in found.values())
