@@ -60,9 +60,6 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
     def _learns_targets(self):
         return self._linear()._learns_targets()
 
-    def _assumed(self):
-        return self._linear()._assumed()
-
     def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
         return self._plan_of(nothing_given(self, n_features), n_rows, by_group)
 
@@ -71,6 +68,10 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         settings = {"features_budget": self.features_budget, "n_knots": check_n_knots(self.knots)}
         budget = self._budget(n_records, by_group)
         return plan_additive(budget, given, n_rows=n_records, **settings)
+
+    def _assumed(self):
+        # Of what isn't fitted nothing was read but classes.
+        return read_kinds(getattr(self, "_read", ())) + self._linear()._assumed()
 
     def _read_table(self, X, y, **checks):
         """Return the table, what is given of it, and y as scikit-learn's contract has it."""
@@ -112,7 +113,8 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         check_finite(coefs)
 
         # 5. publish
-        also_public = read_kinds(frame.read) + model._assumed() + weights_public(public_weight)
+        self._read = frame.read
+        also_public = self._assumed() + weights_public(public_weight)
         self.privacy_report_ = plan.report(
             of_model=events, reproducible=stream.reproducible, also_public=also_public
         )
@@ -123,9 +125,13 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
 
     def _learn_basis(self, frame, given, pairs, signs, weights, plan, stream):
         """Return the terms of a table, pairs last; rows of weight 0 are not there."""
-        if weights.is_zero is not None and weights.is_zero.any():
+        n_there = plan.n_rows
+        if weights.is_zero is not None:
             frame = frame.take(~weights.is_zero)
-        terms = learn_table(frame, given, plan=plan.table, noise=stream)
+            # How many records are of a class is nobody's to know.
+            is_secret = 0.0 in (self._class_weight() or {}).values()
+            n_there = None if is_secret else frame.n_rows
+        terms = learn_table(frame, given, plan=plan.table, noise=stream, n_there=n_there)
         terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
         return Basis((*terms, *[PairTerm(terms[a], terms[b]) for a, b in pairs]))
 

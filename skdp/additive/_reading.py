@@ -28,15 +28,20 @@ def as_frame(terms, outputs):
     return pd.DataFrame(list(_rows(terms, outputs)))
 
 
+def _in_cell(text):
+    """Return a text as it stands in one cell of a table."""
+    return " ".join(text.replace("|", "\\|").splitlines())
+
+
 def as_markdown(terms, intercept, outputs):
     """Return the intercept and terms as a table in Markdown."""
-    header = ["term", "label", *outputs, "std", "share"]
+    header = ["term", "label", *map(_in_cell, outputs), "std", "share"]
     lines = [header, ["---"] * len(header)]
     start = [f"{value:.3g}" for value in np.ravel(intercept)]
     lines.append(["intercept", "", *start, "", ""])
     for row in _rows(terms, outputs):
         name = row["term"] + " (noise)" * row["is_noise"]
         numbers = [f"{row[key]:.3g}" for key in (*outputs, "std", "share")]
-        lines.append([name.replace("|", "\\|"), str(row["label"]).replace("|", "\\|"), *numbers])
+        lines.append([_in_cell(name), _in_cell(str(row["label"])), *numbers])
     note = f"{_ALL_NOISE}\n\n" if all(term.is_noise for term in terms) else ""
     return note + "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -278,7 +278,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         return plan_calibration(budget, cost, self.calibration_share, n_steps=n_outputs, **sizes)
 
     def _assumed(self):
-        return self.estimator._assumed()
+        return getattr(self, "estimator_", self.estimator)._assumed()
 
     def _part(self, budget):
         """Return the classifier with its part of a budget, which is charged with the counts."""

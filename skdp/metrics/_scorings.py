@@ -232,6 +232,7 @@ def _neg_log_loss(estimator, X, y, options):
     return _mean(losses, _LARGEST_LOG_LOSS, options)
 
 
+@np.errstate(all="ignore")
 def _neg_brier_score(estimator, X, y, options):
     classes, codes = read_labels(estimator, X, y)
     of_classes = probabilities(estimator, X, classes.size)

@@ -83,6 +83,8 @@ def proportion_interval(share, size, noise_variance, level):
 
 def accuracy(shares, *, is_right, level):
     """Give the share of cells that are right, which `is_right` marks."""
+    # Of each cell, the noise of all of which is in the sum.
+    is_right = np.broadcast_to(is_right, shares.values.shape)
     right = (shares.values * is_right).sum()
     ends = proportion_interval(right, shares.n_rows, shares.of_noise(is_right), level)
     return float(np.clip(right, 0.0, 1.0)), *ends
@@ -92,6 +94,8 @@ def balanced_accuracy(shares, *, is_right, level):
     """Give the mean of the classes' recalls, from cells by class of which some are right."""
     sizes = shares.of_classes()[:, np.newaxis]
     recall = (shares.values * is_right).sum(axis=1, keepdims=True) / sizes
+    # Of a class of hardly any records noise may make anything, and that would be in the mean.
+    recall = np.clip(recall, 0.0, 1.0)
     gradient = (is_right - recall) / (sizes * len(sizes))
     return _within(recall.mean(), shares.variance(gradient), level, 0.0, 1.0)
 
@@ -108,7 +112,8 @@ def of_label(shares, *, true, taken, labels, level):
         counts[label] += true
         counts[:, label] += taken
         size = max((shares.values * counts).sum(), 1.0 / shares.n_rows)
-        found = shares.values[label, label] / size
+        # Of a label of hardly any records noise may make anything, and that would be in the mean.
+        found = min(max(shares.values[label, label] / size, 0.0), 1.0)
         counts *= -found
         counts[label, label] += 1.0
         value += found / len(labels)

@@ -245,7 +245,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         # 5. publish
         self.steps = steps
         self._step_reports = reports_within(step_list(steps, fitted=True))
-        assumed = self._assumed()  # of steps as they were fitted
+        assumed = self._assumed(fitted=True)
         self.privacy_report_ = plan.joint_report(
             collect_events(steps, given, self.ledger),
             reproducible=streams[0].reproducible,
@@ -377,9 +377,9 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         kind = PipelineGroupBudget if by_group else PipelineBudget
         return kind(*self._promised(n_records), account=self._account())
 
-    def _assumed(self):
-        """Return what the steps assume public besides what plans do."""
-        leaves = private_leaves(step_list(self.steps))
+    def _assumed(self, *, fitted=False):
+        """Return what the steps assume public besides what plans do, or did as they were fitted."""
+        leaves = private_leaves(step_list(self.steps, fitted=fitted))
         said = [words for leaf in leaves for words in leaf.estimator._assumed()]
         by_type = choose_by_type(step_list(self.steps))
         return tuple(dict.fromkeys(said + [_TYPES_READ] * by_type))

@@ -126,7 +126,8 @@ class ShapeFunctionDisplay:
         self.axes_ = [self.figure_.add_subplot(place) for place in places]
         for one, term in zip(self.axes_, self.terms, strict=True):
             _DRAWN[term.kind](one, term, self.outputs)
-            one.set_title(f"{term.name} (noise)" if term.is_noise else term.name, fontsize="medium")
+            name = _plain(term.name)
+            one.set_title(f"{name} (noise)" if term.is_noise else name, fontsize="medium")
         named = [one for one in self.axes_ if one.get_legend_handles_labels()[1]]
         if len(self.outputs) > 1 and named:
             named[0].legend(fontsize="small")
@@ -162,7 +163,7 @@ def _draw_curve(ax, term, outputs):
     others = x[-1] + step * np.arange(1, len(labels) + 1)
     for k, name in enumerate(outputs):
         curve = values[:n_knots, k]
-        (line,) = ax.plot(x, curve, marker=".", label=name)
+        (line,) = ax.plot(x, curve, marker=".", label=_plain(name))
         ax.fill_between(x, curve - std[:n_knots], curve + std[:n_knots], alpha=0.25, linewidth=0)
         style = {"fmt": "s", "color": line.get_color(), "markersize": 4}
         ax.errorbar(others, values[n_knots:, k], yerr=std[n_knots:], **style)
@@ -179,7 +180,7 @@ def _draw_words(ax, term, outputs):
     """Draw a dot for each word."""
     x, values = np.arange(len(term.labels)), term.values.reshape(len(term.labels), -1)
     for k, name in enumerate(outputs):
-        ax.errorbar(x, values[:, k], yerr=2.0 * term.std, fmt="o", markersize=4, label=name)
+        ax.errorbar(x, values[:, k], yerr=2.0 * term.std, fmt="o", markersize=4, label=_plain(name))
     texts = [_short(label, term.name) for label in term.labels]
     ax.set_xticks(x, texts, rotation=60, ha="right", fontsize="x-small")
     _draw_shares(ax, x, term.weights, 0.6)
@@ -208,14 +209,19 @@ def _draw_surface(ax, term, outputs):
     style = {"fontsize": "x-small"}
     for feature, side, axis in zip(term.features, term.sides, (ax.xaxis, ax.yaxis), strict=True):
         axis.set_ticks(range(len(side)), [_short(label, feature) for label in side], **style)
-        axis.set_label_text(feature, fontsize="small")
+        axis.set_label_text(_plain(feature), fontsize="small")
     ax.tick_params("x", rotation=60)
 
 
 def _short(label, feature):
     text = label.removeprefix(f"{feature}_").replace("_", " ")
     is_short = len(text) <= _LONGEST_TEXT
-    return text if is_short else f"{text[: _LONGEST_TEXT - 1]}\N{HORIZONTAL ELLIPSIS}"
+    return _plain(text if is_short else f"{text[: _LONGEST_TEXT - 1]}\N{HORIZONTAL ELLIPSIS}")
+
+
+def _plain(text):
+    """Return a text that matplotlib takes for no formula."""
+    return text.replace("$", r"\$")
 
 
 _DRAWN = {"hats": _draw_curve, "line": _draw_curve, "words": _draw_words, "pair": _draw_surface}

@@ -4,11 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.additive._shapes import Shape, monotone
+from skdp.inspection import preview
 from skdp.ledger import PrivacyLedger
+from skdp.linear_model import DPLogisticRegression
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import BoundsScaler, DPSimpleImputer, DPTableVectorizer
@@ -229,6 +232,14 @@ def test_scorecards():
     assert repr(model.terms_[2]) == "job (words): 5 values"
 
 
+def test_a_word_of_several_lines_stands_in_one_cell():
+    X, y = labelled(n_rows=2000)
+    X["job"] = X["job"].replace({"nurse": "a|b\nc"})
+    lines = DPAdditiveClassifier(classes=[0, 1], **LOUD).fit(X, y).to_markdown().splitlines()
+    assert all(line.startswith("| ") and line.endswith(" |") for line in lines)
+    assert any("| job_a\\|b c |" in line for line in lines)
+
+
 def test_several_classes_and_targets():
     X, y = labelled()
     three = DPAdditiveClassifier(classes=[0, 1, 2], **LOUD).fit(X, y + (X.job == "smith"))
@@ -266,6 +277,18 @@ def test_groups_and_weights():
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
     with pytest.raises(ValueError, match="groups go without"):
         clone(model).fit(X, y, groups=groups, public_weight=weights)
+
+
+def test_rare_words_are_counted_among_the_records_that_have_a_weight():
+    """And not at all where that is the number of records of some class, which is secret."""
+    X, y = labelled()
+    weights = np.arange(len(X)) % 2 + 0.0
+    model = DPAdditiveClassifier(classes=[0, 1], **LOUD)
+    assert clone(model).fit(X, y, public_weight=weights).terms_[2].weights[-1] == 0.0
+    X.loc[::3, "job"] = [f"word {j}" for j in range(len(X.loc[::3]))]
+    for classes, of_rare in ({1: 2.0}, 1.0 / 3.0), ({0: 0.0}, 0.0):
+        fitted = clone(model).set_params(class_weight=classes).fit(X, y)
+        assert fitted.terms_[2].weights[-1] == pytest.approx(of_rare, abs=0.02)
 
 
 def test_a_line_is_read_at_both_ends():
@@ -320,7 +343,7 @@ def test_a_pipeline_is_charged_what_a_table_without_words_costs(steps, settings,
     assert charged * (1.0 - 1e-4) <= ran <= charged * (1.0 + 1e-9)
 
 
-def test_a_search_takes_tables_of_declared_numbers():
+def test_a_search_takes_tables_of_numbers():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 2))
     y = X[:, 0] + rng.normal(size=3000)
@@ -333,6 +356,23 @@ def test_a_search_takes_tables_of_declared_numbers():
         assert search.privacy_report_.epsilon_at(1e-5) <= 1.0
     with pytest.raises(ValueError, match="target_bounds"):
         DPGridSearch(DPAdditiveRegressor(numeric_features=[0, 1]), {"alpha": [1e-4]}).fit(X, y)
+
+
+def test_the_report_of_a_pipeline_and_a_preview_say_what_was_read():
+    """Classes and kinds of columns, which aren't declared, by the model or by a step before."""
+    X, y = labelled(n_rows=300)
+    kinds, classes = "the types of 'age', 'income', 'job'", "the set of classes"
+    part = ColumnTransformer([("table", DPTableVectorizer(), ["age", "income", "job"])])
+    model = DPLogisticRegression()
+    for steps in ((DPAdditiveClassifier(),), (DPTableVectorizer(), model), (part, model)):
+        said = "\n".join(make_private_pipeline(*steps).fit(X, y).privacy_report_.assumed_public)
+        assert said.count(kinds) == said.count(classes) == 1
+    assert classes in "\n".join(preview(DPAdditiveClassifier(), 300, 3).assumed_public)
+    declared = {"numeric_features": ["age", "income"], "categorical_features": ["job"]}
+    model = make_private_pipeline(DPAdditiveClassifier(classes=[0, 1], **declared)).fit(X, y)
+    said = "\n".join(model.privacy_report_.assumed_public)
+    assert "the types of" not in said
+    assert classes not in said
 
 
 def test_what_is_refused_is_not_charged(tmp_path):

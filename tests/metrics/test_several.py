@@ -5,6 +5,7 @@ import pytest
 from scipy.special import expit
 
 from skdp.ledger import PrivacyLedger
+from skdp.metrics import _statistics as statistics
 from skdp.metrics import private_score
 from tests.metrics._models import CLASSIFICATION, OF_LABELS, REGRESSION, Knows, Says, Three
 from tests.metrics._models import binary_records as records
@@ -133,3 +134,42 @@ def test_confusions_of_known_shares():
     found = several(["precision", "recall", "f1"], epsilon=INF)(z[:, np.newaxis], y)
     values = [score.value for score in found.values()]
     np.testing.assert_allclose(values, [3 / 4, 3 / 5, 6 / 9])
+
+
+def test_a_class_that_noise_hides_moves_means_over_classes_by_its_share_alone():
+    """However large what noise makes of it is: a share of it is none below 0 or above 1."""
+    counts = np.array([[80.0, 20.0, 0.0], [10.0, 90.0, 0.0], [0.0, 0.0, 0.0]])
+    for noise in (-30.0, 30.0):
+        noisy = counts.copy()
+        noisy[2] = [-noise, 0.0, noise]
+        shares = statistics.Shares(noisy / 200.0, 200, 0.01)
+        recall = (0.8 + 0.9 + (noise > 0.0)) / 3.0
+        labels = {"labels": range(3), "level": 0.95}
+        found = statistics.of_label(shares, true=1.0, taken=0.0, **labels)
+        assert found[0] == pytest.approx(recall)
+        assert found[1] <= 1.7 / 3.0 < found[2]
+        balanced = statistics.balanced_accuracy(shares, is_right=np.eye(3), level=0.95)
+        assert balanced[0] == pytest.approx(recall)
+        assert balanced[1] <= 1.7 / 3.0 < balanced[2]
+
+
+def test_the_interval_of_accuracy_has_the_noise_of_all_cells():
+    """Those of a grid by class have as many noises as classes, which is not that of two cells."""
+    right = np.array([0.0, 1.0])
+    shares = statistics.Shares(np.full((10, 2), 0.05), 10**9, 1e-4)
+    value, low, high = statistics.accuracy(shares, is_right=right, level=0.95)
+    # Shares add up to 1, so that half of the noise of both sums is left.
+    assert (value, high - low) == pytest.approx((0.5, 2 * 1.96 * np.sqrt(20 / 4 * 1e-4)), rel=1e-3)
+    by_label = statistics.accuracy(shares, is_right=np.tile(right, (10, 1)), level=0.95)
+    assert by_label == (value, low, high)
+
+
+@pytest.mark.parametrize("said", [np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324])
+def test_no_warning_tells_of_a_record_for_which_a_model_says_nonsense(said):
+    """An overflow of one probability would; pytest makes an error of a warning."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((50, 3)), rng.choice(Three.classes_, 50)
+    X[7] = said
+    names = ["roc_auc_ovr", "neg_log_loss", "neg_brier_score"]
+    found = private_score(Three(), X, y, scoring=names, epsilon=INF, random_state=0)
+    assert all(np.isfinite(float(score)) for score in found.values())

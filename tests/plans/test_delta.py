@@ -8,15 +8,22 @@ import pytest
 from skdp._plans._base import resolve_delta
 from skdp.additive import DPAdditiveClassifier
 from skdp.calibration import DPCalibratedClassifier
+from skdp.exceptions import PrivacyWarning
 from skdp.inspection import preview
 from skdp.ledger import PrivacyLedger
-from skdp.linear_model import DPLogisticRegression, DPRidge, DPSGDClassifier, label_aggregate
+from skdp.linear_model import (
+    DPLogisticRegression,
+    DPRidge,
+    DPSGDClassifier,
+    WALRClassifier,
+    label_aggregate,
+)
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import DPStandardScaler, DPTableVectorizer
 from skdp.utils.discovery import all_estimators
 
-N = 20_000
+N = 40_000
 TWO = {"classes": [0, 1], "random_state": 0}
 SCALER = DPStandardScaler(feature_bounds=(-1, 1))
 
@@ -92,3 +99,16 @@ def test_streams_labels_and_previews(data):
     assert math.isinf(
         DPLogisticRegression(epsilon=math.inf, **TWO).fit(X, y).privacy_report_.epsilon
     )
+
+
+def test_holders_have_each_their_own_and_a_sum_of_them_is_as_private_as_asked(data):
+    """Together they are more records than any has; pytest makes an error of a warning."""
+    X, y = data
+    options = {"classes": [0, 1], "data_norm": 2.0}
+    parts = [label_aggregate(X[k::2], y[k::2], **options) for k in range(2)]
+    joint, rows = parts[0] + parts[1], np.concatenate([X[::2], X[1::2]])
+    assert joint.delta == resolve_delta("auto", N // 2)
+    assert WALRClassifier(**options).fit_aggregate(rows, joint).delta_ == joint.delta
+    large = label_aggregate(X, y, delta=2e-5, **options)
+    with pytest.warns(PrivacyWarning, match="larger epsilon or delta"):
+        WALRClassifier(**options).fit_aggregate(X, large)

@@ -68,6 +68,20 @@ def test_several_classes_have_a_legend(table):
     assert names == ["0", "1", "2"]
 
 
+def test_no_name_or_word_is_taken_for_a_formula(table):
+    X, y = table
+    X = X.rename(columns={"age": "$^$"})
+    X["job"] = X["job"].replace({"clerk": "$_{$"})
+    options = {"epsilon": 20.0, "interactions": [("$^$", "job")], "random_state": 0}
+    labels = np.where(y == 1, "$^1$", "$^0$")
+    labels[:100] = "$^2$"
+    model = DPAdditiveClassifier(classes=["$^0$", "$^1$", "$^2$"], **options).fit(X, labels)
+    display = ShapeFunctionDisplay.from_estimator(model)
+    # It would be an error of what reads formulas.
+    display.figure_.canvas.draw()
+    assert r"\$ {\$" in [text.get_text() for text in display.axes_[2].get_xticklabels()]
+
+
 def test_a_pair_of_several_classes_alone_has_no_legend(table):
     X, y = table
     model = DPAdditiveClassifier(

@@ -278,9 +278,10 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         ):
             if not alike:
                 raise ValueError(f"{name} differs from what the aggregate was made with.")
-        if aggregate.epsilon > self.epsilon or aggregate.delta > resolve_delta(
-            self.delta, aggregate.n_rows
-        ):
+        # Of parts each has the delta of its own rows.
+        n_rows = min(part.n_rows for part in aggregate.parts or (aggregate,))
+        most = resolve_delta(self.delta, n_rows)
+        if aggregate.epsilon > self.epsilon or aggregate.delta > most:
             warn_user(_LESS_PRIVATE, PrivacyWarning)
         return self._train(public, aggregate)
 

@@ -109,7 +109,8 @@ def read_frame(estimator, X, *, reset):
     if reset:
         lists = estimator.numeric_features, estimator.categorical_features
         declared = _declared(*lists, names)
-        kinds = tuple(kind or _kind_of(source, j, names[j]) for j, kind in enumerate(declared))
+        typed = [_kind_of(source, j, name) for j, name in enumerate(names)]
+        kinds = tuple(kind or by_type for kind, by_type in zip(declared, typed, strict=True))
         read = tuple(n for n, kind in zip(names, declared, strict=True) if kind is None)
     else:
         kinds, read = estimator._kinds, ()
@@ -120,7 +121,9 @@ def read_frame(estimator, X, *, reset):
 
 def _open(estimator, X, reset):
     if not hasattr(X, "__array__") or hasattr(X, "columns"):
-        if not getattr(getattr(X, "columns", None), "is_unique", True):
+        # Of Arrow's tables the columns are no index.
+        names = getattr(X, "column_names", ())
+        if not getattr(getattr(X, "columns", None), "is_unique", len(set(names)) == len(names)):
             raise ValueError(_TWICE)
         frame = quietly(nw.from_native, _dense(X), eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
@@ -169,8 +172,13 @@ class _OfFrame:
     def numbers(self, place):
         """Return a column as floats, None where it isn't of numbers."""
         column = self._frame[:, place]
-        is_numeric = column.dtype.is_numeric()
-        return quietly(lambda: column.cast(nw.Float64).to_numpy()) if is_numeric else None
+        if not column.dtype.is_numeric():
+            return None
+        try:
+            return quietly(lambda: column.cast(nw.Float64).to_numpy())
+        except ValueError:
+            # Arrow refuses a whole number that no float is; one by one they are rounded.
+            return None
 
     def entries(self, place):
         return quietly(self._frame[:, place].to_list)

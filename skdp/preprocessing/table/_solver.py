@@ -29,7 +29,7 @@ _SPIKE, _REST, _BETWEEN = 0.25, 10.0, 0.1
 _BEYOND, _BEYOND_LINE = 0.002, 0.005
 
 
-def learn_table(frame, given, *, plan, noise):
+def learn_table(frame, given, *, plan, noise, n_there):
     """Return a term for each column of a table, in their order.
 
     Parameters
@@ -39,6 +39,8 @@ def learn_table(frame, given, *, plan, noise):
     plan : TablePlan
     noise : stream or None
         None where nothing is to be learnt.
+    n_there : int or None
+        How many records the frame has, None if that isn't public: then rare words aren't counted.
     """
     terms = {}
     for j, (knots, categories) in enumerate(zip(given.knots, given.categories, strict=True)):
@@ -48,16 +50,16 @@ def learn_table(frame, given, *, plan, noise):
         if categories is not None:
             terms[j] = WordsTerm(name=frame.names[j], feature=j, categories=as_array(categories))
     terms |= _learn_numbers(frame, given, plan, noise) if given.numeric else {}
-    terms |= _find_words(frame, given, plan, noise) if given.words else {}
+    terms |= _find_words(frame, given, plan, noise, n_there) if given.words else {}
     return tuple(terms[j] for j in range(len(frame.names)))
 
 
-def _find_words(frame, given, plan, noise):
+def _find_words(frame, given, plan, noise, n_there):
     tables = [frame.words(j) for j in given.words]
     found = release_counts(tables, [None] * len(tables), plan=plan, noise=noise)
     terms, noise = {}, plan.mechanisms["counts"].noise_std
     for j, (categories, counts) in zip(given.words, found, strict=True):
-        rare = plan.n_rows - counts.sum()
+        rare = 0.0 if n_there is None else n_there - counts.sum()
         # What is left has the noise of all counts.
         rare = rare if rare > _SHOWN_RARE * noise * len(counts) ** 0.5 else 0.0
         terms[j] = WordsTerm(

@@ -17,6 +17,8 @@ import numpy as np
 from skdp.preprocessing._columns import make_unique, number_in_words
 
 _MISSING, _RARE = "missing", "infrequent"
+# The most bins of a column that are told apart in a pair, which has all combinations.
+_MOST_OF_PAIR = 256
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -213,13 +215,29 @@ class PairTerm:
         return (first[:, :, np.newaxis] * second[:, np.newaxis, :]).reshape(frame.n_rows, -1)
 
     def profile(self):
-        """Return the columns of all pairs of bins, with counts as if columns were independent."""
+        """Return the columns of all pairs of bins, with counts as if columns were independent.
+
+        Of a column with many bins, neighbours are taken together, as their mean.
+        """
         profiles = self.first.profile(), self.second.profile()
         if None in profiles:
             return None
-        (first, counts), (second, others) = profiles
+        (first, counts), (second, others) = (_fewer(*profile) for profile in profiles)
         total = max(counts.sum(), 1.0)
         return np.kron(first, second), np.outer(counts, others).ravel() / total
+
+
+def _fewer(columns, counts):
+    """Return a profile of no more rows than a pair takes, each the mean of neighbours."""
+    if counts.size <= _MOST_OF_PAIR:
+        return columns, counts
+    counts = np.maximum(counts, 0.0)
+    reached = (np.cumsum(counts) - 0.5 * counts) / max(counts.sum(), 1.0)
+    place = (reached * _MOST_OF_PAIR).astype(np.int64).clip(0, _MOST_OF_PAIR - 1)
+    held = np.bincount(place, counts, _MOST_OF_PAIR)
+    sums = np.stack([np.bincount(place, c * counts, _MOST_OF_PAIR) for c in columns.T], axis=1)
+    is_held = held > 0.0
+    return sums[is_held] / held[is_held, np.newaxis], held[is_held]
 
 
 @dataclass(frozen=True, eq=False)

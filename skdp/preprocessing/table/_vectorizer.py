@@ -201,17 +201,17 @@ class DPTableVectorizer(PrivateTransformer):
         stream = plan.start(self.random_state)
 
         # 4. release
-        basis = Basis(learn_table(frame, given, plan=plan, noise=stream))
+        basis = Basis(learn_table(frame, given, plan=plan, noise=stream, n_there=n_records))
 
         # 5. publish
-        self._kinds, self._basis = frame.kinds, basis
+        self._kinds, self._read, self._basis = frame.kinds, frame.read, basis
         numbers = [term for term in basis.terms if term.kind != "words"]
         words = [term for term in basis.terms if term.kind == "words"]
         self.knots_ = {term.name: term.knots for term in numbers}
         self.categories_ = {term.name: term.categories for term in words}
         self.feature_bounds_, self.norm_bound_ = basis.bounds, basis.norm_bound
         self.privacy_report_ = plan.report(
-            reproducible=self.random_state is not None, also_public=read_kinds(frame.read)
+            reproducible=self.random_state is not None, also_public=self._assumed()
         )
         return self
 
@@ -259,6 +259,10 @@ class DPTableVectorizer(PrivateTransformer):
         frame = read_frame(self, X, reset=True)
         given_to(self, frame.names, frame.kinds)
         return read_kinds(frame.read)
+
+    def _assumed(self):
+        # Of what isn't fitted nothing was read.
+        return read_kinds(getattr(self, "_read", ()))
 
     def _plan(self, n_rows, n_features, *, by_group=False):
         given = nothing_given(self, n_features)

@@ -75,6 +75,22 @@ def test_all_types_of_numbers_are_one_kind(column):
     assert words.read == ()
 
 
+@pytest.mark.parametrize("last", [3, None])
+@pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow", "pandas with pyarrow"])
+def test_whole_numbers_that_no_float_is_are_rounded(package, last):
+    """Arrow refuses a column for one of them, which would be the only entry that tells."""
+    pytest.importorskip("polars" if package == "polars" else "pyarrow")
+    column = [1, 2**53 + 1, last]
+    if package.startswith("pandas"):
+        kind = "int64[pyarrow]" if package.endswith("pyarrow") else "Int64"
+        X = pd.DataFrame({"x": pd.array(column, dtype=kind)})
+    else:
+        X = narwhals.from_dict({"x": column}, backend=package).to_native()
+    frame = read(X)
+    assert frame.kinds == ("numeric",)
+    assert entries(frame, 0) == [1.0, 2.0**53, last]
+
+
 @pytest.mark.parametrize("column", WORDS, ids=lambda column: str(column.dtype))
 def test_all_types_of_words_are_one_kind(column):
     frame = read(pd.DataFrame({"x": column}))
@@ -144,6 +160,15 @@ def test_what_cannot_be_read_is_refused_without_a_value(column, match):
     assert "2020" not in str(caught.value)
 
 
+@pytest.mark.parametrize("kind", ["numeric", "categorical"])
+def test_times_are_refused_also_where_they_are_declared(kind):
+    """As numbers all of them would be gaps."""
+    times = pd.date_range("2020", periods=2)
+    for X, names in ((pd.DataFrame({"when": times}), ["when"]), (times.to_numpy()[:, None], [0])):
+        with pytest.raises(TypeError, match="holds times"):
+            read(X, **{f"{kind}_features": names})
+
+
 @pytest.mark.parametrize(
     "declared",
     [
@@ -167,3 +192,6 @@ def test_empty_frames_are_refused(shape):
 def test_names_of_columns_differ():
     with pytest.raises(ValueError, match="the same name"):
         read(pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]))
+    pyarrow = pytest.importorskip("pyarrow")
+    with pytest.raises(ValueError, match="the same name"):
+        read(pyarrow.table([[1, 2], ["a", "b"]], names=["a", "a"]))

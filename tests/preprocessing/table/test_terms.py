@@ -95,6 +95,23 @@ def test_a_profile_has_a_row_for_each_count(term):
     assert unlearnt.profile() is PairTerm(OF_WORDS, unlearnt).profile() is None
 
 
+def test_a_pair_of_columns_with_many_bins_has_a_short_profile_of_the_same_mean():
+    """Without privacy each number is a bin: all combinations of them fit in no memory."""
+    rng = np.random.default_rng(0)
+    points, counts = np.sort(rng.normal(size=10**5)), rng.uniform(1.0, 3.0, 10**5)
+    one = HatsTerm(name="x", feature=0, knots=KNOTS[:3], points=points, counts=counts)
+    rows, shares = PairTerm(one, OF_WORDS).profile()
+    assert len(rows) <= 256 * OF_WORDS.n_columns
+    (first, counts), (second, others) = one.profile(), OF_WORDS.profile()
+    expected = np.kron(counts @ first / counts.sum(), others @ second / others.sum())
+    np.testing.assert_allclose(shares @ rows / shares.sum(), expected, rtol=1e-9)
+    assert shares.sum() == pytest.approx(others.sum())
+    rough = np.abs(rows @ np.arange(12.0) - 5.0) @ shares / shares.sum()
+    exact = np.abs(np.kron(first[::50], second) @ np.arange(12.0) - 5.0)
+    exact = exact @ np.kron(counts[::50], others) / (counts[::50].sum() * others.sum())
+    assert rough == pytest.approx(exact, rel=0.01)
+
+
 def test_a_basis_has_terms_side_by_side():
     basis = Basis((NUMBERS[0], OF_WORDS, NUMBERS[0], PairTerm(NUMBERS[0], OF_WORDS)))
     matrix = basis.matrix(FRAME)
