@@ -331,13 +331,19 @@ def _of_floats(name):
     @available_if(inherited)
     @functools.wraps(getattr(Pipeline, name))
     def method(self, X, *args, **params):
-        return inherited(self)(as_floats(X), *args, **params)
+        return inherited(self)(self._as_read(X), *args, **params)
 
     return method
 
 
 class PipelineOfFloats(Pipeline):
-    """A Pipeline that reads numbers as floats wherever it uses what was fitted."""
+    """A Pipeline that reads numbers as floats wherever it uses what was fitted.
+
+    Where the first step reads a raw table itself, it gets that: there types tell what columns hold.
+    """
+
+    def _as_read(self, X):
+        return X if hasattr(self.steps[0][1], "_check_table") else as_floats(X)
 
     transform = _of_floats("transform")
     predict = _of_floats("predict")

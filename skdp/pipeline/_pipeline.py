@@ -27,7 +27,6 @@ from skdp.pipeline._budget import (
 )
 from skdp.pipeline._chain import (
     PipelineOfFloats,
-    as_floats,
     fit_chain,
     pass_bounds,
     refuse_further,
@@ -209,7 +208,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         # 1. scikit-learn's contract
         refuse_further(params)
         self._validate_steps()
-        X = as_floats(X)
+        X = self._as_read(X)
         n_rows, *sizes = sizes_of(X, y, self._final_estimator)
         groups, n_records = encode_groups(groups, n_rows)
         sizes = n_records, *sizes

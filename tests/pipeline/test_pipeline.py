@@ -23,6 +23,7 @@ from skdp._mechanisms import GaussianMechanism
 from skdp._plans import _base
 from skdp.accountant import PrivacyReport
 from skdp.accountant._filter import gaussian_cost
+from skdp.additive import DPAdditiveClassifier
 from skdp.calibration import DPCalibratedClassifier
 from skdp.exceptions import BudgetExceededError, PrivacyWarning
 from skdp.inspection import preview
@@ -46,6 +47,7 @@ from skdp.preprocessing import (
     DPQuantileClipper,
     DPSimpleImputer,
     DPStandardScaler,
+    DPTableVectorizer,
     NormClipper,
 )
 from tests._loops import ONE_OR_MORE_WORKERS
@@ -612,3 +614,21 @@ def test_rows_that_nothing_bounds_are_told(before, options, is_told):
     told = [str(one.message) for one in caught if "bounds the rows" in str(one.message)]
     assert len(told) == is_told
     assert all("'dpsgdclassifier'" in text and "BoundsScaler" in text for text in told)
+
+
+@pytest.mark.parametrize("first", [DPTableVectorizer(), DPAdditiveClassifier(**TWO)])
+def test_types_tell_a_table_reader_what_columns_hold_and_no_entry_does(first):
+    """A word in a column of booleans that has the type of objects."""
+    steps = (first,) if hasattr(first, "predict") else (first, DPLogisticRegression(**TWO))
+    model = make_private_pipeline(*steps, epsilon=50.0, random_state=0)
+    flags = np.array([True, False] * 200, dtype=object)
+    y = flags.astype(int)
+    found = []
+    for last in (False, "maybe"):
+        X = pd.DataFrame({"flag": flags})
+        X.loc[399, "flag"] = last
+        fitted = model.fit(X, y)[0]
+        words = fitted.terms_[0].categories if hasattr(fitted, "terms_") else fitted.categories_
+        found.append(words if hasattr(fitted, "terms_") else words["flag"])
+    np.testing.assert_array_equal(*found)
+    assert found[0].tolist() == ["False", "True"]
