@@ -92,12 +92,12 @@ class GroupSums(RowSums):
         Rows are mapped here, once for all steps, and kept with those of a group side by side.
         """
         self._bound, n_rows = bound, len(self._order)
-        self._mapped = np.empty((n_rows, self.n_columns))
+        self._mapped, mapped = np.empty((n_rows, self.n_columns)), map_by(A)
 
         def fill(start):
             for first in range(start, min(start + _JOB * self._size, n_rows), self._size):
                 part = slice(first, first + self._size)
-                self._mapped[part] = mapped(self._rows.augmented(self._order[part]), A)
+                self._mapped[part] = mapped(self._rows.augmented(self._order[part]))
             return 0.0
 
         self._over(fill, range(0, n_rows, _JOB * self._size))
@@ -157,14 +157,35 @@ class GroupSums(RowSums):
         return [blocks[start : start + _JOB] for start in range(0, len(blocks), _JOB)]
 
 
-def mapped(vectors, A):
-    """Return products with a matrix whose bits don't hang on which vectors come together.
+def map_by(A):
+    """Return a function that maps vectors, of which none moves a bit of another's product.
 
     The vectors are the rows of an array, and so are the products; the matrix is symmetric, diagonal
-    where it is sparse.
+    where it is sparse. Vectors and matrix are cut into whole numbers of two sizes, whose products
+    add up exactly: BLAS may take them in any order.
     """
     if issparse(A):
-        return vectors * A.diagonal()
-    # Unlike BLAS, einsum adds multiples of a row of vectors up entry by entry, in order.
-    columns = np.ascontiguousarray(vectors.T)
-    return np.ascontiguousarray(np.einsum("jk,ji->ki", A, columns).T)
+        return lambda vectors: vectors * A.diagonal()
+    bits = (_EXACT_BITS - 1 - math.ceil(math.log2(len(A)))) // 2
+    of_column, columns, rests = _in_parts(A, bits)
+
+    def mapped(vectors):
+        of_vector, coarse, fine = _in_parts(vectors, bits)
+        found = coarse @ rests.T
+        found += fine @ columns.T
+        found = np.ldexp(found, -bits, out=found)
+        found += coarse @ columns.T
+        return np.ldexp(found, of_vector[:, np.newaxis] + of_column, out=found)
+
+    return mapped
+
+
+def _in_parts(rows, bits):
+    """Return exponents and whole numbers n and m: each row is ``2**e (n + 2**-bits m)``, nearly.
+
+    No number is above 2**bits in size, so that an entry is off by 2**-2bits of the largest.
+    """
+    exponents = np.frexp(np.abs(rows).max(axis=1))[1] - bits
+    scaled = np.ldexp(rows, -exponents[:, np.newaxis])
+    whole = np.rint(scaled)
+    return exponents, whole, np.rint(np.ldexp(scaled - whole, bits))
