@@ -132,10 +132,6 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
         """Return the group of each row, or None, and how many records there are."""
         if self.inference and not (groups is None and weights.of_rows is None):
             raise ValueError(_NOT_INFERRED)
-        if groups is not None and issparse(X):
-            raise TypeError(
-                "Sparse data was passed for X, and groups need dense rows: use X.toarray()."
-            )
         if groups is not None and weights.of_rows is not None:
             raise ValueError(_WEIGHED_GROUPS)
         return encode_groups(groups, X.shape[0])
@@ -165,6 +161,11 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
         self.n_iter_ = steps.n_steps
         self.clipping_norm_ = float(steps.clip)
         self.step_size_ = steps.size
+
+
+def _rows_of(groups, X):
+    """Return rows as sums over groups take them: dense, as mapped ones are."""
+    return X.toarray() if groups is not None and issparse(X) else X
 
 
 @shared_docs
@@ -322,6 +323,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
+        X = _rows_of(groups, X)
         rows = weights.without_zero_weights(self._certified_rows(X))
         codes, n_records = self._records(groups, X, weights)
         targets, units = self._bounded_targets(y)
@@ -522,6 +524,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         weights = self._weigh(public_weight, y.size, classes, targets)
 
         # 2. bound the data
+        X = _rows_of(groups, X)
         rows = weights.without_zero_weights(self._certified_rows(X))
         codes, n_records = self._records(groups, X, weights)
 

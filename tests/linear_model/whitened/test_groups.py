@@ -315,11 +315,20 @@ def test_memory_of_a_person_of_very_many_rows_is_that_of_blocks(n_copies, rng):
     assert of_blocks < 0.5 * X.nbytes
 
 
-def test_groups_of_sparse_rows_and_weighted_groups_are_refused(rng):
+@pytest.mark.parametrize("options", [{}, {"ball_budget": 0, "data_norm": 1.0}])
+def test_groups_of_sparse_rows_are_those_of_dense_ones(options, rng):
+    X, ids = rng.uniform(-1.0, 1.0, (600, 5)) * (rng.random((600, 5)) < 0.3), np.arange(600) // 2
+    y = (X[:, 0] > 0.0).astype(int)
+    for model, targets in ((DPRidge(target_bounds=(-1, 1)), X[:, 0]), (DPLogisticRegression(), y)):
+        model = model.set_params(random_state=0, **options)
+        dense = model.fit(X, targets, groups=ids).coef_
+        np.testing.assert_array_equal(model.fit(csr_array(X), targets, groups=ids).coef_, dense)
+        assert model.privacy_report_.unit == "one group"
+
+
+def test_weighted_groups_are_refused(rng):
     X, ids = rng.uniform(-1.0, 1.0, (60, 2)), np.arange(60) // 2
     y = (X[:, 0] > 0.0).astype(int)
-    with pytest.raises(TypeError, match="groups need dense rows"):
-        DPRidge(target_bounds=(-1, 1)).fit(csr_array(X), X[:, 0], groups=ids)
     with pytest.raises(ValueError, match="a group is cut as a whole"):
         DPRidge(target_bounds=(-1, 1)).fit(X, X[:, 0], groups=ids, public_weight=np.arange(60.0))
     with pytest.raises(ValueError, match="a group is cut as a whole"):
