@@ -3,7 +3,8 @@
 A table is held out by person. A search over three settings of the penalty fits a vectorizer of the
 raw columns, a model of them and its calibration on the others, all with ``groups``; the score, with
 its interval, is on one row of each person who was held out. Both sides are parts of one ledger: a
-person is in one of them, and has the epsilon of the study. Tables:
+person is in one of them, and has the epsilon of the study. A ledger takes no seeds of fits, so that
+numbers differ a little from run to run; seeds are those of tables and people held out. Tables:
 
 - "hospital": a made-up twin of Diabetes 130-US hospitals, 47 columns, about as many stays and
   patients as there; is the patient readmitted within 30 days?
