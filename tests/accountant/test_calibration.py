@@ -106,6 +106,7 @@ def test_known_value_rdp():
 
 
 @pytest.mark.parametrize(("adjacency", "noise", "rate", "n_steps", "epsilon"), REFERENCE)
+@pytest.mark.long
 def test_against_dp_accounting(adjacency, noise, rate, n_steps, epsilon):
     design = {"sampling_rate": rate, "n_steps": n_steps, "adjacency": adjacency}
     ours = get_epsilon(noise, 1e-5, **design)
@@ -393,6 +394,7 @@ def _beside(epsilon, delta, share):
     ("epsilon", "delta", "rate", "n_steps"),
     [(0.1, 1e-5, 0.02, 500), (1.0, 1e-5, 0.01, 1000), (1.0, 1e-3, 0.2, 40), (8.0, 1e-6, 0.05, 200)],
 )
+@pytest.mark.long
 def test_steps_beside_other_releases_agree_with_dp_accounting(
     epsilon, delta, rate, n_steps, share, adjacency
 ):

@@ -150,6 +150,7 @@ def test_parts_of_two_kinds(data):
 # As many threads as parts, and one: it is the caller's.
 @pytest.mark.parametrize("n_jobs", [1, 4])
 @pytest.mark.parametrize("kind", ["all", "targets learnt", "a radius alone", "nothing", "no noise"])
+@pytest.mark.long
 def test_null_records(kind, n_jobs, data):
     estimator, parameters, _ = KINDS[kind]
     parameters = {"n_jobs": n_jobs, **parameters}

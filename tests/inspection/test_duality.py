@@ -134,6 +134,7 @@ def test_the_gap_takes_targets_as_the_fit_learnt_them(fit_intercept, data):
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("loss", ["squared_error", "log_loss"])
+@pytest.mark.long
 def test_the_gap_in_a_ball_is_that_of_its_rows(loss, fit_intercept, data):
     """It closes without privacy, and is of rows that count less beyond the radius with it."""
     X, y = data(loss)

@@ -139,6 +139,7 @@ pytestmark = pytest.mark.filterwarnings(
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("model", MODELS, ids=repr)
+@pytest.mark.long
 def test_sparse_fits_are_dense_ones(model, n_classes, dtype, rng):
     X, y = make_rows(rng, dtype), make_targets(model, rng, n_classes)
     model = clone(model).set_params(random_state=0)

@@ -129,6 +129,7 @@ def drawn(kind, n=20_000):
 
 @pytest.mark.parametrize("estimator", LEARNT)
 @pytest.mark.parametrize("kind", TARGETS)
+@pytest.mark.long
 def test_bounds_are_learnt_wherever_targets_lie(kind, estimator):
     X, y = drawn(kind)
     if kind == "small" and has_l1(estimator):
@@ -171,6 +172,7 @@ def test_few_records_are_told_of_whatever_they_are(n, estimator):
 
 
 @pytest.mark.parametrize("estimator", LEARNT)
+@pytest.mark.long
 def test_fewer_targets_are_cut_the_more_records_there_are(estimator):
     cut = []
     for n in (1000, 10_000, 300_000):

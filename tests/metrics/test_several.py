@@ -96,6 +96,7 @@ def test_of_several_classes_and_targets(rng):
 
 
 @pytest.mark.parametrize("name", ["f1", "precision", "recall", "f1_macro", "precision_macro"])
+@pytest.mark.long
 def test_intervals_hold_as_often_as_they_say(name, rng):
     """Of 400, at 95 %: fewer than 355 or more than 397 would be chance less than once in 1e6."""
     held = 0

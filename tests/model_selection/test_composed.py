@@ -68,6 +68,7 @@ def table(n, seed=0):
 
 @pytest.mark.parametrize("method", ["repeat", "compose"])
 @pytest.mark.parametrize("name", CANDIDATES)
+@pytest.mark.long
 def test_raw_tables_go_through_a_search(name, method):
     X, y = table(2000)
     estimator, grid = CANDIDATES[name]

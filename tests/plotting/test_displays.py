@@ -202,6 +202,7 @@ def test_bad_rates_are_refused(fpr):
 
 @pytest.mark.parametrize("group_size", [1, 3])
 @pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
+@pytest.mark.long
 def test_profile_is_what_the_report_says(report, group_size):
     display = PrivacyProfileDisplay.from_report(report, group_size=group_size)
     assert len(display.epsilon) == len(display.delta) >= 2

@@ -82,6 +82,7 @@ def test_given_the_releases_all_data_look_the_same(case):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.long
 def test_displays_and_reports_tell_nothing_of_a_record(case):
     X, y = case.records()
     base = record(case, X, y, texts=True)

@@ -141,6 +141,7 @@ def test_a_record_that_moves_all_of_the_ball(case, stages):
 
 
 @pytest.mark.parametrize(("case", "stages"), BATCHES, ids=name_of)
+@pytest.mark.long
 def test_a_record_that_moves_the_ball_of_batches(case, stages):
     """What is planned before the ball is run after it, whatever the ball is."""
     X, y = case.records()
@@ -179,6 +180,7 @@ def test_the_bounds_of_the_ball_are_reached(adjacency):
 
 
 @pytest.mark.parametrize(("case", "stages"), CASES + SPARSE + BATCHES, ids=name_of)
+@pytest.mark.long
 def test_given_the_releases_all_rows_look_the_same(case, stages):
     X, y = case.records()
     base = record(case, X, y, texts=True)
@@ -190,6 +192,7 @@ def test_given_the_releases_all_rows_look_the_same(case, stages):
 
 
 @pytest.mark.parametrize(("case", "stages"), CASES + SPARSE + BATCHES, ids=name_of)
+@pytest.mark.long
 def test_a_null_record_adds_nothing_to_the_ball(case, stages):
     X, y = case.records()
     base = record(case, X, y, null=K)

@@ -223,6 +223,7 @@ def test_the_noise_is_the_one_reported_and_fresh_for_every_entry():
     assert stats.spearmanr(first[:-1, 0], first[1:, 0]).pvalue > 1e-9
 
 
+@pytest.mark.long
 def test_what_is_released_tells_of_a_record_what_is_claimed():
     """To five standard deviations of 150 fits each."""
     X = pd.DataFrame({"x": [1.0, 5.0], "w": ["a", "a"]})

@@ -218,6 +218,7 @@ REPLACE_ONE_CASES = {
 
 
 @pytest.mark.parametrize("case", ZERO_OUT_CASES)
+@pytest.mark.long
 def test_a_record_against_a_null_record_never_exceeds_the_report(case, rng):
     loss, alpha, bound, record, design = ZERO_OUT_CASES[case]
     process = make_process(loss, alpha, bound, design=design)

@@ -265,6 +265,7 @@ def check_transcripts(case):
 
 
 @pytest.mark.parametrize("name", in_tiers(CASES))
+@pytest.mark.long
 def test_no_transcript_tells_more_than_the_report(name):
     check_transcripts(CASES[name])
 

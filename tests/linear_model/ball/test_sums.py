@@ -127,6 +127,7 @@ def test_no_row_moves_a_stage_by_more_than_its_bound(name, kind, offset, rng):
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize("radius", [1e-45, 1e-7, 1.0, 1e9])
 @np.errstate(all="ignore")
+@pytest.mark.long
 def test_weighted_rows_have_the_bounds_of_cut_rows(radius, name, fit_intercept, kind, rng):
     """In the moment of a row alone, and in its slopes; of every row whose weight is tiny, too."""
     X = HARD[name](rng)[:40]
