@@ -247,6 +247,30 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         self.privacy_report_ = plan.joint_report(report, reproducible=noise.reproducible)
         return self
 
+    def set_params(self, **params):
+        """Set parameters of this classifier and of the one inside.
+
+        The fitted classifier gets a new ledger, too: another fit of it is charged there.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name, those of the classifier as in ``estimator__alpha``.
+
+        Returns
+        -------
+        self : object
+            This classifier.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
+        if "ledger" in params and hasattr(self, "estimator_"):
+            self.estimator_.set_params(ledger=params["ledger"])
+        return super().set_params(**params)
+
     @property
     def _reads_raw(self):
         return getattr(self.estimator, "_reads_raw", False)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from sklearn import config_context
 from sklearn.base import clone
 
 from skdp._bounds import counted_rows
@@ -164,7 +165,9 @@ def _fit(model, plan, records, stream):
     last.set_params(epsilon=plan.fit_epsilon, delta=plan.fit_delta)
     last.set_params(random_state=stream.as_random_state())
     given = {} if records.groups is None else {f"{prefix}groups": records.groups}
-    model.fit(records.X_train, records.y_train, **given)
+    # Where metadata is routed, the last step of a pipeline would have to ask for it.
+    with config_context(enable_metadata_routing=False):
+        model.fit(records.X_train, records.y_train, **given)
     # What is published holds no seed.
     last.set_params(random_state=None)
     return model

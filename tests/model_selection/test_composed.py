@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
@@ -13,6 +14,7 @@ from skdp._random import make_stream
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.calibration import DPCalibratedClassifier
 from skdp.ledger import PrivacyLedger
+from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import DPLogisticRegression, DPRidge, DPSCDClassifier
 from skdp.linear_model.whitened._estimators import _BaseWhitened
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
@@ -234,6 +236,36 @@ def test_numbers_go_through_any_private_pipeline():
     learnt = DPGridSearch(DPAdditiveRegressor(), {})
     with pytest.raises(ValueError, match="target_bounds"):
         learnt.fit(X, X[:, 1])
+
+
+def uncharged(estimator):
+    """Names of the estimators inside that another fit of would be charged to nobody."""
+    found = [
+        name
+        for name, value in estimator.get_params().items()
+        if name.rpartition("__")[2] == "ledger" and value is ALREADY_CHARGED
+    ]
+    inside = [getattr(estimator, "estimator_", None)]
+    inside += [step for _, step in getattr(estimator, "steps", ())]
+    return found + [name for one in inside if hasattr(one, "get_params") for name in uncharged(one)]
+
+
+@pytest.mark.parametrize("name", [name for name in CANDIDATES if name != "listed"])
+def test_another_fit_of_what_was_chosen_is_charged_as_any_other(name):
+    X, y = table(900)
+    estimator, grid = CANDIDATES[name]
+    found = DPGridSearch(estimator, grid, epsilon=6.0, random_state=0).fit(X, y).best_estimator_
+    assert not uncharged(found)
+    assert not uncharged(clone(estimator).set_params(epsilon=6.0, random_state=0).fit(X, y))
+
+
+def test_routing_needs_no_request_of_what_a_search_fits():
+    X, y = table(900)
+    estimator, grid = CANDIDATES["listed"]
+    search = DPGridSearch(estimator, grid, epsilon=6.0, method="compose", random_state=0)
+    with config_context(enable_metadata_routing=True):
+        report = search.fit(X, y, groups=np.arange(900) // 2).privacy_report_
+    assert report.unit == "one group"
 
 
 def test_groups_are_routed_to_a_search():
