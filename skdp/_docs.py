@@ -208,8 +208,9 @@ epsilon : float
 
 [estimator]
 estimator : estimator
-    An estimator of skdp that protects rows, or a pipeline that ends in one and whose other steps
-    learn nothing: :class:`~skdp.preprocessing.BoundsScaler`,
+    An estimator of skdp that protects rows, a :class:`~skdp.pipeline.DPPipeline` or
+    :class:`~skdp.calibration.DPCalibratedClassifier` of such, or a pipeline of scikit-learn that
+    ends in one and whose other steps learn nothing: :class:`~skdp.preprocessing.BoundsScaler`,
     :class:`~skdp.preprocessing.NormClipper`, :class:`~skdp.preprocessing.DPOneHotEncoder` with
     lists of all categories, :class:`~skdp.preprocessing.DPSimpleImputer` with
     ``strategy="constant"``, and ColumnTransformer of these with columns by names or places,

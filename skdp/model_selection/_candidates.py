@@ -34,9 +34,9 @@ _NOT_STATELESS = (
 _FAILS = "a single row may make it fail, and what fails isn't chosen, without any noise"
 _FROZEN = "what it was fitted on is covered by no report of the search"
 _SPENDS = (
-    "a search spends its epsilon on models, and {} would spend one of its own in every trial. Fit "
-    "it once, search with the rows that it transforms, and add up both reports by "
-    "skdp.accountant.compose; or take BoundsScaler, listed categories, or constant fills."
+    "a search spends its epsilon on models, and {} would spend one of its own in every trial. Put "
+    "the steps in a skdp.pipeline.DPPipeline, which shares the epsilon of a trial among them; or "
+    "take BoundsScaler, listed categories, or constant fills."
 )
 _NOT_OURS = (
     "a search takes estimators of skdp that protect rows, or pipelines that end in one, got {}. "

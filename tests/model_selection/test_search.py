@@ -373,7 +373,7 @@ def test_private_steps_that_learn_nothing_are_free_steps(step):
 )
 def test_private_steps_are_refused_by_name_with_the_remedy(step):
     model = make_pipeline(step, DPLogisticRegression(classes=[0, 1]))
-    with pytest.raises(TypeError, match=r"DP\w+ would spend one of its own.*compose"):
+    with pytest.raises(TypeError, match=r"DP\w+ would spend one of its own.*DPPipeline"):
         search(estimator=model, param_grid={"dplogisticregression__alpha": [0.1]}).fit(*records())
 
 
