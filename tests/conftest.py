@@ -5,9 +5,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import functools
+import hashlib
 import importlib
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +18,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+
+from skdp import _random
 
 # scikit-learn reads a class's signature whenever parameters are asked for: a fifth of a small fit.
 # No test changes the signature of a class that has been read.
@@ -87,6 +91,47 @@ CHECKS_OF_A_CLASS = {
     # A thousand passes, over all of which weights are taken as over one.
     "check_class_weight_classifiers",
 }
+
+
+class _Entropy:
+    """Bytes for fits without a seed: each test has its own, the same in every run.
+
+    A forked process has the operating system's, as its parent's would be its own again.
+    """
+
+    def __init__(self):
+        self.start("")
+
+    def start(self, name):
+        """Begin the bytes of a test or a shared fixture."""
+        seed = int.from_bytes(hashlib.sha256(name.encode()).digest(), "little")
+        self._pid, self._bytes = os.getpid(), np.random.default_rng(seed).bytes
+
+    def urandom(self, size):
+        """Return so many bytes."""
+        return self._bytes(size) if os.getpid() == self._pid else os.urandom(size)
+
+
+_ENTROPY = _Entropy()
+_random.os = SimpleNamespace(urandom=_ENTROPY.urandom, getpid=os.getpid)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Begin a test's bytes before its fixtures are made."""
+    _ENTROPY.test = item.nodeid
+    _ENTROPY.start(item.nodeid)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef, request):
+    """Make a fixture that tests share from bytes of its own, whichever test is the first."""
+    if fixturedef.scope == "function":
+        return (yield)
+    _ENTROPY.start(f"{fixturedef.baseid}::{fixturedef.argname}[{request.param_index}]")
+    made = yield
+    _ENTROPY.start(_ENTROPY.test)
+    return made
 
 
 def pytest_collection_modifyitems(items):

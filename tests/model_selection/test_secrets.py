@@ -224,6 +224,7 @@ def test_a_fit_that_fails_is_a_trial_that_loses(method, n_bad, kind, monkeypatch
         return fitted
 
     monkeypatch.setattr(DPLogisticRegression, "fit", failing)
+    monkeypatch.setattr(TruncatedNegativeBinomial, "sample", lambda *_: 40)
     ledger = PrivacyLedger(tmp_path / "study", epsilon=8.0, delta=1e-2)
     searched = search(method=method, random_state=None, ledger=ledger, n_trials=40)
     if n_bad == 1:
@@ -254,6 +255,7 @@ def test_a_score_that_fails_is_a_trial_that_loses(method, kind, monkeypatch):
         return predict(model, X)
 
     monkeypatch.setattr(DPLogisticRegression, "predict", failing)
+    monkeypatch.setattr(TruncatedNegativeBinomial, "sample", lambda *_: 40)
     found = search(method=method, random_state=None, n_trials=40).fit(X, y)
     assert found.best_params_["alpha"] == GRID["alpha"][1]
     with pytest.raises(ValueError, match="the fit that was chosen failed") as caught:
