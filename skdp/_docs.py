@@ -382,6 +382,20 @@ moment_budget : float or "auto", default="auto"
     where the moment's eigenvectors would take longer than all the rest. With 0 rows aren't
     whitened, which is worse wherever columns are correlated or of uneven scale.
 
+[public_moment]
+public_moment : array-like of shape (n_features + 1, n_features + 1), default=None
+    Second moment of public rows, in place of one that is bought: the mean of ``np.outer(z, z)``
+    over rows ``z = (1, x)``, in the units of X, or ``moment_`` of an earlier model. With groups the
+    mean is over people, of the sums over their rows. Nothing is spent on a moment then. It is
+    assumed public; a wrong one costs accuracy only. With ``epsilon=inf`` it is not needed: rows are
+    whitened by their own moment.
+
+[moment_]
+moment_ : ndarray of shape (n_features + 1, n_features + 1)
+    Second moment of the rows (1, x) by which rows were whitened: as it was released, shrunk, and
+    with what noise may hide added. Rows beyond the ball, or `data_norm`, count in it as they did in
+    the fit. It is there where a moment was bought, with an intercept; see `public_moment`.
+
 [n_features_in_]
 n_features_in_ : int
     Number of features seen in `fit`.

@@ -114,6 +114,7 @@ class DaskWhitened:
         not_covered = *plan.budget.not_covered, _NOT_COVERED
         self._set_report(plan, steps, stream, (_PARTITIONS,), not_covered=not_covered)
         self._set_ball(ball)
+        self._set_moment(plan, steps, ball)
         bias = plan.problem.bias
         self._publish(outside(ball, coefs, bias), bias, table, bounds)
         return self
@@ -267,6 +268,7 @@ class DaskDPRidge(DaskWhitened, DPRidge):
         delta="auto",
         adjacency="zero_out",
         moment_budget="auto",
+        public_moment=None,
         data_norm=None,
         ball_budget="auto",
         target_bounds=None,
@@ -288,6 +290,7 @@ class DaskDPRidge(DaskWhitened, DPRidge):
             delta=delta,
             adjacency=adjacency,
             moment_budget=moment_budget,
+            public_moment=public_moment,
             data_norm=data_norm,
             ball_budget=ball_budget,
             target_bounds=target_bounds,
@@ -341,6 +344,7 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
         delta="auto",
         adjacency="zero_out",
         moment_budget="auto",
+        public_moment=None,
         data_norm=None,
         ball_budget="auto",
         max_iter="auto",
@@ -363,6 +367,7 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
             delta=delta,
             adjacency=adjacency,
             moment_budget=moment_budget,
+            public_moment=public_moment,
             data_norm=data_norm,
             ball_budget=ball_budget,
             max_iter=max_iter,

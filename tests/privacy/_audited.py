@@ -91,6 +91,9 @@ AUDITED = {
     # The moment is a release that the coefficient hardly tells of.
     "whitening": Audited(DPRidge(average=False, moment_budget=1e-6, **PLAIN)),
     "whitening, no moment": Audited(DPRidge(average=False, moment_budget=0.0, **PLAIN)),
+    "whitening, public moment": Audited(
+        DPRidge(average=False, public_moment=np.diag([1.0, 1e-3]), **PLAIN)
+    ),
     # It tells of the steps, not of four releases besides.
     "whitening, inference": Audited(
         DPRidge(inference=True, moment_budget=1e-6, **(PLAIN | {"max_iter": 12})),

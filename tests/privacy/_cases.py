@@ -111,6 +111,9 @@ WHITENED = [
     DPRidge(fit_intercept=False, adjacency="replace_one", random_state=0, **PLAIN),
     DPRidge(moment_budget=0.0, adjacency="replace_one", average=False, random_state=0),
     DPRidge(moment_budget=1e-6, data_norm=1e-3, random_state=0),
+    DPRidge(public_moment=np.eye(5), random_state=0),
+    DPRidge(public_moment=np.diag([1.0, 1e200, 0.0, 1e-200, 3.0]), random_state=0, **PLAIN),
+    DPLogisticRegression(public_moment=1e-3 * np.eye(5), fit_intercept=False, **TWO),
     DPRidge(clipping_norm=1e30, step_size=1e30, alpha=1e-30, max_iter=5, random_state=0),
     DPRidge(fit_intercept=False, data_norm=1e3, alpha=1e3, epsilon=1e4, random_state=0),
 ]

@@ -24,6 +24,7 @@ CASES = [
     Case(DPLogisticRegression(**TWO)),
     Case(DPLogisticRegression(adjacency="replace_one", rows_per_group=1.0, **THREE)),
     Case(DPLogisticRegression(fit_intercept=False, average=False, **TWO)),
+    Case(DPLogisticRegression(public_moment=3.0 * np.eye(5), **TWO)),
     Case(DPLogisticRegression(moment_budget=0.0, data_norm=0.05, **THREE)),
     Case(DPLogisticRegression(moment_budget=0.9, max_iter=7, epsilon=50.0, **TWO)),
     Case(DPLogisticRegression(clipping_norm=1e-3, max_iter=3, rows_per_group=40.0, **TWO)),

@@ -25,9 +25,10 @@ from skdp.linear_model._base import (
     shares_of,
     weights_public,
 )
-from skdp.linear_model.ball._solver import outside
+from skdp.linear_model.ball._solver import inside, outside
 from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
+from skdp.linear_model.whitened._moment import as_users_have_it, check_moment
 from skdp.linear_model.whitened._plan import (
     WhitenedProblem,
     plan_inference,
@@ -50,10 +51,14 @@ _NO_NORM = (
     "data_norm=None needs a learnt ball: give ball_budget, or a public bound data_norm on the norm "
     "of a row."
 )
+_MOMENT_STATED = (
+    "public_moment, the second moment of public rows (a wrong one costs accuracy, not privacy)"
+)
 _WEIGHED_GROUPS = "groups go without public_weight and class_weight: a group is cut as a whole."
 _CONSTRAINTS = {
     **{name: allowed for name, allowed in COMMON_CONSTRAINTS.items() if name != "accountant"},
     "moment_budget": [Interval(Real, 0, 1, closed="left"), _AUTO],
+    "public_moment": ["array-like", None],
     "data_norm": [POSITIVE, None],
     **BALL_CONSTRAINTS,
     "max_iter": [Interval(Integral, 1, 10**4, closed="both"), _AUTO],
@@ -69,8 +74,8 @@ _CONSTRAINTS = {
 class _BaseWhitened(BallMixin, RowPrivateEstimator):
     """What the whitened estimators share."""
 
-    # Of those that don't let it be chosen.
-    momentum = "auto"
+    # Of those that don't let them be chosen.
+    momentum, public_moment = "auto", None
 
     def _takes_sparse(self):
         return not self.inference
@@ -81,6 +86,9 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
         data_norm = None if self.data_norm is None else check_positive(self.data_norm, "data_norm")
         scale = scale or self._weight_scale(n_outputs)
         budget = budget or self._budget(n_records, by_group)
+        moment = self.public_moment
+        if moment is not None:
+            moment = check_moment(moment, n_features)
         n_rows, slack = 1.0, rounding_slack
         held, sizes = _HELD_FOR_ERRORS if self.inference else 0.0, (n_features, n_outputs)
         ranges, ball, spent = self._planned_learning(budget, n_records, sizes, data_norm, held)
@@ -116,6 +124,7 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
             ranges=ranges,
             left=1.0 - spent,
             moment_budget=self.moment_budget,
+            public_moment=moment,
             clipping_norm=self.clipping_norm,
             max_iter=self.max_iter,
             step_size=self.step_size,
@@ -156,11 +165,21 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
 
     def _set_report(self, plan, steps, stream, also_public=(), **facts):
         """Publish the report, first of all: there are no coefficients without theirs."""
+        if plan.public_moment is not None:
+            also_public += (_MOMENT_STATED,)
         facts |= {"also_public": self._assumed() + also_public, "n_steps": steps.n_steps}
         self.privacy_report_ = plan.report(reproducible=stream.reproducible, **facts)
         self.n_iter_ = steps.n_steps
         self.clipping_norm_ = float(steps.clip)
         self.step_size_ = steps.size
+
+    def _set_moment(self, plan, steps, ball):
+        """Publish the moment that was released, or forget that of a fit before."""
+        vars(self).pop("moment_", None)
+        problem, white = plan.problem, steps.white
+        if plan.moment is not None and problem.bias and white is not None:
+            to_rows = inside(ball, np.eye(problem.n_columns), problem.bias)
+            self.moment_ = as_users_have_it(white.moment, to_rows, problem.bias)
 
 
 def _rows_of(groups, X):
@@ -185,7 +204,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty; scikit-learn's Ridge has ``n_samples * alpha``.
-    {fit_intercept, epsilon, delta, adjacency, moment_budget, data_norm:whitened}
+    {fit_intercept, epsilon, delta, adjacency, moment_budget, public_moment, data_norm:whitened}
     {ball_budget}
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it, and training works on targets mapped
@@ -214,7 +233,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         What a row's contribution to a step was clipped to; see `clipping_norm`.
     step_size_ : float
         Length of the steps; see `step_size`.
-    {ball}
+    {ball, moment_}
     coef_std_error_ : ndarray of the shape of `coef_`
         Standard errors, of sampling and privacy together; nan where there is no telling. This and
         the next three are there with ``inference=True`` only.
@@ -266,6 +285,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         delta="auto",
         adjacency="zero_out",
         moment_budget="auto",
+        public_moment=None,
         data_norm=None,
         ball_budget="auto",
         target_bounds=None,
@@ -285,6 +305,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         self.delta = delta
         self.adjacency = adjacency
         self.moment_budget = moment_budget
+        self.public_moment = public_moment
         self.data_norm = data_norm
         self.ball_budget = ball_budget
         self.target_bounds = target_bounds
@@ -342,6 +363,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         # 5. publish
         self._set_report(plan, steps, stream, weights_public(public_weight))
         self._set_ball(ball)
+        self._set_moment(plan, steps, ball)
         self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, units)
         self._set_errors(steps.errors, rows.bias, units.half_width)
         return self
@@ -376,7 +398,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         Strength of the L2 penalty; scikit-learn's LogisticRegression has
         ``C = 1 / (n_samples * alpha)``.
     {fit_intercept:classification, classes, class_weight, epsilon, delta, adjacency, moment_budget}
-    {data_norm:whitened, ball_budget}
+    {public_moment, data_norm:whitened, ball_budget}
     max_iter : int or "auto", default="auto"
         Steps, each of which reads all rows once, besides up to eleven readings before them. All are
         taken. "auto" follows from the released moment and public numbers: 10, 20 or 40, fewer where
@@ -402,7 +424,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         What a row's contribution to a step was clipped to; see `clipping_norm`.
     step_size_ : float
         Length of the steps; see `step_size`.
-    {ball}
+    {ball, moment_}
     momentum_ : float
         Share of the last step that each step repeated; see `momentum`.
     coef_std_error_ : ndarray of the shape of `coef_`
@@ -464,6 +486,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         delta="auto",
         adjacency="zero_out",
         moment_budget="auto",
+        public_moment=None,
         data_norm=None,
         ball_budget="auto",
         max_iter="auto",
@@ -485,6 +508,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         self.delta = delta
         self.adjacency = adjacency
         self.moment_budget = moment_budget
+        self.public_moment = public_moment
         self.data_norm = data_norm
         self.ball_budget = ball_budget
         self.max_iter = max_iter
@@ -540,6 +564,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         # 5. publish
         self._set_report(plan, steps, stream, weights_public(public_weight))
         self._set_ball(ball)
+        self._set_moment(plan, steps, ball)
         self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, classes)
         self._set_errors(steps.errors, rows.bias, 1.0)
         return self

@@ -259,7 +259,7 @@ def solve_inference(sums, *, plan, model, stream):
         plan,
         model,
     )
-    steps = Steps(plan.n_steps, 1.0, 0.0, plan.n_settling, clip, errors=found)
+    steps = Steps(plan.n_steps, 1.0, 0.0, plan.n_settling, clip, errors=found, white=white)
     return (white.A @ found.u)[np.newaxis], steps
 
 

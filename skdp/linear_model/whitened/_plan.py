@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
+import numpy as np
+
 from skdp._checks import check_count, check_flag, check_positive, check_real
 from skdp._plans._base import SPLIT_SLACK, Plan
 from skdp._plans._release import Release
 from skdp.linear_model.ball._plan import N_LENGTHS, BallPlan, TargetsPlan
+from skdp.linear_model.whitened._moment import as_training_has_it
 
 # Share of the budget that buys the moment, and the columns up to which it is bought: its products
 # and its eigenvectors take some squares and cubes of their number.
@@ -21,6 +24,10 @@ _LARGEST_MOMENT = 20_000
 _TOO_MANY_COLUMNS = (
     f"A second moment of more than {_LARGEST_MOMENT} columns takes gigabytes, and its noise drowns "
     "it: take moment_budget=0, or fewer columns (user guide, sparse rows and many columns)."
+)
+_OWN_MOMENT = "inference=True releases a moment of its own: leave public_moment=None."
+_TWO_MOMENTS = (
+    "moment_budget must be 'auto' or 0 with public_moment: nothing is spent on the moment then."
 )
 _NO_MOMENT = (
     f"no second moment of the rows was released, as there are more than {_MOST_COLUMNS} columns: "
@@ -64,13 +71,15 @@ class WhitenedPlan(Plan):
     `ranges`, if it isn't None, says how those of the targets are learnt, first of all, and
     `ball` how the ball of the rows is; the problem's row_norm and
     bias are then those of the radius 1, until `following`. `moment` is of the sum of rows' outer
-    products with themselves, and None if it isn't bought.
+    products with themselves, and None if it isn't bought; `public_moment`, of rows as they are, may
+    stand in its place.
     `steps` stands for all steps together, and `noise` is the multiplier of one release that spends
     the whole budget. The rest is as in the estimators, "auto" included.
     """
 
     problem: WhitenedProblem
     moment: Release | None
+    public_moment: np.ndarray | None = None
     steps: Release
     noise: float
     ball: BallPlan | None = None
@@ -88,6 +97,24 @@ class WhitenedPlan(Plan):
     def events(self):
         """The releases of targets, ball and moment, if they are bought, and one for all steps."""
         return self._events(1)
+
+    @property
+    def known_moment(self):
+        """The public moment of rows as training takes them, or None."""
+        if self.public_moment is None:
+            return None
+        return as_training_has_it(self.public_moment, self.problem, self.outside)
+
+    @property
+    def moment_noise(self):
+        """Standard deviation of the noise of the moment's sum.
+
+        A public one counts as if it had that of one that is bought: it needn't be of these rows,
+        and steps are noisy in every direction.
+        """
+        if self.moment is not None:
+            return self.moment.mechanism.noise_std
+        return self.problem.row_norm**2 * self.noise / math.sqrt(_AUTO_SHARE)
 
     def following(self, radius, stretch, outside):
         """Return the plan for rows of a ball of this radius, which was released.
@@ -164,11 +191,21 @@ _CHECKS = {
 
 
 def plan_whitened(
-    problem, budget, *, moment_budget, average, ball=None, ranges=None, left=1.0, **settings
+    problem,
+    budget,
+    *,
+    moment_budget,
+    average,
+    public_moment=None,
+    ball=None,
+    ranges=None,
+    left=1.0,
+    **settings,
 ):
     """Plan private whitening, by the settings of the estimators.
 
     A share `left` of the squared mu is there for it, if a ball or targets are learnt before.
+    Without noise the moment of the rows themselves is taken, whatever the public one is.
 
     Notes
     -----
@@ -178,6 +215,13 @@ def plan_whitened(
     apart: that is the distance under "replace_one", and a bound of a pair, which nobody doubles.
     """
     notes = ()
+    if public_moment is not None:
+        if moment_budget not in ("auto", 0):
+            raise ValueError(_TWO_MOMENTS)
+        if budget.is_private:
+            moment_budget = 0
+        else:
+            public_moment = None
     if moment_budget == "auto":
         moment_budget = _AUTO_SHARE if problem.n_columns <= _MOST_COLUMNS else 0.0
         notes = () if moment_budget else (_NO_MOMENT,)
@@ -202,6 +246,7 @@ def plan_whitened(
         n_rows=problem.n_rows,
         problem=problem,
         moment=moment,
+        public_moment=public_moment,
         steps=release(bound=1.0, share=left * (1.0 - moment_budget), size=size),
         noise=budget.calibrate(),
         ball=ball,
@@ -259,7 +304,9 @@ class InferencePlan(WhitenedPlan):
         return *self._of_ball, self.moment.event, *lengths, settling, scale, kept, means, matrix
 
 
-def plan_inference(problem, budget, *, moment_budget, max_iter, left=1.0, **settings):
+def plan_inference(
+    problem, budget, *, moment_budget, max_iter, public_moment=None, left=1.0, **settings
+):
     """Plan private whitening with standard errors, by the settings of the estimators.
 
     Raises
@@ -278,6 +325,8 @@ def plan_inference(problem, budget, *, moment_budget, max_iter, left=1.0, **sett
             "inference=True is for one target or two classes: fit one model for each target, or "
             "for each class against the others, with a part of the budget each."
         )
+    if public_moment is not None:
+        raise ValueError(_OWN_MOMENT)
     own = {"step_size": "auto", "momentum": "auto", "average": True}
     if any(settings[name] != value for name, value in own.items()):
         raise ValueError(

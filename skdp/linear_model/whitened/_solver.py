@@ -28,6 +28,8 @@ class Whitening(NamedTuple):
     noise: float
     # By how much the map makes one direction longer than another, at most.
     stretch: float
+    # The moment that is allowed for, without the penalty; or None.
+    moment: np.ndarray | None = None
 
     @property
     def effective_columns(self):
@@ -41,7 +43,9 @@ def whiten(moment, plan):
     The eigenvalues l of the moment are moved to what they are expected to be without noise, and
     what the noise hides, tau, is added, so that no direction is stretched by more than is known:
     the map is ``V (theta + tau + a)^(-1/2) V'``, with `a` the penalty's part of the curvature.
-    The moment is the mean of outer products, or None: then rows are divided by their bound.
+    The moment is the mean of outer products, or None: then rows are divided by their bound. A
+    public one isn't shrunk: rows may be longer in it than they count, which is no reason to believe
+    less of the rest.
     """
     problem = plan.problem
     largest = problem.row_norm**2
@@ -56,22 +60,24 @@ def whiten(moment, plan):
         signal = np.maximum(values, 0.0)
         hidden = values.size * max(values[-1], 1e-300) * 2.0**-50
     else:
-        spread = plan.moment.mechanism.noise_std / problem.n_rows
-        hidden = spread * math.sqrt(values.size / 2.0)
-        signal = shrink(values, hidden)
+        hidden = plan.moment_noise / problem.n_rows * math.sqrt(values.size / 2.0)
+        is_public = plan.moment is None
+        signal = np.clip(values, 0.0, largest) if is_public else shrink(values, hidden)
         # Every row has the intercept's constant, and none is longer than its bound.
         trace = max(values.sum(), problem.bias**2, _LEAST_TRACE * largest)
         trace = min(trace, largest)
         total = signal.sum()
-        signal = (
-            signal * (trace / total) if total > 0.0 else np.full(values.size, trace / values.size)
-        )
+        if total <= 0.0:
+            signal = np.full(values.size, trace / values.size)
+        elif not is_public:
+            signal = signal * (trace / total)
     scale = signal + hidden + penalty
     A = (vectors / np.sqrt(scale)) @ vectors.T
     # Lengths of rows and sums of rows are taken with the same matrix, to the last bit.
     A = 0.5 * (A + A.T)
-    stretch = math.sqrt((largest + hidden + penalty) / (hidden + penalty))
-    return Whitening(A, signal / scale, scale, hidden, stretch)
+    stretch = math.sqrt(scale.max() / scale.min())
+    moment = (vectors * (signal + hidden)) @ vectors.T
+    return Whitening(A, signal / scale, scale, hidden, stretch, moment)
 
 
 def shrink(values, noise):
@@ -232,7 +238,7 @@ def solve_whitened(sums, *, plan, rules, stream):
     that are returned, with the steps, have the shape (k, p).
     """
     problem = plan.problem
-    moment = None
+    moment = plan.known_moment
     if plan.moment is not None:
         released = plan.moment.mechanism.release(sums.moment(plan.moment.mechanism), stream)
         moment = as_symmetric(released, problem.n_columns) / problem.n_rows
@@ -265,7 +271,7 @@ def choose_steps(white, plan, rules):
         schedule = Schedule(n_steps, min(_LEFT ** (2.0 / n_steps), 0.97), 0.5, math.inf)
         return _take(schedule._replace(**told), math.inf, white, plan, rules)
     clip, max_clip = _choose_clip(white, plan, rules)
-    schedules = _UNWHITENED if plan.moment is None else rules.schedules
+    schedules = _UNWHITENED if white.moment is None else rules.schedules
     share = white.effective_columns / plan.problem.n_columns
     are_few = white.effective_columns >= _FEW_FROM and share < _FEW_SHARE
     if rules.few is not None and schedules is rules.schedules and are_few:
@@ -290,7 +296,7 @@ def _choose_clip(white, plan, rules):
     known = bias / (bias + white.noise) if bias else 0.0
     columns = max(white.effective_columns, known, _LEAST_COLUMNS)
     weight = problem.wanted_weight
-    if plan.moment is None:
+    if white.moment is None:
         # Without whitening every direction is noisy: between the quiet clip and the fair one.
         weight = math.sqrt(weight * problem.typical_weight)
     clip = weight * rules.clip * math.sqrt(columns)
