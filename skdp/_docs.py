@@ -382,6 +382,80 @@ moment_budget : float or "auto", default="auto"
     where the moment's eigenvectors would take longer than all the rest. With 0 rows aren't
     whitened, which is worse wherever columns are correlated or of uneven scale.
 
+[guarantee:generalized]
+**Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+(its features and its target) under `adjacency`, for any data, whatever the other parameters;
+of a fit with `groups` for one group, which is all rows of a person.
+What is assumed public and what is not covered is listed in ``privacy_report_``.
+
+[notes:generalized]
+As `DPRidge`, with one difference. Counts of targets by size are released first, from a share of the
+budget. The mean follows from them, and so does how long slopes may be: cutting fewer would add
+noise to all, cutting more would bias the mean. The linear predictor is cut to seven on both sides
+of the logarithm of the mean, so that no step overflows; without an intercept, of 0. A wrong mean
+costs accuracy, not privacy. Slopes are cut, so that they need no bound
+(doc/theory/whitening.rst).
+
+[generalized]
+alpha : float, default=1e-4
+    Strength of the L2 penalty, beside a deviance of targets over their mean.
+{fit_intercept, epsilon, delta, adjacency, moment_budget, public_moment, data_norm:whitened}
+{ball_budget}
+target_bounds : pair of floats (low, high), default=None
+    Public range of y, if there is one. Targets beyond it are moved to it, and predictions are cut
+    to it. None moves nothing.
+max_iter : int or "auto", default="auto"
+    Steps, each of which reads all rows once, besides up to eleven readings before them. All are
+    taken. "auto" follows from the released moment and public numbers.
+clipping_norm : float or "auto", default="auto"
+    Bound on what one row contributes to a step: its slope, of targets over their mean, times the
+    length of the whitened row. "auto" follows from releases and public numbers.
+step_size : float or "auto", default="auto"
+    Length of the steps in whitened coordinates. "auto" is 0.4, over what the curvature of a typical
+    mean over rows is.
+momentum : float or "auto", default="auto"
+    Share of the last step, in [0, 1), that each step repeats.
+average : bool, default=True
+    Whether to return the mean of the later iterates. It costs no privacy.
+{rows_per_group, n_jobs:whitened, ledger, random_state}
+
+[fit:generalized]
+
+Parameters
+----------
+X : array-like or sparse of shape (n_samples, n_features)
+    Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
+y : array-like of shape (n_samples,)
+    Targets, at least 0; above 0 for the gamma distribution and powers from 2 on.
+{groups:whitened, public_weight}
+
+{Returns: self}
+
+{Raises: BudgetExceededError}
+ValueError
+    If a parameter or the input is invalid, a target is out of the loss's range, or an id of a group
+    is missing; no message quotes an entry of the data.
+TypeError
+    If X is of a kind that can't be read, or an id can't be hashed.
+
+[fitted:generalized]
+coef_ : ndarray of shape (n_features,)
+    Coefficients of the linear predictor, whose exponential is the prediction.
+intercept_ : float
+    Its constant.
+target_bounds_ : tuple (low, high)
+    What predictions are cut to.
+n_iter_ : int
+    Steps taken.
+clipping_norm_ : float
+    What a row's contribution to a step was clipped to; see `clipping_norm`.
+step_size_ : float
+    Length of the steps; see `step_size`.
+momentum_ : float
+    Share of the last step that each step repeated.
+{ball, moment_}
+{privacy_report_, n_features_in_, feature_names_in_}
+
 [public_moment]
 public_moment : array-like of shape (n_features + 1, n_features + 1), default=None
     Second moment of public rows, in place of one that is bought: the mean of ``np.outer(z, z)``
@@ -776,5 +850,5 @@ def shared_docs(thing):
 def _fill(line):
     indent, section, names = line.groups()
     heading = [section, "-" * len(section)] if section else []
-    lines = [*heading, *(TEXTS[name] for name in names.split(", "))]
+    lines = [*heading, *(_LINE.sub(_fill, TEXTS[name]) for name in names.split(", "))]
     return textwrap.indent("\n".join(lines), indent)

@@ -114,6 +114,7 @@ class SquaredError:
     noise_reach: float = 4.0
     clip_decay: float = 800.0
     loss_at_zero: float = inf
+    link: str = "identity"
 
     def value(self, y, m):
         """Return the loss."""
@@ -301,6 +302,7 @@ class Huber:
     noise_reach: float = 4.0
     clip_decay: float = 800.0
     loss_at_zero: float = inf
+    link: str = "identity"
 
     @property
     def lipschitz(self):
@@ -316,6 +318,45 @@ class Huber:
     def gradient(self, y, m):
         """Return the derivative in `m`."""
         return np.clip(m - y, -self.threshold, self.threshold)
+
+
+@dataclass(frozen=True)
+class Tweedie:
+    """Half the deviance of a Tweedie distribution with a log link, of targets that aren't negative.
+
+    But for what doesn't depend on the prediction m: with the power p it is
+    ``exp((2 - p) m) / (2 - p) - y exp((1 - p) m) / (1 - p)``, and a limit for 1 (Poisson) and 2
+    (Gamma). Predictions beyond `reach` have the derivative of one at it, so that no step overflows.
+    Targets are over their mean: the derivative's slope is about 1 near a prediction of 0. The
+    smoothness is no bound on it, but what a mean over rows, whose predictions vary by a few, hardly
+    exceeds.
+    """
+
+    power: float
+    reach: float = inf
+    name: str = "tweedie"
+    link: str = "log"
+    smoothness: float = 2.5
+    lipschitz: float = inf
+
+    def value(self, y, m):
+        """Return the loss."""
+        m = np.clip(m, -self.reach, self.reach)
+        return _power_integral(2.0 - self.power, m) - y * _power_integral(1.0 - self.power, m)
+
+    def gradient(self, y, m):
+        """Return the derivative in `m`."""
+        m = np.clip(m, -self.reach, self.reach)
+        return np.exp((2.0 - self.power) * m) - y * np.exp((1.0 - self.power) * m)
+
+
+def _power_integral(rate, m):
+    """Return an integral of ``exp(rate m)``."""
+    return m if rate == 0.0 else np.exp(rate * m) / rate
+
+
+# What makes a prediction of the target's mean of a linear predictor.
+INVERSE_LINKS = {"identity": np.asarray, "log": np.exp}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from skdp.linear_model import DPLogisticRegression
 from skdp.preprocessing import BoundsScaler
 from skdp.utils.discovery import all_estimators
-from tests._listed import PREDICTORS, PRIVATE, TRANSFORMERS
+from tests._listed import PREDICTORS, PRIVATE, TRANSFORMERS, suited
 from tests._loops import ONE_OR_MORE_WORKERS
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
@@ -138,6 +138,7 @@ def test_tags_survive_absurd_parameters(estimator, epsilon):
 @pytest.mark.parametrize("estimator", PRIVATE)
 def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
     order = [
+        "power",
         *("quantile", "quantiles", "scale", "clip", "norm_bounds"),
         *("missing_values", "strategy", "fill_value", "add_indicator"),
         *("interactions", "monotonic_cst"),
@@ -170,6 +171,7 @@ def test_pipelines_grid_search_and_frames(estimator, n_jobs, cancer):
     X, y = cancer
     frame = pd.DataFrame(X[:200], columns=[f"feature {j}" for j in range(X.shape[1])])
     model = make_pipeline(BoundsScaler().set_output(transform="pandas"), estimator(random_state=0))
+    y = suited(model[-1], y)
     name = model.steps[-1][0]
     search = GridSearchCV(model, {f"{name}__alpha": [1e-3, 1e-2]}, n_jobs=n_jobs, cv=3)
     search.fit(frame, y[:200])

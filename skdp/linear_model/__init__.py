@@ -7,17 +7,25 @@ from skdp.linear_model.walr._aggregate import LabelAggregate
 from skdp.linear_model.walr._estimators import WALRClassifier, walr_path
 from skdp.linear_model.walr._release import label_aggregate
 from skdp.linear_model.whitened._estimators import DPLogisticRegression, DPRidge
+from skdp.linear_model.whitened._generalized import (
+    DPGammaRegressor,
+    DPPoissonRegressor,
+    DPTweedieRegressor,
+)
 
 __all__ = [
     "DPCDClassifier",
     "DPCDElasticNet",
     "DPCDLasso",
+    "DPGammaRegressor",
     "DPLogisticRegression",
+    "DPPoissonRegressor",
     "DPRidge",
     "DPSCDClassifier",
     "DPSCDRegressor",
     "DPSGDClassifier",
     "DPSGDRegressor",
+    "DPTweedieRegressor",
     "LabelAggregate",
     "WALRClassifier",
     "label_aggregate",

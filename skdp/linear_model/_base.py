@@ -16,7 +16,7 @@ from skdp._checks import (
 )
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, RecordPrivateEstimator, is_private
-from skdp._losses import as_probabilities
+from skdp._losses import INVERSE_LINKS, as_probabilities
 from skdp._plans._base import CLASSES_READ
 from skdp._sklearn import Interval, StrOptions, quietly, validate_data
 from skdp._targets import TargetUnits, as_targets, clip_targets, of_one_width, target_scale
@@ -118,6 +118,8 @@ class BallMixin:
     n_jobs = None
     # Whether columns are of one size by what is public.
     _alike_columns = False
+    # Whether of targets their sizes are learnt, and not ranges.
+    _learns_sizes = False
 
     def _without_ball(self):
         """Return what no ball is learnt with, or None."""
@@ -151,6 +153,7 @@ class BallMixin:
                 n_rows=n_records,
                 n_targets=n_outputs,
                 slack=rounding_slack(n_records, n_outputs, 1),
+                of_sizes=self._learns_sizes,
             )
             if hardly_tells(ranges):
                 warn_user(FEW_FOR_TARGETS)
@@ -337,7 +340,9 @@ class LinearRegressorMixin(CaptionMixin):
 
         {Raises: NotFittedError, ValueError:X}
         """
-        return np.clip(_linear(self, X), *self.target_bounds_)
+        inverse = INVERSE_LINKS[self._loss(1).link]
+        with np.errstate(over="ignore"):
+            return np.clip(inverse(_linear(self, X)), *self.target_bounds_)
 
     def score(self, X, y, sample_weight=None):
         """Return the coefficient of determination R2. Computed without noise: not private.

@@ -160,6 +160,8 @@ def convert_regressor(scope, operator, container):
     graph = _Graph(scope, operator, container)
     linear = _linear_model(graph.model)
     found = _scores(graph, _features(graph, graph.model), linear.coef_, linear.intercept_)
+    if linear._loss(1).link == "log":
+        found = graph.add("Exp", found)
     ends = graph.model.target_bounds_
     graph.publish(graph.clip(found, ends) if np.isfinite(ends).all() else found)
 

@@ -16,7 +16,7 @@ from skdp.accountant import GaussianEvent, _filter, calibrate
 from skdp.exceptions import BudgetExceededError, LedgerError, PrivacyWarning
 from skdp.ledger._account import ALREADY_CHARGED, LEDGER_CONSTRAINT, Account, resolve_account
 from skdp.linear_model import DPLogisticRegression
-from skdp.linear_model.whitened._estimators import _BaseWhitened
+from skdp.linear_model.whitened._estimators import BaseWhitened
 from tests.ledger._fits import charges_of, make_ledger, report_of
 
 
@@ -197,7 +197,7 @@ def test_a_real_fit_is_charged_what_its_report_says(ledger, monkeypatch):
         account = resolve_account(ledger, type(self).__name__, self.get_params())
         return Budget(self.epsilon, 1e-5, self.adjacency, "pld", account=account)
 
-    monkeypatch.setattr(_BaseWhitened, "_budget", budget)
+    monkeypatch.setattr(BaseWhitened, "_budget", budget)
     generator = np.random.default_rng(0)
     X = generator.standard_normal((200, 3))
     model = DPLogisticRegression(epsilon=0.5, classes=[0, 1])

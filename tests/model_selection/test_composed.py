@@ -16,7 +16,7 @@ from skdp.calibration import DPCalibratedClassifier
 from skdp.ledger import PrivacyLedger
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import DPLogisticRegression, DPRidge, DPSCDClassifier
-from skdp.linear_model.whitened._estimators import _BaseWhitened
+from skdp.linear_model.whitened._estimators import BaseWhitened
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
 from skdp.model_selection._trials import Records
 from skdp.pipeline import make_private_pipeline
@@ -92,11 +92,11 @@ def test_searches_protect_people(name, method, monkeypatch):
     estimator, grid = CANDIDATES[name]
     seen = []
 
-    def records(self, groups, *others, original=_BaseWhitened._records):
+    def records(self, groups, *others, original=BaseWhitened._records):
         seen.append(groups is not None)
         return original(self, groups, *others)
 
-    monkeypatch.setattr(_BaseWhitened, "_records", records)
+    monkeypatch.setattr(BaseWhitened, "_records", records)
     search = DPGridSearch(estimator, grid, epsilon=6.0, method=method, random_state=0)
     report = search.fit(X, y, groups=np.arange(3000) // 2).privacy_report_
     assert report.unit == "one group"

@@ -21,7 +21,7 @@ from skdp.exceptions import PrivacyWarning
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import DPPipeline
 from skdp.utils.discovery import all_estimators
-from tests._listed import LINEAR
+from tests._listed import LINEAR, suited
 
 REASON = "skl2onnx and onnxruntime aren't installed"
 skl2onnx = pytest.importorskip("skl2onnx", reason=REASON)
@@ -87,7 +87,8 @@ def test_classifiers(kind, labels, dtype):
 @pytest.mark.parametrize("kind", REGRESSORS)
 def test_regressors(kind, targets, fit_intercept, dtype):
     rows = X.astype(dtype)
-    model = kind(fit_intercept=fit_intercept).fit(X, targets)
+    model = kind(fit_intercept=fit_intercept)
+    model.fit(X, suited(model, targets))
     (predicted,) = run(model, rows)
     assert predicted.dtype == dtype
     expected = model.predict(rows).reshape(len(rows), -1)
@@ -677,7 +678,7 @@ def test_a_file_holds_what_was_released_and_nothing_else(kind):
     rows = X.copy()
     seeded = "random_state" in kind().get_params()
     model = kind(random_state=seed) if seeded else kind()
-    model.fit(rows, TWO if is_classifier(model) else X[:, 0])
+    model.fit(rows, TWO if is_classifier(model) else suited(model, X[:, 0]))
     options = {"options": PLAIN} if is_classifier(model) else {}
     for dtype in TOLERANCE:
         kept = skl2onnx.to_onnx(model, rows[:1].astype(dtype), **options).SerializeToString()

@@ -173,28 +173,44 @@ REGRESSORS = ("DPSCDRegressor", "DPCDLasso", "DPCDElasticNet", "DPSGDRegressor")
 NUMBERS = ("DPQuantileClipper", "DPStandardScaler")
 LEARNT = ["NormClipper", "DPNorm", *NUMBERS, "DPSimpleImputer"]
 WHITENED = ("DPLogisticRegression", "DPRidge")
+GENERALIZED = ("DPGammaRegressor", "DPPoissonRegressor", "DPTweedieRegressor")
+LIKE_WHITENED = (*WHITENED, *GENERALIZED)
 TABLES = ("DPTable", "DPAdditive")
 ADDITIVE = ("DPAdditiveClassifier", "DPAdditiveRegressor")
 DIFFERENCES = {
     "accountant": ["DPCD", "DPSGD"],
     "alpha": [
+        GENERALIZED,
         "DPAdditiveClassifier",
         "DPAdditiveRegressor",
         *CLASSIFIERS,
         ("DPRidge", "DPSCDRegressor"),
         *REGRESSORS[1:],
     ],
-    "average": ["DPSGD", "WALR", WHITENED],
+    "average": ["DPSGD", "WALR", LIKE_WHITENED],
     "batch_size": ["DPSGD", "WALR"],
     "batch_size_": ["DPSGD"],
     "categories": ["DPOneHotEncoder", TABLES],
     "categories_": ["DPTable"],
-    "clipping_norm": ["DPCDClassifier", "DPCD", "DPSGDClassifier", "DPSGDRegressor", WHITENED],
-    "clipping_norm_": ["DPCD", "DPSGD", WHITENED],
-    "coef_": [("DPRidge", *REGRESSORS)],
+    "clipping_norm": [
+        GENERALIZED,
+        "DPCDClassifier",
+        "DPCD",
+        "DPSGDClassifier",
+        "DPSGDRegressor",
+        WHITENED,
+    ],
+    "clipping_norm_": ["DPCD", "DPSGD", LIKE_WHITENED],
+    "coef_": [GENERALIZED, ("DPRidge", *REGRESSORS)],
     "coef_bounds": ["DPCDClassifier"],
-    "data_norm": ["DPCD", WHITENED, ("DPSCDRegressor", "DPSGDRegressor"), "NormClipper", "WALR"],
-    "ball_budget": [WHITENED, "DPSCD", "DPSGD", "DPCD"],
+    "data_norm": [
+        "DPCD",
+        LIKE_WHITENED,
+        ("DPSCDRegressor", "DPSGDRegressor"),
+        "NormClipper",
+        "WALR",
+    ],
+    "ball_budget": [LIKE_WHITENED, "DPSCD", "DPSGD", "DPCD"],
     "delta": ["DPSGD", "WALR"],
     "eta0": ["WALR"],
     "feature_bounds": ["BoundsScaler", "DPSCD", NUMBERS, "DPSimpleImputer", TABLES],
@@ -202,24 +218,27 @@ DIFFERENCES = {
     "fit_intercept": [
         "DPCDClassifier",
         ("DPCDElasticNet", "DPCDLasso"),
-        ("DPRidge", "DPSCDRegressor", "DPSGDRegressor"),
+        ("DPRidge", "DPSCDRegressor", "DPSGDRegressor", *GENERALIZED),
         "WALR",
     ],
-    "intercept_": [*ADDITIVE, ("DPRidge", *REGRESSORS)],
+    "intercept_": [GENERALIZED, *ADDITIVE, ("DPRidge", *REGRESSORS)],
     "l1_ratio": ["DPCDElasticNet"],
     "loss": [REGRESSORS],
-    "max_iter": ["DPCDClassifier", "DPCD", "DPSGD", "WALR", *WHITENED],
+    "max_iter": [GENERALIZED, "DPCDClassifier", "DPCD", "DPSGD", "WALR", *WHITENED],
     "mechanism": ["WALR"],
-    "n_iter_": ["DPSGD", "WALR", WHITENED],
-    "n_jobs": [(*WHITENED, "DPAdditive")],
+    "n_iter_": ["DPSGD", "WALR", LIKE_WHITENED],
+    "n_jobs": [(*LIKE_WHITENED, "DPAdditive")],
     "norm_bound_": [*LEARNT, ("DPOneHotEncoder", "DPTable")],
     "random_state": ["DPSGD"],
-    "scale_": [(*WHITENED, "DPSCD", "DPSGD", "DPCD")],
+    "scale_": [(*LIKE_WHITENED, "DPSCD", "DPSGD", "DPCD")],
     "smoothness": ["DPCDClassifier"],
     "solver": ["WALR"],
-    "step_size": WHITENED,
-    "step_size_": [WHITENED],
-    "target_bounds": ["DPCD", ("DPRidge", "DaskDPRidge"), "DPAdditiveRegressor"],
+    "step_size": [GENERALIZED, *WHITENED],
+    "momentum": [GENERALIZED],
+    "momentum_": [GENERALIZED],
+    "target_bounds_": [GENERALIZED],
+    "step_size_": [LIKE_WHITENED],
+    "target_bounds": [GENERALIZED, "DPCD", ("DPRidge", "DaskDPRidge"), "DPAdditiveRegressor"],
 }
 
 

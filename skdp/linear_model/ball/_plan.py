@@ -232,7 +232,8 @@ class TargetsPlan:
     First counts on both sides of 0, in bins that take all numbers, and in finer ones; then, in each
     round, a mean of what was cut to the last ranges, and counts on both sides of it. In counts each
     record is in one bin for each target. Means are planned for the radius 1. `quantile` is the
-    share of the records that the ranges are to hold.
+    share of the records that the ranges are to hold. Without rounds, the counts alone tell the size
+    of targets that aren't negative.
     """
 
     n_rows: int
@@ -240,21 +241,23 @@ class TargetsPlan:
     quantile: float
     coarse: Release
     sides: Release
-    centre: Release
+    centre: Release | None
     n_rounds: int
 
     @property
     def events(self):
         """One event for each release, in their order."""
-        of_round = self.centre.event, self.sides.event
+        of_round = () if self.centre is None else (self.centre.event, self.sides.event)
         return (self.coarse.event, self.sides.event, *of_round * self.n_rounds)
 
 
-def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack):
+def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack, of_sizes=False):
     """Plan what ranges of targets are learnt by, and return the share of mu^2 that it spends, too.
 
-    It is more where records are few.
+    It is more where records are few. With `of_sizes` it is their sizes alone, for `learn_sizes`.
     """
+    n_rounds = 0 if of_sizes else _N_ROUNDS
+    of_sides = (1.0 - _OF_COARSE - n_rounds * _OF_MEAN) / (1 + n_rounds)
     bounds = {"bound": math.sqrt(n_targets), "pair_bound": math.sqrt(2.0 * n_targets)}
     release = partial(budget.release, n_records=n_rows, slack=slack)
     noise = release(**bounds, size=1).mechanism.noise_std / n_rows
@@ -267,8 +270,8 @@ def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack):
         n_targets=n_targets,
         quantile=max(_TARGETS_HELD, 1.0 - _TARGETS_RISE * noise),
         coarse=release(**bounds, share=spent * _OF_COARSE, size=n_bins[0]),
-        sides=release(**bounds, share=spent * _OF_SIDES, size=n_bins[1]),
-        centre=release(bound=1.0, share=spent * _OF_MEAN, size=n_targets),
-        n_rounds=_N_ROUNDS,
+        sides=release(**bounds, share=spent * of_sides, size=n_bins[1]),
+        centre=release(bound=1.0, share=spent * _OF_MEAN, size=n_targets) if n_rounds else None,
+        n_rounds=n_rounds,
     )
     return plan, spent

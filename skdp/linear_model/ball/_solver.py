@@ -151,6 +151,42 @@ def learn_targets(sums, *, plan, stream):
     return tuple(float(end[0]) if k == 1 else end for end in (centre - unit, centre + unit))
 
 
+# Of a bin of half an octave, its middle over its end.
+_MIDDLE = 0.84
+
+
+@np.errstate(all="ignore")
+def learn_sizes(sums, *, plan, stream, noise):
+    """Return a mean of targets that aren't negative, and the size from which on slopes are cut.
+
+    Both follow from counts of targets by size. What is cut moves the mean by a share of it; longer
+    slopes have more noise, `noise` times the size over the mean in a prediction: the size is that
+    for which the squares of both come to least.
+    """
+    zero, one = np.zeros(1), np.ones(1)
+
+    def counted(release, bins, unit):
+        mechanism = release.mechanism
+        found = mechanism.release(sums.counts_by_side(bins, zero, unit, mechanism), stream)[0, 1]
+        known = found > _loudest(mechanism.noise_std, 2 * bins.n_bins)
+        return found, np.flatnonzero(known)
+
+    found, known = counted(plan.coarse, UNIT_BINS, one)
+    unit = UNIT_BINS.end(known[-1]) if known.size else 1.0
+    bins = bins_below(_REACH)
+    found, known = counted(plan.sides, bins, unit * one)
+    if not known.size:
+        return unit, unit
+    last = min(known[-1] + _BESIDE, bins.n_bins - 1)
+    ends = unit * np.array([bins.end(place) for place in range(last + 1)])
+    shares = np.maximum(found[: last + 1], 0.0) / plan.n_rows
+    sizes = _MIDDLE * ends
+    mean = float(shares @ sizes)
+    cut = np.array([shares @ np.maximum(sizes - end, 0.0) for end in ends])
+    best = np.argmin(np.square(cut) + np.square(noise * ends))
+    return mean, max(float(ends[best]), mean)
+
+
 def hardly_tells(plan):
     """Tell whether a range of targets is lost in noise: a count of half the records would be."""
     return _loudest(plan.coarse.mechanism.noise_std, plan.coarse.size) > 0.5 * plan.n_rows

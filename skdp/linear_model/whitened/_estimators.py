@@ -39,7 +39,7 @@ from skdp.linear_model.whitened._row_sums import InferenceSums, RowSums, roundin
 from skdp.linear_model.whitened._solver import rules_of, solve_whitened
 from skdp.linear_model.whitened._summary import InferenceMixin
 
-_AUTO = StrOptions({"auto"})
+AUTO = StrOptions({"auto"})
 _NOT_INFERRED = (
     "inference=True takes dense rows, each a record of its own, without groups, public_weight and "
     "class_weight: what errors are made of isn't bounded or true otherwise."
@@ -55,23 +55,23 @@ _MOMENT_STATED = (
     "public_moment, the second moment of public rows (a wrong one costs accuracy, not privacy)"
 )
 _WEIGHED_GROUPS = "groups go without public_weight and class_weight: a group is cut as a whole."
-_CONSTRAINTS = {
+CONSTRAINTS = {
     **{name: allowed for name, allowed in COMMON_CONSTRAINTS.items() if name != "accountant"},
-    "moment_budget": [Interval(Real, 0, 1, closed="left"), _AUTO],
+    "moment_budget": [Interval(Real, 0, 1, closed="left"), AUTO],
     "public_moment": ["array-like", None],
     "data_norm": [POSITIVE, None],
     **BALL_CONSTRAINTS,
-    "max_iter": [Interval(Integral, 1, 10**4, closed="both"), _AUTO],
-    "clipping_norm": [POSITIVE, _AUTO],
-    "step_size": [POSITIVE, _AUTO],
+    "max_iter": [Interval(Integral, 1, 10**4, closed="both"), AUTO],
+    "clipping_norm": [POSITIVE, AUTO],
+    "step_size": [POSITIVE, AUTO],
     "average": ["boolean"],
-    "rows_per_group": [Interval(Real, 1, 1e30, closed="both"), _AUTO],
+    "rows_per_group": [Interval(Real, 1, 1e30, closed="both"), AUTO],
     "inference": ["boolean"],
     "n_jobs": [Integral, None],
 }
 
 
-class _BaseWhitened(BallMixin, RowPrivateEstimator):
+class BaseWhitened(BallMixin, RowPrivateEstimator):
     """What the whitened estimators share."""
 
     # Of those that don't let them be chosen.
@@ -182,13 +182,13 @@ class _BaseWhitened(BallMixin, RowPrivateEstimator):
             self.moment_ = as_users_have_it(white.moment, to_rows, problem.bias)
 
 
-def _rows_of(groups, X):
+def rows_of(groups, X):
     """Return rows as sums over groups take them: dense, as mapped ones are."""
     return X.toarray() if groups is not None and issparse(X) else X
 
 
 @shared_docs
-class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitened):
+class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened):
     r"""Ridge regression by private whitening, the regression that most people should use.
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball,
@@ -274,7 +274,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
     (1, 1e-05)-DP
     """
 
-    _parameter_constraints = {**_CONSTRAINTS, "target_bounds": ["array-like", None]}  # noqa: RUF012
+    _parameter_constraints = {**CONSTRAINTS, "target_bounds": ["array-like", None]}  # noqa: RUF012
 
     def __init__(
         self,
@@ -344,7 +344,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
-        X = _rows_of(groups, X)
+        X = rows_of(groups, X)
         rows = weights.without_zero_weights(self._certified_rows(X))
         codes, n_records = self._records(groups, X, weights)
         targets, units = self._bounded_targets(y)
@@ -373,7 +373,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, _BaseWhitene
 
 
 @shared_docs
-class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixin, _BaseWhitened):
+class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixin, BaseWhitened):
     r"""Logistic regression by private whitening, the classifier that most people should use.
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball and labels
@@ -469,10 +469,10 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
     """
 
     _parameter_constraints = {  # noqa: RUF012
-        **_CONSTRAINTS,
+        **CONSTRAINTS,
         "classes": ["array-like", None],
         "class_weight": CLASS_WEIGHT,
-        "momentum": [Interval(Real, 0, 1, closed="left"), _AUTO],
+        "momentum": [Interval(Real, 0, 1, closed="left"), AUTO],
     }
 
     def __init__(
@@ -548,7 +548,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         weights = self._weigh(public_weight, y.size, classes, targets)
 
         # 2. bound the data
-        X = _rows_of(groups, X)
+        X = rows_of(groups, X)
         rows = weights.without_zero_weights(self._certified_rows(X))
         codes, n_records = self._records(groups, X, weights)
 

@@ -169,6 +169,8 @@ RULES = {
         ),
     ),
 }
+# As of two classes: predictions of a few are as far as the logistic function's.
+RULES["tweedie"] = RULES["log_loss"]._replace(few=None)
 # Of rows in a learnt ball, which slopes are rarely far too long for: smaller clips and more steps.
 RULES_IN_BALL = {
     **RULES,
@@ -182,6 +184,7 @@ RULES_IN_BALL = {
             Schedule(10, 0.0, 0.3, math.inf),
         ),
     ),
+    "tweedie": RULES["log_loss"]._replace(few=None, clip_noise=0.1),
     "squared_error": RULES["squared_error"]._replace(
         clip_noise=0.035,
         schedules=(

@@ -1,0 +1,428 @@
+"""Generalized linear models with a log link, by private whitening."""
+
+import math
+from dataclasses import replace
+from numbers import Real
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.metrics import d2_tweedie_score
+
+from skdp._checks import check_finite
+from skdp._docs import shared_docs
+from skdp._losses import Tweedie
+from skdp._sklearn import Interval, _fit_context, quietly, validate_data
+from skdp._targets import as_targets
+from skdp.linear_model._base import LinearRegressorMixin, is_private, shares_of, weights_public
+from skdp.linear_model.ball._solver import learn_sizes, outside
+from skdp.linear_model.ball._sums import BallSums
+from skdp.linear_model.whitened._estimators import (
+    AUTO,
+    CONSTRAINTS,
+    BaseWhitened,
+    DPRidge,
+    rows_of,
+)
+
+# Predictions are within a factor of the released mean, this logarithm's.
+_REACH = 7.0
+_OUT_OF_RANGE = (
+    "y is out of the range of the loss: targets must be at least 0, and above 0 for the gamma "
+    "distribution and powers from 2 on."
+)
+_POWER = "power must be 0 or at least 1: no distribution has one in between."
+
+
+@shared_docs
+class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
+    """A mean that is the exponential of a linear predictor; `_power` is that of its variance."""
+
+    # Of errors there are none.
+    inference = False
+    _learns_sizes = True
+
+    _parameter_constraints = {  # noqa: RUF012
+        **{name: allowed for name, allowed in CONSTRAINTS.items() if name != "inference"},
+        "momentum": [Interval(Real, 0, 1, closed="left"), AUTO],
+        "target_bounds": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        fit_intercept=True,
+        epsilon=1.0,
+        delta="auto",
+        adjacency="zero_out",
+        moment_budget="auto",
+        public_moment=None,
+        data_norm=None,
+        ball_budget="auto",
+        target_bounds=None,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        momentum="auto",
+        average=True,
+        rows_per_group="auto",
+        n_jobs=None,
+        ledger=None,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.public_moment = public_moment
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.momentum = momentum
+        self.average = average
+        self.rows_per_group = rows_per_group
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, groups=None, public_weight=None):
+        """Fit the model privately.
+
+        {fit:generalized}
+        """
+        # 1. scikit-learn's contract
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
+        self._check_range(y)
+        weights = self._weigh(public_weight, X.shape[0])
+
+        # 2. bound the data
+        X = rows_of(groups, X)
+        rows = weights.without_zero_weights(self._certified_rows(X))
+        codes, n_records = self._records(groups, X, weights)
+        targets, bounds = self._moved(y)
+
+        # 3. plan from public numbers
+        how = {"by_group": codes is not None, "scale": weights.scale}
+        plan = self._plan(n_records, X.shape[1], 1, **how)
+        stream = plan.start(self.random_state)
+
+        # 4. solve
+        how = {"is_null": rows.norm == 0.0, "shares": shares_of(codes)}
+        mean, plan = self._sized(targets, plan, stream, **how)
+        rows, plan, ball = self._placed(rows, plan, stream, codes)
+        coefs, steps = self._solve(plan, rows, targets / mean, stream, weights, codes)
+
+        # 5. publish
+        self._set_report(plan, steps, stream, weights_public(public_weight))
+        self._set_ball(ball)
+        self._set_moment(plan, steps, ball)
+        coefs = outside(ball, coefs, rows.bias)
+        check_finite(coefs)
+        self.coef_ = coefs[0, : self.n_features_in_]
+        self.intercept_ = 0.0
+        if self.fit_intercept:
+            self.intercept_ = math.log(mean) + float(rows.bias * coefs[0, -1])
+        reach = _REACH if is_private(self) else math.inf
+        ends = mean * math.exp(-reach), mean * math.exp(reach)
+        self.target_bounds_ = tuple(float(end) for end in np.clip(ends, *bounds))
+        self.momentum_ = steps.momentum
+        return self
+
+    def _check_range(self, y):
+        if 0.0 < self._power < 1.0:
+            raise ValueError(_POWER)
+        if y.min() < 0.0 or (self._power >= 2.0 and y.min() == 0.0):
+            raise ValueError(_OUT_OF_RANGE)
+
+    def _moved(self, y):
+        """Return targets of shape (n, 1) within the public bounds, and these."""
+        targets, bounds = as_targets(y), self._checked_bounds()
+        if bounds is None or not is_private(self):
+            return targets, (0.0, math.inf)
+        return np.clip(targets, *bounds), (max(bounds[0], 0.0), bounds[1])
+
+    def _learns_targets(self):
+        return is_private(self)
+
+    def _sized(self, targets, plan, stream, is_null, shares):
+        """Return what targets are divided by, their mean, and the plan for slopes of their size.
+
+        Without an intercept a prediction of 0 is a mean of 1, whatever the targets are.
+        """
+        mean, size = 1.0, 1.0
+        if plan.ranges is None:
+            mean = float(targets.mean())
+        else:
+            noise = plan.noise * plan.problem.n_columns / plan.n_rows
+            with BallSums(targets, is_null, self.n_jobs, shares).at_work() as sums:
+                mean, size = learn_sizes(sums, plan=plan.ranges, stream=stream, noise=noise)
+        if not (self.fit_intercept and mean > 0.0):
+            mean = 1.0
+        weight = max(size / mean, 1.0)
+        problem = replace(plan.problem, typical_weight=weight, wanted_weight=weight)
+        return mean, replace(plan, problem=problem)
+
+    def _loss(self, n_outputs):
+        return Tweedie(self._power, _REACH if is_private(self) else math.inf)
+
+    def _assumed(self):
+        return ()
+
+    def _set_errors(self, *_):
+        """Publish none."""
+
+    def score(self, X, y, sample_weight=None):
+        """Return D2, the share of the deviance that is explained. Without noise: not private.
+
+        {Parameters: X:sparse}
+        y : array-like of shape (n_samples,)
+            True targets.
+        {sample_weight}
+
+        Returns
+        -------
+        score : float
+            D2 of the predictions, 1 at best, and 0 of a prediction of the mean of y.
+
+        {Raises: NotFittedError, ValueError:X_y}
+        """
+        found = self.predict(X)
+        return quietly(d2_tweedie_score, y, found, sample_weight=sample_weight, power=self._power)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self._learns_sizes
+        tags.target_tags.multi_output = not self._learns_sizes
+        return tags
+
+
+@shared_docs
+class DPPoissonRegressor(_GeneralizedLinear):
+    r"""Poisson regression by private whitening: how often something happens, by a log link.
+
+    Minimises, over rows :math:`x_i` in the units of a learnt ball and counts :math:`y_i` over a
+    released mean :math:`m`,
+
+    .. math:: \frac{1}{n} \sum_i \Bigl(e^{x_i^\top w} - \frac{y_i}{m} x_i^\top w\Bigr)
+              + \frac{\alpha}{2} \|w\|^2 ,
+
+    half the mean Poisson deviance but for a constant, and predicts :math:`m e^{x^\top w}`.
+
+    {guarantee:generalized}
+
+    Parameters
+    ----------
+    {generalized}
+
+    {Attributes: fitted:generalized}
+
+    See Also
+    --------
+    DPGammaRegressor : Amounts above 0, whose spread is in proportion to the mean.
+    DPTweedieRegressor : Other variances, such as that of amounts that are often 0.
+    DPRidge : A mean that is linear in the features.
+
+    Notes
+    -----
+    {notes:generalized}
+
+    {References: papers:whitened}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.linear_model import DPPoissonRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (20_000, 3))
+    >>> visits = rng.poisson(np.exp(X @ [0.5, -0.5, 0.0]))
+    >>> model = DPPoissonRegressor(epsilon=1.0, random_state=0).fit(X, visits)
+    >>> model.predict(X[:2]).round(1)
+    array([1. , 1.3])
+    """
+
+    _power = 1.0
+
+
+@shared_docs
+class DPGammaRegressor(_GeneralizedLinear):
+    r"""Gamma regression by private whitening: amounts above 0, by a log link.
+
+    Minimises, over rows :math:`x_i` in the units of a learnt ball and amounts :math:`y_i` over a
+    released mean :math:`m`,
+
+    .. math:: \frac{1}{n} \sum_i \Bigl(x_i^\top w + \frac{y_i}{m} e^{-x_i^\top w}\Bigr)
+              + \frac{\alpha}{2} \|w\|^2 ,
+
+    half the mean gamma deviance but for a constant, and predicts :math:`m e^{x^\top w}`.
+
+    {guarantee:generalized}
+
+    Parameters
+    ----------
+    {generalized}
+
+    {Attributes: fitted:generalized}
+
+    See Also
+    --------
+    DPPoissonRegressor : Counts.
+    DPTweedieRegressor : Other variances, such as that of amounts that are often 0.
+    DPRidge : A mean that is linear in the features.
+
+    Notes
+    -----
+    {notes:generalized}
+
+    {References: papers:whitened}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.linear_model import DPGammaRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (20_000, 3))
+    >>> cost = rng.gamma(2.0, 600.0 * np.exp(X @ [0.5, -0.5, 0.0]))
+    >>> model = DPGammaRegressor(epsilon=1.0, random_state=0).fit(X, cost)
+    >>> bool(model.score(X, cost) > 0.1)
+    True
+    """
+
+    _power = 2.0
+
+
+@shared_docs
+class DPTweedieRegressor(_GeneralizedLinear):
+    r"""Tweedie regression by private whitening: a variance that is a power of the mean.
+
+    Minimises, over rows :math:`x_i` in the units of a learnt ball and targets :math:`y_i` over a
+    released mean :math:`m`, half the mean deviance :math:`d_p` of the power :math:`p` but for a
+    constant,
+
+    .. math:: \frac{1}{2n} \sum_i d_p\Bigl(\frac{y_i}{m}, e^{x_i^\top w}\Bigr)
+              + \frac{\alpha}{2} \|w\|^2 ,
+
+    and predicts :math:`m e^{x^\top w}`. With the power 0 it is `DPRidge`, whose mean is linear.
+
+    {guarantee:generalized}
+
+    Parameters
+    ----------
+    power : float, default=0.0
+        Power of the mean that the variance is in proportion to: 0 for the normal distribution, 1
+        for counts, between 1 and 2 for amounts that are often 0, 2 for amounts above 0, 3 for the
+        inverse Gaussian. None has a power between 0 and 1.
+    {generalized}
+
+    {Attributes: fitted:generalized}
+
+    See Also
+    --------
+    DPPoissonRegressor : The power 1.
+    DPGammaRegressor : The power 2.
+    DPRidge : The power 0.
+
+    Notes
+    -----
+    {notes:generalized}
+
+    {References: papers:whitened}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.linear_model import DPTweedieRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (20_000, 3))
+    >>> claims = rng.poisson(0.2 * np.exp(X[:, 0]))
+    >>> cost = claims * rng.gamma(2.0, 600.0, len(X))
+    >>> model = DPTweedieRegressor(power=1.5, epsilon=1.0, random_state=0).fit(X, cost)
+    >>> bool(0.0 < model.score(X, cost) < 0.1)
+    True
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "power": [Interval(Real, 0, 100, closed="both")],
+        **_GeneralizedLinear._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        *,
+        power=0.0,
+        alpha=1e-4,
+        fit_intercept=True,
+        epsilon=1.0,
+        delta="auto",
+        adjacency="zero_out",
+        moment_budget="auto",
+        public_moment=None,
+        data_norm=None,
+        ball_budget="auto",
+        target_bounds=None,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        momentum="auto",
+        average=True,
+        rows_per_group="auto",
+        n_jobs=None,
+        ledger=None,
+        random_state=None,
+    ):
+        super().__init__(
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            epsilon=epsilon,
+            delta=delta,
+            adjacency=adjacency,
+            moment_budget=moment_budget,
+            public_moment=public_moment,
+            data_norm=data_norm,
+            ball_budget=ball_budget,
+            target_bounds=target_bounds,
+            max_iter=max_iter,
+            clipping_norm=clipping_norm,
+            step_size=step_size,
+            momentum=momentum,
+            average=average,
+            rows_per_group=rows_per_group,
+            n_jobs=n_jobs,
+            ledger=ledger,
+            random_state=random_state,
+        )
+        self.power = power
+
+    @property
+    def _power(self):
+        return self.power
+
+    @property
+    def _learns_sizes(self):
+        return self.power != 0
+
+    @property
+    def _kind(self):
+        """The class whose ways are taken."""
+        return _GeneralizedLinear if self._learns_sizes else DPRidge
+
+    def fit(self, X, y, groups=None, public_weight=None):
+        """Fit the model privately.
+
+        {fit:generalized}
+        """
+        return self._kind.fit(self, X, y, groups, public_weight)
+
+    def _learns_targets(self):
+        return self._kind._learns_targets(self)
+
+    def _loss(self, n_outputs):
+        return self._kind._loss(self, n_outputs)
+
+    def _assumed(self):
+        return self._kind._assumed(self)
