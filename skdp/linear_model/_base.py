@@ -39,6 +39,10 @@ FEW_FOR_TARGETS = (
     "target_bounds=None learns a range of the targets, for which the records are too few at this "
     "epsilon: predictions may be far off. Give public bounds, target_bounds=(low, high)."
 )
+FEW_FOR_SIZES = (
+    "the size of the targets is learnt, for which the records are too few at this epsilon: "
+    "predictions may be far off."
+)
 _UNIT_TARGETS = (
     "the scale of the targets: [-1, 1], as target_bounds=None takes it (a wrong one costs "
     "accuracy, not privacy)"
@@ -145,28 +149,29 @@ class BallMixin:
         `sizes` are the numbers of features and of outputs. `least_held` is as of `plan_ball`.
         """
         n_features, n_outputs = sizes
-        ranges, taken = None, 0.0
+        ranges, taken, of_ball = None, 0.0, self._ball_budget()
         if self._learns_targets():
             ranges, taken = plan_targets(
                 budget,
-                self.ball_budget,
+                of_ball or "auto",
                 n_rows=n_records,
                 n_targets=n_outputs,
                 slack=rounding_slack(n_records, n_outputs, 1),
                 of_sizes=self._learns_sizes,
             )
             if hardly_tells(ranges):
-                warn_user(FEW_FOR_TARGETS)
+                warn_user(FEW_FOR_SIZES if self._learns_sizes else FEW_FOR_TARGETS)
         ball, spent = plan_ball(
             budget,
-            ball_budget=self._ball_budget(),
+            ball_budget=of_ball,
             data_norm=data_norm,
             centred=self.fit_intercept,
             n_rows=n_records,
             n_columns=n_features,
             slack=rounding_slack(n_records, n_features, 1),
             least_held=least_held,
-            taken=taken,
+            # Of a share that was given, targets have a part.
+            taken=taken if of_ball else 0.0,
             alike=self._alike_columns,
         )
         return ranges, ball, taken + spent

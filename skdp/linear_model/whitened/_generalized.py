@@ -162,10 +162,17 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             noise = plan.noise * plan.problem.n_columns / plan.n_rows
             with BallSums(targets, is_null, self.n_jobs, shares).at_work() as sums:
                 mean, size = learn_sizes(sums, plan=plan.ranges, stream=stream, noise=noise)
+        # At predictions of the mean the derivative's slope is one.
+        slope = 1.0
         if not (self.fit_intercept and mean > 0.0):
-            mean = 1.0
+            slope, mean = max(mean ** (2.0 - self._power), 1.0), 1.0
         weight = max(size / mean, 1.0)
-        problem = replace(plan.problem, typical_weight=weight, wanted_weight=weight)
+        problem = replace(
+            plan.problem,
+            typical_weight=weight,
+            wanted_weight=weight,
+            smoothness=slope * plan.problem.smoothness,
+        )
         return mean, replace(plan, problem=problem)
 
     def _loss(self, n_outputs):
