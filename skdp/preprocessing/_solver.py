@@ -124,14 +124,18 @@ def release_counts(columns, given, *, plan, noise):
         categories = sort_categories(table) if of_given is None else of_given
         listed.append(categories)
         counts.append(np.array([table[category] for category in categories], dtype=np.float64))
-    mechanism = plan.mechanisms["counts"]
-    released = mechanism.release(np.concatenate(counts), noise)
-    parts = np.split(released, np.cumsum([part.size for part in counts])[:-1])
+    parts = release_together(counts, plan.mechanisms["counts"], noise)
     found = list(zip(listed, parts, strict=True))
     for j, (categories, part) in enumerate(found):
         if given[j] is None:
             found[j] = _take(categories, part, np.flatnonzero(part > plan.threshold))
     return found
+
+
+def release_together(parts, mechanism, noise):
+    """Release several arrays of counts as one, and return them apart."""
+    released = mechanism.release(np.concatenate(parts), noise)
+    return np.split(released, np.cumsum([part.size for part in parts])[:-1])
 
 
 def sort_categories(categories):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from skdp.preprocessing._columns import as_array
-from skdp.preprocessing._solver import release_counts
+from skdp.preprocessing._solver import release_counts, release_together
 from skdp.preprocessing.table._bins import (
     coarse_ends,
     count_bins,
@@ -98,8 +98,7 @@ def _release_histograms(columns, ends, frame, mechanism, noise):
     """Release how many records are in each bin of some columns, together."""
     parts = frame.parts(mechanism.grid)
     exact = [count_bins(x, of_column, parts) for x, of_column in zip(columns, ends, strict=True)]
-    released = mechanism.release(np.concatenate(exact), noise)
-    return np.split(released, np.cumsum([part.size for part in exact])[:-1])
+    return release_together(exact, mechanism, noise)
 
 
 def _release_bins(frame, given, plan, noise):
