@@ -15,7 +15,6 @@ from skdp.preprocessing.table._solver import show_fine
 from skdp.preprocessing.table._terms import MISSING, in_short
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-_NOTHING = math.nan, -math.inf, math.inf
 # Ranges of a column of numbers in a crosstab, and bars of its histogram, at most; the shares of the
 # records that bars leave out at each end.
 _MOST_RANGES, _MOST_BARS, _BEYOND_BARS = 8, 20, 0.005
@@ -82,23 +81,12 @@ class NumberColumn:
     @property
     def is_seen(self):
         """Whether anything of the column stands out of the noise."""
-        return self.ends.size > 0 and self.shown.any()
-
-    @property
-    def edges(self):
-        """Where bins begin and end."""
-        inner = np.repeat(self.ends, 2)
-        return np.append(-np.inf, inner), np.append(inner, np.inf)
-
-    @property
-    def range(self):
-        """Where bins were found, to which numbers are cut for means."""
-        return (float(self.ends[0]), float(self.ends[-1])) if self.ends.size else (0.0, 0.0)
+        return self.shown.any()
 
     @property
     def middle_and_half(self):
-        """The middle of the range, and half its width."""
-        low, high = self.range
+        """The middle and half the width of where bins are, to which numbers are cut for means."""
+        low, high = self.ends[[0, -1]] if self.ends.size else (0.0, 0.0)
         return 0.5 * low + 0.5 * high, max(0.5 * high - 0.5 * low, _SMALLEST_HALF)
 
     @property
@@ -107,19 +95,17 @@ class NumberColumn:
         if not self.is_seen:
             return np.empty(0)
         cuts = numbers_at(self.ends, self.shown, np.arange(1, _MOST_RANGES) / _MOST_RANGES)
-        return cuts[cuts < self.range[1]]
+        return cuts[cuts < self.ends[-1]]
 
     def statistics(self, z, z_of_two):
         """Return by name a value with its interval; `z_of_two` is for intervals that are joint."""
-        found = self.counts.gaps(-1, z) | {"mean": _NOTHING, "std": _NOTHING}
-        if self.is_seen:
-            middle, half = self.middle_and_half
-            found["mean"] = middle + half * self._ratio(0, z, -1.0)
-            found["std"] = half * self._spread(z_of_two)
-            found |= zip(("cut_low", "cut_high"), zip(self.range), strict=True)
-        for share in QUANTILES:
-            found[f"{100 * share:g}%"] = self._quantile(share, z) if self.is_seen else _NOTHING
-        return found
+        found, (middle, half) = self.counts.gaps(-1, z), self.middle_and_half
+        if not self.is_seen:
+            return found
+        found["mean"] = middle + half * self._ratio(0, z, -1.0)
+        found["std"] = half * self._spread(z_of_two)
+        found |= {"cut_low": self.ends[:1], "cut_high": self.ends[-1:]}
+        return found | {f"{100 * share:g}%": self._quantile(share, z) for share in QUANTILES}
 
     def _ratio(self, which, z, least):
         """Return a moment over the number of entries, with ends between `least` and 1.
@@ -154,47 +140,29 @@ class NumberColumn:
         margin = z * self.counts.std(squares, n_below - share * n_bins)
         slack = _ROUNDING * self.counts.values.sum()
         may_reach, falls_short = more + margin >= -slack, more - margin < -slack
-        left, right = self.edges
+        inner = np.repeat(self.ends, 2)
+        left, right = np.append(-np.inf, inner), np.append(inner, np.inf)
         low = left[np.argmax(may_reach) if may_reach.any() else n_bins - 1]
         high = right[min(np.flatnonzero(falls_short).max(initial=-1) + 1, n_bins - 1)]
-        return np.clip(self._shown_quantile(share), low, high), low, high
-
-    def _shown_quantile(self, share):
-        """Return a quantile of what stands out of the noise, which lies evenly within bins."""
-        reached = np.cumsum(self.shown[:-1])
-        place = np.searchsorted(reached, share * reached[-1] - _ROUNDING * reached[-1])
-        low, high = np.clip([edge[place] for edge in self.edges], self.ends[0], self.ends[-1])
-        lacking = (reached[place] - share * reached[-1]) / self.shown[place]
-        return high - lacking * (high - low)
+        return np.clip(*numbers_at(self.ends, self.shown, [share]), low, high), low, high
 
     def histogram(self, z):
-        """Return the ends of bars of like widths and their counts, with low and high ends.
+        """Return the ends of bars and their counts, with low and high ends.
 
-        Bins that lie in two bars are shared out by length.
+        Bars end where bins do, and have their upper end. Beyond the first and last lies the rest.
         """
-        if not self.is_seen:
-            return np.zeros(2), *self.counts.within(z, np.zeros(1))
-        beyond = self._shown_quantile(_BEYOND_BARS), self._shown_quantile(1.0 - _BEYOND_BARS)
-        bars = _even_ends(*beyond)
-        left, right = self.edges
-        within = np.clip(right, bars[:-1, np.newaxis], bars[1:, np.newaxis])
-        within = within - np.clip(left, bars[:-1, np.newaxis], bars[1:, np.newaxis])
-        with np.errstate(all="ignore"):
-            weights = np.where(np.isfinite(right - left), within / (right - left), 0.0)
-        place = np.maximum(np.searchsorted(bars, self.ends) - 1, 0)
-        is_in = (bars[0] <= self.ends) & (self.ends <= bars[-1])
-        weights[:, 1::2] = (place == np.arange(len(bars) - 1)[:, np.newaxis]) & is_in
-        sums = weights @ self.counts.values[:-1]
-        return bars, *self.counts.within(z, sums, (weights**2).sum(axis=1), weights.sum(axis=1))
-
-
-def _even_ends(low, high):
-    """Return ends of bars whose width is 1, 2 or 5 times a power of 10."""
-    span = high - low if high > low else 1.0
-    unit = 10.0 ** math.floor(math.log10(span / _MOST_BARS))
-    width = unit * next(factor for factor in (1, 2, 5, 10) if span <= factor * unit * _MOST_BARS)
-    first, last = math.floor(low / width), math.ceil(high / width)
-    return np.arange(first, max(last, first + 1) + 1) * width
+        bars = np.zeros(1)
+        if self.is_seen:
+            most = numbers_at(self.ends, self.shown, [_BEYOND_BARS, 1.0 - _BEYOND_BARS])
+            even, width = np.linspace(most[0], most[-1], _MOST_BARS, retstep=True)
+            bars = np.unique(self.ends[np.searchsorted(self.ends, even)])
+            bars = bars[np.diff(bars, prepend=-np.inf) > 0.5 * width]
+        stops = 2 * np.searchsorted(self.ends, bars, side="right")
+        stops[-1] = self.counts.values.size - 1
+        reached, n_bins = np.cumsum(self.counts.values), np.diff(stops, prepend=0)
+        counts = np.diff(reached[stops - 1], prepend=0.0)
+        first = 2.0 * bars[0] - bars[1] if bars.size > 1 else bars[0] - 1.0
+        return np.append(first, bars), *self.counts.within(z, counts, n_bins, n_bins)
 
 
 @dataclass(frozen=True, eq=False)

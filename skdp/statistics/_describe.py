@@ -3,8 +3,6 @@
 from dataclasses import replace
 from numbers import Real
 
-from sklearn.base import BaseEstimator
-
 from skdp._bounds import counted_rows
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
@@ -14,7 +12,7 @@ from skdp._sklearn import Interval, StrOptions, validate_params
 from skdp.ledger._account import resolve_account
 from skdp.preprocessing.table._frames import read_frame
 from skdp.preprocessing.table._given import chosen_pairs, read_given
-from skdp.preprocessing.table._vectorizer import read_kinds
+from skdp.preprocessing.table._vectorizer import DPTableVectorizer, read_kinds
 from skdp.statistics._description import PrivateDescription
 from skdp.statistics._plan import plan_description
 from skdp.statistics._solver import release_description
@@ -28,12 +26,6 @@ _CONSTRAINTS = BUDGET_CONSTRAINTS | {
     "groups": ["array-like", None],
     "level": [Interval(Real, 0, 1, closed="neither")],
 }
-
-
-class _Table(BaseEstimator):
-    """What a table is read by: its columns' types tell their kinds."""
-
-    numeric_features = categorical_features = None
 
 
 @shared_docs
@@ -116,7 +108,7 @@ def describe(
     True
     """
     # 1. scikit-learn's contract
-    frame = read_frame(_Table(), X, reset=True)
+    frame = read_frame(DPTableVectorizer(), X, reset=True)
     given = read_given(frame.names, frame.kinds)
     pairs = chosen_pairs(crosstabs, frame.names, "crosstabs")
 
@@ -128,7 +120,7 @@ def describe(
     spent = {"epsilon": epsilon, "delta": resolve_delta(delta, n_records), "adjacency": adjacency}
     account = resolve_account(ledger, "describe", {**spent, "level": level})
     budget = make_budget(**spent, accountant="pld", account=account)
-    plan = plan_description(budget, n_rows=n_records, n_pairs=len(pairs), **given.sizes)
+    plan = plan_description(budget, given.sizes, len(pairs), n_rows=n_records)
     stream = plan.start(random_state)
 
     # 4. release

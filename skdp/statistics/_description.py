@@ -155,8 +155,10 @@ def _pandas():
 
 
 def _draw_bars(ax, bars, counts, low, high):
+    counts, low, high = np.stack([counts, low, high]) / np.diff(bars)
     ax.stairs(counts, bars, fill=True, alpha=0.5)
     ax.stairs(high, bars, baseline=low, fill=True, alpha=0.5, color="0.3")
+    ax.set_ylabel("per unit", size="x-small")
     ax.locator_params("x", nbins=4)
     ax.ticklabel_format(scilimits=(-4, 5))
 
@@ -167,4 +169,4 @@ def _draw_words(ax, words, counts, low, high):
     margins = np.stack([counts - low, high - counts])[:, most]
     ax.barh(range(most.size), counts[most], xerr=margins, alpha=0.5, ecolor="0.3")
     ax.set_yticks(range(most.size), [shortened(words[place]) for place in most], size="x-small")
-    ax.ticklabel_format(axis="x", scilimits=(-4, 5))
+    ax.locator_params("x", nbins=4)
