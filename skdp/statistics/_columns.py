@@ -81,7 +81,7 @@ class NumberColumn:
     @property
     def is_seen(self):
         """Whether anything of the column stands out of the noise."""
-        return self.shown.any()
+        return self.ends.size > 0 and self.shown.any()
 
     @property
     def middle_and_half(self):
