@@ -35,6 +35,7 @@ ROOMS = [
     {"calibration", "dask", "pipeline"},
     {"model_selection"},
     {"audit", "inspection", "onnx", "plotting"},
+    {"statistics"},
     {"utils", ""},
 ]
 # Walls by the name of a file, in whatever room: see the tests that use these.
@@ -194,6 +195,7 @@ OPENERS = {
 }
 # Rooms whose releases are their solvers'.
 RELEASED_FOR = {"linear_model", "preprocessing", "metrics", "calibration", "pipeline"}
+RELEASED_FOR |= {"statistics"}
 # Estimators' reports are their plans'; these are shown or looked at, not made.
 REPORTERS = {"skdp._estimator"}
 

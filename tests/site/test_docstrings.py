@@ -40,6 +40,7 @@ PUBLIC = [
     "skdp.pipeline",
     "skdp.plotting",
     "skdp.preprocessing",
+    "skdp.statistics",
     "skdp.utils.discovery",
     "skdp.utils.estimator_checks",
     "skdp.utils.persistence",
