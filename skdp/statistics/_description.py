@@ -34,6 +34,15 @@ class PrivateDescription:
     See Also
     --------
     describe : Make one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skdp.statistics import describe
+    >>> table = pd.DataFrame({"smokes": ["yes", "no", "no"] * 1000})
+    >>> found = describe(table, epsilon=1.0, random_state=0)
+    >>> found.histograms_["smokes"].round().loc["no"].to_dict()
+    {'count': 2000.0, 'low': 1991.0, 'high': 2009.0}
     """
 
     columns: list
