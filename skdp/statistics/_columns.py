@@ -93,9 +93,9 @@ class NumberColumn:
     def cuts(self):
         """Numbers that cut the column into ranges that hold like shares of it, about."""
         if not self.is_seen:
-            return np.empty(0)
+            return np.zeros(1)
         cuts = numbers_at(self.ends, self.shown, np.arange(1, _MOST_RANGES) / _MOST_RANGES)
-        return cuts[cuts < self.ends[-1]]
+        return cuts[: max(np.searchsorted(cuts, self.ends[-1]), 1)]
 
     def statistics(self, z, z_of_two):
         """Return by name a value with its interval; `z_of_two` is for intervals that are joint."""
@@ -176,8 +176,6 @@ class RangesAxis:
     @property
     def words(self):
         """Names of the ranges."""
-        if self.cuts.size == 0:
-            return ["any", MISSING]
         texts = [in_short(float(cut)) for cut in self.cuts]
         between = [f"({a}, {b}]" for a, b in pairwise(texts)]
         return [f"<= {texts[0]}", *between, f"> {texts[-1]}", MISSING]

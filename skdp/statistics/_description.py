@@ -70,20 +70,23 @@ class PrivateDescription:
         ImportError
             If pandas isn't installed.
         """
+        import pandas as pd
+
         rows = [column.statistics(self._z(), self._z(n_joint=2)) for column in self.columns]
         parts = _ENDS if intervals else _ENDS[:1]
         found = [
             {(name, end): part for name, of in row.items() for end, part in zip(parts, of)}  # noqa: B905
             for row in rows
         ]
-        frame = _pandas().DataFrame(found, index=[column.name for column in self.columns])
-        frame.columns = _pandas().MultiIndex.from_tuples(frame.columns)
+        frame = pd.DataFrame(found, index=[column.name for column in self.columns])
+        frame.columns = pd.MultiIndex.from_tuples(frame.columns)
         return frame if intervals else frame.droplevel(1, axis=1)
 
     @property
     def histograms_(self):
         """Frames by column: how many records have each word, or lie in each bar of like widths."""
-        pd = _pandas()
+        import pandas as pd
+
         frames = {}
         for column in self.columns:
             places, *counts = column.histogram(self._z())
@@ -95,11 +98,13 @@ class PrivateDescription:
     @property
     def crosstabs_(self):
         """Frames by pair of names: how many records have both words, or lie in both ranges."""
+        import pandas as pd
+
         frames = {}
         for names, words, counts in self.tables:
-            index, columns = map(_pandas().Index, words)
+            index, columns = map(pd.Index, words)
             values = counts.values.reshape(len(index), len(columns))
-            frame = _pandas().DataFrame(values, index, columns)
+            frame = pd.DataFrame(values, index, columns)
             frames[names] = frame.rename_axis(index=names[0], columns=names[1])
         return frames
 
@@ -153,14 +158,6 @@ class PrivateDescription:
     def _repr_html_(self):
         table = self.to_frame().to_html(float_format="{:.6g}".format)
         return table + self.privacy_report_._repr_html_()
-
-
-def _pandas():
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError("Frames of a description need pandas: install it.") from error
-    return pandas
 
 
 def _draw_bars(ax, bars, counts, low, high):

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scipy.sparse import csr_array
 
 from skdp.ledger import PrivacyLedger
 from skdp.statistics import describe
@@ -244,6 +245,11 @@ def test_displays(table):
 def test_refusals(table, settings, error, message):
     with pytest.raises(error, match=message):
         describe(table, **{"epsilon": 1.0} | settings)
+
+
+def test_sparse_rows_are_refused():
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        describe(csr_array(np.eye(3)), epsilon=1.0)
 
 
 def test_a_column_of_objects_holds_words(table):
