@@ -75,7 +75,7 @@ class PrivateDescription:
         rows = [column.statistics(self._z(), self._z(n_joint=2)) for column in self.columns]
         parts = _ENDS if intervals else _ENDS[:1]
         found = [
-            {(name, end): part for name, of in row.items() for end, part in zip(parts, of)}  # noqa: B905
+            {(name, end): x for name, of in row.items() for end, x in zip(parts, of, strict=False)}
             for row in rows
         ]
         frame = pd.DataFrame(found, index=[column.name for column in self.columns])

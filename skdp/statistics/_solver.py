@@ -43,10 +43,8 @@ def release_description(frame, given, pairs, *, plan, noise):
     if columns:
         _add_moments(columns, frame, plan, noise)
     cells = _release_cells([*((j,) for j in given.words), *pairs], axes, frame, plan, noise)
-    columns |= {
-        j: WordColumn(axes[j].name, words, counts)
-        for j, (_, (words,), counts) in zip(given.words, cells, strict=False)
-    }
+    for j, ((name,), (words,), counts) in zip(given.words, cells, strict=False):
+        columns[j] = WordColumn(name, words, counts)
     return [columns[j] for j in range(len(frame.names))], cells[len(given.words) :]
 
 
@@ -58,24 +56,18 @@ def _with_gap(term):
 
 def _add_moments(columns, frame, plan, noise):
     """Release sums for the means of columns of numbers, cut to the ranges where these show."""
-    mechanism = plan.mechanisms["moments"]
-    summed = _cut_moments if plan.budget.is_private else _exact_moments
-    sums = []
+    mechanism, sums = plan.mechanisms["moments"], []
     for j, column in columns.items():
-        x = frame.numbers(j)
-        sums.append(summed(x[~np.isnan(x)], *column.middle_and_half))
+        x, (middle, half) = frame.numbers(j), column.middle_and_half
+        x = x[~np.isnan(x)]
+        if plan.budget.is_private:
+            sums.append(sum_moments(x, middle, half) * CONTRIBUTION_STEP)
+        else:
+            t = (x - middle) / half
+            sums.append([t.sum(), (1.0 - t**2).sum()])
     released = mechanism.release(np.array(sums), noise)
     for j, moments in zip(columns, released, strict=True):
         columns[j] = replace(columns[j], moments=(moments, mechanism.noise_std))
-
-
-def _cut_moments(x, middle, half):
-    return sum_moments(x, middle, half) * CONTRIBUTION_STEP
-
-
-def _exact_moments(x, middle, half):
-    t = (x - middle) / half
-    return t.sum(), (1.0 - t**2).sum()
 
 
 def _release_cells(asked, axes, frame, plan, noise):
