@@ -11,6 +11,7 @@ from skdp import (
     pipeline,
     plotting,
     preprocessing,
+    statistics,
 )
 from skdp._version import __version__
 
@@ -26,4 +27,5 @@ __all__ = [
     "pipeline",
     "plotting",
     "preprocessing",
+    "statistics",
 ]

@@ -36,6 +36,7 @@ ROOMS = [
     {"calibration", "dask", "pipeline"},
     {"model_selection"},
     {"audit", "inspection", "onnx", "plotting"},
+    {"statistics"},
     {"utils", ""},
 ]
 # Walls by the name of a file, in whatever room: see the tests that use these.
@@ -195,6 +196,7 @@ OPENERS = {
 }
 # Rooms whose releases are their solvers'.
 RELEASED_FOR = {"linear_model", "preprocessing", "metrics", "calibration", "pipeline"}
+RELEASED_FOR |= {"statistics"}
 # Estimators' reports are their plans'; these are shown or looked at, not made.
 REPORTERS = {"skdp._estimator"}
 

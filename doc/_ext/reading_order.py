@@ -6,6 +6,7 @@ ORDER = (
     "quickstart",
     "clipping_and_scaling",
     "which_estimator",
+    "first_look",
     "table_as_it_comes",
     "additive",
     "regression_bounds",

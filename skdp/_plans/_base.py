@@ -28,6 +28,7 @@ SEARCH_KEY = 7
 CANDIDATES_KEY = 8
 PIPELINE_KEY = 9
 ADDITIVE_KEY = 10
+DESCRIPTION_KEY = 11
 # Of private transformers, one for each class.
 SCALER_KEY = 20
 QUANTILE_KEY = 21

@@ -1,4 +1,4 @@
-"""What a user chooses of an additive model: pairs of columns, and which curves rise or fall."""
+"""What a user chooses of an additive model's curves: which of them rise or fall."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,6 @@ import numpy as np
 
 from skdp.preprocessing.table._frames import NUMERIC, find_column
 
-_PAIRS = "interactions must be a list of pairs of different columns, by name or place, each once."
 _SIGNS = (
     "monotonic_cst must be a dict by column, each once, or have an entry for each column: 1 for a "
     "curve that rises, -1 for one that falls, 0 for any."
@@ -15,20 +14,6 @@ _NO_CURVE = (
     "monotonic_cst is for columns of numbers that are in no pair of interactions: words have no "
     "order, and a surface isn't constrained."
 )
-
-
-def chosen_pairs(interactions, names):
-    """Return the places of the columns of each pair."""
-    found = []
-    for pair in () if interactions is None else interactions:
-        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
-            raise ValueError(_PAIRS)
-        places = tuple(find_column(column, names) for column in pair)
-        known = {frozenset(one) for one in found}
-        if None in places or places[0] == places[1] or frozenset(places) in known:
-            raise ValueError(_PAIRS)
-        found.append(places)
-    return found
 
 
 def chosen_signs(monotonic_cst, frame, pairs):

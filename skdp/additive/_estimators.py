@@ -12,7 +12,7 @@ from skdp._docs import shared_docs
 from skdp._estimator import CaptionMixin, is_private
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
 from skdp._targets import encode_labels
-from skdp.additive._chosen import chosen_pairs, chosen_signs
+from skdp.additive._chosen import chosen_signs
 from skdp.additive._plan import plan_additive
 from skdp.additive._reading import as_frame, as_markdown
 from skdp.additive._shapes import Shape, bent, monotone
@@ -27,7 +27,7 @@ from skdp.linear_model._base import (
 from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.whitened._solver import noise_covariance
 from skdp.preprocessing.table._frames import read_frame
-from skdp.preprocessing.table._given import check_n_knots, given_to, nothing_given
+from skdp.preprocessing.table._given import check_n_knots, chosen_pairs, given_to, nothing_given
 from skdp.preprocessing.table._solver import learn_table
 from skdp.preprocessing.table._terms import Basis, PairTerm
 from skdp.preprocessing.table._vectorizer import TABLE_CONSTRAINTS, read_kinds
@@ -79,7 +79,7 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         frame = read_frame(self, X, reset=True)
         quietly(check_consistent_length, y, range(frame.n_rows))
         given = given_to(self, frame.names, frame.kinds)
-        pairs = chosen_pairs(self.interactions, frame.names)
+        pairs = self._pairs(frame.names)
         signs = chosen_signs(self.monotonic_cst, frame, pairs)
         return frame, given, y, pairs, signs
 
@@ -87,8 +87,11 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         """Refuse what a fit would; return what it assumes public of the table."""
         frame = read_frame(self, X, reset=True)
         given_to(self, frame.names, frame.kinds)
-        chosen_signs(self.monotonic_cst, frame, chosen_pairs(self.interactions, frame.names))
+        chosen_signs(self.monotonic_cst, frame, self._pairs(frame.names))
         return read_kinds(frame.read)
+
+    def _pairs(self, names):
+        return chosen_pairs(self.interactions, names, "interactions")
 
     def _fit_terms(self, model, table, targets, told, weights, groups, public_weight):
         """Fit a linear model to the columns of a table, and publish its terms.

@@ -1,11 +1,17 @@
 """What displays share: axes, checks, and curves that differ by more than colour."""
 
+import math
+
 import numpy as np
 
 from skdp.accountant import PrivacyReport
 
 _DASHES = ("-", (0, (6, 1.5)), (0, (6, 1.5, 1.5, 1.5)), (0, (2.5, 1)))
 _MARKERS = ("o", "s", "^", "D", "v", "P")
+# Of a grid of small axes: the most columns, and inches of each.
+_MOST_COLUMNS, _CELL = 4, (3.2, 2.6)
+# Characters of a label.
+_LONGEST_TEXT = 16
 
 
 def check_report(report):
@@ -47,6 +53,32 @@ def open_axes(ax, display):
     elif not hasattr(ax, "plot"):
         raise TypeError(f"ax must be matplotlib axes or None, got {type(ax).__name__}.")
     return ax, ax.figure
+
+
+def open_grid(ax, display, n_axes):
+    """Return so many small axes in place of the given ones, or in a new figure, and the figure."""
+    n_columns = min(n_axes, _MOST_COLUMNS)
+    n_rows = math.ceil(n_axes / n_columns)
+    is_new = ax is None
+    ax, figure = open_axes(ax, display)
+    if is_new:
+        figure.set_size_inches(_CELL[0] * n_columns, _CELL[1] * n_rows + 0.5)
+        figure.set_layout_engine("constrained")
+    ax.set_axis_off()
+    grid = ax.get_subplotspec().subgridspec(n_rows, n_columns)
+    places = [grid[j // n_columns, j % n_columns] for j in range(n_axes)]
+    return [figure.add_subplot(place) for place in places], figure
+
+
+def shortened(text):
+    """Return a text as a label, cut off where it is long."""
+    is_short = len(text) <= _LONGEST_TEXT
+    return plain(text if is_short else f"{text[: _LONGEST_TEXT - 1]}\N{HORIZONTAL ELLIPSIS}")
+
+
+def plain(text):
+    """Return a text that matplotlib takes for no formula."""
+    return text.replace("$", r"\$")
 
 
 def draw_curve(ax, display, x, y, *, markers=False, **style):

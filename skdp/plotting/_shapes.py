@@ -1,19 +1,14 @@
 """Shape functions: what each term of an additive model adds, in one picture."""
 
-import math
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._docs import shared_docs
-from skdp.plotting._axes import open_axes
+from skdp.plotting._axes import open_grid, plain, shortened
 
-_MOST_COLUMNS, _CELL = 4, (3.2, 2.6)
 _BAND = "2 standard deviations of the noise that privacy added (no sampling error)"
 # Room below curves for the histogram, over its height.
 _ROOM = 4.0
-# Characters of a label.
-_LONGEST_TEXT = 16
 _ALL_NOISE = "The noise hides what every column says: the model predicts the same for all rows."
 
 
@@ -113,20 +108,11 @@ class ShapeFunctionDisplay:
         TypeError
             If `ax` is something else.
         """
-        n_columns = min(len(self.terms), _MOST_COLUMNS)
-        n_rows = math.ceil(len(self.terms) / n_columns)
         is_new = ax is None
-        ax, self.figure_ = open_axes(ax, self)
-        if is_new:
-            self.figure_.set_size_inches(_CELL[0] * n_columns, _CELL[1] * n_rows + 0.5)
-            self.figure_.set_layout_engine("constrained")
-        ax.set_axis_off()
-        grid = ax.get_subplotspec().subgridspec(n_rows, n_columns)
-        places = [grid[j // n_columns, j % n_columns] for j in range(len(self.terms))]
-        self.axes_ = [self.figure_.add_subplot(place) for place in places]
+        self.axes_, self.figure_ = open_grid(ax, self, len(self.terms))
         for one, term in zip(self.axes_, self.terms, strict=True):
             _DRAWN[term.kind](one, term, self.outputs)
-            name = _plain(term.name)
+            name = plain(term.name)
             one.set_title(f"{name} (noise)" if term.is_noise else name, fontsize="medium")
         named = [one for one in self.axes_ if one.get_legend_handles_labels()[1]]
         if len(self.outputs) > 1 and named:
@@ -163,7 +149,7 @@ def _draw_curve(ax, term, outputs):
     others = x[-1] + step * np.arange(1, len(labels) + 1)
     for k, name in enumerate(outputs):
         curve = values[:n_knots, k]
-        (line,) = ax.plot(x, curve, marker=".", label=_plain(name))
+        (line,) = ax.plot(x, curve, marker=".", label=plain(name))
         ax.fill_between(x, curve - std[:n_knots], curve + std[:n_knots], alpha=0.25, linewidth=0)
         style = {"fmt": "s", "color": line.get_color(), "markersize": 4}
         ax.errorbar(others, values[n_knots:, k], yerr=std[n_knots:], **style)
@@ -180,7 +166,7 @@ def _draw_words(ax, term, outputs):
     """Draw a dot for each word."""
     x, values = np.arange(len(term.labels)), term.values.reshape(len(term.labels), -1)
     for k, name in enumerate(outputs):
-        ax.errorbar(x, values[:, k], yerr=2.0 * term.std, fmt="o", markersize=4, label=_plain(name))
+        ax.errorbar(x, values[:, k], yerr=2.0 * term.std, fmt="o", markersize=4, label=plain(name))
     texts = [_short(label, term.name) for label in term.labels]
     ax.set_xticks(x, texts, rotation=60, ha="right", fontsize="x-small")
     _draw_shares(ax, x, term.weights, 0.6)
@@ -209,19 +195,12 @@ def _draw_surface(ax, term, outputs):
     style = {"fontsize": "x-small"}
     for feature, side, axis in zip(term.features, term.sides, (ax.xaxis, ax.yaxis), strict=True):
         axis.set_ticks(range(len(side)), [_short(label, feature) for label in side], **style)
-        axis.set_label_text(_plain(feature), fontsize="small")
+        axis.set_label_text(plain(feature), fontsize="small")
     ax.tick_params("x", rotation=60)
 
 
 def _short(label, feature):
-    text = label.removeprefix(f"{feature}_").replace("_", " ")
-    is_short = len(text) <= _LONGEST_TEXT
-    return _plain(text if is_short else f"{text[: _LONGEST_TEXT - 1]}\N{HORIZONTAL ELLIPSIS}")
-
-
-def _plain(text):
-    """Return a text that matplotlib takes for no formula."""
-    return text.replace("$", r"\$")
+    return shortened(label.removeprefix(f"{feature}_").replace("_", " "))
 
 
 _DRAWN = {"hats": _draw_curve, "line": _draw_curve, "words": _draw_words, "pair": _draw_surface}

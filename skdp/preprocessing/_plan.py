@@ -163,25 +163,31 @@ def plan_quantiles(budget, *, n_rows, grid, bounds, key):
 
 
 def plan_scaler(budget, *, n_rows, grid, bounds):
-    """Plan the two releases of a scaler.
+    """Plan the two releases of a scaler."""
+    n_columns = bounds[0].size
+    sizes = {"n_rows": n_rows, "n_columns": n_columns}
+    moments = moments_release(budget, **sizes, share=1.0 - _LOCATION_SHARE)
+    distribution = _distribution(budget, _LOCATION_SHARE, n_rows, n_columns)
+    releases, key = {"distribution": distribution, "moments": moments}, (SCALER_KEY,)
+    return DistributionPlan(
+        budget=budget, n_rows=n_rows, releases=releases, stream_key=key, grid=grid, bounds=bounds
+    )
+
+
+def moments_release(budget, *, n_rows, n_columns, share):
+    """Plan a release of means and squares for a share of a budget.
 
     A record contributes ``(t, 1 - t**2)`` for each column, with t in [-1, 1]: a vector of norm 1 at
     most, as ``t**2 + (1 - t**2)**2 = 1 - t**2 (1 - t**2)``. So the squares are free. Two records
     may be 2 apart, which is what the accountant makes of 1. Rounding to steps moves each of the two
     numbers by half a step, and their sums are whole numbers of steps, rounded once.
     """
-    n_columns = bounds[0].size
-    moments = budget.release(
+    return budget.release(
         bound=math.sqrt(n_columns),
-        share=1.0 - _LOCATION_SHARE,
+        share=share,
         n_records=n_rows,
         size=2 * n_columns,
         slack=CONTRIBUTION_STEP + 4.0 * _UNIT_ROUNDOFF * n_rows,
-    )
-    distribution = _distribution(budget, _LOCATION_SHARE, n_rows, n_columns)
-    releases, key = {"distribution": distribution, "moments": moments}, (SCALER_KEY,)
-    return DistributionPlan(
-        budget=budget, n_rows=n_rows, releases=releases, stream_key=key, grid=grid, bounds=bounds
     )
 
 

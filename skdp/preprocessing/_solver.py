@@ -40,7 +40,7 @@ def scale_columns(X, *, plan, noise):
     low, high = find_quantiles(X, plan=plan, quantiles=(plan.tail, 1.0 - plan.tail), noise=noise)
     middle = 0.5 * low + 0.5 * high
     half = np.maximum(0.5 * high - 0.5 * low, _SMALLEST_SCALE)
-    sums = np.array([_sum_moments(*column) for column in zip(X.T, middle, half, strict=True)])
+    sums = np.array([sum_moments(*column) for column in zip(X.T, middle, half, strict=True)])
     mechanism = plan.mechanisms["moments"]
     means = mechanism.release(sums * CONTRIBUTION_STEP, noise) / plan.n_rows
     mean = np.clip(means[:, 0], -1.0, 1.0)
@@ -67,7 +67,7 @@ def _root_sums(x, edges):
     return np.convolve(np.diff(below, prepend=0), root_weights())[:N_THRESHOLDS]
 
 
-def _sum_moments(x, middle, half):
+def sum_moments(x, middle, half):
     """Return what (t, 1 - t**2) add up to in steps, t being x by its place in a range."""
     sums = np.zeros(2, dtype=np.int64)
     for start in range(0, x.size, _BLOCK):
@@ -124,14 +124,18 @@ def release_counts(columns, given, *, plan, noise):
         categories = sort_categories(table) if of_given is None else of_given
         listed.append(categories)
         counts.append(np.array([table[category] for category in categories], dtype=np.float64))
-    mechanism = plan.mechanisms["counts"]
-    released = mechanism.release(np.concatenate(counts), noise)
-    parts = np.split(released, np.cumsum([part.size for part in counts])[:-1])
+    parts = release_together(counts, plan.mechanisms["counts"], noise)
     found = list(zip(listed, parts, strict=True))
     for j, (categories, part) in enumerate(found):
         if given[j] is None:
             found[j] = _take(categories, part, np.flatnonzero(part > plan.threshold))
     return found
+
+
+def release_together(parts, mechanism, noise):
+    """Release several arrays of counts as one, and return them apart."""
+    released = mechanism.release(np.concatenate(parts), noise)
+    return np.split(released, np.cumsum([part.size for part in parts])[:-1])
 
 
 def sort_categories(categories):

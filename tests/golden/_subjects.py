@@ -64,6 +64,7 @@ from skdp.preprocessing import (
     DPTableVectorizer,
     NormClipper,
 )
+from skdp.statistics import describe
 from tests.privacy._cases import CASES, LABEL_CASES, PLAIN, RESPONSE_CASES
 
 TWO, THREE = {"classes": [0, 1], "random_state": 0}, {"classes": [0, 1, 2], "random_state": 0}
@@ -275,6 +276,16 @@ for _name, _step in IMPUTERS.items():
     subject(f"imputer: {_name}", functools.partial(fit_step, _step, table()[0][["age", "debt"]]))
 for _name, _step in ENCODERS.items():
     subject(f"encoder: {_name}", functools.partial(fit_step, _step, table()[0][["word"]]))
+
+DESCRIPTIONS = {
+    "auto": {},
+    "no noise": {"epsilon": float("inf")},
+    "replace_one": {"adjacency": "replace_one", "crosstabs": [("age", "word"), ("age", "debt")]},
+    "people": {"groups": np.arange(3000) // 2},
+}
+for _name, _options in DESCRIPTIONS.items():
+    _options = {"epsilon": 4.0, "random_state": 0} | _options
+    subject(f"description: {_name}", functools.partial(describe, table(3000)[0], **_options))
 
 for _name, _step in TABLES.items():
     subject(f"table: {_name}", functools.partial(fit_step, _step, table()[0]))

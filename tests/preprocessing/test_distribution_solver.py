@@ -91,14 +91,14 @@ def test_neither_order_nor_layout_changes_a_sum(X, epsilon, dtype, rng):
 def test_moments_are_rounded_to_the_nearest_step(X):
     """Cut off, each would be half a step short in the mean."""
     x = X[:, 0]
-    steps = _solver._sum_moments(x, 0.1, 0.5) * 2.0**-26
+    steps = _solver.sum_moments(x, 0.1, 0.5) * 2.0**-26
     t = np.clip((x - 0.1) / 0.5, -1.0, 1.0)
     assert np.abs(steps - [t.sum(), (1.0 - t**2).sum()]).max() < 0.1 * x.size * 2.0**-26
 
 
 @pytest.mark.parametrize("entry", [math.nan, math.inf, -math.inf])
 def test_a_record_that_is_no_number_counts_as_one(entry):
-    steps = _solver._sum_moments(np.array([entry]), 0.1, 0.5) * 2.0**-26
+    steps = _solver.sum_moments(np.array([entry]), 0.1, 0.5) * 2.0**-26
     assert np.abs(steps).sum() <= 1.0
 
 

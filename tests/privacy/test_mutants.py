@@ -19,6 +19,7 @@ PUBLIC = {
     "onnx",
     "pipeline",
     "preprocessing",
+    "statistics",
 }
 
 

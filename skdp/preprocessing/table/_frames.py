@@ -39,7 +39,8 @@ class Frame:
 
     Columns are float64 arrays, NaN for a gap, or `Words`. `kinds` are "numeric" or "word", and
     `read` names the columns whose kind was read from their type. A record is a row, or a group of
-    rows if `groups` has the number of each row's. What its methods return is without null records.
+    rows if `groups` has the number of each row's. What its methods return is without null records,
+    or of those `rows` alone that are counted, if there is an index of them.
     """
 
     names: tuple
@@ -48,6 +49,11 @@ class Frame:
     columns: tuple
     n_rows: int
     groups: np.ndarray | None = None
+    rows: np.ndarray | slice | None = None
+
+    def counted(self, entries):
+        """Return those of an array with an entry for each row that are counted."""
+        return present_records(entries) if self.rows is None else entries[self.rows]
 
     def take(self, is_kept):
         """Return the table of some rows, where each is a record."""
@@ -59,7 +65,7 @@ class Frame:
 
     def numbers(self, place):
         """Return the entries of a column of numbers."""
-        return present_records(self.columns[place])
+        return self.counted(self.columns[place])
 
     def parts(self, grid):
         """Return which part of a record each row is, None where all are whole.
@@ -74,7 +80,7 @@ class Frame:
     def words(self, place):
         """Return how many records have each word of a column: of a group the one of most rows."""
         column = self.columns[place]
-        codes = present_records(column.codes)
+        codes = self.counted(column.codes)
         if self.groups is not None:
             codes = _most_frequent(codes, present_records(self.groups), column.known)
         counts = np.bincount(codes, minlength=len(column.known))

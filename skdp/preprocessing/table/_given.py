@@ -11,6 +11,7 @@ from skdp.preprocessing.table._frames import NUMERIC, WORD, check_words, find_co
 
 _AUTO = "auto"
 _UNKNOWN = "{} names a column that X doesn't have as a column of {}, or one twice."
+_PAIRS = "{} must be a list of pairs of different columns, by name or place, each once."
 _KNOTS = "an entry of knots must be a list of at least two finite numbers that are apart."
 
 
@@ -75,6 +76,20 @@ def read_given(names, kinds, *, feature_bounds=None, knots="auto", categories="a
         [None if k is None else _check_knots(k) for k in at],
         [None if c is None else check_words(c) for c in listed],
     )
+
+
+def chosen_pairs(pairs, names, parameter):
+    """Return the places of the columns of each pair."""
+    found = []
+    for pair in () if pairs is None else pairs:
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise ValueError(_PAIRS.format(parameter))
+        places = tuple(find_column(column, names) for column in pair)
+        known = {frozenset(one) for one in found}
+        if None in places or places[0] == places[1] or frozenset(places) in known:
+            raise ValueError(_PAIRS.format(parameter))
+        found.append(places)
+    return found
 
 
 def check_n_knots(knots):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from skdp.preprocessing._columns import as_array
-from skdp.preprocessing._solver import release_counts
+from skdp.preprocessing._solver import release_counts, release_together
 from skdp.preprocessing.table._bins import (
     coarse_ends,
     count_bins,
@@ -50,11 +50,12 @@ def learn_table(frame, given, *, plan, noise, n_there):
         if categories is not None:
             terms[j] = WordsTerm(name=frame.names[j], feature=j, categories=as_array(categories))
     terms |= _learn_numbers(frame, given, plan, noise) if given.numeric else {}
-    terms |= _find_words(frame, given, plan, noise, n_there) if given.words else {}
+    terms |= find_words(frame, given, plan, noise, n_there) if given.words else {}
     return tuple(terms[j] for j in range(len(frame.names)))
 
 
-def _find_words(frame, given, plan, noise, n_there):
+def find_words(frame, given, plan, noise, n_there):
+    """Return a term for each column of words without a list, by its place; see `learn_table`."""
     tables = [frame.words(j) for j in given.words]
     found = release_counts(tables, [None] * len(tables), plan=plan, noise=noise)
     terms, noise = {}, plan.mechanisms["counts"].noise_std
@@ -72,12 +73,17 @@ def _find_words(frame, given, plan, noise, n_there):
 
 
 def _learn_numbers(frame, given, plan, noise):
-    find = _release_bins if plan.budget.is_private else _exact_bins
-    histograms, least = find(frame, given, plan, noise)
+    histograms, least = find_bins(frame, given, plan, noise)
     return {
         j: _make_term(frame.names[j], j, *histogram, least, given.bounds[j], plan)
         for j, histogram in zip(given.numeric, histograms, strict=True)
     }
+
+
+def find_bins(frame, given, plan, noise):
+    """Return ends and counts of the bins of columns without knots, and the noise of a count."""
+    find = _release_bins if plan.budget.is_private else _exact_bins
+    return find(frame, given, plan, noise)
 
 
 def _exact_bins(frame, given, plan, noise):
@@ -92,8 +98,7 @@ def _release_histograms(columns, ends, frame, mechanism, noise):
     """Release how many records are in each bin of some columns, together."""
     parts = frame.parts(mechanism.grid)
     exact = [count_bins(x, of_column, parts) for x, of_column in zip(columns, ends, strict=True)]
-    released = mechanism.release(np.concatenate(exact), noise)
-    return np.split(released, np.cumsum([part.size for part in exact])[:-1])
+    return release_together(exact, mechanism, noise)
 
 
 def _release_bins(frame, given, plan, noise):
@@ -122,9 +127,14 @@ def _release_bins(frame, given, plan, noise):
     return list(zip(ends, counts, strict=True)), plan.mechanisms["fine"].noise_std
 
 
+def show_fine(ends, counts, noise):
+    """Return the last counts of a column where they stand out of noise so large, elsewhere 0."""
+    return show_counts(ends, counts, _SHOWN["fine"] * noise)
+
+
 def _make_term(name, feature, ends, counts, noise, bounds, plan):
     """Return the term of a column of numbers by counts whose noise is so large."""
-    shown = show_counts(ends, counts, _SHOWN["fine"] * noise)
+    shown = show_fine(ends, counts, noise)
     shown[-1] = max(counts[-1], 0.0)
     is_kept = np.append(shown[:-1] > 0.0, True)
     fields = {

@@ -16,7 +16,7 @@ import numpy as np
 
 from skdp.preprocessing._columns import make_unique, number_in_words
 
-_MISSING, _RARE = "missing", "infrequent"
+MISSING, _RARE = "missing", "infrequent"
 # The most bins of a column that are told apart in a pair, which has all combinations.
 _MOST_OF_PAIR = 256
 
@@ -52,8 +52,8 @@ class _NumberTerm:
         """Names of the columns."""
         names = self._shape_labels()
         if self.spike is not None:
-            names.append(f"{self.name}_is_{_short(self.spike)}")
-        return [*names, *[f"{self.name}_{_MISSING}"] * self.has_gap]
+            names.append(f"{self.name}_is_{in_short(self.spike)}")
+        return [*names, *[f"{self.name}_{MISSING}"] * self.has_gap]
 
     def columns(self, frame, dtype=np.float64):
         """Return the columns of a frame's rows."""
@@ -95,7 +95,7 @@ class HatsTerm(_NumberTerm):
         return np.zeros(self.n_columns)
 
     def _shape_labels(self):
-        return [f"{self.name}_{_short(knot)}" for knot in self.knots]
+        return [f"{self.name}_{in_short(knot)}" for knot in self.knots]
 
     def _write_shape(self, x, out):
         knots, rows = self.knots, np.arange(x.size)
@@ -159,11 +159,21 @@ class WordsTerm:
     @property
     def labels(self):
         """Names of the columns."""
-        words = [_MISSING if word != word else word for word in self.categories]
-        return [f"{self.name}_{word}" for word in (*words, _RARE)]
+        return [f"{self.name}_{word}" for word in self.words]
+
+    @property
+    def words(self):
+        """The categories as texts, and last what stands for all others."""
+        return [*(MISSING if word != word else word for word in self.categories), _RARE]
 
     def columns(self, frame, dtype=np.float64):
         """Return the columns of a frame's rows."""
+        out = np.zeros((frame.n_rows, self.n_columns), dtype=dtype, order="F")
+        out[np.arange(frame.n_rows), self.places(frame)] = 1.0
+        return out
+
+    def places(self, frame):
+        """Return the column in which each of a frame's rows is 1."""
         words = frame.columns[self.feature]
         # The value that stands for a gap is one object, which is found by identity.
         places = {
@@ -171,9 +181,7 @@ class WordsTerm:
         }
         rare = len(self.categories)
         found = np.array([places.get(word, rare) for word in words.known], dtype=np.int64)
-        out = np.zeros((frame.n_rows, self.n_columns), dtype=dtype, order="F")
-        out[np.arange(frame.n_rows), found[words.codes]] = 1.0
-        return out
+        return found[words.codes]
 
     def profile(self):
         return None if self.counts is None else (np.eye(self.n_columns), self.counts)
@@ -279,6 +287,6 @@ class Basis:
         return out
 
 
-def _short(number):
+def in_short(number):
     """Return a number in a few digits, as in a column's name."""
     return number_in_words(float(f"{number:.4g}")) if abs(number) < 1e5 else f"{number:.6g}"

@@ -1,0 +1,207 @@
+"""What is known of a table's columns by noisy counts and sums, with intervals.
+
+An interval is a low and a high end for what the table itself says, without the noise: it has the
+level that its `z` gives, of standard deviations of normal noise.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from skdp.preprocessing.table._bins import numbers_at
+from skdp.preprocessing.table._solver import show_fine
+from skdp.preprocessing.table._terms import MISSING, in_short
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+# Ranges of a column of numbers in a crosstab, and bars of its histogram, at most; the shares of the
+# records that bars leave out at each end.
+_MOST_RANGES, _MOST_BARS, _BEYOND_BARS = 8, 20, 0.005
+_SMALLEST_HALF = 1e-100
+# Shares of records that differ by less are taken for equal.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Noisy counts of all records, each in one of the parts: they were made to add up to these.
+
+    `noise` is the standard deviation of each before.
+    """
+
+    values: np.ndarray
+    noise: float
+
+    @classmethod
+    def of(cls, released, n_records, noise):
+        """Share out evenly what the released counts lack to all records."""
+        return cls(released + (n_records - released.sum()) / released.size, noise)
+
+    def within(self, z, values=None, squares=1.0, totals=1.0):
+        """Return sums of weighted counts, of all counts unless given, with low and high ends.
+
+        `squares` and `totals` are the sums of the squared weights and of the weights.
+        """
+        values = self.values if values is None else values
+        margin = z * self.std(squares, totals)
+        return np.clip([values, values - margin, values + margin], 0.0, self.values.sum())
+
+    def gaps(self, place, z):
+        """Return by name the count that is in a place, and that of all others."""
+        gaps = self.within(z)[:, place]
+        return {"count": self.values.sum() - gaps[[0, 2, 1]], "gaps": gaps}
+
+    def std(self, squares=1.0, totals=1.0):
+        """Return the noise of sums of counts by such weights."""
+        return self.noise * np.sqrt(np.maximum(squares - totals**2 / self.values.size, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """The bins of a column of numbers, and its moments in the range of these.
+
+    `shown` are the counts that stand out of the noise, and `moments` sums of t and ``1 - t**2``
+    with their noise, t being the place in the range.
+    """
+
+    name: str
+    ends: np.ndarray
+    counts: Counts
+    shown: np.ndarray
+    moments: tuple = ()
+
+    @classmethod
+    def of(cls, name, ends, counts, n_records, noise):
+        """Take a column's released counts, whose last is of gaps."""
+        shown = show_fine(ends, counts, noise)
+        shown[-1] = 0.0
+        return cls(name, ends, Counts.of(counts, n_records, noise), shown)
+
+    @property
+    def is_seen(self):
+        """Whether anything of the column stands out of the noise."""
+        return self.ends.size > 0 and self.shown.any()
+
+    @property
+    def middle_and_half(self):
+        """The middle and half the width of where bins are, to which numbers are cut for means."""
+        low, high = self.ends[[0, -1]] if self.ends.size else (0.0, 0.0)
+        return 0.5 * low + 0.5 * high, max(0.5 * high - 0.5 * low, _SMALLEST_HALF)
+
+    @property
+    def cuts(self):
+        """Numbers that cut the column into ranges that hold like shares of it, about."""
+        if not self.is_seen:
+            return np.zeros(1)
+        cuts = numbers_at(self.ends, self.shown, np.arange(1, _MOST_RANGES) / _MOST_RANGES)
+        return cuts[: max(np.searchsorted(cuts, self.ends[-1]), 1)]
+
+    def statistics(self, z, z_of_two):
+        """Return by name a value with its interval; `z_of_two` is for intervals that are joint."""
+        found, (middle, half) = self.counts.gaps(-1, z), self.middle_and_half
+        if not self.is_seen:
+            return found
+        found["mean"] = middle + half * self._ratio(0, z, -1.0)
+        found["std"] = half * self._spread(z_of_two)
+        found |= {"cut_low": self.ends[:1], "cut_high": self.ends[-1:]}
+        return found | {f"{100 * share:g}%": self._quantile(share, z) for share in QUANTILES}
+
+    def _ratio(self, which, z, least):
+        """Return a moment over the number of entries, with ends between `least` and 1.
+
+        Noise is in both. The interval has the ratios r for which moment - r entries is as near to 0
+        as its noise explains (Fieller).
+        """
+        total, noise = self.moments[0][which], z * self.moments[1]
+        entries, of_entries = self.counts.values[:-1].sum(), z * self.counts.std()
+        ends = np.array([least, 1.0])
+        square = entries**2 - of_entries**2
+        if entries > 0.0 and square > 0.0:
+            root = math.sqrt(entries**2 * noise**2 + (total**2 - noise**2) * of_entries**2)
+            ends = (total * entries + np.array([-root, root])) / square
+        return np.clip([total / max(entries, 1.0), *ends], least, 1.0)
+
+    def _spread(self, z):
+        """Return the standard deviation in the range, by means of t and ``1 - t**2``."""
+        (mean, *of_mean), (rest, low, high) = self._ratio(0, z, -1.0), self._ratio(1, z, 0.0)
+        squares = np.square(of_mean)
+        least = 0.0 if np.prod(of_mean) < 0.0 else squares.min()
+        variances = [1.0 - rest - mean**2, 1.0 - high - squares.max(), 1.0 - low - least]
+        return np.sqrt(np.maximum(variances, 0.0))
+
+    def _quantile(self, share, z):
+        """Return a quantile: it lies where a band of the distribution function has the share."""
+        reached = np.cumsum(self.counts.values[:-1])
+        n_below, n_bins = np.arange(1, reached.size + 1), reached.size
+        # Of the entries up to a bin's end that many more than the share.
+        more = reached - share * reached[-1]
+        squares = (1.0 - share) ** 2 * n_below + share**2 * (n_bins - n_below)
+        margin = z * self.counts.std(squares, n_below - share * n_bins)
+        slack = _ROUNDING * self.counts.values.sum()
+        may_reach, falls_short = more + margin >= -slack, more - margin < -slack
+        inner = np.repeat(self.ends, 2)
+        left, right = np.append(-np.inf, inner), np.append(inner, np.inf)
+        low = left[np.argmax(may_reach) if may_reach.any() else n_bins - 1]
+        high = right[min(np.flatnonzero(falls_short).max(initial=-1) + 1, n_bins - 1)]
+        return np.clip(*numbers_at(self.ends, self.shown, [share]), low, high), low, high
+
+    def histogram(self, z):
+        """Return the ends of bars and their counts, with low and high ends.
+
+        Bars end where bins do, and have their upper end. Beyond the first and last lies the rest.
+        """
+        bars = np.zeros(1)
+        if self.is_seen:
+            most = numbers_at(self.ends, self.shown, [_BEYOND_BARS, 1.0 - _BEYOND_BARS])
+            even, width = np.linspace(most[0], most[-1], _MOST_BARS, retstep=True)
+            bars = np.unique(self.ends[np.searchsorted(self.ends, even)])
+            bars = bars[np.diff(bars, prepend=-np.inf) > 0.5 * width]
+        stops = 2 * np.searchsorted(self.ends, bars, side="right")
+        stops[-1] = self.counts.values.size - 1
+        reached, n_bins = np.cumsum(self.counts.values), np.diff(stops, prepend=0)
+        counts = np.diff(reached[stops - 1], prepend=0.0)
+        first = 2.0 * bars[0] - bars[1] if bars.size > 1 else bars[0] - 1.0
+        return np.append(first, bars), *self.counts.within(z, counts, n_bins, n_bins)
+
+
+@dataclass(frozen=True, eq=False)
+class RangesAxis:
+    """A column of numbers in a crosstab: ranges between cuts, and gaps."""
+
+    name: str
+    feature: int
+    cuts: np.ndarray
+
+    @property
+    def words(self):
+        """Names of the ranges."""
+        texts = [in_short(float(cut)) for cut in self.cuts]
+        between = [f"({a}, {b}]" for a, b in pairwise(texts)]
+        return [f"<= {texts[0]}", *between, f"> {texts[-1]}", MISSING]
+
+    def places(self, frame):
+        """Return the range of each of a frame's rows."""
+        x = frame.columns[self.feature]
+        return np.where(np.isnan(x), self.cuts.size + 1, np.searchsorted(self.cuts, x))
+
+
+@dataclass(frozen=True, eq=False)
+class WordColumn:
+    """The words of a column and how many records have each, gaps and all other words last."""
+
+    name: str
+    words: list
+    counts: Counts
+
+    def statistics(self, z, _):
+        """Return by name a value with its interval, and the most frequent word."""
+        found = self.counts.gaps(-2, z)
+        if len(self.words) > 2:
+            top = int(np.argmax(self.counts.values[:-2]))
+            found |= {"top": (self.words[top],), "freq": (self.counts.within(z)[0, top],)}
+        return found
+
+    def histogram(self, z):
+        """Return the words and their counts, with low and high ends."""
+        return self.words, *self.counts.within(z)

@@ -1,0 +1,138 @@
+"""A first look at a raw table."""
+
+from dataclasses import replace
+from numbers import Real
+
+from skdp._bounds import counted_rows
+from skdp._docs import shared_docs
+from skdp._estimator import BUDGET_CONSTRAINTS
+from skdp._groups import encode_groups
+from skdp._plans._base import Budget, GroupBudget, resolve_delta
+from skdp._sklearn import Interval, StrOptions, validate_params
+from skdp.ledger._account import resolve_account
+from skdp.preprocessing.table._frames import read_frame
+from skdp.preprocessing.table._given import chosen_pairs, read_given
+from skdp.preprocessing.table._vectorizer import DPTableVectorizer, read_kinds
+from skdp.statistics._description import PrivateDescription
+from skdp.statistics._plan import plan_description
+from skdp.statistics._solver import release_description
+
+_CUT = "means and standard deviations are of numbers cut to ranges that the noisy bins showed"
+_DRAWN = "of each group one row is described, drawn by coins"
+_CONSTRAINTS = BUDGET_CONSTRAINTS | {
+    # There is no description without Gaussian noise.
+    "delta": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
+    "crosstabs": ["array-like"],
+    "groups": ["array-like", None],
+    "level": [Interval(Real, 0, 1, closed="neither")],
+}
+
+
+@shared_docs
+@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
+def describe(
+    X,
+    *,
+    epsilon,
+    delta="auto",
+    crosstabs=(),
+    groups=None,
+    adjacency="zero_out",
+    level=0.95,
+    ledger=None,
+    random_state=None,
+):
+    """Describe a raw table: counts, gaps, means, quantiles, histograms and crosstabs.
+
+    **Guarantee.** All of the result is (`epsilon`, `delta`)-differentially private for one row
+    under `adjacency`, together. What is assumed public and what is not covered is listed in its
+    ``privacy_report_``.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+        Raw rows: of a frame of pandas, polars or Arrow, of an array, or of lists. Columns of
+        booleans, strings, objects and categories hold words, by their types, which the report
+        names as assumed public. A column of objects that are numbers is to be cast first.
+    {epsilon:score, delta}
+    crosstabs : list of pairs, default=()
+        Pairs of columns, by name or place, whose values are counted together. Each takes as much
+        of the budget as the histogram of a column.
+    groups : array-like of shape (n_samples,), default=None
+        The person, household, ... of each row, as hashable ids. Then the guarantee is for one group
+        with all its rows, and the table that is described has one row of each, drawn by chance.
+        None: each row is a record.
+    {adjacency}
+    level : float, default=0.95
+        Level of the intervals, which are for what the table itself says: they have room for the
+        noise, and none for how the records were sampled.
+    {ledger:score, random_state:score}
+
+    Returns
+    -------
+    description : PrivateDescription
+        Frames of pandas, a figure and the report.
+
+    {Raises: BudgetExceededError}
+    TypeError
+        If X is sparse, an id can't be hashed, a column holds times or lists, or one of words
+        anything but text, numbers and gaps.
+    ValueError
+        If a parameter is out of range, X is empty, or a pair isn't one of two columns.
+
+    See Also
+    --------
+    skdp.preprocessing.DPTableVectorizer : Bounded columns of such a table, for a model.
+
+    Notes
+    -----
+    Columns of numbers are counted in bins that get finer where many lie; words that many records
+    have are found by a threshold, and others are "infrequent" together. Then words and crosstabs
+    are counted, in one release. Means have one of their own: numbers are cut to the range of the
+    bins that stand out of the noise, and means beyond it are off by what lies beyond.
+    doc/theory/describe.rst has proofs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skdp.statistics import describe
+    >>> rng = np.random.default_rng(0)
+    >>> table = pd.DataFrame({"age": rng.integers(18, 80, 5000)})
+    >>> table["job"] = rng.choice(["nurse", "clerk"], 5000)
+    >>> found = describe(table, epsilon=1.0, crosstabs=[("age", "job")], random_state=0)
+    >>> found
+    PrivateDescription of 2 columns and 1 crosstab, (1, 1e-05)-DP while the seed stays secret
+    >>> frame = found.to_frame()
+    >>> bool(abs(frame.loc["age", "mean"] - table["age"].mean()) < 1.0)
+    True
+    """
+    # 1. scikit-learn's contract
+    frame = read_frame(DPTableVectorizer(), X, reset=True)
+    given = read_given(frame.names, frame.kinds)
+    pairs = chosen_pairs(crosstabs, frame.names, "crosstabs")
+
+    # 2. bound the data: a record is in one bin, word and cell
+    codes, n_records = encode_groups(groups, frame.n_rows)
+
+    # 3. plan from public numbers
+    make_budget = Budget if codes is None else GroupBudget
+    spent = {"epsilon": epsilon, "delta": resolve_delta(delta, n_records), "adjacency": adjacency}
+    account = resolve_account(ledger, "describe", {**spent, "level": level})
+    budget = make_budget(**spent, accountant="pld", account=account)
+    plan = plan_description(budget, given.sizes, len(pairs), n_rows=n_records)
+    stream = plan.start(random_state)
+
+    # 4. release
+    coins, noise = stream.spawn(2)
+    frame = replace(frame, rows=counted_rows(range(frame.n_rows), codes, coins))
+    columns, tables = release_description(frame, given, pairs, plan=plan, noise=noise)
+
+    # 5. publish
+    public = "every argument of the call but the records", *budget.assumed_public[1:]
+    report = plan.report(
+        reproducible=stream.reproducible,
+        assumed_public=public + read_kinds(frame.read),
+        notes=(_CUT,) if codes is None else (_CUT, _DRAWN),
+    )
+    return PrivateDescription(columns=columns, tables=tables, level=level, privacy_report_=report)

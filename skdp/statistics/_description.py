@@ -1,0 +1,178 @@
+"""What a description of a table says, as frames of pandas and as a figure."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from skdp.accountant import PrivacyReport
+from skdp.plotting._axes import open_grid, plain, shortened
+
+_ENDS = ("value", "low", "high")
+# Words of a column that are drawn.
+_MOST_WORDS = 10
+
+
+@dataclass(eq=False, repr=False)
+class PrivateDescription:
+    """A private description of a table, made by :func:`describe`.
+
+    Intervals are for what the table itself says: they have room for the noise, none for how the
+    records were sampled.
+
+    Parameters
+    ----------
+    columns : list of objects
+        What is known of each column.
+    tables : list of tuples
+        Of each crosstab the names of two columns, the words of both, and counts.
+    level : float
+        Level of the intervals.
+    privacy_report_ : skdp.accountant.PrivacyReport
+        The guarantee of all together.
+
+    See Also
+    --------
+    describe : Make one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skdp.statistics import describe
+    >>> table = pd.DataFrame({"smokes": ["yes", "no", "no"] * 1000})
+    >>> found = describe(table, epsilon=1.0, random_state=0)
+    >>> found.histograms_["smokes"].round().loc["no"].to_dict()
+    {'count': 2000.0, 'low': 1991.0, 'high': 2009.0}
+    """
+
+    columns: list
+    tables: list
+    level: float
+    privacy_report_: PrivacyReport
+
+    def to_frame(self, intervals=False):
+        """Return a row for each column of the table.
+
+        Parameters
+        ----------
+        intervals : bool, default=False
+            Whether to give each number with the low and high end of its interval, in columns of two
+            levels. The most frequent word has none.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            With the columns count (of entries), gaps, mean, std (divided by the count), quantiles,
+            top (the word that seems the most frequent) and freq (its count), where they apply.
+
+        Raises
+        ------
+        ImportError
+            If pandas isn't installed.
+        """
+        import pandas as pd
+
+        rows = [column.statistics(self._z(), self._z(n_joint=2)) for column in self.columns]
+        parts = _ENDS if intervals else _ENDS[:1]
+        found = [
+            {(name, end): x for name, of in row.items() for end, x in zip(parts, of, strict=False)}
+            for row in rows
+        ]
+        frame = pd.DataFrame(found, index=[column.name for column in self.columns])
+        frame.columns = pd.MultiIndex.from_tuples(frame.columns)
+        return frame if intervals else frame.droplevel(1, axis=1)
+
+    @property
+    def histograms_(self):
+        """Frames by column: how many records have each word, or lie in each bar of like widths."""
+        import pandas as pd
+
+        frames = {}
+        for column in self.columns:
+            places, *counts = column.histogram(self._z())
+            index = places if isinstance(places, list) else pd.IntervalIndex.from_breaks(places)
+            counts = dict(zip(("count", "low", "high"), counts, strict=True))
+            frames[column.name] = pd.DataFrame(counts, index=index).rename_axis(column.name)
+        return frames
+
+    @property
+    def crosstabs_(self):
+        """Frames by pair of names: how many records have both words, or lie in both ranges."""
+        import pandas as pd
+
+        frames = {}
+        for names, words, counts in self.tables:
+            index, columns = map(pd.Index, words)
+            values = counts.values.reshape(len(index), len(columns))
+            frame = pd.DataFrame(values, index, columns)
+            frames[names] = frame.rename_axis(index=names[0], columns=names[1])
+        return frames
+
+    @property
+    def crosstab_margins_(self):
+        """By pair, how far a cell may be off, at the level of all intervals."""
+        return {names: self._z() * float(counts.std()) for names, _, counts in self.tables}
+
+    def plot(self, ax=None):
+        """Draw the histograms of all columns, with a band of intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            In whose place to draw; None makes a figure.
+
+        Returns
+        -------
+        axes : list of matplotlib Axes
+            One for each column.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib isn't installed.
+        TypeError
+            If `ax` is something else.
+        """
+        axes, figure = open_grid(ax, self, len(self.columns))
+        for one, column in zip(axes, self.columns, strict=True):
+            places, *counts = column.histogram(self._z())
+            draw = _draw_words if isinstance(places, list) else _draw_bars
+            draw(one, places, *counts)
+            one.set_title(plain(column.name), fontsize="medium")
+        if ax is None:
+            told = f"Records, with {100 * self.level:g} % intervals for the noise"
+            figure.suptitle(told, size="small")
+        return axes
+
+    def _z(self, n_joint=1):
+        """Return how many standard deviations an interval has to each side, if so many hold."""
+        return -float(ndtri((1.0 - self.level) / (2.0 * n_joint)))
+
+    def __repr__(self):
+        n_columns, n_tables = len(self.columns), len(self.tables)
+        sizes = f"{n_columns} columns" if n_columns != 1 else "1 column"
+        if n_tables:
+            sizes += f" and {n_tables} crosstab{'s' * (n_tables > 1)}"
+        return f"PrivateDescription of {sizes}, {self.privacy_report_!r}"
+
+    def _repr_html_(self):
+        table = self.to_frame().to_html(float_format="{:.6g}".format)
+        return table + self.privacy_report_._repr_html_()
+
+
+def _draw_bars(ax, bars, counts, low, high):
+    counts, low, high = np.stack([counts, low, high]) / np.diff(bars)
+    ax.stairs(counts, bars, fill=True, alpha=0.5)
+    ax.stairs(high, bars, baseline=low, fill=True, alpha=0.5, color="0.3")
+    ax.set_ylabel("per unit", size="x-small")
+    ax.locator_params("x", nbins=4)
+    ax.ticklabel_format(scilimits=(-4, 5))
+
+
+def _draw_words(ax, words, counts, low, high):
+    """Draw the most frequent words, gaps and infrequent ones included."""
+    most = np.sort(np.argsort(-counts, kind="stable")[:_MOST_WORDS])[::-1]
+    margins = np.stack([counts - low, high - counts])[:, most]
+    ax.barh(range(most.size), counts[most], xerr=margins, alpha=0.5, ecolor="0.3")
+    ax.set_yticks(range(most.size), [shortened(words[place]) for place in most], size="x-small")
+    ax.locator_params("x", nbins=4)

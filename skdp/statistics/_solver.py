@@ -1,0 +1,89 @@
+"""What is released of a table to describe it: bins and words, sums for means, and counts."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from skdp.preprocessing._columns import as_array, make_unique
+from skdp.preprocessing._plan import CONTRIBUTION_STEP
+from skdp.preprocessing._solver import release_together, sum_moments
+from skdp.preprocessing.table._solver import find_bins, find_words
+from skdp.statistics._columns import Counts, NumberColumn, RangesAxis, WordColumn
+
+
+def release_description(frame, given, pairs, *, plan, noise):
+    """Release what describes a table.
+
+    Parameters
+    ----------
+    frame : Frame
+    given : Given
+    pairs : list of pairs of int
+        Places of the columns that crosstabs are of.
+    plan : TablePlan
+        Of `plan_description`.
+    noise : stream
+
+    Returns
+    -------
+    columns : list of NumberColumn and WordColumn
+    crosstabs : list of (names, words, counts)
+        Of each pair the names of the columns, the words of both, and `Counts` of the cells.
+    """
+    columns, axes = {}, {}
+    if given.numeric:
+        histograms, of_bins = find_bins(frame, given, plan, noise)
+        for j, histogram in zip(given.numeric, histograms, strict=True):
+            columns[j] = NumberColumn.of(frame.names[j], *histogram, plan.n_rows, of_bins)
+            axes[j] = RangesAxis(frame.names[j], j, columns[j].cuts)
+    if given.words:
+        found = find_words(frame, given, plan, noise, None)
+        axes |= {j: _with_gap(term) for j, term in found.items()}
+    if columns:
+        _add_moments(columns, frame, plan, noise)
+    cells = _release_cells([*((j,) for j in given.words), *pairs], axes, frame, plan, noise)
+    for j, ((name,), (words,), counts) in zip(given.words, cells, strict=False):
+        columns[j] = WordColumn(name, words, counts)
+    return [columns[j] for j in range(len(frame.names))], cells[len(given.words) :]
+
+
+def _with_gap(term):
+    """Return a term of words in which gaps have a place of their own, the last but one."""
+    words = [word for word in term.categories.tolist() if word == word]
+    return replace(term, categories=as_array([*words, np.nan]))
+
+
+def _add_moments(columns, frame, plan, noise):
+    """Release sums for the means of columns of numbers, cut to the ranges where these show."""
+    mechanism, sums = plan.mechanisms["moments"], []
+    for j, column in columns.items():
+        x, (middle, half) = frame.numbers(j), column.middle_and_half
+        x = x[~np.isnan(x)]
+        if plan.budget.is_private:
+            sums.append(sum_moments(x, middle, half) * CONTRIBUTION_STEP)
+        else:
+            t = (x - middle) / half
+            sums.append([t.sum(), (1.0 - t**2).sum()])
+    released = mechanism.release(np.array(sums), noise)
+    for j, moments in zip(columns, released, strict=True):
+        columns[j] = replace(columns[j], moments=(moments, mechanism.noise_std))
+
+
+def _release_cells(asked, axes, frame, plan, noise):
+    """Release how many records are in each cell of columns and pairs of columns, together."""
+    if not asked:
+        return []
+    mechanism, exact, told = plan.mechanisms["cells"], [], []
+    for places in asked:
+        of_cells = [axes[j] for j in places]
+        shape = [len(axis.words) for axis in of_cells]
+        cells = np.ravel_multi_index([axis.places(frame) for axis in of_cells], shape)
+        exact.append(np.bincount(frame.counted(cells), minlength=math.prod(shape)).astype(float))
+        names = tuple(axis.name for axis in of_cells)
+        told.append((names, [make_unique(axis.words) for axis in of_cells]))
+    released = release_together(exact, mechanism, noise)
+    return [
+        (names, words, Counts.of(counts, plan.n_rows, mechanism.noise_std))
+        for (names, words), counts in zip(told, released, strict=True)
+    ]

@@ -1,0 +1,259 @@
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from scipy.sparse import csr_array
+
+from skdp.ledger import PrivacyLedger
+from skdp.statistics import describe
+
+EXACT = {"epsilon": float("inf")}
+QUANTILES = {"5%": 0.05, "25%": 0.25, "50%": 0.5, "75%": 0.75, "95%": 0.95}
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.integers(18, 80, 3000).astype(float)})
+    X["income"] = np.round(np.exp(rng.normal(8.0, 1.0, 3000)), 2)
+    X.loc[rng.random(3000) < 0.1, "income"] = np.nan
+    X["job"] = rng.choice(["nurse", "clerk", "cook"], 3000, p=[0.6, 0.3, 0.1])
+    X.loc[rng.random(3000) < 0.05, "job"] = None
+    X.loc[:2, "job"] = ["king", "queen", "pope"]
+    return X
+
+
+def truth_of(column):
+    """What pandas says of a column of numbers."""
+    x = column.dropna().to_numpy()
+    found = {"count": x.size, "gaps": column.size - x.size, "mean": x.mean(), "std": x.std()}
+    return found | {
+        name: np.quantile(x, share, method="inverted_cdf") for name, share in QUANTILES.items()
+    }
+
+
+def test_without_privacy_it_says_what_pandas_says(table):
+    found = describe(table, crosstabs=[("age", "job"), ("job", "income")], **EXACT)
+    frame = found.to_frame(intervals=True)
+    for name in ("age", "income"):
+        for statistic, expected in truth_of(table[name]).items():
+            np.testing.assert_allclose(frame.loc[name, statistic], expected, rtol=1e-9)
+    words = table["job"].fillna("missing").value_counts()
+    assert found.to_frame().loc["job", ["count", "gaps", "top", "freq"]].tolist() == [
+        3000 - words["missing"], words["missing"], "nurse", words["nurse"],
+    ]  # fmt: skip
+    of_words = found.histograms_["job"]["count"]
+    assert of_words.to_dict() == words.to_dict() | {"infrequent": 0}
+    cells = found.crosstabs_["age", "job"]
+    assert cells.index.name == "age"
+    assert cells.columns.name == "job"
+    np.testing.assert_allclose(cells.sum(), of_words[cells.columns])
+    cut = float(re.sub(r"[^\d.]", "", cells.index[0]))
+    assert cells.loc[cells.index[0], "cook"] == ((table.age <= cut) & (table.job == "cook")).sum()
+
+
+def test_bars_hold_what_lies_in_them_and_all_entries(table):
+    found = describe(table, **EXACT)
+    for name in ("age", "income"):
+        bars = found.histograms_[name]
+        assert bars["count"].sum() == table[name].count()
+        inner = bars.iloc[1:-1]
+        expected = [((table[name] > b.left) & (table[name] <= b.right)).sum() for b in inner.index]
+        np.testing.assert_allclose(inner["count"], expected)
+        assert len(bars) > 10
+
+
+def misses(table, n_runs, **settings):
+    """How many of so many intervals miss what they are for, by what that is."""
+    expected = {
+        (name, statistic): value
+        for name in ("age", "income")
+        for statistic, value in truth_of(table[name]).items()
+    }
+    n_missed = dict.fromkeys(expected, 0) | {"word": 0, "other words": 0, "bar": 0, "cell": 0}
+    job = table["job"].fillna("missing")
+    for seed in range(n_runs):
+        found = describe(table, random_state=seed, crosstabs=[("income", "job")], **settings)
+        frame, bars = found.to_frame(intervals=True), found.histograms_
+        for name, statistic in expected:
+            value, low, high = frame.loc[name, statistic]
+            assert low <= value <= high
+            of = expected[name, statistic]
+            if statistic in ("mean", "std"):
+                # Of numbers in the range that was learnt.
+                ends = frame.loc[name, [("cut_low", "value"), ("cut_high", "value")]]
+                of = truth_of(table[name].clip(*ends))[statistic]
+            slack = 1e-9 * abs(of)
+            n_missed[name, statistic] += not low - slack <= of <= high + slack
+        of_words = bars["job"]
+        is_other = ~job.isin(of_words.index)
+        for name, of in (("word", job == "cook"), ("other words", is_other)):
+            line = of_words.loc["cook" if name == "word" else "infrequent"]
+            n_missed[name] += not line["low"] <= of.sum() <= line["high"]
+        bar = bars["age"].iloc[3]
+        inside = (table.age > bar.name.left) & (table.age <= bar.name.right)
+        n_missed["bar"] += not bar["low"] <= inside.sum() <= bar["high"]
+        cells, margin = found.crosstabs_["income", "job"], found.crosstab_margins_["income", "job"]
+        of_cell = (table.income.isna() & (job == "cook")).sum()
+        n_missed["cell"] += not abs(cells.loc["missing", "cook"] - of_cell) <= margin
+    return n_missed
+
+
+def check_coverage(table, n_runs, level, exact=(), **settings):
+    """Intervals miss no more often than they may, and `exact` ones no more seldom.
+
+    Each of both by chance less than once in ten million.
+    """
+    for name, n_missed in misses(table, n_runs, level=level, **settings).items():
+        assert stats.binom.sf(n_missed - 1, n_runs, 1.0 - level) > 1e-7, name
+        if name in exact:
+            assert stats.binom.cdf(n_missed, n_runs, 1.0 - level) > 1e-7, name
+
+
+def test_intervals_cover_what_the_table_says(table):
+    exact = {("age", "mean"), ("income", "gaps"), ("income", "mean"), "word", "bar", "cell"}
+    check_coverage(table, 150, 0.7, exact, epsilon=3.0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_intervals_cover_what_the_table_says_at_all_levels(table, level, adjacency):
+    check_coverage(table, 600, level, {"cell"}, epsilon=4.0, adjacency=adjacency)
+
+
+def test_noise_is_small_on_many_records():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({"x": rng.normal(50.0, 3.0, 50_000), "w": rng.choice(list("ab"), 50_000)})
+    frame = describe(X, epsilon=1.0, random_state=0).to_frame()
+    expected = truth_of(X["x"])
+    for name in ("mean", "std", *QUANTILES):
+        assert abs(frame.loc["x", name] - expected[name]) < 0.1
+    assert abs(frame.loc["w", "freq"] - (X.w == frame.loc["w", "top"]).sum()) < 100
+
+
+def test_all_kinds_of_tables_give_the_same(table):
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    tables = table, pl.from_pandas(table), pa.Table.from_pandas(table)
+    found = [describe(one, epsilon=1.0, random_state=0).to_frame() for one in tables]
+    for other in found[1:]:
+        pd.testing.assert_frame_equal(found[0], other)
+    numbers = table[["age", "income"]]
+    of_array, of_frame = (
+        describe(one, epsilon=1.0, random_state=0).to_frame()
+        for one in (numbers.to_numpy(), numbers)
+    )
+    np.testing.assert_array_equal(of_array, of_frame)
+    assert of_array.index.tolist() == ["x0", "x1"]
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        {"x": [1.0]},
+        {"x": [np.nan, np.nan]},
+        {"w": [None, "a"]},
+        {"x": [7.0] * 3000, "w": ["missing"] * 1500 + ["infrequent"] * 1500},
+        {"x": [1e150, -1e150] * 2000, "z": [0.0, 1.0] * 2000},
+    ],
+)
+@pytest.mark.parametrize("epsilon", [1.0, float("inf")])
+def test_odd_tables(X, epsilon):
+    X = pd.DataFrame(X)
+    pairs = [tuple(X)] if len(X.columns) > 1 else []
+    found = describe(X, epsilon=epsilon, delta=1e-6, crosstabs=pairs, random_state=0)
+    found.to_frame()
+    values = found.to_frame(intervals=True).xs("value", axis=1, level=1)
+    pd.testing.assert_frame_equal(values, found.to_frame())
+    for frame in found.histograms_.values():
+        assert frame.index.is_unique
+        assert (frame["low"] <= frame["high"]).all()
+    for cells in found.crosstabs_.values():
+        assert cells.to_numpy().sum() == pytest.approx(len(X), abs=1e-6)
+    plt.close(found.plot()[0].figure)
+
+
+def test_people_are_described_by_a_row_each(table):
+    """Coins choose it: those of many rows count as one, and of other seeds others are chosen."""
+    groups = np.repeat(np.arange(1000), 3)
+    means = []
+    for seed in range(2):
+        found = describe(table, groups=groups, random_state=seed, **EXACT)
+        counts = found.to_frame()["count"] + found.to_frame()["gaps"]
+        assert counts.tolist() == [1000] * 3
+        means.append(found.to_frame().loc["age", "mean"])
+    assert found.privacy_report_.unit == "one group"
+    assert "drawn by coins" in found.privacy_report_.to_text()
+    assert means[0] != means[1]
+
+
+def test_it_is_charged_and_told(table, tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study.db", epsilon=2.0, delta=1e-4)
+    found = describe(table, epsilon=1.0, ledger=ledger)
+    (charge,) = ledger.to_dict()["charges"]
+    assert charge["estimator"] == "describe"
+    report = found.privacy_report_
+    assert (report.epsilon, report.delta) == (1.0, 1e-5)
+    text = report.to_text()
+    assert "cut to ranges" in text
+    assert "whether columns hold numbers or words" in text
+    assert "every argument of the call" in text
+
+
+def test_delta_follows_from_the_number_of_records():
+    X = pd.DataFrame({"w": ["a", "b"] * 50_000})
+    assert describe(X, epsilon=1.0, random_state=0).privacy_report_.delta == 1e-6
+
+
+def test_displays(table):
+    found = describe(table, epsilon=1.0, crosstabs=[(0, 2)], random_state=0)
+    assert repr(found) == (
+        "PrivateDescription of 3 columns and 1 crosstab, (1, 1e-05)-DP while the seed stays secret"
+    )
+    html = found._repr_html_()
+    assert "<table" in html
+    assert "income" in html
+    axes = found.plot()
+    assert [one.get_title() for one in axes] == ["age", "income", "job"]
+    assert "95 % intervals" in axes[0].figure.get_suptitle()
+    bars = found.histograms_["age"]
+    drawn = axes[0].patches[0].get_data().values
+    widths = bars.index.length
+    np.testing.assert_allclose(drawn * widths, bars["count"])
+    plt.close(axes[0].figure)
+    ax = plt.figure().add_subplot()
+    assert found.plot(ax)[0].figure is ax.figure
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"epsilon": 0.0}, ValueError, "epsilon"),
+        ({"delta": 0.0}, ValueError, "delta"),
+        ({"level": 1.0}, ValueError, "level"),
+        ({"adjacency": "replace_label"}, ValueError, "adjacency"),
+        ({"crosstabs": [("age", "nobody")]}, ValueError, "crosstabs must be a list of pairs"),
+        ({"crosstabs": [("age", "age")]}, ValueError, "crosstabs must be a list of pairs"),
+        ({"crosstabs": [("age", "job"), (2, 0)]}, ValueError, "crosstabs must be a list of pairs"),
+        ({"groups": [0, 1]}, ValueError, "groups must have one id for each row"),
+    ],
+)
+def test_refusals(table, settings, error, message):
+    with pytest.raises(error, match=message):
+        describe(table, **{"epsilon": 1.0} | settings)
+
+
+def test_sparse_rows_are_refused():
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        describe(csr_array(np.eye(3)), epsilon=1.0)
+
+
+def test_a_column_of_objects_holds_words(table):
+    as_objects = table[["age"]].astype(object)
+    found = describe(as_objects, epsilon=1.0, random_state=0).to_frame()
+    assert "mean" not in found
+    assert "mean" in describe(as_objects.astype(float), epsilon=1.0, random_state=0).to_frame()
