@@ -1,5 +1,6 @@
 """Logistic and ridge regression by private whitening."""
 
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -178,7 +179,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         vars(self).pop("moment_", None)
         problem, white = plan.problem, steps.white
         if plan.moment is not None and problem.bias and white is not None:
-            to_rows = inside(ball, np.eye(problem.n_columns), problem.bias)
+            to_rows = partial(inside, ball, bias=problem.bias)
             self.moment_ = as_users_have_it(white.moment, to_rows, problem.bias)
 
 

@@ -60,11 +60,12 @@ def as_training_has_it(moment, problem, outside):
 
 
 @np.errstate(all="ignore")
-def as_users_have_it(moment, to_rows, bias):
+def as_users_have_it(moment, inside, bias):
     """Return a moment of rows as training takes them as one of (1, x).
 
-    The matrix `to_rows` makes rows as they are, and the constant's column, of those of training.
+    The function `inside` makes of coefficients of rows as they are coefficients of those rows.
     """
+    to_rows = inside(np.eye(len(moment)))
     moment = to_rows @ moment @ to_rows.T
     moment[-1] /= bias
     moment[:, -1] /= bias

