@@ -224,6 +224,16 @@ def test_bad_choices_of_a_table_are_refused_before_anything_is_charged(tmp_path)
     assert len(ledger.to_frame()) == 0
 
 
+def test_a_label_of_one_record_fails_no_trial():
+    """Which part it is in must not tell: fractions are labels like any, if they are declared."""
+    X, y = np.random.default_rng(0).uniform(-1, 1, (200, 2)), np.arange(200.0) % 2
+    y[0] = 0.5
+    model = DPCalibratedClassifier(DPLogisticRegression(classes=[0.0, 0.5, 1.0]))
+    for seed in range(6):
+        search = DPGridSearch(model, {}, epsilon=9.0, method="compose", random_state=seed)
+        assert search.fit(X, y).classes_.tolist() == [0.0, 0.5, 1.0]
+
+
 def test_numbers_go_through_any_private_pipeline():
     X = np.random.default_rng(0).uniform(-1, 1, (3000, 3))
     model = make_private_pipeline(DPStandardScaler(), DPRidge(target_bounds=(-3, 3)))
