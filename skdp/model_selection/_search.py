@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 from sklearn import config_context, get_config
 from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.model_selection import ParameterGrid, ParameterSampler
-from sklearn.utils import get_tags
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -184,7 +184,10 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
             y = validate_data(self, "no_validation", y, **checks)
             validate_data(self, X, skip_check_array=True)
             quietly(check_consistent_length, X, y)
-            return X if hasattr(X, "shape") else quietly(np.asarray, X, dtype=object), y
+            if not hasattr(X, "columns"):
+                # What isn't a table, steps of scikit-learn would quote.
+                quietly(check_array, X, dtype=object, ensure_all_finite=False)
+            return X, y
         numbers, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
         takes_sparse = [get_tags(model).input_tags.sparse for model in candidates.models]
         if issparse(numbers) and not all(takes_sparse):

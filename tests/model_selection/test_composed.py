@@ -224,6 +224,25 @@ def test_bad_choices_of_a_table_are_refused_before_anything_is_charged(tmp_path)
     assert len(ledger.to_frame()) == 0
 
 
+@pytest.mark.parametrize("name", ["additive", "table"])
+def test_lists_are_numbers_in_a_search_as_they_are_in_a_fit(name):
+    X = np.random.default_rng(0).uniform(-1, 1, (300, 2)).tolist()
+    y = np.arange(300) % 2
+    search = DPGridSearch(CANDIDATES[name][0], {}, epsilon=9.0, method="compose", random_state=0)
+    model = search.fit(X, y).best_estimator_
+    terms = model.terms_ if name == "additive" else model[0]._basis.terms
+    assert {term.kind for term in terms} <= {"hats", "line"}
+
+
+@pytest.mark.parametrize("name", ["additive", "table", "listed"])
+def test_rows_that_are_none_are_not_quoted(name):
+    X = [[0.123456, "nurse"]] * 100
+    for bad in ([*X, [0.123456]], [0.123456] * 101):
+        with pytest.raises(ValueError, match="1D array") as caught:
+            DPGridSearch(CANDIDATES[name][0], {}).fit(bad, np.arange(101) % 2)
+        assert "123456" not in str(caught.value)
+
+
 def test_a_label_of_one_record_fails_no_trial():
     """Which part it is in must not tell: fractions are labels like any, if they are declared."""
     X, y = np.random.default_rng(0).uniform(-1, 1, (200, 2)), np.arange(200.0) % 2
