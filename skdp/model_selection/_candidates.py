@@ -18,6 +18,7 @@ from skdp.pipeline._steps import (
     step_list,
     tree,
 )
+from skdp.preprocessing import DPSimpleImputer
 
 SET_BY_SEARCH = ("epsilon", "delta", "adjacency", "ledger", "random_state")
 # Steps of skdp take all finite rows; None and words such as 'passthrough' do, too.
@@ -45,6 +46,11 @@ _NOT_OURS = (
 _MAY_FAIL = (
     "a search takes a DPPipeline whose steps are all of skdp, and {} isn't: a record may make it "
     "fail, and what fails isn't chosen, without any noise."
+)
+_FILLS_WORDS = (
+    "a search takes no DPPipeline with a DPSimpleImputer that fills with words: among numbers a gap "
+    "of one record may make a trial fail, and what fails isn't chosen, without any noise. Fill "
+    "with numbers."
 )
 _ALLOWS = "a search takes no DPPipeline that allows steps to learn without privacy."
 
@@ -169,6 +175,8 @@ def _check_pipeline(model):
     for leaf in all_leaves(step_list(model.steps)):
         if leaf.is_frozen or not _is_safe(leaf):
             raise TypeError(_MAY_FAIL.format(leaf.kind))
+        if isinstance(leaf.estimator, DPSimpleImputer) and leaf.estimator._fills_words():
+            raise TypeError(_FILLS_WORDS)
         _check_pipeline(leaf.estimator)
 
 

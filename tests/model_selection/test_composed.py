@@ -170,6 +170,24 @@ REFUSED = {
         TypeError,
         "steps are all of skdp, and FunctionTransformer",
     ),
+    "words for gaps among numbers": (
+        make_private_pipeline(
+            DPTableVectorizer(),
+            DPSimpleImputer(strategy="constant", fill_value="none", missing_values=1.0),
+            DPLogisticRegression(**TWO),
+        ),
+        TypeError,
+        "fills with words",
+    ),
+    "a word among those that may fill": (
+        make_private_pipeline(
+            DPTableVectorizer(knots={"age": [20, 90]}, categories={"job": ["nurse"]}),
+            DPSimpleImputer(strategy="most_frequent", categories=[[0.0], *[["a"]] * 4]),
+            DPLogisticRegression(**TWO),
+        ),
+        TypeError,
+        "fills with words",
+    ),
     "a step that is allowed to leak": (
         make_private_pipeline(
             DPTableVectorizer(),
