@@ -48,9 +48,9 @@ _MAY_FAIL = (
     "fail, and what fails isn't chosen, without any noise."
 )
 _FILLS_WORDS = (
-    "a search takes no DPPipeline with a DPSimpleImputer that fills with words: among numbers a gap "
-    "of one record may make a trial fail, and what fails isn't chosen, without any noise. Fill "
-    "with numbers."
+    "a search takes no DPPipeline with a DPSimpleImputer that fills with words: a gap among "
+    "numbers may make a trial fail, and what fails isn't chosen, without any noise. Fill with "
+    "numbers."
 )
 _ALLOWS = "a search takes no DPPipeline that allows steps to learn without privacy."
 

@@ -257,10 +257,15 @@ def width_after(step, width):
     if width is None or step.estimator is None or step.estimator == "passthrough":
         return width
     if step.is_chain:
-        for inside in step.inner:
-            width = width_after(inside, width)
-        return width
+        return width_of_all(step.inner, width)
     return width if isinstance(step.estimator, OneToOneFeatureMixin) else None
+
+
+def width_of_all(steps, width):
+    """Return how many columns steps make of so many, one after the other; see `width_after`."""
+    for step in steps:
+        width = width_after(step, width)
+    return width
 
 
 def declared_width(estimator):
