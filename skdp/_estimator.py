@@ -178,6 +178,10 @@ class RecordPrivateEstimator(PrivateEstimator):
         """Return what the report assumes public besides what the plan does."""
         return ()
 
+    def _uncovered(self):
+        """Return what the report of a fit says isn't covered because of what is inside."""
+        return ()
+
     def _preview(self, *sizes, **unit):
         """Return the report that a fit of such sizes would have."""
         said = {"reproducible": self.random_state is not None, "also_public": self._assumed()}

@@ -302,6 +302,10 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     def _assumed(self):
         return getattr(self, "estimator_", self.estimator)._assumed()
 
+    def _uncovered(self):
+        self._check_estimator()
+        return self.estimator._uncovered()
+
     def _part(self, budget):
         """Return the classifier with its part of a budget, which is charged with the counts."""
         # The ledger knows the seed of all; a plain fit with it must have noise of its own.

@@ -209,11 +209,11 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         # 1. scikit-learn's contract
         refuse_further(params)
         self._validate_steps()
+        uncovered = self._uncovered()
         X = self._as_read(X)
         n_rows, *sizes = sizes_of(X, y, self._final_estimator)
         groups, n_records = encode_groups(groups, n_rows)
         sizes = n_records, *sizes
-        uncovered = self._uncovered()
         steps = fresh_steps(self)
         if groups is not None:
             protect_groups(step_list(steps))

@@ -178,7 +178,8 @@ def check_leaks(steps, allow):
     Returns
     -------
     uncovered : tuple of str
-        Those that do, and frozen ones that spent something before, as a report names them.
+        Those that do, and frozen ones that spent something before, as a report names them; also of
+        a pipeline within a step.
     """
     allowed = []
     for step, (reason, instead) in find_leaks(steps):
@@ -198,6 +199,8 @@ def check_leaks(steps, allow):
     uncovered = [_UNCOVERED.format(step.path, step.kind) for step in allowed]
     for leaf, report in _spent_before(steps):
         uncovered.append(_BEFORE.format(path=leaf.path, kind=leaf.kind, report=report))
+    for leaf in private_leaves(steps):
+        uncovered += [f"within step {leaf.path!r}: {told}" for told in leaf.estimator._uncovered()]
     return tuple(uncovered)
 
 
