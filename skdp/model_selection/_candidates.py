@@ -152,6 +152,22 @@ def last_step(model):
     return model.steps[-1][1] if type(model) is Pipeline else model
 
 
+def set_report(model, report):
+    """Give a report to a fitted model and to what is inside: its own part says less than is true.
+
+    It was one of several fits, of which the best is published.
+    """
+    if getattr(model, "privacy_report_", None) is None:
+        return
+    model.privacy_report_ = report
+    if hasattr(model, "steps"):
+        model._step_reports = (report,)
+        for leaf in private_leaves(step_list(model.steps, fitted=True)):
+            set_report(leaf.estimator, report)
+    if hasattr(model, "estimator_"):
+        set_report(model.estimator_, report)
+
+
 def check_candidate(model):
     """Refuse what reads rows elsewhere than in a private fit."""
     _check_steps(_steps_before_last(model))

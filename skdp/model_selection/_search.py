@@ -23,7 +23,7 @@ from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import NO_TARGET_BOUNDS
 from skdp.metrics._scorings import ROW_SPREAD, SCORES, check_scoring, n_releases
-from skdp.model_selection._candidates import last_step, make_candidates
+from skdp.model_selection._candidates import last_step, make_candidates, set_report
 from skdp.model_selection._plan import (
     SearchBudget,
     SearchGroupBudget,
@@ -221,7 +221,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         model = last_step(best.model)
         # What this fit cost is told by the search alone; another fit of it charges as any other.
         model.set_params(ledger=self.ledger)
-        model.privacy_report_ = report
+        set_report(model, report)
         self.best_estimator_ = best.model
         self.best_index_ = best.candidate
         self.best_params_ = dict(candidates.settings[best.candidate])
@@ -410,7 +410,8 @@ class DPGridSearch(BaseSearch):
     ----------
     best_estimator_ : estimator
         The chosen model, fitted on the rows that aren't for validation. Its epsilon and delta are
-        those of a trial, and its ``privacy_report_`` is the search's, which is what it cost.
+        those of a trial; its ``privacy_report_``, and that of all inside, is the search's, which
+        is what it cost.
     best_params_ : dict
         The setting of the chosen model.
     best_index_ : int
@@ -549,7 +550,8 @@ class DPRandomizedSearch(BaseSearch):
     ----------
     best_estimator_ : estimator
         The chosen model, fitted on the rows that aren't for validation. Its epsilon and delta are
-        those of a trial, and its ``privacy_report_`` is the search's, which is what it cost.
+        those of a trial; its ``privacy_report_``, and that of all inside, is the search's, which
+        is what it cost.
     best_params_ : dict
         The setting of the chosen model.
     best_index_ : int

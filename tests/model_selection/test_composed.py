@@ -320,6 +320,24 @@ def test_another_fit_of_what_was_chosen_is_charged_as_any_other(name):
     assert not uncharged(clone(estimator).set_params(epsilon=6.0, random_state=0).fit(X, y))
 
 
+def reports_inside(estimator):
+    inside = [getattr(estimator, "estimator_", None)]
+    inside += [step for _, step in getattr(estimator, "steps", ())]
+    inside += [step for _, step, _ in getattr(estimator, "transformers_", ())]
+    found = [getattr(estimator, "privacy_report_", None)]
+    return sum(map(reports_inside, filter(None, inside)), [one for one in found if one])
+
+
+@pytest.mark.parametrize("name", ["additive", "columns", "calibrated columns", "ends calibrated"])
+def test_no_part_of_what_was_chosen_claims_less_than_the_search_spent(name):
+    X, y = table(900)
+    estimator, grid = CHOSEN[name]
+    search = DPGridSearch(estimator, grid, epsilon=6.0, random_state=0).fit(X, y)
+    found = reports_inside(search.best_estimator_)
+    assert len(found) == {"additive": 1, "columns": 4, "calibrated columns": 5}.get(name, 4)
+    assert all(report is search.privacy_report_ for report in found)
+
+
 def test_routing_needs_no_request_of_what_a_search_fits():
     X, y = table(900)
     estimator, grid = CANDIDATES["listed"]
