@@ -185,7 +185,8 @@ class RecordPrivateEstimator(PrivateEstimator):
     def _preview(self, *sizes, **unit):
         """Return the report that a fit of such sizes would have."""
         said = {"reproducible": self.random_state is not None, "also_public": self._assumed()}
-        return self._plan(*sizes, **unit).report(**said)
+        plan = self._plan(*sizes, **unit)
+        return plan.report(not_covered=(*self._uncovered(), *plan.budget.not_covered), **said)
 
 
 def model_of(estimator):

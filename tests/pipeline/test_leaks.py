@@ -361,6 +361,10 @@ def test_what_a_calibrated_classifier_wraps_is_looked_at():
     told = model.fit(NUMBERS, y).privacy_report_.not_covered[0]
     assert told.startswith("within step 'dpcalibratedclassifier': step 'standardscaler'")
     assert told in preview(model, *NUMBERS.shape).not_covered
+    alone = DPCalibratedClassifier(allowing)
+    told = alone.fit(NUMBERS, y).privacy_report_.not_covered[0]
+    assert "step 'standardscaler'" in told
+    assert told in preview(alone, *NUMBERS.shape).not_covered
 
 
 @pytest.mark.parametrize("name", SAFE)
