@@ -65,6 +65,13 @@ _NO_COMMON_BOUNDS = (
     "a search scores all candidates within the same bounds of the targets, and each fit would "
     "learn others: give the estimator target_bounds=(low, high)."
 )
+# Steps that learn what to do with them may fail in a trial.
+_RAW_TABLE = (
+    "X has words or gaps (NaN), or y of a regression words. A search takes such an X only where "
+    "every candidate begins with DPTableVectorizer, or is an additive model: put it in the place of "
+    "encoders and imputers that learn."
+)
+_WORDS_OR_GAPS = ("could not convert string to float: X", "Input X contains NaN")
 _DTYPES = [np.float64, np.float32]
 _RUN = {"repeat": run_repeated, "compose": run_composed}
 CONSTRAINTS = {
@@ -188,7 +195,12 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
                 # What isn't a table, steps of scikit-learn would quote.
                 quietly(check_array, X, dtype=object, ensure_all_finite=False)
             return X, y
-        numbers, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
+        try:
+            numbers, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
+        except ValueError as error:
+            if str(error).startswith(_WORDS_OR_GAPS):
+                raise ValueError(_RAW_TABLE) from None
+            raise
         takes_sparse = [get_tags(model).input_tags.sparse for model in candidates.models]
         if issparse(numbers) and not all(takes_sparse):
             raise TypeError("Sparse data was passed for X, and a candidate takes dense X only.")

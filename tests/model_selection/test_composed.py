@@ -161,7 +161,14 @@ REFUSED = {
     "words before a step that takes numbers": (
         make_private_pipeline(DPStandardScaler(), DPLogisticRegression(**TWO)),
         ValueError,
-        "could not convert",
+        "begins with DPTableVectorizer",
+    ),
+    "words before a step that would encode them": (
+        make_private_pipeline(
+            make_column_transformer((DPOneHotEncoder(), ["job"])), DPLogisticRegression(**TWO)
+        ),
+        ValueError,
+        "in the place of encoders and imputers",
     ),
     "a step that may fail": (
         make_private_pipeline(
