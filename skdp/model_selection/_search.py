@@ -68,8 +68,8 @@ _NO_COMMON_BOUNDS = (
 # Steps that learn what to do with them may fail in a trial.
 _RAW_TABLE = (
     "X has words or gaps (NaN), or y of a regression words. A search takes such an X only where "
-    "every candidate begins with DPTableVectorizer, or is an additive model: put it in the place of "
-    "encoders and imputers that learn."
+    "every candidate begins with DPTableVectorizer, or is an additive model: put it in the place "
+    "of encoders and imputers that learn."
 )
 _WORDS_OR_GAPS = ("could not convert string to float: X", "Input X contains NaN")
 _DTYPES = [np.float64, np.float32]
