@@ -193,7 +193,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
             quietly(check_consistent_length, X, y)
             if not hasattr(X, "columns"):
                 # What isn't a table, steps of scikit-learn would quote.
-                quietly(check_array, X, dtype=object, ensure_all_finite=False)
+                quietly(check_array, X, dtype=None, ensure_all_finite=False)
             return X, y
         try:
             numbers, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
