@@ -8,17 +8,24 @@ from scipy.sparse import issparse
 from sklearn import config_context, get_config
 from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.model_selection import ParameterGrid, ParameterSampler
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_bounds, check_n_jobs
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private, model_of
 from skdp._groups import encode_groups
 from skdp._plans._base import CLASSES_READ
-from skdp._sklearn import HasMethods, Interval, StrOptions, _fit_context, quietly, validate_data
+from skdp._sklearn import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    _fit_context,
+    validate_data,
+    validate_table,
+)
 from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import NO_TARGET_BOUNDS
@@ -188,13 +195,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         What a fit refuses in a trial would be told as a release.
         """
         if not candidates.need_numbers(X):
-            y = validate_data(self, "no_validation", y, **checks)
-            validate_data(self, X, skip_check_array=True)
-            quietly(check_consistent_length, X, y)
-            if not hasattr(X, "columns"):
-                # What isn't a table, steps of scikit-learn would quote.
-                quietly(check_array, X, dtype=None, ensure_all_finite=False)
-            return X, y
+            return validate_table(self, X, y, **checks)
         try:
             numbers, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
         except ValueError as error:

@@ -116,6 +116,17 @@ def test_a_person_of_any_rows_moves_one_count(name, adjacency):
             assert getattr(base.model, name) == getattr(other.model, name)
 
 
+@pytest.mark.parametrize("name", RAW)
+def test_rows_that_are_none_are_an_error_that_quotes_none(name):
+    X, y = table(300)
+    model = DPCalibratedClassifier(RAW[name])
+    with pytest.raises(ValueError, match="1D array") as caught:
+        model.fit(X["age"].tolist(), y)
+    assert str(X["age"][0]) not in str(caught.value)
+    with pytest.raises(ValueError, match="1D array"):
+        model.fit(X, y).predict(X["age"].tolist())
+
+
 def test_what_is_charged_is_what_a_pipeline_of_unknown_width_releases():
     """Once it knows the width it could spend its epsilon in ways that cost a ledger more."""
     X, y = records(300)
