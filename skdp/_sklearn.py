@@ -99,12 +99,13 @@ def validate_data(estimator, X, y="no_validation", **kwargs):
 
 def validate_table(estimator, X, *y, reset=True, **checks):
     """Check a raw table, of which `validate_data` would make one array, and y if there is one."""
+    if not hasattr(X, "columns"):
+        # Rows that are none would be quoted where they are used.
+        checked = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
+        quietly(validation.check_array, X, **checked)
     read = [validate_data(estimator, "no_validation", one, **checks) for one in y]
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     quietly(validation.check_consistent_length, X, *read)
-    if not hasattr(X, "columns"):
-        # Rows that are none would be quoted where they are used.
-        quietly(validation.check_array, X, accept_sparse=True, dtype=None, ensure_all_finite=False)
     return (X, *read) if read else X
 
 
