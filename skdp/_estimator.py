@@ -26,10 +26,6 @@ class CaptionMixin:
     It is that of the one fit: other fits, such as those of a search, cost what their reports say.
     """
 
-    def _learns(self):
-        """Tell whether a fit with these parameters reads the records, and so spends a budget."""
-        return True
-
     def _sk_visual_block_(self):
         return diagram_box(self, _caption(self))
 
@@ -124,6 +120,10 @@ class PrivateEstimator(BaseEstimator):
         """Return where a fit is charged, or None."""
         parameters = self.get_params(deep=False)
         return resolve_account(self.ledger, type(self).__name__, parameters)
+
+    def _learns(self):
+        """Tell whether a fit with these parameters reads the records, and so spends a budget."""
+        return True
 
     def _takes_sparse(self):
         """Tell whether `fit` takes sparse rows."""

@@ -138,8 +138,10 @@ def private_leaves(steps):
 
 def n_public(steps):
     """Return how many steps there are before the first that may spend something."""
-    private = [index for index, step in enumerate(steps) if private_leaves([step])]
-    return private[0] if private else len(steps)
+    for index, step in enumerate(steps):
+        if any(leaf.estimator._learns() for leaf in private_leaves([step])):
+            return index
+    return len(steps)
 
 
 def fix_density(steps):
