@@ -221,17 +221,18 @@ def _report_of(leaf):
 
 
 def _steps_within(leaf):
-    """Return the steps of a frozen private pipeline, which may not be those that it fitted.
+    """Return the steps of a frozen private pipeline, calibrated or not, maybe not those it fitted.
 
     What it fitted it reports. Without a report each of them was fitted by itself, and so was what
     has another report than it left there. All else has no steps.
     """
-    if not leaf.is_frozen or not isinstance(leaf.estimator, Pipeline):
+    pipeline = getattr(leaf.estimator, "estimator_", leaf.estimator)
+    if not leaf.is_frozen or not isinstance(pipeline, Pipeline):
         return []
-    reported = {id(report) for report in getattr(leaf.estimator, "_step_reports", ())}
+    reported = {id(report) for report in getattr(pipeline, "_step_reports", ())}
     options = {"above": f"{leaf.path}{SEPARATOR}", "fitted": True}
     found = []
-    for name, estimator in leaf.estimator.steps:
+    for name, estimator in pipeline.steps:
         left = reports_within([tree(name, estimator, **options)])
         is_frozen = _report_of(leaf) is None or any(id(report) not in reported for report in left)
         found.append(tree(name, estimator, is_frozen=is_frozen, **options))

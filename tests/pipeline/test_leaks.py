@@ -362,6 +362,9 @@ def test_what_a_calibrated_classifier_wraps_is_looked_at():
     assert told.startswith("within step 'dpcalibratedclassifier': step 'standardscaler'")
     assert told in preview(model, *NUMBERS.shape).not_covered
     alone = DPCalibratedClassifier(allowing)
+    frozen = make_private_pipeline(DPStandardScaler(), FrozenEstimator(alone.fit(NUMBERS, y)))
+    with pytest.raises(ValueError, match=r"__standardscaler' \(StandardScaler\) leaks"):
+        frozen.fit(NUMBERS, y)
     told = alone.fit(NUMBERS, y).privacy_report_.not_covered[0]
     assert "step 'standardscaler'" in told
     assert told in preview(alone, *NUMBERS.shape).not_covered
