@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skdp._plans._base import Budget, GroupBudget, resolve_delta
-from skdp._sklearn import Interval, StrOptions, diagram_box
+from skdp._sklearn import Interval, StrOptions, diagram_box, forget_owner
 from skdp.accountant import PrivacyReport
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger._account import LEDGER_CONSTRAINT, is_same_ledger, named_ledger, resolve_account
@@ -138,6 +138,11 @@ class PrivateEstimator(BaseEstimator):
         if "text/html" in bundle:
             bundle["text/html"] += _unfolding_report(self)
         return bundle
+
+    def __sklearn_clone__(self):
+        copy = super().__sklearn_clone__()
+        forget_owner(copy)
+        return copy
 
     def __getstate__(self):
         report = _report_of(self)

@@ -11,6 +11,7 @@ from sklearn import config_context, get_config
 from sklearn.base import _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _param_validation, _safe_indexing, get_tags, validation
+from sklearn.utils._metadata_requests import SIMPLE_METHODS
 from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions, validate_params
 
 from skdp._sparse import canonical
@@ -152,6 +153,16 @@ def validate_arrays(function, X, *y, **checks):
         return _in_order(X), y, names
     X = quietly(validation.check_array, X, input_name="X", estimator=function, **checks)
     return _in_order(X), names
+
+
+def forget_owner(estimator):
+    """Have what an estimator asks for name its class alone.
+
+    In a clone scikit-learn names the estimator that was cloned, with all that its fits left.
+    """
+    if (asked := getattr(estimator, "_metadata_request", None)) is not None:
+        for request in (asked, *(getattr(asked, method) for method in SIMPLE_METHODS)):
+            request.owner = type(estimator).__name__
 
 
 def diagram_box(estimator, caption):
