@@ -23,6 +23,7 @@ from skdp._sklearn import (
     Interval,
     StrOptions,
     _fit_context,
+    quietly,
     validate_data,
     validate_table,
 )
@@ -195,7 +196,10 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         What a fit refuses in a trial would be told as a release.
         """
         if not candidates.need_numbers(X):
-            return validate_table(self, X, y, **checks)
+            X, y = validate_table(self, X, y, **checks)
+            # Rows are taken of lists, too, and not of what only becomes an array.
+            becomes_array = hasattr(X, "__array__") and not hasattr(X, "shape")
+            return quietly(np.asarray, X) if becomes_array else X, y
         try:
             numbers, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
         except ValueError as error:
