@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skdp._plans._base import Budget, GroupBudget, resolve_delta
-from skdp._sklearn import Interval, StrOptions, diagram_box
+from skdp._sklearn import Interval, StrOptions, diagram_box, forget_owner
 from skdp.accountant import PrivacyReport
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger._account import LEDGER_CONSTRAINT, is_same_ledger, named_ledger, resolve_account
@@ -25,10 +25,6 @@ class CaptionMixin:
 
     It is that of the one fit: other fits, such as those of a search, cost what their reports say.
     """
-
-    def _learns(self):
-        """Tell whether a fit with these parameters reads the records, and so spends a budget."""
-        return True
 
     def _sk_visual_block_(self):
         return diagram_box(self, _caption(self))
@@ -125,6 +121,10 @@ class PrivateEstimator(BaseEstimator):
         parameters = self.get_params(deep=False)
         return resolve_account(self.ledger, type(self).__name__, parameters)
 
+    def _learns(self):
+        """Tell whether a fit with these parameters reads the records, and so spends a budget."""
+        return True
+
     def _takes_sparse(self):
         """Tell whether `fit` takes sparse rows."""
         return True
@@ -138,6 +138,11 @@ class PrivateEstimator(BaseEstimator):
         if "text/html" in bundle:
             bundle["text/html"] += _unfolding_report(self)
         return bundle
+
+    def __sklearn_clone__(self):
+        copy = super().__sklearn_clone__()
+        forget_owner(copy)
+        return copy
 
     def __getstate__(self):
         report = _report_of(self)
@@ -178,10 +183,15 @@ class RecordPrivateEstimator(PrivateEstimator):
         """Return what the report assumes public besides what the plan does."""
         return ()
 
+    def _uncovered(self):
+        """Return what the report of a fit says isn't covered because of what is inside."""
+        return ()
+
     def _preview(self, *sizes, **unit):
         """Return the report that a fit of such sizes would have."""
         said = {"reproducible": self.random_state is not None, "also_public": self._assumed()}
-        return self._plan(*sizes, **unit).report(**said)
+        plan = self._plan(*sizes, **unit)
+        return plan.report(not_covered=(*self._uncovered(), *plan.budget.not_covered), **said)
 
 
 def model_of(estimator):

@@ -21,9 +21,7 @@ def encode_groups(groups, n_rows):
     refuse_foreign(groups, "groups")
     if np.ma.is_masked(groups):
         raise ValueError(_MISSING)
-    # Lists of words and gaps would become words.
-    kind = None if hasattr(groups, "dtype") or hasattr(groups, "dtypes") else object
-    ids = quietly(np.asarray, groups, dtype=kind)
+    ids = quietly(_as_array, groups)
     if ids.ndim != 1:
         raise ValueError("groups must have one dimension: an id for each row.")
     if len(ids) != n_rows:
@@ -31,6 +29,15 @@ def encode_groups(groups, n_rows):
     # Records of fields, and words that know a gap, are objects, too.
     codes = _codes_of_objects(ids) if ids.dtype.kind in "OVT" else _codes_of_numbers(ids)
     return codes, int(codes.max()) + 1
+
+
+def _as_array(groups):
+    if hasattr(groups, "dtype") or hasattr(groups, "dtypes"):
+        return np.asarray(groups)
+    # Lists of words and gaps would become words, and those of tuples, which are ids, columns.
+    ids = np.asarray(groups, dtype=object)
+    are_tuples = ids.ndim > 1 and all(isinstance(key, tuple) for key in groups)
+    return np.fromiter(groups, dtype=object, count=len(groups)) if are_tuples else ids
 
 
 def _codes_of_numbers(ids):

@@ -11,6 +11,7 @@ from sklearn import config_context, get_config
 from sklearn.base import _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _param_validation, _safe_indexing, get_tags, validation
+from sklearn.utils._metadata_requests import SIMPLE_METHODS
 from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions, validate_params
 
 from skdp._sparse import canonical
@@ -97,6 +98,18 @@ def validate_data(estimator, X, y="no_validation", **kwargs):
     return (_in_order(found[0]), *found[1:]) if isinstance(found, tuple) else _in_order(found)
 
 
+def validate_table(estimator, X, *y, reset=True, **checks):
+    """Check a raw table, of which `validate_data` would make one array, and y if there is one."""
+    if not hasattr(X, "columns"):
+        # Rows that are none would be quoted where they are used.
+        checked = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
+        quietly(validation.check_array, X, **checked)
+    read = [validate_data(estimator, "no_validation", one, **checks) for one in y]
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    quietly(validation.check_consistent_length, X, *read)
+    return (X, *read) if read else X
+
+
 def _in_order(X):
     return canonical(X) if issparse(X) else X
 
@@ -140,6 +153,16 @@ def validate_arrays(function, X, *y, **checks):
         return _in_order(X), y, names
     X = quietly(validation.check_array, X, input_name="X", estimator=function, **checks)
     return _in_order(X), names
+
+
+def forget_owner(estimator):
+    """Have what an estimator asks for name its class alone.
+
+    In a clone scikit-learn names the estimator that was cloned, with all that its fits left.
+    """
+    if (asked := getattr(estimator, "_metadata_request", None)) is not None:
+        for request in (asked, *(getattr(asked, method) for method in SIMPLE_METHODS)):
+            request.owner = type(estimator).__name__
 
 
 def diagram_box(estimator, caption):

@@ -61,7 +61,7 @@ from skdp.linear_model import (
 )
 from skdp.utils.estimator_checks import check_private_estimator
 from tests import test_sampling
-from tests._listed import LINEAR
+from tests._listed import LINEAR, suited
 from tests.statistical._transcripts import noise_times
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
@@ -73,8 +73,8 @@ QUICK = {
     "DPSGD": {"batch_size": 4, "max_iter": 1, "average": False, "ball_budget": 0},
     "DPCD": {"max_iter": 1, "smoothness": "bounds"},
     "WALR": {"alpha": 0.1, "noise_shape": "spherical"},
-    "DPLogistic": {"max_iter": 1, "moment_budget": 0.0, "ball_budget": 0, "data_norm": 1.0},
-    "DPRidge": {"max_iter": 1, "moment_budget": 0.0, "ball_budget": 0, "data_norm": 1.0},
+    # Of private whitening.
+    "DP": {"max_iter": 1, "moment_budget": 0.0, "ball_budget": 0, "data_norm": 1.0},
 }
 ZEROS = np.zeros((3, 2)), np.array([0, 1, 0])
 
@@ -198,15 +198,16 @@ def test_the_bound_of_right_one_run_guesses_by_hand():
 @pytest.mark.parametrize("estimator", LINEAR)
 def test_an_honest_estimator_passes_and_one_with_a_tenth_of_the_noise_does_not(estimator):
     model = quick(estimator)
+    X, y = ZEROS[0], suited(model, ZEROS[1])
     options = {"n_fits": 180, "confidence": SURE, "random_state": 0}
-    honest = audit(model, *ZEROS, **options)
+    honest = audit(model, X, y, **options)
     assert honest.passed
     assert honest.epsilon == 1.0
     assert honest.adjacency == ("replace_label" if estimator is WALRClassifier else "zero_out")
     # The fits that chose the threshold aren't counted.
     assert (honest.positives, honest.negatives) == (60, 60)
     with noise_times(0.1):
-        assert not audit(model, *ZEROS, **options).passed
+        assert not audit(model, X, y, **options).passed
 
 
 @pytest.mark.long

@@ -20,7 +20,7 @@ from skdp.linear_model import (
 )
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import BoundsScaler, DPSimpleImputer, DPStandardScaler
-from tests._listed import PRIVATE
+from tests._listed import PRIVATE, suited
 
 pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
 
@@ -48,7 +48,7 @@ def test_fitted_estimators_show_their_guarantee(estimator, records):
     for unfitted in (notebook_html(model), model._repr_html_()):
         assert caption("each fit spends epsilon = 0.75") in unfitted
         assert "<details style" not in unfitted
-    report = model.fit(*records).privacy_report_
+    report = model.fit(records[0], suited(model, records[1])).privacy_report_
     guarantee = f"{report!r}, {report.adjacency}"
     for shown in (notebook_html(model), model._repr_html_()):
         assert caption(f"this fit: {guarantee}") in shown

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPRidge, DPSCDClassifier, DPSGDClassifier
 from skdp.preprocessing import NormClipper
-from tests._listed import PRIVATE
+from tests._listed import PRIVATE, suited
 
 try:
     import cloudpickle
@@ -48,7 +48,8 @@ def records():
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 def test_a_copy_of_a_seeded_fit_warns(estimator, copied, records):
     for seed in (918273, np.random.RandomState(918273)):
-        model = estimator(random_state=seed).fit(*records)
+        model = estimator(random_state=seed)
+        model.fit(records[0], suited(model, records[1]))
         with pytest.warns(PrivacyWarning, match="random_state") as caught:
             copied(model)
         assert len(caught) == 1

@@ -8,8 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit, logsumexp, softmax
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import get_tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skdp._bounds import clip_scores, counted_rows
 from skdp._docs import shared_docs
@@ -23,7 +22,14 @@ from skdp._estimator import (
 )
 from skdp._groups import encode_groups
 from skdp._losses import as_probabilities
-from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_data
+from skdp._sklearn import (
+    HasMethods,
+    Interval,
+    _fit_context,
+    quietly,
+    validate_data,
+    validate_table,
+)
 from skdp._targets import encode_labels
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED
@@ -211,7 +217,6 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         # First, as a pipeline would take words, which are refused below.
         self._check_estimator()
         X, y = self._read(X, y)
-        quietly(check_classification_targets, y)
         n_rows = y.size
         codes, n_records = encode_groups(groups, n_rows)
         given = {} if codes is None else {"groups": codes}
@@ -286,10 +291,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         """Return rows as the classifier takes them, and labels if there are any."""
         if not self._reads_raw:
             return validate_data(self, X, *y, dtype=[np.float64, np.float32], reset=reset)
-        read = [validate_data(self, "no_validation", one) for one in y]
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        quietly(check_consistent_length, X, *read)
-        return (X, *read) if read else X
+        return validate_table(self, X, *y, reset=reset)
 
     def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
         self._check_estimator()
@@ -303,6 +305,10 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
 
     def _assumed(self):
         return getattr(self, "estimator_", self.estimator)._assumed()
+
+    def _uncovered(self):
+        self._check_estimator()
+        return self.estimator._uncovered()
 
     def _part(self, budget):
         """Return the classifier with its part of a budget, which is charged with the counts."""

@@ -18,6 +18,7 @@ from skdp.pipeline._steps import (
     step_list,
     tree,
 )
+from skdp.preprocessing import DPSimpleImputer
 
 SET_BY_SEARCH = ("epsilon", "delta", "adjacency", "ledger", "random_state")
 # Steps of skdp take all finite rows; None and words such as 'passthrough' do, too.
@@ -45,6 +46,11 @@ _NOT_OURS = (
 _MAY_FAIL = (
     "a search takes a DPPipeline whose steps are all of skdp, and {} isn't: a record may make it "
     "fail, and what fails isn't chosen, without any noise."
+)
+_FILLS_WORDS = (
+    "a search takes no DPPipeline with a DPSimpleImputer that fills with words: a gap among "
+    "numbers may make a trial fail, and what fails isn't chosen, without any noise. Fill with "
+    "numbers."
 )
 _ALLOWS = "a search takes no DPPipeline that allows steps to learn without privacy."
 
@@ -146,6 +152,22 @@ def last_step(model):
     return model.steps[-1][1] if type(model) is Pipeline else model
 
 
+def set_report(model, report):
+    """Give a report to a fitted model and to what is inside: its own part says less than is true.
+
+    It was one of several fits, of which the best is published.
+    """
+    if getattr(model, "privacy_report_", None) is None:
+        return
+    model.privacy_report_ = report
+    if hasattr(model, "steps"):
+        model._step_reports = (report,)
+        for leaf in private_leaves(step_list(model.steps, fitted=True)):
+            set_report(leaf.estimator, report)
+    if hasattr(model, "estimator_"):
+        set_report(model.estimator_, report)
+
+
 def check_candidate(model):
     """Refuse what reads rows elsewhere than in a private fit."""
     _check_steps(_steps_before_last(model))
@@ -169,6 +191,8 @@ def _check_pipeline(model):
     for leaf in all_leaves(step_list(model.steps)):
         if leaf.is_frozen or not _is_safe(leaf):
             raise TypeError(_MAY_FAIL.format(leaf.kind))
+        if isinstance(leaf.estimator, DPSimpleImputer) and leaf.estimator._fills_words():
+            raise TypeError(_FILLS_WORDS)
         _check_pipeline(leaf.estimator)
 
 

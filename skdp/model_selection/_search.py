@@ -11,19 +11,27 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_bounds, check_n_jobs
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private, model_of
 from skdp._groups import encode_groups
 from skdp._plans._base import CLASSES_READ
-from skdp._sklearn import HasMethods, Interval, StrOptions, _fit_context, quietly, validate_data
+from skdp._sklearn import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    _fit_context,
+    quietly,
+    validate_data,
+    validate_table,
+)
 from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import NO_TARGET_BOUNDS
 from skdp.metrics._scorings import ROW_SPREAD, SCORES, check_scoring, n_releases
-from skdp.model_selection._candidates import last_step, make_candidates
+from skdp.model_selection._candidates import last_step, make_candidates, set_report
 from skdp.model_selection._plan import (
     SearchBudget,
     SearchGroupBudget,
@@ -65,6 +73,13 @@ _NO_COMMON_BOUNDS = (
     "a search scores all candidates within the same bounds of the targets, and each fit would "
     "learn others: give the estimator target_bounds=(low, high)."
 )
+# Steps that learn what to do with them may fail in a trial.
+_RAW_TABLE = (
+    "X has words or gaps (NaN), or y of a regression words. A search takes such an X only where "
+    "every candidate begins with DPTableVectorizer, or is an additive model: put it in the place "
+    "of encoders and imputers that learn."
+)
+_WORDS_OR_GAPS = ("could not convert string to float: X", "Input X contains NaN")
 _DTYPES = [np.float64, np.float32]
 _RUN = {"repeat": run_repeated, "compose": run_composed}
 CONSTRAINTS = {
@@ -181,11 +196,16 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         What a fit refuses in a trial would be told as a release.
         """
         if not candidates.need_numbers(X):
-            y = validate_data(self, "no_validation", y, **checks)
-            validate_data(self, X, skip_check_array=True)
-            quietly(check_consistent_length, X, y)
-            return X if hasattr(X, "shape") else quietly(np.asarray, X, dtype=object), y
-        numbers, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
+            X, y = validate_table(self, X, y, **checks)
+            # Rows are taken of lists, too, and not of what only becomes an array.
+            becomes_array = hasattr(X, "__array__") and not hasattr(X, "shape")
+            return quietly(np.asarray, X) if becomes_array else X, y
+        try:
+            numbers, y = validate_data(self, X, y, dtype=_DTYPES, **checks)
+        except ValueError as error:
+            if str(error).startswith(_WORDS_OR_GAPS):
+                raise ValueError(_RAW_TABLE) from None
+            raise
         takes_sparse = [get_tags(model).input_tags.sparse for model in candidates.models]
         if issparse(numbers) and not all(takes_sparse):
             raise TypeError("Sparse data was passed for X, and a candidate takes dense X only.")
@@ -218,7 +238,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         model = last_step(best.model)
         # What this fit cost is told by the search alone; another fit of it charges as any other.
         model.set_params(ledger=self.ledger)
-        model.privacy_report_ = report
+        set_report(model, report)
         self.best_estimator_ = best.model
         self.best_index_ = best.candidate
         self.best_params_ = dict(candidates.settings[best.candidate])
@@ -407,7 +427,8 @@ class DPGridSearch(BaseSearch):
     ----------
     best_estimator_ : estimator
         The chosen model, fitted on the rows that aren't for validation. Its epsilon and delta are
-        those of a trial, and its ``privacy_report_`` is the search's, which is what it cost.
+        those of a trial; its ``privacy_report_``, and that of all inside, is the search's, which
+        is what it cost.
     best_params_ : dict
         The setting of the chosen model.
     best_index_ : int
@@ -546,7 +567,8 @@ class DPRandomizedSearch(BaseSearch):
     ----------
     best_estimator_ : estimator
         The chosen model, fitted on the rows that aren't for validation. Its epsilon and delta are
-        those of a trial, and its ``privacy_report_`` is the search's, which is what it cost.
+        those of a trial; its ``privacy_report_``, and that of all inside, is the search's, which
+        is what it cost.
     best_params_ : dict
         The setting of the chosen model.
     best_index_ : int

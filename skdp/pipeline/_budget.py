@@ -123,11 +123,17 @@ def protect_groups(steps):
     ask_for_groups([leaf.estimator for leaf in leaves])
 
 
+def _all_private_leaves(steps):
+    """Yield those of the steps as they were given, and then as fits left them in containers."""
+    for fitted in (False, True):
+        yield from private_leaves(step_list(steps, fitted=fitted))
+
+
 def share_ledger(pipeline, ledger):
     """Give another ledger to the steps that have the pipeline's."""
     # What is wrong with steps is told by fit.
     with contextlib.suppress(TypeError, ValueError):
-        for leaf in private_leaves(step_list(pipeline.steps)):
+        for leaf in _all_private_leaves(pipeline.steps):
             if pipeline.ledger is not None and leaf.estimator.ledger == pipeline.ledger:
                 leaf.estimator.set_params(ledger=ledger)
 
@@ -237,7 +243,7 @@ def collect_events(steps, given, ledger):
     ledger that a fit of a single step is charged to from now on.
     """
     released = {}
-    for leaf in (*private_leaves(step_list(steps)), *private_leaves(step_list(steps, fitted=True))):
+    for leaf in _all_private_leaves(steps):
         if (report := getattr(leaf.estimator, "privacy_report_", None)) is not None:
             released[leaf.path] = report.events
         leaf.estimator.set_params(random_state=None, ledger=ledger, **given.get(leaf.path, {}))

@@ -202,8 +202,15 @@ def why_refused(step, is_last, is_frozen):
     return _unknown(step)
 
 
+def _with_wrapped(step):
+    """Yield a step and the private estimators that it wraps."""
+    yield step
+    if isinstance(inner := getattr(step, "estimator", None), PrivateEstimator):
+        yield from _with_wrapped(inner)
+
+
 def _why_private_is_refused(step, is_last, is_frozen):
-    if not type(step).__module__.startswith("skdp."):
+    if not all(type(one).__module__.startswith("skdp.") for one in _with_wrapped(step)):
         reason = "its class was made from one of skdp, and may do anything"
         return reason, "use the class of skdp itself"
     if isinstance(step, (BoundsScaler, NormClipper)):

@@ -14,6 +14,7 @@ from skdp._groups import encode_groups
 from skdp._plans._base import LARGE_DELTA
 from skdp._sklearn import StrOptions, _fit_context
 from skdp.exceptions import PrivacyWarning
+from skdp.ledger._account import ALREADY_CHARGED
 from skdp.pipeline._budget import (
     assign_budgets,
     collect_events,
@@ -41,7 +42,7 @@ from skdp.pipeline._steps import (
     private_leaves,
     reports_within,
     step_list,
-    width_after,
+    width_of_all,
 )
 
 _AFTER_FIT = (
@@ -208,11 +209,11 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         # 1. scikit-learn's contract
         refuse_further(params)
         self._validate_steps()
+        uncovered = self._uncovered()
         X = self._as_read(X)
         n_rows, *sizes = sizes_of(X, y, self._final_estimator)
         groups, n_records = encode_groups(groups, n_rows)
         sizes = n_records, *sizes
-        uncovered = self._uncovered()
         steps = fresh_steps(self)
         if groups is not None:
             protect_groups(step_list(steps))
@@ -227,6 +228,9 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
             # 3. plan from public numbers
             width = n_columns_of(rows)
+            if self.ledger is ALREADY_CHARGED:
+                # What was charged was planned from sizes alone.
+                width = width_of_all(step_list(steps[:n_before]), n_columns_of(X))
             budget = self._budget(n_records, groups is not None)
             plan = plan_steps(budget, self.shares, step_list(rest), width, sizes)
             streams = plan.start(self.random_state).spawn(len(plan.parts))
@@ -365,9 +369,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         if by_group:
             protect_groups(steps)
         n_before = n_public(steps)
-        width = n_features
-        for step in steps[:n_before]:
-            width = width_after(step, width)
+        width = width_of_all(steps[:n_before], n_features)
         sizes = n_rows, n_features, n_outputs
         budget = self._budget(n_rows, by_group)
         return plan_steps(budget, self.shares, steps[n_before:], width, sizes)

@@ -138,8 +138,10 @@ def private_leaves(steps):
 
 def n_public(steps):
     """Return how many steps there are before the first that may spend something."""
-    private = [index for index, step in enumerate(steps) if private_leaves([step])]
-    return private[0] if private else len(steps)
+    for index, step in enumerate(steps):
+        if any(leaf.estimator._learns() for leaf in private_leaves([step])):
+            return index
+    return len(steps)
 
 
 def fix_density(steps):
@@ -178,7 +180,8 @@ def check_leaks(steps, allow):
     Returns
     -------
     uncovered : tuple of str
-        Those that do, and frozen ones that spent something before, as a report names them.
+        Those that do, and frozen ones that spent something before, as a report names them; also of
+        a pipeline within a step.
     """
     allowed = []
     for step, (reason, instead) in find_leaks(steps):
@@ -198,6 +201,8 @@ def check_leaks(steps, allow):
     uncovered = [_UNCOVERED.format(step.path, step.kind) for step in allowed]
     for leaf, report in _spent_before(steps):
         uncovered.append(_BEFORE.format(path=leaf.path, kind=leaf.kind, report=report))
+    for leaf in private_leaves(steps):
+        uncovered += [f"within step {leaf.path!r}: {told}" for told in leaf.estimator._uncovered()]
     return tuple(uncovered)
 
 
@@ -216,17 +221,18 @@ def _report_of(leaf):
 
 
 def _steps_within(leaf):
-    """Return the steps of a frozen private pipeline, which may not be those that it fitted.
+    """Return the steps of a frozen private pipeline, calibrated or not, maybe not those it fitted.
 
     What it fitted it reports. Without a report each of them was fitted by itself, and so was what
     has another report than it left there. All else has no steps.
     """
-    if not leaf.is_frozen or not isinstance(leaf.estimator, Pipeline):
+    pipeline = getattr(leaf.estimator, "estimator_", leaf.estimator)
+    if not leaf.is_frozen or not isinstance(pipeline, Pipeline):
         return []
-    reported = {id(report) for report in getattr(leaf.estimator, "_step_reports", ())}
+    reported = {id(report) for report in getattr(pipeline, "_step_reports", ())}
     options = {"above": f"{leaf.path}{SEPARATOR}", "fitted": True}
     found = []
-    for name, estimator in leaf.estimator.steps:
+    for name, estimator in pipeline.steps:
         left = reports_within([tree(name, estimator, **options)])
         is_frozen = _report_of(leaf) is None or any(id(report) not in reported for report in left)
         found.append(tree(name, estimator, is_frozen=is_frozen, **options))
@@ -257,10 +263,15 @@ def width_after(step, width):
     if width is None or step.estimator is None or step.estimator == "passthrough":
         return width
     if step.is_chain:
-        for inside in step.inner:
-            width = width_after(inside, width)
-        return width
+        return width_of_all(step.inner, width)
     return width if isinstance(step.estimator, OneToOneFeatureMixin) else None
+
+
+def width_of_all(steps, width):
+    """Return how many columns steps make of so many, one after the other; see `width_after`."""
+    for step in steps:
+        width = width_after(step, width)
+    return width
 
 
 def declared_width(estimator):

@@ -298,6 +298,13 @@ class DPSimpleImputer(PrivateTransformer):
     def _learns(self):
         return self.strategy != "constant"
 
+    def _fills_words(self):
+        """Tell whether a gap may become a word, also in a column of numbers."""
+        n_features = 1 if isinstance(self.categories, str) else len(self.categories)
+        listed = [value for column in self._listed(n_features) for value in column or ()]
+        may_be_words = self.strategy not in _OF_NUMBERS
+        return may_be_words and any(isinstance(one, str) for one in (self.fill_value, *listed))
+
     def _plan(self, n_rows, n_features, *, by_group=False):
         n_discovered = self._listed(n_features).count(None)
         sizes = {"n_rows": n_rows, "n_columns": n_features, "n_discovered": n_discovered}

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import softmax
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.metrics import log_loss
 
 from skdp.accountant import PrivacyReport
@@ -12,10 +13,15 @@ from skdp.additive import DPAdditiveClassifier
 from skdp.calibration import DPCalibratedClassifier
 from skdp.inspection import preview
 from skdp.ledger import PrivacyLedger
-from skdp.linear_model import DPCDClassifier, DPLogisticRegression, DPSCDClassifier
+from skdp.linear_model import (
+    DPCDClassifier,
+    DPLogisticRegression,
+    DPSCDClassifier,
+    DPSGDClassifier,
+)
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
-from skdp.preprocessing import DPStandardScaler, DPTableVectorizer
+from skdp.preprocessing import BoundsScaler, DPStandardScaler, DPTableVectorizer
 from tests.calibration.test_calibrated import records, run
 
 INF = float("inf")
@@ -108,6 +114,27 @@ def test_a_person_of_any_rows_moves_one_count(name, adjacency):
         assert base.values[-1].sum() == 151
         for name in ("slope_", "offset_", "privacy_report_"):
             assert getattr(base.model, name) == getattr(other.model, name)
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_rows_that_are_none_are_an_error_that_quotes_none(name):
+    X, y = table(300)
+    model = DPCalibratedClassifier(RAW[name])
+    with pytest.raises(ValueError, match="1D array") as caught:
+        model.fit(X["age"].tolist(), y)
+    assert str(X["age"][0]) not in str(caught.value)
+    with pytest.raises(ValueError, match="1D array"):
+        model.fit(X, y).predict(X["age"].tolist())
+
+
+def test_what_is_charged_is_what_a_pipeline_of_unknown_width_releases():
+    """Once it knows the width it could spend its epsilon in ways that cost a ledger more."""
+    X, y = records(300)
+    last = DPSGDClassifier(max_iter=1, batch_size=2, ball_budget=0, data_norm=1.0, **TWO)
+    columns = make_column_transformer((BoundsScaler(), [0, 1]))
+    model = DPCalibratedClassifier(make_private_pipeline(columns, last), random_state=0)
+    charged = model._plan(*X.shape).events
+    assert model.fit(X, y).privacy_report_.events == charged
 
 
 def of_three(n, seed=0):

@@ -36,12 +36,15 @@ from skdp.linear_model import (
     DPCDClassifier,
     DPCDElasticNet,
     DPCDLasso,
+    DPGammaRegressor,
     DPLogisticRegression,
+    DPPoissonRegressor,
     DPRidge,
     DPSCDClassifier,
     DPSCDRegressor,
     DPSGDClassifier,
     DPSGDRegressor,
+    DPTweedieRegressor,
     WALRClassifier,
     label_aggregate,
     walr_path,
@@ -65,6 +68,7 @@ from skdp.preprocessing import (
     NormClipper,
 )
 from skdp.statistics import describe
+from tests._listed import suited
 from tests.privacy._cases import CASES, LABEL_CASES, PLAIN, RESPONSE_CASES
 
 TWO, THREE = {"classes": [0, 1], "random_state": 0}, {"classes": [0, 1, 2], "random_state": 0}
@@ -163,6 +167,9 @@ PREDICTORS = {
     "coordinate": DPCDClassifier(max_iter=5, **TWO),
     "lasso": DPCDLasso(max_iter=5, **REGRESSION),
     "elastic net": DPCDElasticNet(max_iter=5, **REGRESSION),
+    "counts": DPPoissonRegressor(random_state=0),
+    "amounts": DPGammaRegressor(random_state=0),
+    "costs": DPTweedieRegressor(power=1.5, random_state=0),
     "labels": WALRClassifier(data_norm=3.0, **TWO),
 }
 READ = {
@@ -175,7 +182,7 @@ READ = {
 def fit_predictor(name, read=lambda X: X, **changes):
     X, model = rows(), clone(PREDICTORS[name]).set_params(**changes)
     y = labels(X, len(model.classes)) if hasattr(model, "classes") else targets(X)
-    model.fit(read(X), y)
+    model.fit(read(X), suited(model, y))
     return model, model.predict(read(X[:20]))
 
 

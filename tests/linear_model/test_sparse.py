@@ -18,12 +18,15 @@ from skdp.linear_model import (
     DPCDClassifier,
     DPCDElasticNet,
     DPCDLasso,
+    DPGammaRegressor,
     DPLogisticRegression,
+    DPPoissonRegressor,
     DPRidge,
     DPSCDClassifier,
     DPSCDRegressor,
     DPSGDClassifier,
     DPSGDRegressor,
+    DPTweedieRegressor,
     WALRClassifier,
     _batches,
     label_aggregate,
@@ -34,6 +37,7 @@ from skdp.metrics import private_score
 from skdp.model_selection import DPGridSearch
 from skdp.preprocessing import NormClipper
 from skdp.utils.discovery import all_estimators
+from tests._listed import suited
 
 N_ROWS, N_FEATURES = 260, 12
 LAPLACE = {"mechanism": "laplace"}
@@ -47,6 +51,9 @@ MODELS = [
     DPRidge(moment_budget=0.0, fit_intercept=False, adjacency="replace_one"),
     DPRidge(epsilon=np.inf, data_norm=0.1),
     DPRidge(ball_budget=0, data_norm=0.1),
+    DPPoissonRegressor(),
+    DPGammaRegressor(epsilon=np.inf),
+    DPTweedieRegressor(power=1.5, ball_budget=0, data_norm=0.1),
     DPSGDClassifier(),
     DPSGDClassifier(loss="hinge", penalty="l1", batch_size=9, fit_intercept=False),
     DPSGDClassifier(penalty="elasticnet", batch_size=250, max_iter=3, **LAPLACE),
@@ -90,7 +97,8 @@ def random_rows(rng, n_rows, n_features, density):
 def make_targets(model, rng, n_classes):
     if is_classifier(model):
         return rng.permutation(np.arange(N_ROWS) % n_classes)
-    return rng.uniform(-1.2, 1.2, (N_ROWS, n_classes - 1)).squeeze()
+    n_targets = n_classes - 1 if get_tags(model).target_tags.multi_output else 1
+    return suited(model, rng.uniform(-1.2, 1.2, (N_ROWS, n_targets)).squeeze())
 
 
 def untidy(X, kind=sparse.csr_array, index=np.int32):

@@ -23,6 +23,7 @@ from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import (
     BoundsScaler,
     DPOneHotEncoder,
+    DPQuantileClipper,
     DPSimpleImputer,
     DPStandardScaler,
     DPTableVectorizer,
@@ -160,7 +161,14 @@ REFUSED = {
     "words before a step that takes numbers": (
         make_private_pipeline(DPStandardScaler(), DPLogisticRegression(**TWO)),
         ValueError,
-        "could not convert",
+        "begins with DPTableVectorizer",
+    ),
+    "words before a step that would encode them": (
+        make_private_pipeline(
+            make_column_transformer((DPOneHotEncoder(), ["job"])), DPLogisticRegression(**TWO)
+        ),
+        ValueError,
+        "in the place of encoders and imputers",
     ),
     "a step that may fail": (
         make_private_pipeline(
@@ -168,6 +176,24 @@ REFUSED = {
         ),
         TypeError,
         "steps are all of skdp, and FunctionTransformer",
+    ),
+    "words for gaps among numbers": (
+        make_private_pipeline(
+            DPTableVectorizer(),
+            DPSimpleImputer(strategy="constant", fill_value="none", missing_values=1.0),
+            DPLogisticRegression(**TWO),
+        ),
+        TypeError,
+        "fills with words",
+    ),
+    "a word among those that may fill": (
+        make_private_pipeline(
+            DPTableVectorizer(knots={"age": [20, 90]}, categories={"job": ["nurse"]}),
+            DPSimpleImputer(strategy="most_frequent", categories=[[0.0], *[["a"]] * 4]),
+            DPLogisticRegression(**TWO),
+        ),
+        TypeError,
+        "fills with words",
     ),
     "a step that is allowed to leak": (
         make_private_pipeline(
@@ -223,6 +249,35 @@ def test_bad_choices_of_a_table_are_refused_before_anything_is_charged(tmp_path)
     assert len(ledger.to_frame()) == 0
 
 
+@pytest.mark.parametrize("name", ["additive", "table"])
+def test_lists_are_numbers_in_a_search_as_they_are_in_a_fit(name):
+    X = np.random.default_rng(0).uniform(-1, 1, (300, 2)).tolist()
+    y = np.arange(300) % 2
+    search = DPGridSearch(CANDIDATES[name][0], {}, epsilon=9.0, method="compose", random_state=0)
+    model = search.fit(X, y).best_estimator_
+    terms = model.terms_ if name == "additive" else model[0]._basis.terms
+    assert {term.kind for term in terms} <= {"hats", "line"}
+
+
+@pytest.mark.parametrize("name", ["additive", "table", "listed"])
+def test_rows_that_are_none_are_not_quoted(name):
+    X = [[0.123456, "nurse"]] * 100
+    for bad in ([*X, [0.123456]], [0.123456] * 101):
+        with pytest.raises(ValueError, match=r"1D array|a sequence") as caught:
+            DPGridSearch(CANDIDATES[name][0], {}).fit(bad, np.arange(101) % 2)
+        assert "123456" not in str(caught.value)
+
+
+def test_a_label_of_one_record_fails_no_trial():
+    """Which part it is in must not tell: fractions are labels like any, if they are declared."""
+    X, y = np.random.default_rng(0).uniform(-1, 1, (200, 2)), np.arange(200.0) % 2
+    y[0] = 0.5
+    model = DPCalibratedClassifier(DPLogisticRegression(classes=[0.0, 0.5, 1.0]))
+    for seed in range(6):
+        search = DPGridSearch(model, {}, epsilon=9.0, method="compose", random_state=seed)
+        assert search.fit(X, y).classes_.tolist() == [0.0, 0.5, 1.0]
+
+
 def test_numbers_go_through_any_private_pipeline():
     X = np.random.default_rng(0).uniform(-1, 1, (3000, 3))
     model = make_private_pipeline(DPStandardScaler(), DPRidge(target_bounds=(-3, 3)))
@@ -247,16 +302,47 @@ def uncharged(estimator):
     ]
     inside = [getattr(estimator, "estimator_", None)]
     inside += [step for _, step in getattr(estimator, "steps", ())]
+    inside += [step for _, step, _ in getattr(estimator, "transformers_", ())]
     return found + [name for one in inside if hasattr(one, "get_params") for name in uncharged(one)]
 
 
-@pytest.mark.parametrize("name", [name for name in CANDIDATES if name != "listed"])
+# Containers keep what they fitted apart from what they were given.
+OF_COLUMNS = make_private_pipeline(
+    DPTableVectorizer(),
+    make_column_transformer((DPQuantileClipper(), [0, 1]), remainder="passthrough"),
+    DPLogisticRegression(**TWO),
+)
+CHOSEN = {name: tried for name, tried in CANDIDATES.items() if name != "listed"} | {
+    "columns": (OF_COLUMNS, {}),
+    "calibrated columns": (DPCalibratedClassifier(OF_COLUMNS), {}),
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
 def test_another_fit_of_what_was_chosen_is_charged_as_any_other(name):
     X, y = table(900)
-    estimator, grid = CANDIDATES[name]
+    estimator, grid = CHOSEN[name]
     found = DPGridSearch(estimator, grid, epsilon=6.0, random_state=0).fit(X, y).best_estimator_
     assert not uncharged(found)
     assert not uncharged(clone(estimator).set_params(epsilon=6.0, random_state=0).fit(X, y))
+
+
+def reports_inside(estimator):
+    inside = [getattr(estimator, "estimator_", None)]
+    inside += [step for _, step in getattr(estimator, "steps", ())]
+    inside += [step for _, step, _ in getattr(estimator, "transformers_", ())]
+    found = [getattr(estimator, "privacy_report_", None)]
+    return sum(map(reports_inside, filter(None, inside)), [one for one in found if one])
+
+
+@pytest.mark.parametrize("name", ["additive", "columns", "calibrated columns", "ends calibrated"])
+def test_no_part_of_what_was_chosen_claims_less_than_the_search_spent(name):
+    X, y = table(900)
+    estimator, grid = CHOSEN[name]
+    search = DPGridSearch(estimator, grid, epsilon=6.0, random_state=0).fit(X, y)
+    found = reports_inside(search.best_estimator_)
+    assert len(found) == {"additive": 1, "columns": 4, "calibrated columns": 5}.get(name, 4)
+    assert all(report is search.privacy_report_ for report in found)
 
 
 def test_routing_needs_no_request_of_what_a_search_fits():

@@ -1,10 +1,15 @@
 """Pipelines that protect people: every step gets the groups, and one unit holds for all."""
 
+import math
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, cross_validate
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skdp.additive import DPAdditiveClassifier
 from skdp.exceptions import PrivacyWarning
@@ -101,6 +106,30 @@ def test_what_protects_rows_alone_is_refused_before_anything_is_charged(last, tm
     with pytest.raises(ValueError, match="missing values"):
         MODELS["columns"].fit(X, y, groups=[None, *groups[1:]])
     assert len(ledger.to_frame()) == 0
+
+
+def test_another_fit_holds_nothing_of_an_earlier_one():
+    """scikit-learn keeps with what a step asks for the estimator that it was cloned from."""
+    X, y = np.random.default_rng(0).uniform(-1, 1, (200, 2)), np.arange(200) % 2
+    model = make_private_pipeline(DPNormClipper(), DPLogisticRegression(max_iter=2, **TWO))
+    model.set_params(epsilon=math.inf).fit(X, y, groups=np.arange(200) // 2)
+    exact = model[-1].coef_.tobytes()
+    assert exact in pickle.dumps(model)
+    assert exact not in pickle.dumps(clone(model))
+    model.set_params(epsilon=1.0).fit(X, y, groups=np.arange(200) // 2)
+    assert exact not in pickle.dumps(model)
+
+
+@pytest.mark.parametrize("model", [DPRidge(max_iter=2), make_private_pipeline(DPRidge(max_iter=2))])
+def test_a_clone_that_asks_for_groups_holds_nothing_of_a_fit(model):
+    X = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    with config_context(enable_metadata_routing=True):
+        model = clone(model).set_fit_request(groups=True).set_params(epsilon=math.inf)
+        copy = clone(model.fit(X, X[:, 0]))
+        found = get_routing_for_object(copy).consumes("fit", ["groups"])
+    fitted = model if isinstance(model, DPRidge) else model[-1]
+    assert fitted.coef_.tobytes() not in pickle.dumps(copy)
+    assert found == {"groups"}
 
 
 def test_groups_are_routed_to_a_pipeline():

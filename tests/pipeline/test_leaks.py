@@ -44,6 +44,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
+from skdp.calibration import DPCalibratedClassifier
 from skdp.inspection import preview, total_report
 from skdp.linear_model import DPLogisticRegression, DPSCDClassifier, WALRClassifier
 from skdp.pipeline import DPPipeline, make_private_pipeline
@@ -334,6 +335,39 @@ SAFE = {
     "union": (make_union(NormClipper(), Binarizer()), NUMBERS),
     "dropped": (FeatureUnion([("a", NormClipper()), ("b", "drop"), ("c", "passthrough")]), NUMBERS),
 }
+
+
+class Made(DPLogisticRegression):
+    pass
+
+
+def test_what_a_calibrated_classifier_wraps_is_looked_at():
+    """As a step it would be refused, or named as not covered."""
+    y = np.arange(60) % 2
+    two = {"classes": [0, 1]}
+    refused = {
+        "its class was made from one of skdp": Made(**two),
+        "keeps means and variances": make_private_pipeline(
+            StandardScaler(), DPLogisticRegression(**two)
+        ),
+        "private classifier that protects rows": LogisticRegression(),
+    }
+    for message, inner in refused.items():
+        model = make_private_pipeline(BoundsScaler(), DPCalibratedClassifier(inner))
+        with pytest.raises(ValueError, match=message):
+            model.fit(NUMBERS, y)
+    allowing = refused["keeps means and variances"].set_params(allow=("standardscaler",))
+    model = make_private_pipeline(BoundsScaler(), DPCalibratedClassifier(allowing))
+    told = model.fit(NUMBERS, y).privacy_report_.not_covered[0]
+    assert told.startswith("within step 'dpcalibratedclassifier': step 'standardscaler'")
+    assert told in preview(model, *NUMBERS.shape).not_covered
+    alone = DPCalibratedClassifier(allowing)
+    frozen = make_private_pipeline(DPStandardScaler(), FrozenEstimator(alone.fit(NUMBERS, y)))
+    with pytest.raises(ValueError, match=r"__standardscaler' \(StandardScaler\) leaks"):
+        frozen.fit(NUMBERS, y)
+    told = alone.fit(NUMBERS, y).privacy_report_.not_covered[0]
+    assert "step 'standardscaler'" in told
+    assert told in preview(alone, *NUMBERS.shape).not_covered
 
 
 @pytest.mark.parametrize("name", SAFE)

@@ -632,3 +632,12 @@ def test_types_tell_a_table_reader_what_columns_hold_and_no_entry_does(first):
         found.append(words if hasattr(fitted, "terms_") else words["flag"])
     np.testing.assert_array_equal(*found)
     assert found[0].tolist() == ["False", "True"]
+
+
+def test_a_single_step_gets_all_after_one_that_learns_nothing():
+    """However many columns that makes: they are known before there is noise."""
+    X = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+    fill = DPSimpleImputer(strategy="constant", add_indicator=True)
+    last = DPSGDClassifier(max_iter=1, classes=[0, 1])
+    model = make_private_pipeline(fill, last, epsilon=2.0).fit(X, np.arange(300) % 2)
+    assert model[-1].privacy_report_.epsilon == model.privacy_report_.epsilon == 2.0

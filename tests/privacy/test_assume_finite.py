@@ -36,7 +36,7 @@ from skdp.preprocessing import (
     NormClipper,
 )
 from skdp.utils.discovery import all_estimators
-from tests._listed import LINEAR
+from tests._listed import LINEAR, suited
 
 ENTRIES = (np.nan, np.inf, -np.inf, 1e308, -1e308, 0.5)
 LISTED = [[0.5, 1.0, -1.0]] * 2
@@ -109,7 +109,7 @@ COMPOSED = [
 
 def predictors():
     for kind in LINEAR:
-        known = CLASSES if is_classifier(kind()) else {"target_bounds": (-1.0, 1.0)}
+        known = CLASSES if is_classifier(kind()) else {"target_bounds": (0.0, 1.0)}
         yield kind(data_norm=1.0, **known)
     yield from COMPOSED
 
@@ -134,7 +134,7 @@ def refused(function, *args, told="contains (NaN|infinity)", **options):
 @pytest.mark.parametrize("entry", NOT_FINITE)
 @pytest.mark.parametrize("model", predictors(), ids=lambda model: type(model).__name__)
 def test_a_row_that_is_not_finite_is_refused(model, entry, rng):
-    y = np.arange(60) % 2.0
+    y = suited(model, np.arange(60) % 2.0)
     for dtype in (np.float32, np.float64):
         X = rng.uniform(-1.0, 1.0, (60, 2)).astype(dtype)
         X[17, 1] = entry
@@ -151,7 +151,7 @@ def test_a_row_that_is_not_finite_is_refused(model, entry, rng):
 def test_a_target_that_is_not_finite_is_refused(model, entry, rng):
     X = rng.uniform(-1.0, 1.0, (60, 2))
     for dtype in (np.float32, np.float64):
-        y = (np.arange(60) % 2).astype(dtype)
+        y = suited(model, np.arange(60) % 2).astype(dtype)
         y[17] = entry
         refused(clone(model).fit, X, y, told="contains (NaN|infinity)|Unknown label|not among")
 
@@ -163,7 +163,13 @@ def test_weights_that_are_not_finite_are_refused(entry):
     X, y = np.ones((60, 2)), np.arange(60) % 2.0
     for model in predictors():
         if "public_weight" in inspect.signature(model.fit).parameters:
-            refused(clone(model).fit, X, y, public_weight=weights, told="public_weight must have")
+            refused(
+                clone(model).fit,
+                X,
+                suited(model, y),
+                public_weight=weights,
+                told="public_weight must have",
+            )
 
 
 @pytest.mark.parametrize("entry", NOT_FINITE)

@@ -63,6 +63,7 @@ SAME = {
     "words": words(NAMES.tolist()),
     "words that may be missing": words(NAMES.tolist(), na_object=math.nan),
     "pairs": pd.Series([("a", 1), ("b", 1), ("b", 2), ("b", 1), ("a", 1)]),
+    "a list of pairs": [("a", 1), ("b", 1), ("b", 2), ("b", 1), ("a", 1)],
     "several indices": pd.MultiIndex.from_tuples([(1, "a"), (2, ""), (3, ""), (2, ""), (1, "a")]),
     "fields": np.array([("a", 1), ("b", 1), ("b", 2), ("b", 1), ("a", 1)], dtype="U1,f8"),
 }
