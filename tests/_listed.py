@@ -10,6 +10,8 @@ TRANSFORMERS = [estimator for estimator in PRIVATE if hasattr(estimator, "transf
 PREDICTORS = [estimator for estimator in PRIVATE if estimator not in TRANSFORMERS]
 # Linear ones, which bound rows of numbers.
 LINEAR = [estimator for estimator in PREDICTORS if "skdp.linear_model" in estimator.__module__]
+# Those of targets that may have any sign. An attack by coefficients tells less of the others.
+OF_ANY_SIGN = [one for one in LINEAR if not get_tags(one()).target_tags.positive_only]
 
 
 def suited(estimator, y):

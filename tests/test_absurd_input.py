@@ -26,7 +26,7 @@ from skdp.linear_model import (
 )
 from skdp.preprocessing import BoundsScaler, NormClipper
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 HUGE = 10**400
 

@@ -305,7 +305,7 @@ WALKERS = [
 
 
 @pytest.mark.parametrize("model", WALKERS, ids=str)
-@pytest.mark.filterwarnings("ignore:target_bounds=None")
+@pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 def test_rows_walk_through_few_rooms(model, rng):
     """A stay is a run of entries in one file: a fit that sends rows to and fro has many."""
     X = rng.standard_normal((97, 5))

@@ -61,10 +61,10 @@ from skdp.linear_model import (
 )
 from skdp.utils.estimator_checks import check_private_estimator
 from tests import test_sampling
-from tests._listed import LINEAR, suited
+from tests._listed import OF_ANY_SIGN
 from tests.statistical._transcripts import noise_times
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 SURE = 1.0 - 1e-7
 # Few steps, in which every row takes part.
@@ -195,19 +195,18 @@ def test_the_bound_of_right_one_run_guesses_by_hand():
 # Estimators.
 
 
-@pytest.mark.parametrize("estimator", LINEAR)
+@pytest.mark.parametrize("estimator", OF_ANY_SIGN)
 def test_an_honest_estimator_passes_and_one_with_a_tenth_of_the_noise_does_not(estimator):
     model = quick(estimator)
-    X, y = ZEROS[0], suited(model, ZEROS[1])
     options = {"n_fits": 180, "confidence": SURE, "random_state": 0}
-    honest = audit(model, X, y, **options)
+    honest = audit(model, *ZEROS, **options)
     assert honest.passed
     assert honest.epsilon == 1.0
     assert honest.adjacency == ("replace_label" if estimator is WALRClassifier else "zero_out")
     # The fits that chose the threshold aren't counted.
     assert (honest.positives, honest.negatives) == (60, 60)
     with noise_times(0.1):
-        assert not audit(model, X, y, **options).passed
+        assert not audit(model, *ZEROS, **options).passed
 
 
 @pytest.mark.long
@@ -313,13 +312,13 @@ def test_one_run_passes_honest_estimators_and_convicts_those_without_noise(estim
     if isinstance(model.get_params().get("batch_size"), int):
         model.set_params(batch_size=66)
     options = {"method": "one_run", "confidence": 0.99, "random_state": 0}
-    honest = audit(model, X, y, **options)
+    honest = audit(model, *ZEROS, **options)
     assert honest.passed
     assert honest.n_fits == 1
     assert honest.n_canaries == 64
     assert honest.positives + honest.negatives in (64, 32, 16, 8)
     with noise_times(0.01):
-        found = audit(model, X, y, **options)
+        found = audit(model, *ZEROS, **options)
     assert not found.passed
     assert found.tpr > found.fpr
 
@@ -365,7 +364,7 @@ def test_worlds_differ_in_the_canary_alone():
     np.testing.assert_allclose(present - sums[0], sums[0] - sums[1], atol=1e-4)
 
 
-@pytest.mark.parametrize("estimator", LINEAR)
+@pytest.mark.parametrize("estimator", OF_ANY_SIGN)
 def test_default_canaries_are_at_the_bounds(estimator):
     X, y = np.array([[0.5, 0.0], [0.1, 0.0]]), np.array(["no", "yes"])
     model = estimator()

@@ -17,7 +17,7 @@ from skdp.utils.discovery import all_estimators
 from tests._listed import PREDICTORS, PRIVATE, TRANSFORMERS, suited
 from tests._loops import ONE_OR_MORE_WORKERS
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 PUBLIC_TRANSFORMERS = [
     estimator for _, estimator in all_estimators("transformer") if estimator not in PRIVATE

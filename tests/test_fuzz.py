@@ -43,7 +43,10 @@ from tests._listed import LINEAR, PRIVATE, TRANSFORMERS
 from tests._strategies import ABSURD, HUGE, MARK, any_value, changes, is_long, labels, matrices
 from tests.statistical._transcripts import recorded_releases
 
-pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:target_bounds=None")]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)"),
+]
 
 OPTIONS = {
     "DPCD": [{"smoothness": "bounds"}, {"adjacency": "replace_one", "data_norm": 1.0}],

@@ -246,7 +246,7 @@ def choices(estimator, name):
     return [{name: value} for kind in constraints for value in sorted(kind.options)] or [{}]
 
 
-@pytest.mark.filterwarnings("ignore:target_bounds=None")
+@pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 def test_nobody_asks_for_more_than_the_contract_and_all_of_it_is_asked_for(asked, rng):
     X, y = rng.standard_normal((30, 2)), np.arange(30) % 3
     needed = set()

@@ -22,7 +22,7 @@ from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import BoundsScaler, DPSimpleImputer, DPStandardScaler
 from tests._listed import PRIVATE, suited
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ try:
 except ImportError:  # joblib before 1.6 has its own
     from joblib.externals import cloudpickle
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 COPIES = {
     "pickle": pickle.dumps,

@@ -34,7 +34,7 @@ from skdp.linear_model._plan import beside
 from skdp.preprocessing import BoundsScaler, NormClipper
 from tests.privacy._cases import DUAL, N_FEATURES, N_ROWS
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 
 @pytest.fixture

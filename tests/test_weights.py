@@ -37,7 +37,7 @@ from skdp.model_selection import DPGridSearch
 from skdp.preprocessing import NormClipper
 from tests._listed import LINEAR, suited
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 N, ALPHA = 200, 1e-2
 INF = float("inf")

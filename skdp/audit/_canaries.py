@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils import get_tags
 
 from skdp._bounds import row_norms
 from skdp._checks import check_bounds
@@ -75,7 +76,10 @@ def _moves(estimator, X, y, classes):
 
 def _target_ends(estimator):
     bounds = getattr(estimator, "target_bounds", None)
-    return (-_FAR, _FAR) if bounds is None else check_bounds(bounds, "target_bounds")
+    low, high = (-_FAR, _FAR) if bounds is None else check_bounds(bounds, "target_bounds")
+    if get_tags(estimator).target_tags.positive_only:
+        low = max(low, high / _FAR**2)
+    return low, high
 
 
 def class_set(estimator, y):

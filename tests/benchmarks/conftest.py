@@ -16,7 +16,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.long)
-            item.add_marker(pytest.mark.filterwarnings("ignore:target_bounds=None"))
+            item.add_marker(pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)"))
 
 
 def _adult(rng, n=300):

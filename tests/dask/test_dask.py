@@ -251,7 +251,7 @@ class RidgeInParts(DaskDPRidge):
 
 
 @pytest.mark.long
-@pytest.mark.filterwarnings("ignore:target_bounds=None")
+@pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 def test_promises_of_private_estimators():
     check_private_estimator(RidgeInParts())
 

@@ -10,7 +10,7 @@ from skdp._losses import LOSSES
 from skdp.inspection import duality_gap
 from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 INF = float("inf")
 LOSS_NAMES = sorted(LOSSES)

@@ -192,7 +192,7 @@ def test_an_environment_variable_names_it(ledger, data, monkeypatch):
     assert charged(ledger) == 2
 
 
-@pytest.mark.filterwarnings("ignore:target_bounds=None")
+@pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 @pytest.mark.parametrize(("name", "estimator"), all_estimators("private"))
 def test_no_private_estimator_escapes(name, estimator, tmp_path, data):
     is_of_labels = name == "WALRClassifier"

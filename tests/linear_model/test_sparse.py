@@ -140,7 +140,8 @@ def weights(model):
 
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:target_bounds=None", "ignore:.*delta:skdp.exceptions.PrivacyWarning"
+    "ignore:(target_bounds=N|the size of)",
+    "ignore:.*delta:skdp.exceptions.PrivacyWarning",
 )
 
 

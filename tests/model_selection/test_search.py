@@ -58,13 +58,13 @@ TWO = {"classes": [0, 1]}
 
 
 @parametrize_with_checks(INSTANCES)
-@pytest.mark.filterwarnings("ignore:target_bounds=None")
+@pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 @pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
 def test_check_estimator(estimator, check):
     check(estimator)
 
 
-@pytest.mark.filterwarnings("ignore:target_bounds=None")
+@pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 @pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
 @pytest.mark.parametrize("estimator", [INSTANCES[0], INSTANCES[1], INSTANCES[4]], ids=str)
 @pytest.mark.parametrize(

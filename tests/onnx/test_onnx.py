@@ -38,7 +38,7 @@ from skl2onnx.common.data_types import (  # noqa: E402
 
 from skdp.onnx import attach_report, read_report  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(0.0, 2.0, (400, 4))

@@ -43,7 +43,7 @@ from tests.statistical._transcripts import (
     recorded_releases,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 # A seed for each fit, so that all noise is independent.
 N_TRANSCRIPTS = 6_000 if os.environ.get("SKDP_NIGHTLY") == "1" else 120

@@ -36,7 +36,7 @@ from tests._listed import PRIVATE, suited
 
 sio = pytest.importorskip("skops.io", reason="skops isn't installed")
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 RNG = np.random.default_rng(5)
 X = RNG.uniform(-1.0, 1.0, (300, 3))

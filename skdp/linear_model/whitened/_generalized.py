@@ -98,14 +98,13 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         """
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
-        self._check_range(y)
+        targets, bounds = self._moved(y)
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
         X = rows_of(groups, X)
         rows = weights.without_zero_weights(self._certified_rows(X))
         codes, n_records = self._records(groups, X, weights)
-        targets, bounds = self._moved(y)
 
         # 3. plan from public numbers
         how = {"by_group": codes is not None, "scale": weights.scale}
@@ -134,15 +133,13 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         self.momentum_ = steps.momentum
         return self
 
-    def _check_range(self, y):
-        if 0.0 < self._power < 1.0:
-            raise ValueError(_POWER)
-        if y.min() < 0.0 or (self._power >= 2.0 and y.min() == 0.0):
-            raise ValueError(_OUT_OF_RANGE)
-
     def _moved(self, y):
         """Return targets of shape (n, 1) within the public bounds, and these."""
         targets, bounds = as_targets(y), self._checked_bounds()
+        if 0.0 < self._power < 1.0:
+            raise ValueError(_POWER)
+        if targets.min() < 0.0 or (self._power >= 2.0 and targets.min() == 0.0):
+            raise ValueError(_OUT_OF_RANGE)
         if bounds is None or not is_private(self):
             return targets, (0.0, math.inf)
         return np.clip(targets, *bounds), (max(bounds[0], 0.0), bounds[1])

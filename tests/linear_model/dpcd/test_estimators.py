@@ -18,7 +18,7 @@ from skdp.utils.estimator_checks import check_private_estimator
 from tests._loops import for_each
 from tests._objectives import penalty_value
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 INF = float("inf")
 EXACT = {"epsilon": INF, "random_state": 0, "step_size": 1.0, "ball_budget": 0}

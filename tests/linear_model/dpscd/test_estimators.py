@@ -15,7 +15,7 @@ from skdp.linear_model import DPSCDClassifier, DPSCDRegressor
 from skdp.utils.estimator_checks import check_private_estimator
 from tests._loops import for_each
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 INF = float("inf")
 

@@ -23,7 +23,7 @@ from skdp.linear_model._plan import beside
 from skdp.utils.estimator_checks import check_private_estimator
 from tests._objectives import penalty_value
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 INF = float("inf")
 BOTH = [DPSGDClassifier, DPSGDRegressor]

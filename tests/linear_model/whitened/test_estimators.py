@@ -14,7 +14,7 @@ from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.utils.estimator_checks import check_private_estimator
 
-pytestmark = pytest.mark.filterwarnings("ignore:target_bounds=None")
+pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
 INF = float("inf")
 BOTH = [DPLogisticRegression, DPRidge]

@@ -209,9 +209,7 @@ def test_more_rows_leave_less_noise():
         noise = [steps.noise for steps in taken]
         assert noise == sorted(noise, reverse=True)
         # Where noise is all but gone, the others take fewer steps again.
-        if name == "tweedie":
-        loss = Tweedie(1.0)
-    if name == "multinomial":
+        if name == "multinomial":
             assert [s.n_steps for s in taken] == sorted(s.n_steps for s in taken)
 
 
