@@ -312,13 +312,13 @@ def test_one_run_passes_honest_estimators_and_convicts_those_without_noise(estim
     if isinstance(model.get_params().get("batch_size"), int):
         model.set_params(batch_size=66)
     options = {"method": "one_run", "confidence": 0.99, "random_state": 0}
-    honest = audit(model, *ZEROS, **options)
+    honest = audit(model, X, y, **options)
     assert honest.passed
     assert honest.n_fits == 1
     assert honest.n_canaries == 64
     assert honest.positives + honest.negatives in (64, 32, 16, 8)
     with noise_times(0.01):
-        found = audit(model, *ZEROS, **options)
+        found = audit(model, X, y, **options)
     assert not found.passed
     assert found.tpr > found.fpr
 
