@@ -19,4 +19,4 @@ def suited(estimator, y):
     tags = get_tags(estimator).target_tags
     if tags.positive_only:
         y = np.abs(y) + 0.1
-    return y if tags.multi_output or np.ndim(y) == 1 else y[:, 0]
+    return y if tags.multi_output or np.ndim(y) < 2 else y[:, 0]

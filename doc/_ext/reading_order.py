@@ -11,6 +11,7 @@ ORDER = (
     "additive",
     "regression_bounds",
     "rare_class",
+    "counts",
     "inference",
     "grid_search_cost",
     "private_search",

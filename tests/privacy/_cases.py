@@ -10,15 +10,19 @@ from skdp.linear_model import (
     DPCDClassifier,
     DPCDElasticNet,
     DPCDLasso,
+    DPGammaRegressor,
     DPLogisticRegression,
+    DPPoissonRegressor,
     DPRidge,
     DPSCDClassifier,
     DPSCDRegressor,
     DPSGDClassifier,
     DPSGDRegressor,
+    DPTweedieRegressor,
     WALRClassifier,
 )
 from skdp.preprocessing import DPNormClipper, DPQuantileClipper, DPStandardScaler
+from tests._listed import suited
 
 N_ROWS, N_FEATURES = 60, 4
 # The record that changes.
@@ -114,6 +118,10 @@ WHITENED = [
     DPRidge(public_moment=np.eye(5), random_state=0),
     DPRidge(public_moment=np.diag([1.0, 1e200, 0.0, 1e-200, 3.0]), random_state=0, **PLAIN),
     DPLogisticRegression(public_moment=1e-3 * np.eye(5), fit_intercept=False, **TWO),
+    DPPoissonRegressor(random_state=0),
+    DPPoissonRegressor(fit_intercept=False, adjacency="replace_one", random_state=0, **PLAIN),
+    DPGammaRegressor(adjacency="replace_one", random_state=0),
+    DPTweedieRegressor(power=1.5, target_bounds=(0, 1), epsilon=50.0, random_state=0),
     DPRidge(clipping_norm=1e30, step_size=1e30, alpha=1e-30, max_iter=5, random_state=0),
     DPRidge(fit_intercept=False, data_norm=1e3, alpha=1e3, epsilon=1e4, random_state=0),
 ]
@@ -223,12 +231,12 @@ class Case:
         if self.classes is not None:
             return X, rng.choice(self.classes, n_rows)
         y = rng.uniform(-1.5, 1.5, (n_rows, self.n_targets))
-        return X, y if self.n_targets > 1 else y[:, 0]
+        return X, suited(self.estimator, y if self.n_targets > 1 else y[:, 0])
 
     def other_label(self, label):
         """Return the next class, or the target's negative."""
         if self.classes is None:
-            return -label
+            return -label if suited(self.estimator, -1.0) < 0.0 else 1e3 * label
         return self.classes[(list(self.classes).index(label) + 1) % len(self.classes)]
 
     @property
@@ -319,7 +327,7 @@ def neighbour(case, X, y, corner, k=K):
     """Copies of X and y in which record `k` is another one."""
     X, y = X.copy(), y.copy()
     if corner in TARGETS:
-        y[k] = TARGETS[corner]
+        y[k] = suited(case.estimator, TARGETS[corner])
     else:
         X[k], y[k] = CORNERS[corner](X[k], y[k], case.bound, case.other_label)
     return X, y
