@@ -34,11 +34,11 @@ train, test = np.split(rng.permutation(N_POLICIES), [N_POLICIES // 2])
 # %%
 # Two fits on two parts
 # ---------------------
-# The rate is learnt from the policies of the first half, and the amount from the claims of the other
-# half. No policy is in both fits, so that each gives away one epsilon. The second fit takes the
-# number of its rows as public, as all fits do (:doc:`../privacy_model`): here, how many claims there
-# were in that half, which insurers publish. The scores below are computed without noise. On records
-# of people they would need a budget, too: :doc:`../private_scores`.
+# The rate is learnt from the policies of the first half, and the amount from the claims of the
+# other half. No policy is in both fits, so that each gives away one epsilon. The second fit takes
+# the number of its rows as public, as all fits do (:doc:`../privacy_model`): here, how many claims
+# there were in that half, which insurers publish. The scores below are computed without noise. On
+# records of people they would need a budget, too: :doc:`../private_scores`.
 
 had_claim = test[claims[test] > 0]
 amount = rng.gamma(1.5, cost[had_claim] / 1.5)
