@@ -187,6 +187,9 @@ class RecordPrivateEstimator(PrivateEstimator):
         """Return what the report of a fit says isn't covered because of what is inside."""
         return ()
 
+    def _check_targets(self, y):
+        """Refuse targets that no fit takes, whatever else is asked of it."""
+
     def _preview(self, *sizes, **unit):
         """Return the report that a fit of such sizes would have."""
         said = {"reproducible": self.random_state is not None, "also_public": self._assumed()}

@@ -100,6 +100,11 @@ class Candidates:
         self.n_columns[:] = [n_columns for n_columns, _ in found]
         return tuple(dict.fromkeys(words for _, said in found for words in said))
 
+    def check_targets(self, y):
+        """Refuse targets that some would fail on."""
+        for model in self.models:
+            model_of(last_step(model))._check_targets(y)
+
     def fits(self, n_records, n_outputs, of_groups):
         """Return a function of epsilon and delta that gives the events of each candidate's fit.
 

@@ -157,6 +157,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         # 2. candidates from public parameters
         classes_were_read = candidates.declare_classes(lambda: encode_labels(y, None)[0])
         table = candidates.check_table(rows)
+        candidates.check_targets(y)
         n_outputs = 1 if y.ndim == 1 else y.shape[1]
         if classifies:
             self.classes_, targets = encode_labels(y, model_of(candidates.models[0]).classes)

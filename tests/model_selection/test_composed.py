@@ -15,11 +15,16 @@ from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.calibration import DPCalibratedClassifier
 from skdp.ledger import PrivacyLedger
 from skdp.ledger._account import ALREADY_CHARGED
-from skdp.linear_model import DPLogisticRegression, DPRidge, DPSCDClassifier
+from skdp.linear_model import (
+    DPLogisticRegression,
+    DPRidge,
+    DPSCDClassifier,
+    DPTweedieRegressor,
+)
 from skdp.linear_model.whitened._estimators import BaseWhitened
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
 from skdp.model_selection._trials import Records
-from skdp.pipeline import make_private_pipeline
+from skdp.pipeline import DPPipeline, make_private_pipeline
 from skdp.preprocessing import (
     BoundsScaler,
     DPOneHotEncoder,
@@ -363,3 +368,22 @@ def test_groups_are_routed_to_a_search():
             search, X, y, params={"groups": np.arange(900) // 2}, cv=2, return_estimator=True
         )
     assert {one.privacy_report_.unit for one in found["estimator"]} == {"one group"}
+
+
+@pytest.mark.parametrize("pipeline", [False, True])
+def test_targets_that_a_candidate_refuses_are_refused_before_a_charge(pipeline, tmp_path):
+    """Not by its trials, of which each would fail."""
+    X, y = np.random.default_rng(0).uniform(size=(500, 2)), np.ones(500)
+    y[17] = -1.0
+    model = DPTweedieRegressor(power=1.5, target_bounds=(0, 2))
+    name = "power"
+    if pipeline:
+        steps = [("bounds", BoundsScaler((0, 1))), ("model", model)]
+        model, name = DPPipeline(steps), "model__power"
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=8.0, delta=1e-2)
+    grid = {name: [0.0, 1.5]}
+    searched = DPGridSearch(model, grid, scoring="r2", ledger=ledger)
+    with pytest.raises(ValueError, match="out of the range"):
+        searched.fit(X, y)
+    assert not ledger.to_dict()["charges"]
+    searched.set_params(param_grid={name: [0.0]}, random_state=None).fit(X, y)

@@ -14,7 +14,12 @@ from sklearn.base import is_classifier
 from skdp._groups import encode_groups
 from skdp.accountant import get_epsilon
 from skdp.audit import audit
-from skdp.linear_model import DPLogisticRegression, DPRidge
+from skdp.linear_model import (
+    DPGammaRegressor,
+    DPLogisticRegression,
+    DPPoissonRegressor,
+    DPRidge,
+)
 from tests.privacy._audited import BUDGET, CLIPPED
 from tests.privacy._cases import CORNERS, PLAIN, TARGETS, THREE, TWO, Case, K, neighbour
 from tests.privacy._replay import broken_claims, record
@@ -28,6 +33,8 @@ CASES = [
     Case(DPLogisticRegression(moment_budget=0.0, data_norm=0.05, **THREE)),
     Case(DPLogisticRegression(moment_budget=0.9, max_iter=7, epsilon=50.0, **TWO)),
     Case(DPLogisticRegression(clipping_norm=1e-3, max_iter=3, rows_per_group=40.0, **TWO)),
+    Case(DPPoissonRegressor(random_state=0)),
+    Case(DPGammaRegressor(adjacency="replace_one", random_state=0, **PLAIN)),
     Case(DPRidge(target_bounds=(-1, 1), random_state=0)),
     Case(DPRidge(fit_intercept=False, adjacency="replace_one", random_state=0)),
     Case(DPRidge(clipping_norm=1e30, step_size=1e30, alpha=1e-30, max_iter=5, random_state=0)),

@@ -133,13 +133,17 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         self.momentum_ = steps.momentum
         return self
 
-    def _moved(self, y):
-        """Return targets of shape (n, 1) within the public bounds, and these."""
-        targets, bounds = as_targets(y), self._checked_bounds()
+    def _check_targets(self, y):
         if 0.0 < self._power < 1.0:
             raise ValueError(_POWER)
-        if targets.min() < 0.0 or (self._power >= 2.0 and targets.min() == 0.0):
+        least = as_targets(y).min()
+        if least < 0.0 or (self._power >= 2.0 and least == 0.0):
             raise ValueError(_OUT_OF_RANGE)
+
+    def _moved(self, y):
+        """Return targets of shape (n, 1) within the public bounds, and these."""
+        self._check_targets(y)
+        targets, bounds = as_targets(y), self._checked_bounds()
         if bounds is None or not is_private(self):
             return targets, (0.0, math.inf)
         return np.clip(targets, *bounds), (max(bounds[0], 0.0), bounds[1])
@@ -421,6 +425,9 @@ class DPTweedieRegressor(_GeneralizedLinear):
         {fit:generalized}
         """
         return self._kind.fit(self, X, y, groups, public_weight)
+
+    def _check_targets(self, y):
+        return self._kind._check_targets(self, y)
 
     def _learns_targets(self):
         return self._kind._learns_targets(self)
