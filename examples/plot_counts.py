@@ -19,6 +19,7 @@ import numpy as np
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor
 
 N_POLICIES, SEED = 120_000, 0
+N_REPEATS = 10
 rng = np.random.default_rng(SEED)
 age = 18 + rng.gamma(5.0, 5.0, N_POLICIES)
 bonus = 50 + rng.exponential(15.0, N_POLICIES)  # 50 is the best record
@@ -51,7 +52,8 @@ print(f"{how_much.privacy_report_}; D2 {how_much.score(X[had_claim], amount):.3f
 # Are the rates right?
 # --------------------
 # Policies are put into ten parts by their predicted rate. If the model had the true rates, the dots
-# would be on the line.
+# would be on the line. The band on the right is where other noise would have put the predictions:
+# made-up records may be fitted again and again.
 
 predicted = how_often.predict(X[test])
 tenths = np.array_split(np.argsort(predicted), 10)
@@ -62,8 +64,13 @@ left.axline((0, 0), slope=1, color="grey", linewidth=1)
 left.set(xlabel="predicted claims a year", ylabel="true rate", title="Ten parts of the policies")
 powers = np.unique(power)
 typical = np.tile(np.median(X[:, :4], axis=0), (powers.size, 1))
-by_power = how_much.predict(np.column_stack([typical, powers]))
-right.plot(powers, by_power, "o", label="predicted")
+typical = np.column_stack([typical, powers])
+fits = [
+    DPGammaRegressor(epsilon=1.0, random_state=seed).fit(X[had_claim], amount).predict(typical)
+    for seed in range(N_REPEATS)
+]
+right.fill_between(powers, np.min(fits, axis=0), np.max(fits, axis=0), alpha=0.3)
+right.plot(powers, how_much.predict(typical), "o", label="predicted")
 right.plot(powers, 1500 * np.exp(0.06 * (powers - 9)), color="grey", linewidth=1, label="true")
 right.set(xlabel="power of the car", ylabel="mean cost of a claim", title="What a claim costs")
 right.legend()

@@ -24,6 +24,7 @@ import pandas as pd
 from skdp.ledger import PrivacyLedger
 from skdp.statistics import describe
 
+N_REPEATS = 20
 rng = np.random.default_rng(0)
 N_STAYS, N_PATIENTS = 30_000, 20_000
 patient = rng.integers(N_PATIENTS, size=N_STAYS)
@@ -60,6 +61,17 @@ print(f"left for a model: epsilon {ledger.left:.2f}")
 
 intervals = found.to_frame(intervals=True)
 print(intervals.loc[["age", "days", "bill"], ["mean", "50%"]].round(1))
+
+# %%
+# Stays that are made up may be looked at again and again. Without `groups` it is all of them that are
+# described, and of the intervals for their mean age about one in twenty should miss it:
+
+n_held = 0
+for seed in range(N_REPEATS):
+    look = describe(stays[["age"]], epsilon=0.5, delta=1e-6, random_state=seed)
+    told = look.to_frame(intervals=True).loc["age", "mean"]
+    n_held += told["low"] <= stays["age"].mean() <= told["high"]
+print(f"{n_held} of {N_REPEATS} intervals hold the mean age")
 
 # %%
 # The ward that two patients had shares a line with all that few had. Whether there is such a ward

@@ -39,7 +39,7 @@ from tests._fuzzing import (
     records,
     small,
 )
-from tests._listed import LINEAR, PRIVATE, TRANSFORMERS
+from tests._listed import LINEAR, PRIVATE, TRANSFORMERS, suited
 from tests._strategies import ABSURD, HUGE, MARK, any_value, changes, is_long, labels, matrices
 from tests.statistical._transcripts import recorded_releases
 
@@ -51,9 +51,12 @@ pytestmark = [
 OPTIONS = {
     "DPCD": [{"smoothness": "bounds"}, {"adjacency": "replace_one", "data_norm": 1.0}],
     "DPLogistic": [{"adjacency": "replace_one", "momentum": 0.9}, {"moment_budget": 0.0}],
+    "DPGamma": [{"adjacency": "replace_one"}, {"moment_budget": 0.0}],
+    "DPPoisson": [{"adjacency": "replace_one"}, {"max_iter": 5}],
     "DPRidge": [{"adjacency": "replace_one", "step_size": 0.5}, {"moment_budget": 0.0}],
     "DPSCD": [{"solver": "sequential"}, {"solver": "primal"}, {"noisy_dual": True}],
     "DPSGD": [{"mechanism": "laplace"}, {"penalty": "l1"}, {"adjacency": "replace_one"}],
+    "DPTweedie": [{"power": 1.5}, {"power": 1.0, "adjacency": "replace_one"}],
     "WALR": [{"solver": "gd"}, {"noise_shape": "spherical"}, {"data_norm": 1.0}],
 }
 
@@ -102,6 +105,7 @@ def test_any_parameter():
     def run(cls, data):
         changed = data.draw(changes(cls), label="parameters")
         X, y = records()
+        y = suited(cls(), y)
         with recorded_releases() as made:
             model, _ = attempt(lambda: small(cls, **changed).fit(X, y), named=changed)
         outcomes[model is not None] += 1
@@ -123,6 +127,7 @@ def test_no_parameter_buys_a_release_with_less_noise_where_validation_is_off():
         chosen = changes(cls, limit=math.inf, leave=("random_state",))
         changed = data.draw(chosen, label="parameters")
         X, y = records()
+        y = suited(cls(), y)
         with config_context(skip_parameter_validation=True):
             with recorded_releases() as made:
                 model, _ = attempt(lambda: small(cls, **changed).fit(X, y), kinds=Exception)
@@ -412,6 +417,7 @@ def test_any_duality_gap():
     @given(st.sampled_from([DPSCDClassifier, DPSCDRegressor]), st.booleans(), st.data())
     def run(cls, private, data):
         X, y = records()
+        y = suited(cls(), y)
         model = small(cls, epsilon=1.0 if private else math.inf).fit(X, y)
         rows, n = data.draw(matrices(), label="X")
         gap, _ = attempt(duality_gap, model, rows, data.draw(labels(n), label="y"))

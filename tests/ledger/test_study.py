@@ -34,6 +34,7 @@ from skdp.linear_model import (
 )
 from skdp.preprocessing import NormClipper
 from skdp.utils.discovery import all_estimators
+from tests._listed import suited
 from tests._loops import ONE_OR_MORE_WORKERS
 
 FOLDS = KFold(3)
@@ -198,7 +199,8 @@ def test_no_private_estimator_escapes(name, estimator, tmp_path, data):
     is_of_labels = name == "WALRClassifier"
     told = {"adjacency": "replace_label", "unit": "the label of one row"} if is_of_labels else {}
     ledger = PrivacyLedger(tmp_path / "one.db", epsilon=3.0, delta=1e-4, **told)
-    estimator(epsilon=0.5, delta=1e-7, ledger=ledger).fit(*data)
+    model, (X, y) = estimator(epsilon=0.5, delta=1e-7, ledger=ledger), data
+    model.fit(X, suited(model, y))
     assert charged(ledger) == 1
     assert ledger.to_frame()["estimator"].tolist() == [name]
 

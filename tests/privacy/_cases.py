@@ -119,9 +119,16 @@ WHITENED = [
     DPRidge(public_moment=np.diag([1.0, 1e200, 0.0, 1e-200, 3.0]), random_state=0, **PLAIN),
     DPLogisticRegression(public_moment=1e-3 * np.eye(5), fit_intercept=False, **TWO),
     DPPoissonRegressor(random_state=0),
-    DPPoissonRegressor(fit_intercept=False, adjacency="replace_one", random_state=0, **PLAIN),
+    DPPoissonRegressor(
+        fit_intercept=False, average=False, adjacency="replace_one", random_state=0, **PLAIN
+    ),
     DPGammaRegressor(adjacency="replace_one", random_state=0),
+    DPGammaRegressor(fit_intercept=False, average=False, momentum=0.0, random_state=0),
     DPTweedieRegressor(power=1.5, target_bounds=(0, 1), epsilon=50.0, random_state=0),
+    DPTweedieRegressor(
+        power=3.0, fit_intercept=False, average=False, adjacency="replace_one", random_state=0
+    ),
+    DPTweedieRegressor(power=0.0, target_bounds=(-1, 1), random_state=0),
     DPRidge(clipping_norm=1e30, step_size=1e30, alpha=1e-30, max_iter=5, random_state=0),
     DPRidge(fit_intercept=False, data_norm=1e3, alpha=1e3, epsilon=1e4, random_state=0),
 ]
@@ -347,8 +354,8 @@ def unrelated_data(case, X, y):
     ends = case.classes or [-1e308, 1e308]
     found = [
         (other[:, ::-1] ** 3, labels),
-        (np.zeros_like(X), np.full_like(y, ends[0])),
-        (np.full_like(X, 1e200), np.full_like(y, ends[-1])),
+        (np.zeros_like(X), np.full_like(y, suited(case.estimator, ends[0]))),
+        (np.full_like(X, 1e200), np.full_like(y, suited(case.estimator, ends[-1]))),
     ]
     if case in LABEL_CASES:
         found = [(X, labels) for _, labels in found]
