@@ -105,6 +105,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         target_bounds=None,
         max_iter="auto",
         clipping_norm="auto",
+        clip_by="row",
         step_size="auto",
         smoothness="private",
         average_every="auto",
@@ -128,6 +129,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         self.target_bounds = target_bounds
         self.max_iter = max_iter
         self.clipping_norm = clipping_norm
+        self.clip_by = clip_by
         self.step_size = step_size
         self.smoothness = smoothness
         self.average_every = average_every
@@ -260,6 +262,7 @@ class DPCDLasso(DPCDElasticNet):
         target_bounds=None,
         max_iter="auto",
         clipping_norm="auto",
+        clip_by="row",
         step_size="auto",
         smoothness="private",
         average_every="auto",
@@ -284,6 +287,7 @@ class DPCDLasso(DPCDElasticNet):
             target_bounds=target_bounds,
             max_iter=max_iter,
             clipping_norm=clipping_norm,
+            clip_by=clip_by,
             step_size=step_size,
             smoothness=smoothness,
             average_every=average_every,
@@ -403,6 +407,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         feature_bounds=None,
         max_iter="auto",
         clipping_norm="auto",
+        clip_by="row",
         step_size="auto",
         smoothness="private",
         average_every="auto",
@@ -427,6 +432,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         self.feature_bounds = feature_bounds
         self.max_iter = max_iter
         self.clipping_norm = clipping_norm
+        self.clip_by = clip_by
         self.step_size = step_size
         self.smoothness = smoothness
         self.average_every = average_every

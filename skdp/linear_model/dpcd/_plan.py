@@ -64,9 +64,12 @@ class DPCDPlan(SteppedPlan):
     `noise_of_pass` is the standard deviation that noise would have, summed over columns of mean
     square 1, if one pass were the fit and thresholds were 1.
 
-    `step` releases a coordinate of the summed gradient in units of its threshold, and `squares`,
-    None if nothing is bought, the sums of squares of the features in units of their bounds, and of
-    the features times `weight_of_means`.
+    In units of thresholds `step` releases entries of the summed gradient that belong to features,
+    and `alone` the intercept's, None if there is none. Cut `by_row`, a record's entries of a whole
+    pass have a bounded norm, and `step` is one release for each pass, made one entry at a time;
+    otherwise each entry has a bound, and is a release. `squares`, None if nothing is bought,
+    releases the sums of squares of the features in units of their bounds, and of the features times
+    `weight_of_means`.
     """
 
     weight_of_means: ClassVar = _WEIGHT_OF_MEANS
@@ -83,6 +86,8 @@ class DPCDPlan(SteppedPlan):
     doubt: float
     noise_of_pass: float
     sampler: SingleCoordinateSampler
+    by_row: bool
+    alone: Release | None
     squares: Release | None
 
     def clip(self, smoothness):
@@ -164,8 +169,9 @@ class DPCDPlan(SteppedPlan):
     @property
     def events(self):
         """Those of ranges and ball, of mean squares, if they are bought, and of the steps."""
-        bought = () if self.squares is None else (self.squares.event,)
-        return (*beside(self.ranges, self.ball), *bought, self.step.event)
+        releases = (self.squares, self.step, self.alone)
+        events = (release.event for release in releases if release is not None)
+        return (*beside(self.ranges, self.ball), *events)
 
     def following(self, radius, stretch, outside):
         """Return the plan for rows of a ball of this radius: a clip that was given follows it."""
@@ -186,6 +192,7 @@ def plan_dpcd(
     *,
     max_iter,
     clipping_norm,
+    clip_by,
     step_size,
     average_every,
     shrinkage,
@@ -233,11 +240,8 @@ def plan_dpcd(
             n_records=problem.n_rows,
             slack=problem.square_slack,
         )
-    sampler = SingleCoordinateSampler(problem.n_columns, n_steps, n_alone)
-    bound, size = 1.0 if private else math.inf, problem.n_outputs
-    step = problem.release(
-        bound=bound, noise_multiplier=multiplier, size=size, design=sampler.design
-    )
+    by_row = clip_by == "row"
+    step, alone = _releases(problem, multiplier, n_passes, n_alone, private=private, by_row=by_row)
     if clipping_norm != "auto":
         clipping_norm = check_positive(clipping_norm, "clipping_norm")
     doubt = 0.0
@@ -266,12 +270,34 @@ def plan_dpcd(
         shrinkage=shrinkage,
         doubt=doubt,
         noise_of_pass=noise_of_pass,
-        sampler=sampler,
+        sampler=SingleCoordinateSampler(problem.n_columns, n_steps, n_alone),
+        by_row=by_row,
         step=step,
+        alone=alone,
         squares=squares,
         ranges=ranges,
         ball=ball,
     )
+
+
+def _releases(problem, multiplier, n_passes, n_alone, *, private, by_row):
+    """Return the releases of features' entries, and of the intercept's or None.
+
+    All entries have the same noise. By row, a pass of them has a bound that is the root of their
+    number, and noise that is as much smaller relative to it: see doc/theory/passes.rst.
+    """
+    n_outputs, together = problem.n_outputs, problem.n_features if by_row else 1
+
+    def release(together, n_steps):
+        return problem.release(
+            bound=math.sqrt(together) if private else math.inf,
+            noise_multiplier=multiplier / math.sqrt(together),
+            size=together * n_outputs,
+            design={"sampling_rate": 1.0, "n_steps": n_steps},
+        )
+
+    step = release(together, n_passes * problem.n_features // together)
+    return step, release(1, n_passes + n_alone) if problem.has_intercept else None
 
 
 def auto_passes(noise_of_pass, problem, *, scales):
