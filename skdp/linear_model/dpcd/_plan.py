@@ -16,6 +16,8 @@ from skdp.linear_model._plan import Problem, SteppedPlan, beside, scaled
 _EXACT_PASSES, _FEWEST_PASSES, _MOST_PASSES, _PASSES = 100, 10, 50, 2.0
 _AUTO_STEP = 1.0
 _CLIP, _LARGEST_CLIP = 0.18, 3.0
+# Of whole rows, whose lengths vary less than their entries, where slopes have no bound.
+_BY_ROW = 0.5
 # Slopes are scaled where the noise of a pass is at most that. They have half the curvature then.
 _QUIET, _SCALED = 0.07, 0.5
 # Passes times the root of the noise of one below which bounded slopes have fewer than the fewest.
@@ -98,7 +100,8 @@ class DPCDPlan(SteppedPlan):
 
     @property
     def _width(self):
-        width = auto_width(self.noise_of_pass, self.n_passes, self.problem, scales=self.scales)
+        how = {"scales": self.scales, "by_row": self.by_row}
+        width = auto_width(self.noise_of_pass, self.n_passes, self.problem, **how)
         return width * self.problem.scale.typical
 
     def weights_of_curvature(self, mean_weight):
@@ -311,13 +314,15 @@ def auto_passes(noise_of_pass, problem, *, scales):
     return round(min(max(passes / math.sqrt(noise_of_pass), fewest), _MOST_PASSES))
 
 
-def auto_width(noise_of_pass, n_passes, problem, *, scales):
+def auto_width(noise_of_pass, n_passes, problem, *, scales, by_row):
     """Return the thresholds over the roots of the columns' mean squares."""
     if noise_of_pass == 0.0:
         return math.inf
     max_noise = _NOISE_SHARE * problem.loss.typical_prediction * problem.loss.smoothness
-    found = _CLIP * (_SCALED if scales else 1.0) / math.sqrt(noise_of_pass)
-    return min(found, max_noise / (noise_of_pass * math.sqrt(n_passes)), _LARGEST_CLIP)
+    shorter = _BY_ROW if by_row and math.isinf(problem.loss.lipschitz) else 1.0
+    found = shorter * _CLIP * (_SCALED if scales else 1.0) / math.sqrt(noise_of_pass)
+    most = shorter * _LARGEST_CLIP
+    return min(found, max_noise / (noise_of_pass * math.sqrt(n_passes)), most)
 
 
 def _scales(noise_of_pass, problem):
