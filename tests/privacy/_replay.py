@@ -118,16 +118,22 @@ def record(case, X, y, *, script=None, null=None, random_state=0, texts=False, g
 
 
 def whole_releases(run):
-    """Return mechanism and value of each release; one that is made in parts is put together."""
+    """Return mechanism and value of each release.
+
+    Where fewer are accounted than were made, what belongs to one release is put together.
+    """
+    made = list(zip(run.mechanisms, run.values, strict=True))
+    if len(made) == len(run.pairwise):
+        return made
     found, parts = [], defaultdict(list)
-    for mechanism, value in zip(run.mechanisms, run.values, strict=True):
+    for mechanism, value in made:
         parts[id(mechanism)].append(value)
         pending = parts[id(mechanism)]
         if sum(part.size for part in pending) >= getattr(mechanism, "size", value.size):
             whole = value if len(pending) == 1 else np.concatenate([np.ravel(x) for x in pending])
             found.append((mechanism, whole))
             pending.clear()
-    return found if not any(parts.values()) else list(zip(run.mechanisms, run.values, strict=True))
+    return made if any(parts.values()) else found
 
 
 def _class_attributes(estimator):

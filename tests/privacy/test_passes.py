@@ -93,6 +93,8 @@ def attacked(estimator, **options):
     X[0], y[0] = [1.0, -1.0, 0.9, 0.8, -0.7, 1.0], 1.0
     if estimator is DPCDClassifier:
         options["classes"], y = [0, 1], (y > 0.0).astype(int)
+    else:
+        options["target_bounds"] = (-1.0, 1.0)
     made = estimator(clipping_norm=1e-3, max_iter=4, smoothness="bounds", ball_budget=0, **options)
     return made, X, y
 
