@@ -63,8 +63,8 @@ intervals = found.to_frame(intervals=True)
 print(intervals.loc[["age", "days", "bill"], ["mean", "50%"]].round(1))
 
 # %%
-# Stays that are made up may be looked at again and again. Without `groups` it is all of them that are
-# described, and of the intervals for their mean age about one in twenty should miss it:
+# Stays that are made up may be looked at again and again. Without `groups` all of them are
+# described, and about one in twenty intervals for their mean age should miss it:
 
 n_held = 0
 for seed in range(N_REPEATS):

@@ -19,7 +19,7 @@ _UNIT_ROUNDOFF = 2.0**-53
 _NORM_BLOCK, _PIECE = 1024, 4096
 _SMALLEST_REACH, _LARGEST_LENGTH = 1e-30, 1e100
 # Squares of smaller numbers and factors below this lose digits to underflow.
-_SMALLEST_NORM = 1e-150
+SMALLEST_NORM = 1e-150
 # The intercept's column over the bound of a row: longer costs noise, shorter makes it slow.
 _INTERCEPT = 1.0 / 3.0
 _null_rows = ContextVar("null_rows", default=None)
@@ -247,7 +247,7 @@ def clip_rows(X, *, data_norm, fit_intercept, clip=True, bias=None, norm=None):
     check_finite_input(X[~np.isfinite(norm)], "X")
     if clip:
         over = norm > data_norm
-        lost = (norm < _SMALLEST_NORM) | (norm * _SMALLEST_NORM > data_norm)
+        lost = (norm < SMALLEST_NORM) | (norm * SMALLEST_NORM > data_norm)
         if over.any() or lost.any():
             scale = np.ones(norm.shape)
             scale[over] = data_norm / norm[over]

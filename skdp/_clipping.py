@@ -4,9 +4,6 @@ from math import isfinite, isinf
 
 import numpy as np
 
-# Bounds times this have squares that don't overflow.
-_FAR = 1e100
-
 
 def clip_contributions(contributions, row_norm, bound, weights=None):
     """Scale each record's vector of updates so that it moves the released sum by at most `bound`.
@@ -35,23 +32,6 @@ def clip_contributions(contributions, row_norm, bound, weights=None):
     if not isfinite(every.dot(every)):
         contributions[~np.isfinite(contributions)] = 0.0
     return contributions
-
-
-def clip_entries(contributions, bound):
-    """Clip what each record adds to a sum of numbers, or of vectors over outputs, in place.
-
-    Contributions have the shape (n,) or (k, n); the outputs of a record are scaled together. What
-    overflowed to no number counts as the bound. Under an infinite bound nothing changes.
-    """
-    if isinf(bound):
-        return
-    far = bound if contributions.ndim == 1 else bound * _FAR
-    np.fmin(contributions, far, out=contributions)
-    np.fmax(contributions, -far, out=contributions)
-    if contributions.ndim == 2:
-        length = np.sqrt(np.einsum("ij,ij->j", contributions, contributions))
-        np.maximum(length, bound, out=length)
-        contributions *= np.divide(bound, length, out=length)
 
 
 def joint_reach(norm):

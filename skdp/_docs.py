@@ -126,10 +126,16 @@ classes_ : ndarray of shape (n_classes,)
 
 [clipping_norm]
 clipping_norm : float or "auto", default="auto"
-    Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the j-th
-    entry of the gradient, with M the smoothness. "auto" follows from M, the sizes and the privacy
-    parameters: little noise, little clipping. It gives the intercept a bound of its own, which
-    leaves the slopes of a rare class as they are.
+    Factor C of the thresholds ``C_j = sqrt(M_j / sum(M)) C`` of what one row contributes to the
+    j-th entry of the gradient, see `clip_by`, with M the smoothness. "auto" follows from M, the
+    sizes and the privacy parameters: little noise, little clipping. It gives the intercept a bound
+    of its own, which leaves the slopes of a rare class as they are.
+
+[clip_by]
+clip_by : {"row", "entry"}, default="row"
+    What is cut. "entry" is the paper's: the j-th entry of what a row contributes, to C_j. "row":
+    the row's slope, so that of the entries of a pass over C_j the squares add up to at most the
+    number of features. The noise is the same, and less is cut.
 
 [clipping_norm:dpscd]
 clipping_norm : float or "auto", default="auto"
@@ -371,9 +377,9 @@ method : {"auto", "repeat", "compose"}, default="auto"
 [method:dpcd]
 Algorithm 1 of [1]_: each step releases one coordinate of the gradient over
 all rows, and takes a proximal step along it. The coordinates of a pass come in random order, where
-the paper draws each independently; privacy is the same. Coordinates whose features are small have
-small bounds, little noise and long steps, so features needn't be of one scale. The noise is that of
-the exact composition of Gaussian mechanisms.
+the paper draws each independently. Coordinates whose features are small have small bounds, little
+noise and long steps, so features needn't be of one scale. By row a pass over the features is one
+Gaussian release. The noise is that of the exact composition of Gaussian mechanisms.
 
 [moment_budget]
 moment_budget : float or "auto", default="auto"

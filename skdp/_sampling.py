@@ -156,19 +156,15 @@ class CoordinateSampler:
 class SingleCoordinateSampler:
     """One column at each step, all columns in each pass, in uniformly random order.
 
-    Every row takes part in each step, so the order of the columns is no matter of privacy. Drawing
-    columns independently would leave out one in seven in two passes. `n_alone` of the steps are the
+    Every row takes part in each step, so which order it is is no matter of privacy. That a pass has
+    each column once may be: see doc/theory/passes.rst. Drawing columns independently would also
+    leave out one in seven in two passes. `n_alone` of the steps are the
     last column's alone: the first step and the last ones.
     """
 
     n_columns: int
     n_steps: int
     n_alone: int = 0
-
-    @property
-    def design(self):
-        """What the accountant needs to know."""
-        return {"sampling_rate": 1.0, "n_steps": self.n_steps}
 
     @property
     def n_shared(self):

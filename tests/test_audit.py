@@ -232,7 +232,7 @@ def test_the_bound_comes_near_the_claim(estimator, adjacency):
 SOLVERS = {
     "skdp.linear_model.dpscd._solver.clip_contributions": DPSCDRegressor,
     "skdp.linear_model.dpsgd._solver.clip_contributions": DPSGDRegressor,
-    "skdp.linear_model.dpcd._solver.clip_entries": DPCDLasso,
+    "skdp.linear_model.dpcd._solver.clip_contributions": DPCDLasso,
 }
 
 

@@ -16,7 +16,7 @@ from skdp._bounds import (
     uncentred,
 )
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
-from skdp._clipping import clip_contributions, clip_entries
+from skdp._clipping import clip_contributions
 from skdp._targets import clip_targets
 
 EXTREME_ROWS = np.array(
@@ -191,26 +191,6 @@ def test_summation_slack_covers_sums_in_any_order(n_rows, rng):
     sums = [np.cumsum(rng.permutation(terms))[-1] for _ in range(20)]
     assert max(sums) - min(sums) <= slack
     assert slack < 1e-6
-
-
-@pytest.mark.parametrize("n_outputs", [1, 3])
-def test_entries_are_bounded_whatever_they_are(n_outputs, rng):
-    """Outputs of a record are scaled together; what overflowed to no number counts as the bound."""
-    values = rng.standard_normal((n_outputs, 50))
-    values[:, 1], values[0, 2], values[0, 3], values[0, 4] = 0.0, np.nan, np.inf, -1e308
-    clipped = (values[0] if n_outputs == 1 else values).copy()
-    with np.errstate(all="ignore"):
-        clip_entries(clipped, 0.7)
-    lengths = np.linalg.norm(clipped.reshape(n_outputs, -1), axis=0)
-    assert (lengths <= 0.7 * (1 + 1e-14)).all()
-    np.testing.assert_allclose(lengths[2:5], 0.7)
-    assert lengths[1] == 0.0
-    short = np.linalg.norm(np.nan_to_num(values, posinf=1.0, neginf=1.0).clip(-9, 9), axis=0) <= 0.7
-    short[2:5] = False
-    np.testing.assert_array_equal(clipped.reshape(n_outputs, -1)[:, short], values[:, short])
-    unbounded = values.copy()
-    clip_entries(unbounded, math.inf)
-    np.testing.assert_array_equal(unbounded, values)
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])

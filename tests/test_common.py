@@ -151,7 +151,7 @@ def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
         "data_norm",
         "ball_budget",
         *("feature_bounds", "target_bounds"),
-        *("max_iter", "batch_size", "clipping_norm", "step_size", "momentum", "average"),
+        *("max_iter", "batch_size", "clipping_norm", "clip_by", "step_size", "momentum", "average"),
         *("rows_per_group", "inference", "proximal", "solver"),
         *("learning_rate", "eta0", "power_t", "smoothness", "average_every", "shrinkage"),
         "n_jobs",

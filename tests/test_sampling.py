@@ -169,7 +169,6 @@ def test_single_coordinates_take_all_columns_in_each_pass(n_columns):
     for first in range(0, 3 * n_columns, n_columns):
         assert sorted(drawn[first : first + n_columns]) == list(range(n_columns))
     assert len(set(drawn[3 * n_columns :])) == n_columns // 2
-    assert sampler.design == {"sampling_rate": 1.0, "n_steps": sampler.n_steps}
 
 
 def test_single_coordinates_are_in_uniformly_random_order():

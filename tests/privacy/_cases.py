@@ -79,9 +79,12 @@ COORDINATE = [
     # Little noise: its slopes are scaled.
     DPCDClassifier(epsilon=50.0, **TWO),
     DPCDClassifier(penalty="l1", clipping_norm=0.3, **THREE),
+    DPCDClassifier(clip_by="entry", **THREE),
     DPCDClassifier(penalty="elasticnet", adjacency="replace_one", fit_intercept=False, **TWO),
     DPCDClassifier(smoothness="private", data_norm=0.5, average_every=None, **TWO),
-    DPCDLasso(target_bounds=(-1, 1), positive=True, smoothness="bounds", random_state=0),
+    DPCDLasso(
+        target_bounds=(-1, 1), positive=True, smoothness="bounds", clip_by="entry", random_state=0
+    ),
     DPCDLasso(
         smoothness="private", adjacency="replace_one", feature_bounds=(-2, 3), random_state=0
     ),
@@ -93,6 +96,7 @@ COORDINATE = [
         smoothness=[0.1, 0.2, 0.3, 0.4], positive=True, accountant="rdp", max_iter=20
     ).set_params(random_state=0),
     DPCDElasticNet(smoothness="bounds", data_norm=2.0, max_iter=20, random_state=0),
+    DPCDElasticNet(clip_by="entry", smoothness="bounds", max_iter=3, random_state=0),
     DPCDElasticNet(step_size=1e30, clipping_norm=1e30, alpha=1e-30, random_state=0),
 ]
 # Without a learnt ball.

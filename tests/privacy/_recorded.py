@@ -57,11 +57,11 @@ def measured_mu(estimator, *data, n_fits=150, **given):
     """
     ratios = {None: [], 0: []}
     for null, seed in itertools.product(ratios, range(n_fits)):
-        _, _, script, mechanisms = record(
-            estimator, *data, random_state=2 * seed + (null is None), null=null, **given
-        )
+        # Of one seed coins are the same.
+        options = {"random_state": 2 * seed + (null is None), **given}
+        _, _, script, mechanisms = record(estimator, *data, null=null, **options)
         ones, zeros = (
-            record(estimator, *data, script=script, null=k, **given)[1] for k in (None, 0)
+            record(estimator, *data, script=script, null=k, **options)[1] for k in (None, 0)
         )
         ratios[null].append(
             sum(

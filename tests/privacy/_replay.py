@@ -117,6 +117,25 @@ def record(case, X, y, *, script=None, null=None, random_state=0, texts=False, g
     return run
 
 
+def whole_releases(run):
+    """Return mechanism and value of each release.
+
+    Where fewer are accounted than were made, what belongs to one release is put together.
+    """
+    made = list(zip(run.mechanisms, run.values, strict=True))
+    if len(made) == len(run.pairwise):
+        return made
+    found, parts = [], defaultdict(list)
+    for mechanism, value in made:
+        parts[id(mechanism)].append(value)
+        pending = parts[id(mechanism)]
+        if sum(part.size for part in pending) >= getattr(mechanism, "size", value.size):
+            whole = value if len(pending) == 1 else np.concatenate([np.ravel(x) for x in pending])
+            found.append((mechanism, whole))
+            pending.clear()
+    return made if any(parts.values()) else found
+
+
 def _class_attributes(estimator):
     """Attributes of the estimator's class and its parents of the package, as texts."""
     return {
@@ -272,16 +291,16 @@ def broken_claims(base, other, *, k, null=False):
     for name in base.published.keys() & other.published.keys():
         if base.published[name] != other.published[name]:
             broken.add(f"published {name}")
-    if len(base.values) != len(other.values):
+    releases, others = whole_releases(base), whole_releases(other)
+    if len(releases) != len(others):
         return broken, np.inf
-    if len(base.pairwise) != len(base.values):
+    if len(base.pairwise) != len(releases):
         broken.add("number accounted")
         return broken, np.inf
     reach = 0.0
-    for t, (value, moved) in enumerate(zip(base.values, other.values, strict=True)):
+    for t, ((mechanism, value), (_, moved)) in enumerate(zip(releases, others, strict=True)):
         if value.shape != moved.shape:
             continue
-        mechanism = base.mechanisms[t]
         factor = 1.0 if null or base.pairwise[t] else 2.0
         distance = np.linalg.norm(value - moved)
         grid = mechanism.grid
@@ -304,17 +323,21 @@ def broken_accounts(run):
     if report.epsilon > run.asked.max() or report.delta > delta:
         broken.add("more reported than asked for")
     batches, rates = run.batches, np.array(run.rates)
+    mechanisms = [mechanism for mechanism, _ in whole_releases(run)]
     if hasattr(run.estimator, "aggregate_") or not batches:
         # All rows take part: what is drawn are coordinates, or rows by what sees the release only.
-        batches, rates = [np.arange(len(run.asked))] * len(run.values), np.ones(len(run.values))
-    if not len(batches) == len(run.values) == len(run.pairwise):
+        batches, rates = [np.arange(len(run.asked))] * len(mechanisms), np.ones(len(mechanisms))
+    if not len(batches) == len(mechanisms) == len(run.pairwise):
         return broken | {"epsilon"}
     releases = [
         Release(made.noise_scale / made.sensitivity, rate, pairwise, type(made) is LaplaceMechanism)
-        for made, rate, pairwise in zip(run.mechanisms, rates.tolist(), run.pairwise, strict=True)
+        for made, rate, pairwise in zip(mechanisms, rates.tolist(), run.pairwise, strict=True)
     ]
     events = [event for event in report.events for _ in range(event.n_releases)]
-    for release, event in zip(releases, events, strict=True):
+    # Passes over coordinates are done after steps that began later.
+    in_order = sorted(releases, key=lambda release: release.noise)
+    events.sort(key=lambda event: event.noise_multiplier)
+    for release, event in zip(in_order, events, strict=True):
         least = event.noise_multiplier
         most = getattr(event, "largest_multiplier", None) or least
         if not least * (1.0 - TOLERANCE) <= release.noise <= most * (1.0 + TOLERANCE):

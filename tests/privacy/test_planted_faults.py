@@ -51,7 +51,9 @@ def skipped_dual_clip(patch):
 
 
 def skipped_entry_clip(patch):
-    patch.setattr("skdp.linear_model.dpcd._solver.clip_entries", lambda contributions, bound: None)
+    patch.setattr(
+        "skdp.linear_model.dpcd._solver.clip_contributions", lambda contributions, *_: None
+    )
 
 
 def intercept_left_out(patch):

@@ -84,7 +84,7 @@ class Instance:
     def make(self, **settings):
         """Return DP-CD with the problem's parameters."""
         plain = {"feature_bounds": self.feature_bounds, "average_every": 1, "shrinkage": 0.0}
-        plain["ball_budget"] = 0
+        plain |= {"ball_budget": 0, "clip_by": "entry"}
         settings = self._common | plain | settings
         if self.problem.is_regression:
             return DPCDLasso(**settings)

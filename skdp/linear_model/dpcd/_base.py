@@ -43,6 +43,7 @@ CONSTRAINTS = {
     "feature_bounds": ["array-like", None],
     "max_iter": [_COUNT, StrOptions({"auto"})],
     "clipping_norm": [POSITIVE, StrOptions({"auto"})],
+    "clip_by": [StrOptions({"row", "entry"})],
     "step_size": [POSITIVE, StrOptions({"auto"})],
     "smoothness": [StrOptions({"bounds", "private"}), "array-like"],
     "average_every": [_COUNT, StrOptions({"auto"}), None],
@@ -147,8 +148,8 @@ class BaseDPCD(BallMixin, _InRanges):
         self._check_options(n_features)
         data_norm = np.inf if self.data_norm is None else float(self.data_norm)
         numbers = self._numbers(n_rows, n_features, n_outputs, scale)
-        # A coordinate is summed alone.
-        numbers["rounding_slack"] = summation_slack(n_rows, 1, n_outputs, SUM_BLOCK)
+        together = numbers["n_columns"] if self.clip_by == "row" else 1
+        numbers["rounding_slack"] = summation_slack(n_rows, together, n_outputs, SUM_BLOCK)
         bounds, budget = public_feature_bounds(self, n_features), self._budget(n_rows)
         longest = min(data_norm, norm_of_ranges(*bounds))
         learning = self._planned_learning(budget, n_rows, (n_features, n_outputs), longest)
@@ -162,6 +163,7 @@ class BaseDPCD(BallMixin, _InRanges):
             budget,
             max_iter=self.max_iter,
             clipping_norm=self.clipping_norm,
+            clip_by=self.clip_by,
             step_size=self.step_size,
             average_every=self.average_every,
             shrinkage=self.shrinkage,

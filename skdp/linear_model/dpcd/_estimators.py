@@ -52,7 +52,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
         "auto" is 10 to 50, the more the less noise there is, and 100 without privacy.
-    {clipping_norm, step_size, smoothness, average_every, shrinkage, ledger, random_state}
+    {clipping_norm, clip_by, step_size, smoothness, average_every, shrinkage, ledger, random_state}
 
     Attributes
     ----------
@@ -105,6 +105,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         target_bounds=None,
         max_iter="auto",
         clipping_norm="auto",
+        clip_by="row",
         step_size="auto",
         smoothness="private",
         average_every="auto",
@@ -128,6 +129,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         self.target_bounds = target_bounds
         self.max_iter = max_iter
         self.clipping_norm = clipping_norm
+        self.clip_by = clip_by
         self.step_size = step_size
         self.smoothness = smoothness
         self.average_every = average_every
@@ -210,7 +212,7 @@ class DPCDLasso(DPCDElasticNet):
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
         "auto" is 10 to 50, the more the less noise there is, and 100 without privacy.
-    {clipping_norm, step_size, smoothness, average_every, shrinkage, ledger, random_state}
+    {clipping_norm, clip_by, step_size, smoothness, average_every, shrinkage, ledger, random_state}
 
     Attributes
     ----------
@@ -260,6 +262,7 @@ class DPCDLasso(DPCDElasticNet):
         target_bounds=None,
         max_iter="auto",
         clipping_norm="auto",
+        clip_by="row",
         step_size="auto",
         smoothness="private",
         average_every="auto",
@@ -284,6 +287,7 @@ class DPCDLasso(DPCDElasticNet):
             target_bounds=target_bounds,
             max_iter=max_iter,
             clipping_norm=clipping_norm,
+            clip_by=clip_by,
             step_size=step_size,
             smoothness=smoothness,
             average_every=average_every,
@@ -331,13 +335,13 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
         "auto" is 5 to 50, the more the less noise there is, and 100 without privacy.
     clipping_norm : float or "auto", default="auto"
-        Factor C of the bounds ``C_j = sqrt(M_j / sum(M)) C`` on what one row contributes to the
-        j-th entry of the gradient, with M the smoothness. "auto" follows from M, the sizes and the
-        privacy parameters: little noise, little clipping. It gives the intercept a bound of its
-        own, which leaves the slopes of a rare class as they are. Of two classes, and at little
-        noise, slopes are scaled by what doesn't know the label, rather than cut, so that rare words
-        aren't taken for rarer in a rare class.
-    {step_size}
+        Factor C of the thresholds ``C_j = sqrt(M_j / sum(M)) C`` of what one row contributes to the
+        j-th entry of the gradient, see `clip_by`, with M the smoothness. "auto" follows from M, the
+        sizes and the privacy parameters: little noise, little clipping. It gives the intercept a
+        bound of its own, which leaves the slopes of a rare class as they are. Of two classes, and
+        at little noise, slopes are scaled by what doesn't know the label, rather than cut, so that
+        rare words aren't taken for rarer in a rare class.
+    {clip_by, step_size}
     smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
         Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1/4.
         "private" spends `smoothness_budget` on the means; "bounds" takes the largest square that
@@ -403,6 +407,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         feature_bounds=None,
         max_iter="auto",
         clipping_norm="auto",
+        clip_by="row",
         step_size="auto",
         smoothness="private",
         average_every="auto",
@@ -427,6 +432,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         self.feature_bounds = feature_bounds
         self.max_iter = max_iter
         self.clipping_norm = clipping_norm
+        self.clip_by = clip_by
         self.step_size = step_size
         self.smoothness = smoothness
         self.average_every = average_every

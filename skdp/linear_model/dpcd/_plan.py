@@ -16,6 +16,8 @@ from skdp.linear_model._plan import Problem, SteppedPlan, beside, scaled
 _EXACT_PASSES, _FEWEST_PASSES, _MOST_PASSES, _PASSES = 100, 10, 50, 2.0
 _AUTO_STEP = 1.0
 _CLIP, _LARGEST_CLIP = 0.18, 3.0
+# Of whole rows, whose lengths vary less than their entries, where slopes have no bound.
+_BY_ROW = 0.5
 # Slopes are scaled where the noise of a pass is at most that. They have half the curvature then.
 _QUIET, _SCALED = 0.07, 0.5
 # Passes times the root of the noise of one below which bounded slopes have fewer than the fewest.
@@ -64,9 +66,12 @@ class DPCDPlan(SteppedPlan):
     `noise_of_pass` is the standard deviation that noise would have, summed over columns of mean
     square 1, if one pass were the fit and thresholds were 1.
 
-    `step` releases a coordinate of the summed gradient in units of its threshold, and `squares`,
-    None if nothing is bought, the sums of squares of the features in units of their bounds, and of
-    the features times `weight_of_means`.
+    In units of thresholds `step` releases entries of the summed gradient that belong to features,
+    and `alone` the intercept's, None if there is none. Cut `by_row`, a record's entries of a whole
+    pass have a bounded norm, and `step` is one release for each pass, made one entry at a time;
+    otherwise each entry has a bound, and is a release. `squares`, None if nothing is bought,
+    releases the sums of squares of the features in units of their bounds, and of the features times
+    `weight_of_means`.
     """
 
     weight_of_means: ClassVar = _WEIGHT_OF_MEANS
@@ -83,6 +88,8 @@ class DPCDPlan(SteppedPlan):
     doubt: float
     noise_of_pass: float
     sampler: SingleCoordinateSampler
+    by_row: bool
+    alone: Release | None
     squares: Release | None
 
     def clip(self, smoothness):
@@ -93,7 +100,8 @@ class DPCDPlan(SteppedPlan):
 
     @property
     def _width(self):
-        width = auto_width(self.noise_of_pass, self.n_passes, self.problem, scales=self.scales)
+        how = {"scales": self.scales, "by_row": self.by_row}
+        width = auto_width(self.noise_of_pass, self.n_passes, self.problem, **how)
         return width * self.problem.scale.typical
 
     def weights_of_curvature(self, mean_weight):
@@ -164,8 +172,9 @@ class DPCDPlan(SteppedPlan):
     @property
     def events(self):
         """Those of ranges and ball, of mean squares, if they are bought, and of the steps."""
-        bought = () if self.squares is None else (self.squares.event,)
-        return (*beside(self.ranges, self.ball), *bought, self.step.event)
+        releases = (self.squares, self.step, self.alone)
+        events = (release.event for release in releases if release is not None)
+        return (*beside(self.ranges, self.ball), *events)
 
     def following(self, radius, stretch, outside):
         """Return the plan for rows of a ball of this radius: a clip that was given follows it."""
@@ -186,6 +195,7 @@ def plan_dpcd(
     *,
     max_iter,
     clipping_norm,
+    clip_by,
     step_size,
     average_every,
     shrinkage,
@@ -233,11 +243,8 @@ def plan_dpcd(
             n_records=problem.n_rows,
             slack=problem.square_slack,
         )
-    sampler = SingleCoordinateSampler(problem.n_columns, n_steps, n_alone)
-    bound, size = 1.0 if private else math.inf, problem.n_outputs
-    step = problem.release(
-        bound=bound, noise_multiplier=multiplier, size=size, design=sampler.design
-    )
+    by_row = clip_by == "row"
+    step, alone = _releases(problem, multiplier, n_passes, n_alone, private=private, by_row=by_row)
     if clipping_norm != "auto":
         clipping_norm = check_positive(clipping_norm, "clipping_norm")
     doubt = 0.0
@@ -266,12 +273,34 @@ def plan_dpcd(
         shrinkage=shrinkage,
         doubt=doubt,
         noise_of_pass=noise_of_pass,
-        sampler=sampler,
+        sampler=SingleCoordinateSampler(problem.n_columns, n_steps, n_alone),
+        by_row=by_row,
         step=step,
+        alone=alone,
         squares=squares,
         ranges=ranges,
         ball=ball,
     )
+
+
+def _releases(problem, multiplier, n_passes, n_alone, *, private, by_row):
+    """Return the releases of features' entries, and of the intercept's or None.
+
+    All entries have the same noise. By row, a pass of them has a bound that is the root of their
+    number, and noise that is as much smaller relative to it: see doc/theory/passes.rst.
+    """
+    n_outputs, together = problem.n_outputs, problem.n_features if by_row else 1
+
+    def release(together, n_steps):
+        return problem.release(
+            bound=math.sqrt(together) if private else math.inf,
+            noise_multiplier=multiplier / math.sqrt(together),
+            size=together * n_outputs,
+            design={"sampling_rate": 1.0, "n_steps": n_steps},
+        )
+
+    step = release(together, n_passes * problem.n_features // together)
+    return step, release(1, n_passes + n_alone) if problem.has_intercept else None
 
 
 def auto_passes(noise_of_pass, problem, *, scales):
@@ -285,13 +314,15 @@ def auto_passes(noise_of_pass, problem, *, scales):
     return round(min(max(passes / math.sqrt(noise_of_pass), fewest), _MOST_PASSES))
 
 
-def auto_width(noise_of_pass, n_passes, problem, *, scales):
+def auto_width(noise_of_pass, n_passes, problem, *, scales, by_row):
     """Return the thresholds over the roots of the columns' mean squares."""
     if noise_of_pass == 0.0:
         return math.inf
     max_noise = _NOISE_SHARE * problem.loss.typical_prediction * problem.loss.smoothness
-    found = _CLIP * (_SCALED if scales else 1.0) / math.sqrt(noise_of_pass)
-    return min(found, max_noise / (noise_of_pass * math.sqrt(n_passes)), _LARGEST_CLIP)
+    shorter = _BY_ROW if by_row and math.isinf(problem.loss.lipschitz) else 1.0
+    found = shorter * _CLIP * (_SCALED if scales else 1.0) / math.sqrt(noise_of_pass)
+    most = shorter * _LARGEST_CLIP
+    return min(found, max_noise / (noise_of_pass * math.sqrt(n_passes)), most)
 
 
 def _scales(noise_of_pass, problem):

@@ -6,7 +6,8 @@ from itertools import islice
 import numpy as np
 from scipy.linalg.blas import daxpy
 
-from skdp._clipping import clip_entries
+from skdp._bounds import SMALLEST_NORM
+from skdp._clipping import clip_contributions
 from skdp._threads import single_threaded_blas
 from skdp.linear_model._batches import CoordinateMean
 
@@ -125,11 +126,9 @@ class _Descent:
         self.X, unit = columns
         self.n_rows, self.n_outputs = targets.shape
         self.n_columns = unit.size
-        self.mechanism, self._loss, self._noise = plan.mechanism, loss, noise
+        self._plan, self._loss, self._noise = plan, loss, noise
         self._weights = weights
-        self._bound = self.mechanism.contribution_bound
-        self._scales = plan.scales
-        self.noise_of_slope = self.mechanism.noise_std / self.n_rows
+        self.noise_of_slope = plan.mechanism.noise_std / self.n_rows
         # NumPy is faster on one axis than on two of which one has length 1.
         shape = (self.n_rows,) if self.n_outputs == 1 else (self.n_outputs, self.n_rows)
         self._targets = np.ascontiguousarray(targets.T).reshape(shape)
@@ -137,6 +136,7 @@ class _Descent:
         self.penalties = [self.penalty.of_coefficient(j) for j in range(self.n_columns)]
         self.steps = [steps.tolist() for _ in range(self.n_outputs)]
         self._x = self.X.T
+        self._norm = _norms(self._x, plan.problem.n_features) if plan.by_row else None
         self._buffer = np.empty(shape)
         self._predictions = np.empty(shape)
         self._of_output = list(self._predictions.reshape(self.n_outputs, self.n_rows))
@@ -150,21 +150,31 @@ class _Descent:
 
     def slopes(self, j):
         """Release the sum of the records' slopes along a coordinate, for each output."""
-        buffer = self._buffer
+        is_alone = j >= self._plan.problem.n_features
+        mechanism = self._plan.alone.mechanism if is_alone else self._plan.mechanism
+        x, bound = self._x[j], mechanism.contribution_bound
         slopes = self._loss.gradient(self._targets, self._predictions)
         if self._weights is not None:
             slopes *= self._weights
-        np.multiply(slopes, self._x[j], out=buffer)
-        if self._scales:
-            # By what doesn't know the label: at the true odds they still add up to 0.
-            largest = self._loss.largest_slope(self._predictions)
-            largest *= np.abs(self._x[j])
-            if self._weights is not None:
-                largest *= self._weights
-            largest /= self._bound
-            buffer /= np.maximum(largest, 1.0, out=largest)
-        clip_entries(buffer, self._bound)
-        return self.mechanism.release(np.add.reduce(buffer, axis=-1), self._noise).reshape(-1)
+        if not math.isinf(bound):
+            length = np.abs(x) if is_alone or self._norm is None else self._norm
+            if self._plan.scales:
+                slopes /= self._excess(length, bound)
+            clip_contributions(slopes.T, length, bound)
+        np.multiply(slopes, x, out=self._buffer)
+        return mechanism.release(np.add.reduce(self._buffer, axis=-1), self._noise).reshape(-1)
+
+    def _excess(self, length, bound):
+        """Return how far beyond the bound the larger of a row's labels' slopes is, at least 1.
+
+        It doesn't know the label: at the true odds slopes divided by it still add up to 0.
+        """
+        largest = self._loss.largest_slope(self._predictions)
+        largest *= length
+        if self._weights is not None:
+            largest *= self._weights
+        largest /= bound
+        return np.maximum(largest, 1.0, out=largest)
 
     def update(self, j):
         """Take a proximal step along a coordinate; return what the operator was applied to."""
@@ -181,6 +191,19 @@ class _Descent:
             if new != old:
                 daxpy(x, self._of_output[output], a=new - old)
         return arguments
+
+
+def _norms(columns, n_features):
+    """Return the norms of rows of the first columns; 0 where squares have too few digits.
+
+    Such rows, and those whose squares overflow, have no slopes.
+    """
+    squares = np.zeros_like(columns[0])
+    for j in range(n_features):
+        squares += np.square(columns[j])
+    norms = np.sqrt(squares)
+    norms[norms < SMALLEST_NORM] = 0.0
+    return norms
 
 
 def feature_moments(X, reach, plan, noise, weights=None, factors=None):

@@ -36,6 +36,7 @@ def plan(**changes):
         "share": 1.0,
         "max_iter": 10,
         "clipping_norm": "auto",
+        "clip_by": "row",
         "step_size": "auto",
         "average_every": 1,
         "shrinkage": "auto",
@@ -65,17 +66,18 @@ def plan(**changes):
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 7.0, 100.0])
 @pytest.mark.parametrize("delta", [1e-12, 1e-5, 1e-4])
 @for_each("share", [0.0, 1e-6, 0.1, 0.5, 0.999])
-def test_the_parts_of_a_budget_add_up_to_it(delta, epsilon, share, adjacency):
+@pytest.mark.parametrize("clip_by", ["row", "entry"])
+def test_the_parts_of_a_budget_add_up_to_it(delta, epsilon, share, adjacency, clip_by):
     """Computed from the events alone, in which only the accountant doubles."""
-    options = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency}
+    options = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "clip_by": clip_by}
     report = plan(smoothness_budget=share, **options).report(clip=1.0, reproducible=False)
     spent = report._profile().epsilon(delta)
     assert 0.999 * epsilon < spent <= epsilon
     factor = 2.0 if adjacency == "replace_one" else 1.0
     mu = [math.sqrt(event.n_steps) / event.noise_multiplier for event in report.events]
-    mu[-1] *= factor
+    mu[-2:] = [factor * part for part in mu[-2:]]
     assert report.mu == pytest.approx(math.hypot(*mu), rel=1e-12)
-    assert len(mu) == (1 if share == 0.0 else 2)
+    assert len(mu) == (2 if share == 0.0 else 3)
     if share > 0.0:
         assert report.events[0].pairwise == (adjacency == "replace_one")
         assert mu[0] ** 2 / report.mu**2 == pytest.approx(share, rel=1e-6)
@@ -87,16 +89,26 @@ def test_the_parts_of_a_budget_add_up_to_it(delta, epsilon, share, adjacency):
 def test_what_runs_is_what_is_accounted(share, adjacency):
     made = plan(smoothness_budget=share, adjacency=adjacency, max_iter=7, average_every=3)
     report = made.report(clip=0.5, reproducible=False)
-    assert report.events[-1].n_steps == made.sampler.n_steps == 7 * 5
-    assert report.events[-1].noise_multiplier == made.mechanism.noise_multiplier
+    assert made.sampler.n_steps == 7 * 5
+    assert [event.n_steps for event in report.events[-2:]] == [7, 7]
+    for event, release, size in zip(
+        report.events[-2:], (made.step, made.alone), (4, 1), strict=True
+    ):
+        mechanism = release.mechanism
+        assert event.noise_multiplier == mechanism.noise_multiplier
+        assert mechanism.contribution_bound == math.sqrt(size)
+        assert (mechanism.size, mechanism.n_records) == (size, 1000)
     assert made.period == 3 * 5
-    assert made.mechanism.contribution_bound == 1.0
-    assert made.mechanism.n_records == 1000
     if share:
         assert report.events[0].noise_multiplier == made.squares.mechanism.noise_multiplier
         assert made.squares.mechanism.size == 8
     whole = calibrate(1.0, 1e-5, n_steps=35, adjacency=adjacency)
-    assert made.mechanism.noise_multiplier == pytest.approx(whole / math.sqrt(1.0 - share))
+    assert made.alone.noise_multiplier == pytest.approx(whole / math.sqrt(1.0 - share))
+    # Entries of both have the same noise, and by entry the same number of steps costs the same.
+    assert made.mechanism.noise_std == pytest.approx(made.alone.mechanism.noise_std, rel=1e-5)
+    apart = plan(smoothness_budget=share, adjacency=adjacency, max_iter=7, clip_by="entry")
+    assert apart.mechanism == apart.alone.mechanism == made.alone.mechanism
+    assert [event.n_steps for event in apart.events[-2:]] == [7 * 4, 7]
 
 
 def test_only_the_accountant_doubles():
@@ -186,6 +198,17 @@ PUBLIC = [
     (10**6, 20, 2.0),
     (100, 30, 0.1),
 ]
+
+
+def test_widths_of_slopes_without_a_bound():
+    """By row they are half as wide."""
+    widths = [
+        plan(n_rows=n_rows, clip_by=clip_by).clip(np.ones(5)) / math.sqrt(5.0)
+        for clip_by in ("entry", "row")
+        for n_rows in (2000, 10**8)
+    ]
+    nu = plan(n_rows=2000).noise_of_pass
+    assert widths == pytest.approx([0.18 / math.sqrt(nu), 3.0, 0.09 / math.sqrt(nu), 1.5])
 
 
 @pytest.mark.parametrize("margin", [1.2, 5.0])

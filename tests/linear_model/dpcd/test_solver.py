@@ -31,7 +31,15 @@ class GivenNoise:
         return np.asarray(out)
 
 
-def plain_proximal_cd(X, Y, loss, penalty, thresholds, steps, period, coordinates, noise, clipped):
+def plan_of(mechanism, sampler, **changes):
+    """A plan of features alone, of which each entry is clipped."""
+    plain = {"tail": False, "average": False, "period": 1, "scales": False}
+    plain |= {"problem": SimpleNamespace(n_features=sampler.n_columns, scale=EVEN)}
+    plain |= {"by_row": False, "alone": SimpleNamespace(mechanism=mechanism)}
+    return SimpleNamespace(mechanism=mechanism, sampler=sampler, **plain | changes)
+
+
+def plain_proximal_cd(X, Y, loss, penalty, thresholds, steps, period, coordinates, noise, clip):
     """Algorithm 1 of the paper, written out record by record; the noise is in units of C_j."""
     n_rows, n_outputs = Y.shape
     w = np.zeros((X.shape[1], n_outputs))
@@ -40,9 +48,10 @@ def plain_proximal_cd(X, Y, loss, penalty, thresholds, steps, period, coordinate
     for t, j in enumerate(coordinates):
         total = np.zeros(n_outputs)
         for i in range(n_rows):
-            slope = loss.gradient(Y[i], X[i] @ w) * X[i, j]
-            over = np.linalg.norm(slope) / thresholds[j] if clipped else 0.0
-            total += slope / max(over, 1.0)
+            slope = loss.gradient(Y[i], X[i] @ w)
+            x = X[i] / thresholds
+            reach = {None: 0.0, "entry": abs(x[j]), "row": np.linalg.norm(x)}[clip]
+            total += slope * X[i, j] / max(np.linalg.norm(slope) * reach, 1.0)
         gradient = (total + thresholds[j] * noise[t]) / n_rows
         w = w.copy()
         w[j] = penalty.of_coefficient(j).prox(w[j] - steps[j] * gradient, steps[j])
@@ -63,12 +72,13 @@ PENALTIES = {
 }
 
 
+@pytest.mark.parametrize("clip_by", ["entry", "row"])
 @pytest.mark.parametrize("average", [True, False])
 @pytest.mark.parametrize("bound", ["some", "all", math.inf])
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @pytest.mark.parametrize("name", ["squared_error", "log_loss"])
 @pytest.mark.parametrize("penalty", PENALTIES)
-def test_the_loop_is_the_algorithm(penalty, name, n_outputs, bound, average, rng):
+def test_the_loop_is_the_algorithm(penalty, name, n_outputs, bound, average, clip_by, rng):
     n_rows, n_columns, n_steps, period = 23, 4, 30, 8
     X = rng.standard_normal((n_rows, n_columns)) * [1.0, 3.0, 0.2, 1.0]
     X[5] = 0.0
@@ -87,14 +97,7 @@ def test_the_loop_is_the_algorithm(penalty, name, n_outputs, bound, average, rng
         loss=loss,
         penalty=penalty,
         steps=np.full(n_columns, 0.7 * scale**2),
-        plan=SimpleNamespace(
-            period=period,
-            average=average,
-            tail=False,
-            scales=False,
-            sampler=sampler,
-            mechanism=mechanism,
-        ),
+        plan=plan_of(mechanism, sampler, period=period, average=average, by_row=clip_by == "row"),
         coins=make_stream(1),
         noise=None,
     )
@@ -108,7 +111,7 @@ def test_the_loop_is_the_algorithm(penalty, name, n_outputs, bound, average, rng
         period if average else 1,
         coordinates,
         noise,
-        clipped=bound != math.inf,
+        clip=None if bound == math.inf else clip_by,
     )
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
     lengths = [np.linalg.norm(value) for value in mechanism.values]
@@ -128,13 +131,10 @@ def test_predictions_that_follow_updates_equal_those_computed_afresh(rng):
             loss=LOSSES["squared_error"],
             penalty=make_penalty("l1", 0.01),
             steps=np.full(n_columns, 0.5),
-            plan=SimpleNamespace(
+            plan=plan_of(
+                GivenNoise(1.0, np.random.default_rng(3).normal(size=(n_steps, 1))),
+                SingleCoordinateSampler(n_columns, n_steps),
                 period=period,
-                average=False,
-                tail=False,
-                scales=False,
-                sampler=SingleCoordinateSampler(n_columns, n_steps),
-                mechanism=GivenNoise(1.0, np.random.default_rng(3).normal(size=(n_steps, 1))),
             ),
             coins=make_stream(0),
             noise=None,
@@ -170,14 +170,13 @@ def test_the_tail_is_the_mean_of_what_the_operator_is_applied_to(rng):
     order = list(sampler.coordinates(make_stream(1)))
     noise = rng.standard_normal((sampler.n_steps, 1))
     mechanism = GivenNoise(math.inf, noise, noise_std=0.3)
-    plan = SimpleNamespace(
+    plan = plan_of(
+        mechanism,
+        sampler,
         tail=True,
-        scales=False,
         n_passes=n_passes,
         doubt=doubt,
         problem=SimpleNamespace(n_features=2, scale=EVEN),
-        sampler=sampler,
-        mechanism=mechanism,
     )
     found = solve_dpcd(
         BoundedColumns(np.asfortranarray(X), np.ones(n_columns)),
@@ -254,25 +253,18 @@ def test_moments_are_in_units_of_the_bounds(buys_means, rng):
         assert 0.7 < spread / (noisy.noise_std / 250) < 1.3
 
 
-def test_weights_move_no_release_beyond_its_bound():
+@pytest.mark.parametrize("by_row", [False, True])
+def test_weights_move_no_release_beyond_its_bound(by_row):
     """Neither that of slopes nor that of mean squares."""
     X, weights = np.ones((1, 1), order="F"), np.array([1e6])
     made = GivenNoise(1.0, np.zeros((1, 1)))
-    plan = SimpleNamespace(
-        period=1,
-        average=False,
-        tail=False,
-        scales=False,
-        sampler=SingleCoordinateSampler(1, 1),
-        mechanism=made,
-    )
     solve_dpcd(
         BoundedColumns(X, np.ones(1)),
         np.ones((1, 1)),
         loss=LOSSES["squared_error"],
         penalty=PENALTIES["l2"],
         steps=np.ones(1),
-        plan=plan,
+        plan=plan_of(made, SingleCoordinateSampler(1, 1), by_row=by_row),
         coins=make_stream(1),
         noise=None,
         weights=weights,
@@ -288,13 +280,35 @@ def test_weights_move_no_release_beyond_its_bound():
     assert released[0] == pytest.approx(1.0, abs=1e-6)
 
 
+@pytest.mark.parametrize("scales", [False, True])
+@pytest.mark.parametrize("length", [1e-161, 1e-140, 1.0, 1e200])
+def test_a_row_of_any_length_is_bounded_over_a_pass(length, scales):
+    """Those whose squares have too few digits, or overflow, add nothing."""
+    X = np.asfortranarray([[length, -3.0 * length, 2.0 * length]])
+    made = GivenNoise(0.5, np.zeros((3, 1)))
+    solve_dpcd(
+        BoundedColumns(X, np.ones(3)),
+        np.ones((1, 1)),
+        loss=LOSSES["log_loss"],
+        penalty=make_penalty("l2", 0.0),
+        steps=np.full(3, 1e-300),
+        plan=plan_of(made, SingleCoordinateSampler(3, 3), by_row=True, scales=scales),
+        coins=make_stream(1),
+        noise=None,
+        weights=np.array([1e170]),
+    )
+    found = np.linalg.norm(made.values)
+    assert found == pytest.approx(0.5 * (1e-150 < length < 1e150), rel=1e-12)
+
+
 def test_scaled_slopes_have_their_root_at_the_true_odds(rng):
     """Where cut ones, of a class of one in ten, have it elsewhere."""
     n_rows, n_steps = 1000, 2
     y = np.where(np.arange(n_rows) < 100, 1.0, -1.0)[:, np.newaxis]
     # The first column moves every prediction to the odds of the class; the second is a rare word.
     X = np.asfortranarray(np.column_stack([np.ones(n_rows), 20.0 * (np.arange(n_rows) % 50 == 0)]))
-    released = {}
+    order = {"n_columns": 2, "n_steps": n_steps, "coordinates": lambda coins: iter((0, 1))}
+    in_order, released = SimpleNamespace(**order), {}
     for scales in (False, True):
         mechanism = GivenNoise(1.0, np.zeros((n_steps, 1)))
         solve_dpcd(
@@ -303,14 +317,7 @@ def test_scaled_slopes_have_their_root_at_the_true_odds(rng):
             loss=LOSSES["log_loss"],
             penalty=make_penalty("l2", 0.0),
             steps=np.array([math.log(9.0) / 0.4, 0.0]),
-            plan=SimpleNamespace(
-                period=n_steps,
-                average=False,
-                tail=False,
-                scales=scales,
-                sampler=SimpleNamespace(n_steps=n_steps, coordinates=lambda coins: iter((0, 1))),
-                mechanism=mechanism,
-            ),
+            plan=plan_of(mechanism, in_order, period=n_steps, scales=scales),
             coins=None,
             noise=None,
         )
