@@ -6,6 +6,7 @@ import math
 import os
 import signal
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, Phase, settings
 from skdp._mechanisms import RandomizedResponse
 from skdp._plans._base import resolve_delta
 from tests._strategies import MARK
+from tests.privacy._replay import whole_releases
 from tests.privacy._spending import exact_reach
 from tests.statistical._transcripts import recorded_releases
 
@@ -117,7 +119,8 @@ def check_model(model, made, validated=True):
     labels_only = type(model).__name__ in LABELS_ONLY
     assert report.adjacency == ("replace_label" if labels_only else model.adjacency)
     n_releases = sum(e.n_releases for e in report.events if e.noise_multiplier < math.inf)
-    assert len(made) == n_releases if validated else len(made) <= n_releases
+    n_made = len(_whole(made, n_releases))
+    assert n_made == n_releases if validated else n_made <= n_releases
     least = min(event.noise_multiplier for event in report.events)
     for mechanism in (one.mechanism for one in made):
         assert mechanism.noise_multiplier >= least
@@ -127,6 +130,12 @@ def check_model(model, made, validated=True):
     # Of rows whose features are public the report may tell the largest norm.
     texts = [] if labels_only else [repr(report), report.to_text(), report.to_json()]
     assert not [text for text in (repr(model), *texts) if MARK in text]
+
+
+def _whole(made, n_releases):
+    """Return mechanism and value of releases, of which parts may be accounted as one."""
+    run = {"mechanisms": [one.mechanism for one in made], "values": [one.value for one in made]}
+    return whole_releases(SimpleNamespace(**run, pairwise=range(n_releases)))
 
 
 def check_report(report, epsilon, delta):
@@ -167,12 +176,13 @@ def check_neighbour(model, X, y, made):
     events = model.privacy_report_.events
     pairwise = [event.pairwise for event in events for _ in range(event.n_releases)]
     assert len(made) == len(other)
-    for one, moved, is_pair in zip(made, other, pairwise, strict=False):
-        assert one.mechanism == moved.mechanism
-        if isinstance(one.mechanism, RandomizedResponse):
+    made, other = (_whole(releases, len(pairwise)) for releases in (made, other))
+    for (mechanism, one), (moved_by, moved), is_pair in zip(made, other, pairwise, strict=False):
+        assert mechanism == moved_by
+        if isinstance(mechanism, RandomizedResponse):
             # Labels have coins of their own.
-            assert np.count_nonzero(one.value != moved.value) <= 1
+            assert np.count_nonzero(one != moved) <= 1
             continue
-        reach = exact_reach(one.mechanism, one.value, moved.value)
-        distance = np.linalg.norm(one.value - moved.value)
+        reach = exact_reach(mechanism, one, moved)
+        distance = np.linalg.norm(one - moved)
         assert distance <= (1.0 if is_pair else 2.0) * reach
