@@ -158,7 +158,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         """
         mean, size = 1.0, 1.0
         if plan.ranges is None:
-            mean = float(targets.mean())
+            mean = float(targets[~is_null].mean())
         else:
             noise = plan.noise * plan.problem.n_columns / plan.n_rows
             with BallSums(targets, is_null, self.n_jobs, shares).at_work() as sums:

@@ -89,6 +89,17 @@ def test_the_power_0_is_ridge_regression():
     assert ours.privacy_report_ == ridge.privacy_report_
 
 
+def test_rows_of_weight_0_have_no_part_in_the_mean():
+    X, y = amounts(300)
+    weights = np.ones(300)
+    weights[:100] = 0.0
+    plain = DPGammaRegressor(epsilon=np.inf).fit(X, y, public_weight=weights)
+    y[:100] = 1e9
+    np.testing.assert_array_equal(
+        DPGammaRegressor(epsilon=np.inf).fit(X, y, public_weight=weights).coef_, plain.coef_
+    )
+
+
 @pytest.mark.parametrize(
     ("model", "made", "lost"),
     [
