@@ -26,6 +26,7 @@ from skdp.linear_model.whitened._estimators import (
 
 # Predictions are within a factor of the released mean, this logarithm's.
 _REACH = 7.0
+_STEEPEST = 1e100
 _OUT_OF_RANGE = (
     "y is out of the range of the loss: targets must be at least 0, and above 0 for the gamma "
     "distribution and powers from 2 on."
@@ -166,7 +167,9 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         # At predictions of the mean the derivative's slope is one.
         slope = 1.0
         if not (self.fit_intercept and mean > 0.0):
-            slope, mean = max(mean ** (2.0 - self._power), 1.0), 1.0
+            with np.errstate(all="ignore"):
+                slope = np.float64(mean) ** (2.0 - self._power)
+            slope, mean = float(np.clip(slope, 1.0, _STEEPEST)), 1.0
         weight = max(size / mean, 1.0)
         problem = replace(
             plan.problem,

@@ -184,6 +184,14 @@ def test_fits_stay_finite(kind, size, changes):
     assert (model.predict(X) > 0.0).all()
 
 
+@pytest.mark.parametrize("power", [1.0, 3.0, 100.0])
+@pytest.mark.parametrize("size", [5e-324, 1e-200, 1e300])
+def test_any_size_of_targets_is_taken_without_an_intercept(power, size):
+    X, y = amounts(3000)[0] - 3.0, np.full(3000, size)
+    model = DPTweedieRegressor(power=power, fit_intercept=False, random_state=0)
+    assert np.isfinite(model.fit(X, y).coef_).all()
+
+
 def test_predictions_are_cut_to_public_bounds():
     X, y = amounts(3000)
     model = DPGammaRegressor(target_bounds=(500, 800), random_state=0).fit(X, y)
