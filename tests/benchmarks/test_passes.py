@@ -6,7 +6,7 @@ from tests.privacy.mutants import ROOT
 
 
 def test_passes_run(run, data):
-    options = "--problems california_housing phishing --scalings box --epsilons 1 --seeds 0 1"
+    options = "--problems california_housing phishing --scalings box --epsilons 100 --seeds 0 1"
     table = run("passes", options, "passes")
     assert table["clip_by"].tolist() == ["entry", "row"] * 2
     assert (table["score"] > 0.5).all()
