@@ -271,7 +271,7 @@ class LinearRegressorMixin(CaptionMixin):
         return self._in_units(y)
 
     def _warn_of_targets(self):
-        if self._assumed():
+        if _UNIT_TARGETS in self._assumed():
             warn_user(NO_TARGET_BOUNDS)
 
     def _in_units(self, y):
@@ -313,7 +313,8 @@ class LinearRegressorMixin(CaptionMixin):
     def _assumed(self):
         """Return what the report says of the targets' scale."""
         is_assumed = self.target_bounds is None and is_private(self)
-        return (_UNIT_TARGETS,) if is_assumed and not self._learns_targets() else ()
+        is_assumed = is_assumed and not self._learns_targets()
+        return (_UNIT_TARGETS,) * is_assumed + super()._assumed()
 
     def _set_coefs(self, coefs, bias, units):
         """Publish coefficients of shape (k, d) that were learnt from targets in units."""
@@ -397,7 +398,7 @@ class LinearClassifierMixin(CaptionMixin):
 
     def _assumed(self):
         """Return what the report says of the class set."""
-        return (CLASSES_READ,) if self.classes is None else ()
+        return (CLASSES_READ,) * (self.classes is None) + super()._assumed()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -218,9 +218,9 @@ def _quantile(noise):
 
 
 # Of the targets: the least and the most share of mu^2 that "auto" spends, the part of a given one,
-# and the noise of a count that is wanted; shares of each count, after the first, and each mean.
+# and the noise of a count that is wanted; shares of the first count and of each mean.
 _LEAST_FOR_TARGETS, _MOST_FOR_TARGETS, _PART_FOR_TARGETS, _QUIET_TARGETS = 0.04, 0.2, 0.25, 0.03
-_OF_COARSE, _OF_SIDES, _OF_MEAN, _N_ROUNDS = 0.16, 0.2, 0.12, 2
+_OF_COARSE, _OF_MEAN, _N_ROUNDS = 0.16, 0.12, 2
 # Share of the targets that are held at least, and how far it rises as noise falls.
 _TARGETS_HELD, _TARGETS_RISE = 0.98, 100.0
 
@@ -261,7 +261,7 @@ def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack, of_sizes=Fals
     bounds = {"bound": math.sqrt(n_targets), "pair_bound": math.sqrt(2.0 * n_targets)}
     release = partial(budget.release, n_records=n_rows, slack=slack)
     noise = release(**bounds, size=1).mechanism.noise_std / n_rows
-    wanted = (noise / _QUIET_TARGETS) ** 2 / _OF_SIDES
+    wanted = (noise / _QUIET_TARGETS) ** 2 / of_sides
     spent = _share(ball_budget, 0.0) * _PART_FOR_TARGETS
     spent = spent or min(max(wanted, _LEAST_FOR_TARGETS), _MOST_FOR_TARGETS)
     n_bins = 2 * n_targets * UNIT_BINS.n_bins, 2 * n_targets * _FINE

@@ -23,6 +23,7 @@ from skdp.linear_model._base import (
     LinearClassifierMixin,
     LinearRegressorMixin,
     RowPrivateEstimator,
+    is_private,
     shares_of,
     weights_public,
 )
@@ -164,15 +165,19 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         check_finite(coefs)
         return coefs, steps
 
+    def _assumed(self):
+        is_used = self.public_moment is not None and is_private(self)
+        return (_MOMENT_STATED,) * is_used + super()._assumed()
+
     def _set_report(self, plan, steps, stream, also_public=(), **facts):
         """Publish the report, first of all: there are no coefficients without theirs."""
-        if plan.public_moment is not None:
-            also_public += (_MOMENT_STATED,)
         facts |= {"also_public": self._assumed() + also_public, "n_steps": steps.n_steps}
         self.privacy_report_ = plan.report(reproducible=stream.reproducible, **facts)
         self.n_iter_ = steps.n_steps
         self.clipping_norm_ = float(steps.clip)
         self.step_size_ = steps.size
+        if "momentum" in self._parameter_constraints:
+            self.momentum_ = steps.momentum
 
     def _set_moment(self, plan, steps, ball):
         """Publish the moment that was released, or forget that of a fit before."""
@@ -569,10 +574,6 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, classes)
         self._set_errors(steps.errors, rows.bias, 1.0)
         return self
-
-    def _set_report(self, plan, steps, *args, **facts):
-        super()._set_report(plan, steps, *args, **facts)
-        self.momentum_ = steps.momentum
 
     def _loss(self, n_outputs):
         return LOSSES["log_loss"] if n_outputs == 1 else Multinomial(n_outputs)

@@ -26,6 +26,7 @@ from skdp.linear_model.whitened._estimators import (
 
 # Predictions are within a factor of the released mean, this logarithm's.
 _REACH = 7.0
+# Steps of a reciprocal of this move nothing; a larger one would overflow.
 _STEEPEST = 1e100
 _OUT_OF_RANGE = (
     "y is out of the range of the loss: targets must be at least 0, and above 0 for the gamma "
@@ -131,7 +132,6 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         reach = _REACH if is_private(self) else math.inf
         ends = mean * math.exp(-reach), mean * math.exp(reach)
         self.target_bounds_ = tuple(float(end) for end in np.clip(ends, *bounds))
-        self.momentum_ = steps.momentum
         return self
 
     def _check_targets(self, y):
@@ -171,19 +171,17 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
                 slope = np.float64(mean) ** (2.0 - self._power)
             slope, mean = float(np.clip(slope, 1.0, _STEEPEST)), 1.0
         weight = max(size / mean, 1.0)
+        given = plan.problem
         problem = replace(
-            plan.problem,
-            typical_weight=weight,
-            wanted_weight=weight,
-            smoothness=slope * plan.problem.smoothness,
+            given,
+            typical_weight=weight * given.typical_weight,
+            wanted_weight=weight * given.wanted_weight,
+            smoothness=slope * given.smoothness,
         )
         return mean, replace(plan, problem=problem)
 
     def _loss(self, n_outputs):
         return Tweedie(self._power, _REACH if is_private(self) else math.inf)
-
-    def _assumed(self):
-        return ()
 
     def _set_errors(self, *_):
         """Publish none."""
@@ -437,6 +435,3 @@ class DPTweedieRegressor(_GeneralizedLinear):
 
     def _loss(self, n_outputs):
         return self._kind._loss(self, n_outputs)
-
-    def _assumed(self):
-        return self._kind._assumed(self)

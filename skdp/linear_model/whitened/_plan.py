@@ -218,10 +218,8 @@ def plan_whitened(
     if public_moment is not None:
         if moment_budget not in ("auto", 0):
             raise ValueError(_TWO_MOMENTS)
-        if budget.is_private:
-            moment_budget = 0
-        else:
-            public_moment = None
+        moment_budget = 0 if budget.is_private else "auto"
+        public_moment = public_moment if budget.is_private else None
     if moment_budget == "auto":
         moment_budget = _AUTO_SHARE if problem.n_columns <= _MOST_COLUMNS else 0.0
         notes = () if moment_budget else (_NO_MOMENT,)

@@ -184,7 +184,7 @@ RULES_IN_BALL = {
             Schedule(10, 0.0, 0.3, math.inf),
         ),
     ),
-    "tweedie": RULES["log_loss"]._replace(few=None, clip_noise=0.1),
+    "tweedie": RULES["tweedie"]._replace(clip_noise=0.1),
     "squared_error": RULES["squared_error"]._replace(
         clip_noise=0.035,
         schedules=(

@@ -89,6 +89,22 @@ def test_the_power_0_is_ridge_regression():
     assert ours.privacy_report_ == ridge.privacy_report_
 
 
+def test_a_fit_of_the_power_0_has_its_own_momentum():
+    X, y = counts(500, 1.0)
+    model = DPTweedieRegressor(power=1.5, momentum=0.4).fit(X, y)
+    assert model.momentum_ == 0.4
+    assert model.set_params(power=0, momentum=0.2).fit(X, y).momentum_ == 0.2
+
+
+def test_the_scale_of_weights_counts_beside_that_of_targets():
+    X, y = counts(500, 1.0)
+    model = DPPoissonRegressor(clipping_norm="auto", random_state=0)
+    even, uneven = np.ones(len(y)), np.where(np.arange(len(y)) % 50, 1e-6, 1.0)
+    assert model.fit(X, y, public_weight=even).clipping_norm_ < 0.5 * (
+        model.fit(X, y, public_weight=uneven).clipping_norm_
+    )
+
+
 def test_rows_of_weight_0_have_no_part_in_the_mean():
     X, y = amounts(300)
     weights = np.ones(300)

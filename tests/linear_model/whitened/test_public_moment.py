@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
+from skdp.inspection import preview
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.linear_model.ball._solver import Ball, inside, outside
 from skdp.linear_model.whitened._moment import (
@@ -158,6 +159,20 @@ def test_without_noise_the_rows_own_moment_is_taken():
     plain = DPRidge(epsilon=np.inf).fit(X, y)
     wrong = DPRidge(epsilon=np.inf, public_moment=np.eye(13)).fit(X, y)
     np.testing.assert_array_equal(wrong.coef_, plain.coef_)
+
+
+def test_without_noise_no_budget_for_the_moment_is_no_reason_for_none():
+    X, y = load_breast_cancer(return_X_y=True)
+    free = DPLogisticRegression(epsilon=float("inf"), public_moment=np.eye(31))
+    coef = free.fit(X, y).coef_
+    np.testing.assert_array_equal(coef, free.set_params(moment_budget=0).fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("estimator", [DPRidge, DPLogisticRegression])
+def test_a_preview_says_what_is_assumed_of_the_rows(estimator):
+    model = estimator(public_moment=np.eye(3))
+    assert any("public_moment" in words for words in preview(model, 10_000, 2).assumed_public)
+    assert not any("public" in word for word in preview(estimator(), 10_000, 2).assumed_public)
 
 
 def test_people_have_public_moments_too():
