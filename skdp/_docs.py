@@ -542,9 +542,9 @@ n_jobs : int, default=None
 
 [n_jobs:whitened]
 n_jobs : int, default=None
-    Threads that share a sum over all rows, as in joblib, two at most: more would take longer. They
-    are used only where a sum has enough work to pay for them; the result is the same to the last
-    bit for every value.
+    Threads that share a sum over all rows, as in joblib. They are used only where a sum has enough
+    work to pay for them, and two at most where sums aren't compiled (the extra ``fast`` of the
+    package): more would take longer. The result is the same to the last bit for every value.
 
 [noisy_dual]
 noisy_dual : bool, default=False

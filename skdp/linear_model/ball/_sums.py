@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skdp._bounds import BoundedRows, intercept_constant, row_norms, stretch_of
+from skdp._fused import kernels_for
 from skdp.linear_model.whitened._row_sums import BlockSums, places
 
 # Rows longer than the radius times this are void: their weights would have few digits.
@@ -22,16 +23,18 @@ class BallSums(BlockSums):
     """
 
     def __init__(self, X, is_null, n_jobs=None, shares=None, size=None):
-        super().__init__(X, X.shape[1], n_jobs, size)
+        # What groups add is cut to a grid, record by record.
+        kernels = kernels_for(X) if shares is None else None
+        super().__init__(X, X.shape[1], n_jobs, size, kernels)
         self._is_null, self._shares = is_null, shares
 
     def counts(self, bins, centre, unit, mechanism):
         """Return how many records have a length in each bin."""
 
         def add(block, x, scale, total):
-            z, lengths, _ = _moved(x, centre, unit)
+            lengths = self._lengths(x, centre, unit)
             if not np.isfinite(lengths).all():
-                lengths = _long_norms(z, lengths)
+                lengths = _long_norms(_moved(x, centre, unit)[0], lengths)
             self._count(total, places(bins, lengths / bins.unit), block, mechanism)
 
         return self._sum(add, (bins.n_bins,), mechanism.rounded)
@@ -52,6 +55,14 @@ class BallSums(BlockSums):
         per_unit, size = 1.0 / (unit * bins.unit), self.n_columns * bins.n_bins
         if issparse(self._X):
             total = mechanism.rounded(self._counts_of_entries(bins, centre, per_unit))
+        elif self._kernels is not None:
+
+            def add_group(group, total):
+                how = bins.shift, bins.first, bins.n_bins, total
+                rows, is_null = np.asarray(self._X[group]), self._is_null[group]
+                self._kernels.count_entries(rows, centre, per_unit, is_null, *how)
+
+            total = self._sum_groups(add_group, (size,), mechanism.rounded)
         else:
             total = self._sum(add, (size,), mechanism.rounded)
         return total.reshape(-1, bins.n_bins)
@@ -99,6 +110,11 @@ class BallSums(BlockSums):
         """Return the sum of rows that are moved, and cut to a radius."""
 
         def add(block, x, scale, total):
+            if self._kernels is not None:
+                factors, is_void = _factors(self._lengths(x, centre, unit), radius)
+                factors[is_void | self._is_null[block]] = 0.0
+                self._kernels.add_moved(x, centre, 1.0 / unit, factors, total)
+                return
             z, factors, shift = self._cut(block, x, centre, unit, radius)
             if self._shares is not None:
                 total += self._truncated(z * factors[:, np.newaxis], block, mechanism)
@@ -136,6 +152,14 @@ class BallSums(BlockSums):
     def stretch(self, shift, radius):
         """Return by how much cancellation makes rounding errors of cut rows larger."""
         return stretch_of(shift, radius) if issparse(self._X) else 1.0
+
+    def _lengths(self, x, centre, unit):
+        """Return the lengths of a block's rows from a centre, in units of columns."""
+        if self._kernels is None:
+            return _moved(x, centre, unit)[1]
+        lengths = np.empty(len(x))
+        self._kernels.set_lengths(x, centre, 1.0 / unit, lengths)
+        return lengths
 
     def _cut(self, block, x, centre, unit, radius):
         """Return the rows of a block, what they are cut by, and what is still to be taken off."""

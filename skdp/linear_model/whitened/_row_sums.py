@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from math import isinf
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.sparse import issparse
 
 from skdp._bounds import row_norms
 from skdp._clipping import clip_contributions
+from skdp._fused import kernels_for
 from skdp._mechanisms import as_vector
 from skdp._threads import WORTHWHILE_ENTRIES, single_threaded_blas, sum_in_order
 from skdp._weights import joint_weights
@@ -22,7 +24,7 @@ LEAST_SPARSE_ROWS = 512
 # Bytes of a block as float64: both of a sum's products read it from the processor's caches.
 _BLOCK_BYTES = 2**20
 _LEAST_ROWS, _MOST_ROWS = 64, 8192
-# More were slower where it was measured: 8 take 541 ms for a pass that 2 make in 183 ms.
+# Of sums that aren't compiled, more were slower: 8 take 541 ms for a pass that 2 make in 183 ms.
 _MOST_THREADS = 2
 # Blocks that one thread adds up before their sum goes to a grid.
 _GROUP = 8
@@ -85,19 +87,22 @@ class BlockSums:
     Blocks are added in row order within groups of blocks, whose sums are rounded to the grid of
     the mechanism that will release the whole. Numbers on a grid add up exactly: the result is the
     same to the last bit for every `n_jobs`, and rounding errors don't grow with the number of
-    groups. `size` is the number of rows in a block, where it isn't to follow from their length.
+    groups. `size` is the number of rows in a block, where it isn't to follow from their length, and
+    `kernels` has compiled sums, where they are used.
     """
 
     # Factors of rows, of shape (n,), where there are any.
     _scale = None
 
-    def __init__(self, X, n_columns, n_jobs=None, size=None):
+    def __init__(self, X, n_columns, n_jobs=None, size=None, kernels=None):
+        self._kernels = kernels
         self._X, self.n_columns, self._n_rows = X, n_columns, X.shape[0]
         self._size = min(size or block_rows(n_columns), self._n_rows)
         n_groups = -(-self._n_rows // (_GROUP * self._size))
         self._n_workers = 1
         if self._n_rows * n_columns >= WORTHWHILE_ENTRIES:
-            self._n_workers = max(1, min(effective_n_jobs(n_jobs), n_groups, _MOST_THREADS))
+            most = min(n_groups, _MOST_THREADS) if kernels is None else n_groups
+            self._n_workers = max(1, min(effective_n_jobs(n_jobs), most))
         self._block = max(self._size, LEAST_SPARSE_ROWS) if issparse(X) else self._size
         self._helpers = None
 
@@ -129,12 +134,20 @@ class BlockSums:
     def _sum(self, add, shape, finish, *args):
         """Return the sum over groups of what `finish` makes of what `add` adds up to."""
 
-        def sum_group(start):
-            total, stop = np.zeros(shape), min(start + _GROUP * self._size, self._n_rows)
-            for first in range(start, stop, self._block):
-                block = slice(first, min(first + self._block, stop))
+        def add_group(group, total):
+            for first in range(group.start, group.stop, self._block):
+                block = slice(first, min(first + self._block, group.stop))
                 scale = None if self._scale is None else self._scale[block]
                 add(block, self._read(block), scale, total, *args)
+
+        return self._sum_groups(add_group, shape, finish)
+
+    def _sum_groups(self, add_group, shape, finish):
+        """Return the sum over groups of what `finish` makes of what is added of each."""
+
+        def sum_group(start):
+            total = np.zeros(shape)
+            add_group(slice(start, min(start + _GROUP * self._size, self._n_rows)), total)
             return finish(total)
 
         return self._over(sum_group, range(0, self._n_rows, _GROUP * self._size))
@@ -159,7 +172,10 @@ class RowSums(BlockSums):
     """
 
     def __init__(self, rows, targets, loss, n_jobs=None, weights=None):
-        super().__init__(rows.X, rows.n_columns, n_jobs)
+        kernels = kernels_for(rows.X) if targets.shape[1] == 1 else None
+        if kernels is not None and loss.name not in kernels.LOSSES:
+            kernels = None
+        super().__init__(rows.X, rows.n_columns, n_jobs, kernels=kernels)
         self._scale, self._bias, norm = rows.scale, rows.bias, rows.norm
         self._targets, self._loss, self._counted = squeezed(targets), loss, weights
         self._weight, self._shift = rows.weight, rows.shift
@@ -212,7 +228,25 @@ class RowSums(BlockSums):
         # NumPy is faster on one axis than on two of which one has length 1.
         weights = self._A @ w
         weights = weights[:, 0] if self.n_outputs == 1 else weights
-        return self._sum(self._add_slopes, weights.shape, finish, weights).reshape(w.shape)
+        if self._kernels is None or isinf(self._bound):
+            total = self._sum(self._add_slopes, weights.shape, finish, weights)
+        else:
+            total = self._sum_groups(partial(self._add_fused, weights), weights.shape, finish)
+        return total.reshape(w.shape)
+
+    def _add_fused(self, w, group, total):
+        """Add the slopes of a group of rows, as `_add_slopes` does by block."""
+        d, bias = self._X.shape[1], self._bias
+        of_rows = self._X, self._scale, self._targets, self._lengths, self._weights
+        x, *of_rows = (each if each is None else np.asarray(each[group]) for each in of_rows)
+        kind, constant = self._kernels.LOSSES[self._loss.name], bias * w[-1] if bias else 0.0
+        part, w = np.zeros(d + 1), np.ascontiguousarray(w[:d])
+        self._kernels.add_slopes(
+            kind, self._size, x, *of_rows, float(self._bound), w, constant, part
+        )
+        total[:d] += part[:d]
+        if bias:
+            total[d] += bias * part[d]
 
     def _add_moment(self, block, x, scale, total, weights):
         d, bias = x.shape[1], self._bias

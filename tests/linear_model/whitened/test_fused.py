@@ -1,0 +1,285 @@
+"""Compiled sums against those of NumPy, and what they owe to privacy by themselves."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from skdp import _fused
+from skdp._bounds import clip_rows, null_records
+from skdp._losses import LOSSES
+from skdp._mechanisms import GaussianMechanism
+from skdp.linear_model import DPLogisticRegression, DPPoissonRegressor, DPRidge
+from skdp.linear_model.ball._plan import UNIT_BINS, bins_about
+from skdp.linear_model.ball._sums import BallSums
+from skdp.linear_model.whitened import _row_sums
+from skdp.linear_model.whitened._row_sums import RowSums, rounding_slack
+from tests.linear_model.ball.test_sums import HARD
+from tests.linear_model.whitened.test_row_sums import mapping, small_blocks
+
+pytest.importorskip("numba")
+N, D, BIAS = 1013, 13, 0.4
+NULL = [0, 16, 500, 1012]
+NO_NOISE = GaussianMechanism(math.inf, 0.0, 1, 1)
+
+
+@pytest.fixture
+def choose(monkeypatch):
+    """Have sums compiled, or not, whatever their size is."""
+    return lambda wanted: monkeypatch.setattr(
+        _fused, "WORTHWHILE_ENTRIES", 0 if wanted else math.inf
+    )
+
+
+def _kernels():
+    return _fused.import_module("skdp._kernels")
+
+
+def certified(X, **options):
+    with null_records(NULL):
+        return clip_rows(X, data_norm=4.0, fit_intercept=True, bias=BIAS, **options)
+
+
+def both(choose, make, ask):
+    """What is asked of sums of NumPy and of compiled ones, a few rows a block."""
+    found = []
+    for wanted in (False, True):
+        choose(wanted)
+        sums = make()
+        assert (sums._kernels is not None) == wanted
+        with sums.at_work():
+            found.append(ask(sums))
+    return found
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("clip", [False, True])
+@pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
+def test_sums_of_slopes_are_those_of_numpy(loss, clip, weighted, dtype, rng, choose, monkeypatch):
+    small_blocks(monkeypatch)
+    rows = certified(rng.standard_normal((N, D)).astype(dtype), clip=clip)
+    targets = np.sign(rng.standard_normal((N, 1)))
+    weights = rng.uniform(0.0, 3.0, N) if weighted else None
+    A, w = mapping(rng, D + 1), 3.0 * rng.standard_normal((D + 1, 1))
+
+    def ask(sums):
+        sums.bound_slopes(A, 2.0)
+        return sums.slopes(w, NO_NOISE)
+
+    make = lambda: RowSums(rows, targets, LOSSES[loss], None, weights)  # noqa: E731
+    plain, fused = both(choose, make, ask)
+    np.testing.assert_allclose(fused, plain, rtol=0.0, atol=1e-12 * np.abs(plain).max())
+
+
+def test_predictions_of_all_sizes_have_their_slopes():
+    sizes = np.geomspace(1e-300, 1e300, 4001)
+    m = np.concatenate([-sizes, [0.0, math.inf, -math.inf], sizes])
+    for y in (-1.0, 1.0):
+        targets, ones, found = np.full(m.size, y), np.ones(m.size), m.copy()
+        _kernels()._set_slopes(0, targets, ones, None, 1e308, found)
+        expected = LOSSES["log_loss"].gradient(y, m)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
+@pytest.mark.parametrize("kind", HARD)
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_no_row_adds_more_than_the_bound(kind, loss, rng, choose):
+    """Also rows whose products overflow, along whatever the map makes long."""
+    choose(True)
+    X = np.concatenate([HARD[kind](rng), HARD[kind](rng).astype(np.float32)])
+    A, bound = mapping(rng, X.shape[1] + 1, 1e6), 0.5
+    slack = rounding_slack(1, X.shape[1] + 1, 1) * 1e6
+    for x in X:
+        for dtype in (np.float32, np.float64):
+            with np.errstate(over="ignore"):
+                one = x.astype(dtype)[np.newaxis]
+            if not np.isfinite(one).all():
+                continue
+            rows = clip_rows(one, data_norm=1.0, fit_intercept=True, bias=BIAS)
+            targets = rng.choice([-1.0, 1.0, 1e300], (1, 1))
+            with RowSums(
+                rows, targets, LOSSES[loss], None, rng.choice([1.0, 1e9], 1)
+            ).at_work() as sums:
+                sums.bound_slopes(A, bound)
+                size = rng.choice([1.0, 1e308])
+                with np.errstate(all="ignore"):
+                    total = sums.slopes(size * rng.standard_normal((len(A), 1)), NO_NOISE)
+            assert np.linalg.norm(total) <= bound * (1.0 + slack)
+
+
+@pytest.mark.parametrize("lost", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_adds_nothing(lost, rng, choose):
+    choose(True)
+    rows = certified(rng.standard_normal((N, D)))
+    targets = rng.standard_normal((N, 1))
+    for place in ("targets", "lengths", "predictions"):
+        with RowSums(rows, targets.copy(), LOSSES["squared_error"]).at_work() as sums:
+            sums.bound_slopes(np.eye(D + 1), 1.0)
+            w = rng.standard_normal((D + 1, 1))
+            plain = sums.slopes(w, NO_NOISE)
+            alone = np.zeros_like(plain)
+            if place == "targets":
+                sums._targets[7] = lost
+            elif place == "lengths":
+                sums._lengths[7] = lost
+            else:
+                w[3] = lost
+            with np.errstate(all="ignore"):
+                found = sums.slopes(w, NO_NOISE)
+        if place == "predictions":
+            np.testing.assert_array_equal(found, alone)
+        else:
+            assert np.isfinite(found).all()
+            assert not np.array_equal(found, plain)
+
+
+def test_null_records_add_nothing(rng, choose):
+    choose(True)
+    X, targets = rng.standard_normal((N, D)), rng.standard_normal((N, 1))
+    found = []
+    for _ in range(2):
+        with RowSums(certified(X), targets, LOSSES["squared_error"]).at_work() as sums:
+            sums.bound_slopes(np.eye(D + 1), 1.0)
+            found.append(sums.slopes(np.ones((D + 1, 1)), NO_NOISE))
+        X[NULL], targets[NULL] = 1e6, -1e6
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", ["array", "memory map"])
+def test_threads_change_no_bit_and_there_may_be_many(
+    form, dtype, rng, tmp_path, choose, monkeypatch
+):
+    small_blocks(monkeypatch)
+    monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
+    choose(True)
+    X = rng.standard_normal((N, D)).astype(dtype)
+    if form == "memory map":
+        np.save(tmp_path / "X.npy", X)
+        X = np.load(tmp_path / "X.npy", mmap_mode="r")
+    rows, targets = certified(X), np.sign(rng.standard_normal((N, 1)))
+    A, w = mapping(rng, D + 1), rng.standard_normal((D + 1, 1))
+    mechanism = GaussianMechanism(2.0, 1.0, D + 1, N)
+    found, workers = set(), []
+    for n_jobs in (None, 2, 3, 5):
+        with RowSums(rows, targets, LOSSES["log_loss"], n_jobs).at_work() as sums:
+            sums.bound_slopes(A, 0.5)
+            found.add(pickle.dumps(sums.slopes(w, mechanism)))
+            workers.append(sums._n_workers)
+    assert len(found) == 1
+    assert workers == [1, 2, 3, 5]
+
+
+def test_a_record_moves_the_rounding_of_no_other_group(rng, choose, monkeypatch):
+    small_blocks(monkeypatch)
+    choose(True)
+    X, targets = rng.standard_normal((N, D)), np.sign(rng.standard_normal((N, 1)))
+    mechanism, parts = GaussianMechanism(2.0, 1.0, D + 1, N), []
+    for changed in (X, np.where(np.arange(N)[:, np.newaxis] == 100, 9.0, X)):
+        with RowSums(certified(changed), targets, LOSSES["log_loss"]).at_work() as sums:
+            sums.bound_slopes(np.eye(D + 1), 0.5)
+            kept = []
+            sums._over = lambda add, jobs, kept=kept: kept.extend(map(add, jobs)) or kept[0]
+            sums.slopes(np.full((D + 1, 1), 0.3), mechanism)
+            parts.append(np.array(kept))
+    of_groups = (parts[0] != parts[1]).any(axis=1)
+    # Groups are of three blocks of 16 rows.
+    np.testing.assert_array_equal(np.flatnonzero(of_groups), [100 // 48])
+
+
+@pytest.mark.parametrize("n_columns", [1, 3, 40, 1000])
+def test_rounding_is_within_the_slack(n_columns, rng, choose):
+    """Of the sum of a group whose slopes are known: those of squared errors of predictions of 0."""
+    if np.finfo(np.longdouble).eps > 2.0**-60:
+        pytest.skip("no extended precision")
+    choose(True)
+    n_rows = min(8 * _row_sums.block_rows(n_columns), 6_000)
+    X = rng.standard_normal((n_rows, n_columns))
+    rows = clip_rows(X, data_norm=1.0, fit_intercept=False, clip=False)
+    targets, bound = rng.standard_normal((n_rows, 1)), 0.7
+    with RowSums(rows, targets, LOSSES["squared_error"]).at_work() as sums:
+        sums.bound_slopes(np.eye(n_columns), bound)
+        total = sums.slopes(np.zeros((n_columns, 1)), NO_NOISE)[:, 0]
+    exact = X.astype(np.longdouble)
+    lengths = np.sqrt((exact**2).sum(axis=1))
+    slopes = -targets[:, 0].astype(np.longdouble)
+    slopes *= bound / np.maximum(np.abs(slopes) * lengths, bound)
+    off = float(np.linalg.norm((total - exact.T @ slopes).astype(float)))
+    assert 0.0 < 2.0 * off <= rounding_slack(n_rows, n_columns, 1) * bound
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("offset", [0.0, 5.0])
+def test_what_a_ball_is_learnt_from_is_what_numpy_finds(offset, dtype, rng, choose, monkeypatch):
+    small_blocks(monkeypatch)
+    X = offset + rng.standard_normal((N, D)) * np.geomspace(0.01, 100.0, D)
+    X = (X * (rng.random(X.shape) < 0.8)).astype(dtype)
+    is_null = np.isin(np.arange(N), NULL)
+    centre, unit = np.full(D, offset), np.geomspace(0.01, 100.0, D)
+
+    def ask(sums):
+        return [
+            sums.counts(bins_about(math.sqrt(D)), centre, unit, NO_NOISE),
+            sums.counts_by_column(UNIT_BINS, centre, unit, NO_NOISE),
+            sums.moved(centre, unit, 2.0, NO_NOISE),
+        ]
+
+    plain, fused = both(choose, lambda: BallSums(X, is_null), ask)
+    np.testing.assert_array_equal(fused[0], plain[0])
+    np.testing.assert_array_equal(fused[1], plain[1])
+    np.testing.assert_allclose(fused[2], plain[2], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model", "is_fused"),
+    [
+        (DPLogisticRegression(random_state=0), True),
+        (DPLogisticRegression(random_state=0, inference=True), True),
+        (DPRidge(random_state=0, target_bounds=(-3, 3)), True),
+        (DPPoissonRegressor(random_state=0), False),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_fits_are_those_of_numpy(model, is_fused, dtype, rng, choose, monkeypatch):
+    X = (3.0 + rng.standard_normal((4000, 6))).astype(dtype)
+    y = (X[:, 0] > 3.0).astype(float)
+    calls, real = [], RowSums._add_fused
+    monkeypatch.setattr(
+        RowSums, "_add_fused", lambda *args: calls.append(real(*args)), raising=True
+    )
+    coefs = []
+    for wanted in (False, True):
+        choose(wanted)
+        model.fit(X, y)
+        coefs.append(np.append(np.ravel(model.coef_), model.intercept_))
+    assert bool(calls) == is_fused
+    np.testing.assert_allclose(coefs[1], coefs[0], rtol=1e-7, atol=1e-7)
+
+
+def test_rows_that_are_not_taken_are_summed_by_numpy(rng, choose, monkeypatch):
+    choose(True)
+    X = rng.standard_normal((50, 4))
+    assert _fused.kernels_for(np.asfortranarray(X)) is None
+    assert _fused.kernels_for(X[:, ::2]) is None
+    assert _fused.kernels_for(X) is not None
+
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(_fused, "import_module", missing)
+    assert _fused.kernels_for(X) is None
+
+
+def test_what_is_not_cut_is_summed_by_numpy(rng, choose):
+    """So that without privacy no slope is lost, however large."""
+    choose(True)
+    rows, targets = certified(rng.standard_normal((N, D)), clip=False), np.full((N, 1), 1e305)
+    with RowSums(rows, targets, LOSSES["squared_error"]).at_work() as sums:
+        sums.bound_slopes(np.eye(D + 1), math.inf)
+        sums._kernels = None
+        plain = sums.slopes(np.ones((D + 1, 1)), NO_NOISE)
+        sums._kernels = _kernels()
+        np.testing.assert_array_equal(sums.slopes(np.ones((D + 1, 1)), NO_NOISE), plain)
