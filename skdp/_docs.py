@@ -425,6 +425,66 @@ average : bool, default=True
     Whether to return the mean of the later iterates. It costs no privacy.
 {rows_per_group, n_jobs:whitened, ledger, random_state}
 
+[notes:robust]
+Counts of targets between edges are released first, from 3 % of the budget, and tell of their middle
+and spread. Slopes are at most `huber_threshold`, or 1, however far a target is: outliers move the
+model little, also those that privacy asks to cut.
+
+[robust]
+alpha : float, default=1e-4
+    Strength of the L2 penalty.
+{fit_intercept, epsilon, delta, adjacency, moment_budget, public_moment, data_norm:whitened}
+{ball_budget}
+target_bounds : pair of floats (low, high), default=None
+    Public range of y. Targets beyond it are moved to it. None learns a range of most targets,
+    wherever they lie, from a share of the budget: see `ball_budget`. Where that is 0, y is taken as
+    it is, with a warning: private all the same, but good only if most targets are in [-1, 1].
+max_iter : int or "auto", default="auto"
+    Steps, each of which reads all rows once, besides up to eleven readings before them. All are
+    taken. "auto" follows from the released moment and public numbers.
+clipping_norm : float or "auto", default="auto"
+    Bound on what one row contributes to a step: its slope, of targets in spreads, times the length
+    of the whitened row. "auto" follows from the released moment and public numbers.
+step_size : float or "auto", default="auto"
+    Length of the steps in whitened coordinates. "auto" is 1, over what the curvature of a typical
+    mean over rows is.
+momentum : float or "auto", default="auto"
+    Share of the last step, in [0, 1), that each step repeats.
+average : bool, default=True
+    Whether to return the mean of the later iterates. It costs no privacy.
+{rows_per_group, n_jobs:whitened, ledger, random_state}
+
+[fit:robust]
+
+Parameters
+----------
+X : array-like or sparse of shape (n_samples, n_features)
+    Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
+y : array-like of shape (n_samples,)
+    Targets.
+{groups:whitened, public_weight}
+
+{Returns: self}
+
+{Raises: BudgetExceededError}
+ValueError
+    If a parameter or the input is invalid, or an id of a group is missing; no message quotes an
+    entry of the data.
+TypeError
+    If X is of a kind that can't be read, or an id can't be hashed.
+
+[fitted:robust]
+n_iter_ : int
+    Steps taken.
+clipping_norm_ : float
+    What a row's contribution to a step was clipped to; see `clipping_norm`.
+step_size_ : float
+    Length of the steps; see `step_size`.
+momentum_ : float
+    Share of the last step that each step repeated.
+{ball, moment_}
+{privacy_report_, n_features_in_, feature_names_in_}
+
 [fit:generalized]
 
 Parameters

@@ -321,6 +321,39 @@ class Huber:
 
 
 @dataclass(frozen=True)
+class SmoothPinball:
+    """The pinball loss of a quantile, smoothed: its slope is a logistic function of so wide a step.
+
+    It is ``quantile r`` for errors ``r = y - m`` above 0 and ``(quantile - 1) r`` below, but for
+    errors of a few widths.
+    """
+
+    quantile: float
+    width: float
+    name: str = "pinball"
+    link: str = "identity"
+
+    @property
+    def smoothness(self):
+        """A quarter over the width."""
+        return 0.25 / self.width
+
+    @property
+    def lipschitz(self):
+        """The steeper side."""
+        return max(self.quantile, 1.0 - self.quantile)
+
+    def value(self, y, m):
+        """Return the loss."""
+        error = y - m
+        return self.quantile * error + self.width * np.logaddexp(0.0, -error / self.width)
+
+    def gradient(self, y, m):
+        """Return the derivative in `m`."""
+        return expit((m - y) / self.width) - self.quantile
+
+
+@dataclass(frozen=True)
 class Tweedie:
     """Half the deviance of a Tweedie distribution with a log link, of targets that aren't negative.
 

@@ -12,14 +12,17 @@ from skdp.linear_model.whitened._generalized import (
     DPPoissonRegressor,
     DPTweedieRegressor,
 )
+from skdp.linear_model.whitened._robust import DPHuberRegressor, DPQuantileRegressor
 
 __all__ = [
     "DPCDClassifier",
     "DPCDElasticNet",
     "DPCDLasso",
     "DPGammaRegressor",
+    "DPHuberRegressor",
     "DPLogisticRegression",
     "DPPoissonRegressor",
+    "DPQuantileRegressor",
     "DPRidge",
     "DPSCDClassifier",
     "DPSCDRegressor",

@@ -187,6 +187,17 @@ def learn_sizes(sums, *, plan, stream, noise):
     return mean, max(float(ends[best]), mean)
 
 
+def quantiles_of(counts, edges, wanted):
+    """Return quantiles that noisy counts between edges tell of, below the first and above the last.
+
+    Within edges the records are taken to lie evenly.
+    """
+    below = np.maximum.accumulate(np.maximum(np.cumsum(counts), 0.0))
+    if not below[-1] > 0.0:
+        return np.zeros_like(wanted)
+    return np.interp(np.asarray(wanted) * below[-1], below[:-1], edges)
+
+
 def hardly_tells(plan):
     """Tell whether a range of targets is lost in noise: a count of half the records would be."""
     return _loudest(plan.coarse.mechanism.noise_std, plan.coarse.size) > 0.5 * plan.n_rows

@@ -82,6 +82,14 @@ class BallSums(BlockSums):
         per_unit, size = 1.0 / (unit * bins.unit), 2 * self.n_columns * bins.n_bins
         return self._sum(add, (size,), mechanism.rounded).reshape(-1, 2, bins.n_bins)
 
+    def counts_between(self, edges, mechanism):
+        """Return how many records of one column are between edges, below all and above all."""
+
+        def add(block, x, scale, total):
+            self._count(total, np.searchsorted(edges, x[:, 0]), block, mechanism)
+
+        return self._sum(add, (edges.size + 1,), mechanism.rounded)
+
     def _counts_of_entries(self, bins, centre, per_unit):
         """Return what `counts_by_column` does, of sparse rows, by their entries alone."""
         x = self._read(slice(self._n_rows))[~self._is_null]

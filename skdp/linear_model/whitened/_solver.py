@@ -171,6 +171,9 @@ RULES = {
 }
 # As of two classes: predictions of a few are as far as the logistic function's.
 RULES["tweedie"] = RULES["log_loss"]._replace(few=None)
+# Of targets in units of their spread.
+RULES["huber"] = RULES["log_loss"]._replace(curvature=0.6, few=None)
+RULES["pinball"] = RULES["log_loss"]._replace(curvature=0.3, few=None)
 # Of rows in a learnt ball, which slopes are rarely far too long for: smaller clips and more steps.
 RULES_IN_BALL = {
     **RULES,
@@ -185,6 +188,8 @@ RULES_IN_BALL = {
         ),
     ),
     "tweedie": RULES["tweedie"]._replace(clip_noise=0.1),
+    "huber": RULES["huber"]._replace(clip_noise=0.1),
+    "pinball": RULES["pinball"]._replace(clip_noise=0.07),
     "squared_error": RULES["squared_error"]._replace(
         clip_noise=0.035,
         schedules=(

@@ -1,0 +1,334 @@
+"""Regression with slopes that are bounded, of quantiles and of means with outliers."""
+
+from dataclasses import replace
+from numbers import Real
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from skdp._checks import check_positive
+from skdp._docs import shared_docs
+from skdp._losses import Huber, SmoothPinball
+from skdp._sklearn import Interval, _fit_context
+from skdp._targets import as_targets
+from skdp.linear_model._base import (
+    POSITIVE,
+    LinearRegressorMixin,
+    is_private,
+    shares_of,
+    weights_public,
+)
+from skdp.linear_model.ball._plan import ERROR_EDGES, TARGET_EDGES, plan_counts
+from skdp.linear_model.ball._solver import outside, quantiles_of
+from skdp.linear_model.ball._sums import BallSums
+from skdp.linear_model.whitened._estimators import AUTO, CONSTRAINTS, BaseWhitened, rows_of
+from skdp.linear_model.whitened._row_sums import rounding_slack
+
+# Of the smoothed pinball, in spreads of the targets. Its slope is steep where errors are small, but
+# a mean over rows, whose errors vary, is not: the second is the largest that is allowed for.
+_WIDTH, _STEEPEST = 0.03, 1.0
+# Steps without noise, where curvature may be a small part of its bound.
+_EXACT = 1000
+# Between the quartiles of a normal distribution, in deviations; and the least spread of targets in
+# [-1, 1], half a bin.
+_NORMAL, _LEAST = 1.349, 2.0**-6
+
+
+@shared_docs
+class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
+    """A linear model of targets in units of their spread, which is released first."""
+
+    # Of errors there are none.
+    inference = False
+    # The quantile of the errors that the intercept is moved to in the end, or None.
+    _moved_to = None
+
+    _parameter_constraints = {  # noqa: RUF012
+        **{name: allowed for name, allowed in CONSTRAINTS.items() if name != "inference"},
+        "momentum": [Interval(Real, 0, 1, closed="left"), AUTO],
+        "target_bounds": ["array-like", None],
+    }
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, groups=None, public_weight=None):
+        """Fit the model privately.
+
+        {fit:robust}
+        """
+        # 1. scikit-learn's contract
+        X, y = self._read(X, y, multi_output=False)
+        weights = self._weigh(public_weight, X.shape[0])
+
+        # 2. bound the data
+        X = rows_of(groups, X)
+        rows = weights.without_zero_weights(self._certified_rows(X))
+        codes, n_records = self._records(groups, X, weights)
+        targets, units = self._bounded_targets(y)
+
+        # 3. plan from public numbers
+        how = {"by_group": codes is not None, "scale": weights.scale}
+        plan = self._plan(n_records, X.shape[1], 1, **how)
+        stream = plan.start(self.random_state)
+
+        # 4. solve
+        shares, is_null = shares_of(codes), rows.norm == 0.0
+        how = {"stream": stream, "shares": shares, "is_null": is_null}
+        targets, units = self._in_learnt_units(targets, units, plan.ranges.ranges, **how)
+        targets, units = self._in_spreads(targets, units, plan.ranges.spread, **how)
+        rows, plan, ball = self._placed(rows, self._adapted(plan), stream, codes)
+        coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
+        coefs = outside(ball, coefs, rows.bias)
+        if self._moved_to is not None and self.fit_intercept:
+            with np.errstate(all="ignore"):
+                errors = targets[:, 0] - X @ coefs[0, : X.shape[1]] - rows.bias * coefs[0, -1]
+            coefs[0, -1] += self._shift(errors, plan.ranges.errors, **how) / rows.bias
+
+        # 5. publish
+        self._set_report(plan, steps, stream, weights_public(public_weight))
+        self._set_ball(ball)
+        self._set_moment(plan, steps, ball)
+        self._set_coefs(coefs, rows.bias, units)
+        return self
+
+    def _planned_learning(self, budget, n_records, sizes, *args):
+        ranges, ball, spent = super()._planned_learning(budget, n_records, sizes, *args)
+        of_errors = self.fit_intercept and self._moved_to is not None
+        how = {"n_rows": n_records, "slack": rounding_slack(n_records, 1, 1)}
+        counts, taken = plan_counts(budget, ranges, of_errors=of_errors, **how)
+        return counts, ball, spent + taken
+
+    def _in_spreads(self, targets, units, release, stream, shares, is_null):
+        """Return targets from their middle, or the quantile, in units of their spread."""
+        wanted = np.array([0.25, 0.75, 0.5 if self._moved_to is None else self._moved_to])
+        how = stream, shares, is_null
+        first, third, start = self._quantiles(targets, TARGET_EDGES, wanted, release, *how)
+        spread = max((third - first) / _NORMAL, _LEAST) if third > first else 1.0
+        start = start if self.fit_intercept else 0.0
+        midpoint = units.midpoint + units.half_width * start
+        units = units._replace(midpoint=midpoint, half_width=units.half_width * spread)
+        return (targets - start) / spread, units
+
+    def _shift(self, errors, release, stream, shares, is_null):
+        """Return how far the quantile of the errors is from 0."""
+        errors, how = as_targets(np.nan_to_num(errors)), (stream, shares, is_null)
+        return self._quantiles(errors, ERROR_EDGES, self._moved_to, release, *how)
+
+    def _quantiles(self, values, edges, wanted, release, stream, shares, is_null):
+        """Return quantiles of values, by counts between edges that are released."""
+        if not is_private(self):
+            return np.quantile(values[~is_null], wanted)
+        with BallSums(values, is_null, self.n_jobs, shares).at_work() as sums:
+            counts = sums.counts_between(edges, release.mechanism)
+        return quantiles_of(release.mechanism.release(counts, stream), edges, wanted)
+
+    def _adapted(self, plan):
+        """Return the plan for the curvature that a mean over rows has, or for as many steps."""
+        if not is_private(self):
+            return replace(plan, max_iter=_EXACT if plan.max_iter == "auto" else plan.max_iter)
+        return replace(plan, problem=replace(plan.problem, smoothness=_STEEPEST))
+
+
+@shared_docs
+class DPHuberRegressor(_RobustRegressor):
+    r"""Regression that hardly follows outliers, by private whitening.
+
+    Minimises, over rows :math:`x_i` in the units of a learnt ball and targets :math:`y_i` from a
+    released middle :math:`c`, in units of a released spread :math:`s`,
+
+    .. math:: \frac{1}{n} \sum_i h\Bigl(\frac{y_i - c}{s} - x_i^\top w\Bigr)
+              + \frac{\alpha}{2} \|w\|^2 ,
+
+    where Huber's loss h is half the squared error up to `huber_threshold`, and linear beyond it.
+
+    {guarantee:generalized}
+
+    Parameters
+    ----------
+    huber_threshold : float, default=1.35
+        Size of the error from which the loss is linear, in spreads of the targets: a spread is the
+        distance of the quartiles of y over 1.349, the deviation of a normal distribution. It is
+        that of y, not of the errors, which scikit-learn's HuberRegressor estimates.
+    {robust}
+
+    {Attributes: coef_, intercept_, target_bounds_, fitted:robust}
+
+    See Also
+    --------
+    DPQuantileRegressor : Quantiles, such as the median.
+    DPRidge : The mean, where there are no outliers.
+
+    Notes
+    -----
+    {notes:robust}
+
+    {References: papers:whitened}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.linear_model import DPHuberRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (20_000, 3))
+    >>> y = X @ [1.0, -1.0, 0.0] + rng.standard_t(1.5, 20_000)
+    >>> model = DPHuberRegressor(epsilon=1.0, random_state=0).fit(X, y)
+    >>> model.coef_.round(1)
+    array([ 1. , -1. ,  0. ])
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "huber_threshold": [POSITIVE],
+        **_RobustRegressor._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        *,
+        huber_threshold=1.35,
+        alpha=1e-4,
+        fit_intercept=True,
+        epsilon=1.0,
+        delta="auto",
+        adjacency="zero_out",
+        moment_budget="auto",
+        public_moment=None,
+        data_norm=None,
+        ball_budget="auto",
+        target_bounds=None,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        momentum="auto",
+        average=True,
+        rows_per_group="auto",
+        n_jobs=None,
+        ledger=None,
+        random_state=None,
+    ):
+        self.huber_threshold = huber_threshold
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.public_moment = public_moment
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.momentum = momentum
+        self.average = average
+        self.rows_per_group = rows_per_group
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _loss(self, n_outputs):
+        return Huber(check_positive(self.huber_threshold, "huber_threshold"))
+
+
+@shared_docs
+class DPQuantileRegressor(_RobustRegressor):
+    r"""Regression of a quantile, such as the median, by private whitening.
+
+    Minimises, over rows :math:`x_i` in the units of a learnt ball and targets :math:`y_i` from
+    their released quantile :math:`c`, in units of a released spread :math:`s`, the pinball loss
+
+    .. math:: \frac{1}{n} \sum_i \rho_q\Bigl(\frac{y_i - c}{s} - x_i^\top w\Bigr)
+              + \frac{\alpha}{2} \|w\|^2 , \qquad \rho_q(r) = \max(q r, (q - 1) r) ,
+
+    smoothed within about a tenth of a spread. Then the intercept moves to where a released count
+    says that the share q of the targets lies below the predictions.
+
+    {guarantee:generalized}
+
+    Parameters
+    ----------
+    quantile : float, default=0.5
+        The quantile q, above 0 and below 1. Of targets beyond their learnt range, a hundredth on
+        each side or less, nothing is known.
+    {robust}
+
+    {Attributes: coef_, intercept_, target_bounds_, fitted:robust}
+
+    See Also
+    --------
+    DPHuberRegressor : A mean that hardly follows outliers.
+    DPRidge : The mean.
+
+    Notes
+    -----
+    {notes:robust}
+
+    {References: papers:whitened}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.linear_model import DPQuantileRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (20_000, 3))
+    >>> y = X[:, 0] + (2.0 + X[:, 1]) * rng.standard_normal(20_000)
+    >>> model = DPQuantileRegressor(quantile=0.9, epsilon=1.0, random_state=0).fit(X, y)
+    >>> float(np.mean(y <= model.predict(X)).round(2))
+    0.9
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "quantile": [Interval(Real, 0, 1, closed="neither")],
+        **_RobustRegressor._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        *,
+        quantile=0.5,
+        alpha=1e-4,
+        fit_intercept=True,
+        epsilon=1.0,
+        delta="auto",
+        adjacency="zero_out",
+        moment_budget="auto",
+        public_moment=None,
+        data_norm=None,
+        ball_budget="auto",
+        target_bounds=None,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        momentum="auto",
+        average=True,
+        rows_per_group="auto",
+        n_jobs=None,
+        ledger=None,
+        random_state=None,
+    ):
+        self.quantile = quantile
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.moment_budget = moment_budget
+        self.public_moment = public_moment
+        self.data_norm = data_norm
+        self.ball_budget = ball_budget
+        self.target_bounds = target_bounds
+        self.max_iter = max_iter
+        self.clipping_norm = clipping_norm
+        self.step_size = step_size
+        self.momentum = momentum
+        self.average = average
+        self.rows_per_group = rows_per_group
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.random_state = random_state
+
+    @property
+    def _moved_to(self):
+        return self.quantile
+
+    def _loss(self, n_outputs):
+        return SmoothPinball(self.quantile, _WIDTH)
