@@ -430,9 +430,11 @@ Counts of targets between edges are released first, from 3 % of the budget, and 
 and spread. Slopes are at most `huber_threshold`, or 1, however far a target is: outliers move the
 model little, also those that privacy asks to cut.
 
-[robust]
+[alpha:robust]
 alpha : float, default=1e-4
-    Strength of the L2 penalty.
+    Strength of the L2 penalty, beside a loss of targets in spreads.
+
+[robust]
 {fit_intercept, epsilon, delta, adjacency, moment_budget, public_moment, data_norm:whitened}
 {ball_budget}
 target_bounds : pair of floats (low, high), default=None
@@ -453,25 +455,6 @@ momentum : float or "auto", default="auto"
 average : bool, default=True
     Whether to return the mean of the later iterates. It costs no privacy.
 {rows_per_group, n_jobs:whitened, ledger, random_state}
-
-[fit:robust]
-
-Parameters
-----------
-X : array-like or sparse of shape (n_samples, n_features)
-    Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
-y : array-like of shape (n_samples,)
-    Targets.
-{groups:whitened, public_weight}
-
-{Returns: self}
-
-{Raises: BudgetExceededError}
-ValueError
-    If a parameter or the input is invalid, or an id of a group is missing; no message quotes an
-    entry of the data.
-TypeError
-    If X is of a kind that can't be read, or an id can't be hashed.
 
 [fitted:robust]
 n_iter_ : int

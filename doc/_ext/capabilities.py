@@ -45,16 +45,18 @@ def _unit(estimator):
     return "a row, or a group" if _fit_takes("groups")(estimator) == "yes" else "a row"
 
 
-_DEVIANCES = {
+_OF_ONE_LOSS = {
     "DPPoissonRegressor": "poisson",
     "DPGammaRegressor": "gamma",
     "DPTweedieRegressor": "tweedie",
+    "DPHuberRegressor": "huber",
+    "DPQuantileRegressor": "pinball",
 }
 
 
 def _losses(estimator):
     given = "log_loss" if hasattr(estimator(), "predict_proba") else "squared_error"
-    given = _DEVIANCES.get(estimator.__name__, given)
+    given = _OF_ONE_LOSS.get(estimator.__name__, given)
     return ", ".join(_options(estimator, "loss") or [given])
 
 

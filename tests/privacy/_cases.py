@@ -11,8 +11,10 @@ from skdp.linear_model import (
     DPCDElasticNet,
     DPCDLasso,
     DPGammaRegressor,
+    DPHuberRegressor,
     DPLogisticRegression,
     DPPoissonRegressor,
+    DPQuantileRegressor,
     DPRidge,
     DPSCDClassifier,
     DPSCDRegressor,
@@ -133,6 +135,16 @@ WHITENED = [
         power=3.0, fit_intercept=False, average=False, adjacency="replace_one", random_state=0
     ),
     DPTweedieRegressor(power=0.0, target_bounds=(-1, 1), random_state=0),
+    DPHuberRegressor(random_state=0),
+    DPHuberRegressor(huber_threshold=1e-3, fit_intercept=False, average=False, random_state=0),
+    DPHuberRegressor(
+        huber_threshold=1e3, target_bounds=(-1, 1), adjacency="replace_one", random_state=0
+    ),
+    DPQuantileRegressor(random_state=0),
+    DPQuantileRegressor(quantile=0.9, adjacency="replace_one", random_state=0, **PLAIN),
+    DPQuantileRegressor(
+        quantile=0.1, target_bounds=(0, 1), fit_intercept=False, average=False, random_state=0
+    ),
     DPRidge(clipping_norm=1e30, step_size=1e30, alpha=1e-30, max_iter=5, random_state=0),
     DPRidge(fit_intercept=False, data_norm=1e3, alpha=1e3, epsilon=1e4, random_state=0),
 ]

@@ -16,8 +16,10 @@ from skdp.accountant import get_epsilon
 from skdp.audit import audit
 from skdp.linear_model import (
     DPGammaRegressor,
+    DPHuberRegressor,
     DPLogisticRegression,
     DPPoissonRegressor,
+    DPQuantileRegressor,
     DPRidge,
 )
 from tests.privacy._audited import BUDGET, CLIPPED
@@ -35,6 +37,8 @@ CASES = [
     Case(DPLogisticRegression(clipping_norm=1e-3, max_iter=3, rows_per_group=40.0, **TWO)),
     Case(DPPoissonRegressor(random_state=0)),
     Case(DPGammaRegressor(adjacency="replace_one", random_state=0, **PLAIN)),
+    Case(DPHuberRegressor(random_state=0)),
+    Case(DPQuantileRegressor(quantile=0.9, adjacency="replace_one", random_state=0)),
     Case(DPRidge(target_bounds=(-1, 1), random_state=0)),
     Case(DPRidge(fit_intercept=False, adjacency="replace_one", random_state=0)),
     Case(DPRidge(clipping_norm=1e30, step_size=1e30, alpha=1e-30, max_iter=5, random_state=0)),

@@ -175,13 +175,16 @@ NUMBERS = ("DPQuantileClipper", "DPStandardScaler")
 LEARNT = ["NormClipper", "DPNorm", *NUMBERS, "DPSimpleImputer"]
 WHITENED = ("DPLogisticRegression", "DPRidge")
 GENERALIZED = ("DPGammaRegressor", "DPPoissonRegressor", "DPTweedieRegressor")
-LIKE_WHITENED = (*WHITENED, *GENERALIZED)
+ROBUST = ("DPHuberRegressor", "DPQuantileRegressor")
+WITH_MOMENTUM = (*GENERALIZED, *ROBUST)
+LIKE_WHITENED = (*WHITENED, *WITH_MOMENTUM)
 TABLES = ("DPTable", "DPAdditive")
 ADDITIVE = ("DPAdditiveClassifier", "DPAdditiveRegressor")
 DIFFERENCES = {
     "accountant": ["DPCD", "DPSGD"],
     "alpha": [
         GENERALIZED,
+        ROBUST,
         "DPAdditiveClassifier",
         "DPAdditiveRegressor",
         *CLASSIFIERS,
@@ -195,6 +198,7 @@ DIFFERENCES = {
     "categories_": ["DPTable"],
     "clipping_norm": [
         GENERALIZED,
+        ROBUST,
         "DPCDClassifier",
         "DPCD",
         "DPSGDClassifier",
@@ -202,7 +206,7 @@ DIFFERENCES = {
         WHITENED,
     ],
     "clipping_norm_": ["DPCD", "DPSGD", LIKE_WHITENED],
-    "coef_": [GENERALIZED, ("DPRidge", *REGRESSORS)],
+    "coef_": [GENERALIZED, ("DPRidge", *REGRESSORS, *ROBUST)],
     "coef_bounds": ["DPCDClassifier"],
     "data_norm": [
         "DPCD",
@@ -219,27 +223,35 @@ DIFFERENCES = {
     "fit_intercept": [
         "DPCDClassifier",
         ("DPCDElasticNet", "DPCDLasso"),
-        ("DPRidge", "DPSCDRegressor", "DPSGDRegressor", *GENERALIZED),
+        ("DPRidge", "DPSCDRegressor", "DPSGDRegressor", *WITH_MOMENTUM),
         "WALR",
     ],
-    "intercept_": [GENERALIZED, *ADDITIVE, ("DPRidge", *REGRESSORS)],
+    "intercept_": [GENERALIZED, *ADDITIVE, ("DPRidge", *REGRESSORS, *ROBUST)],
+    "huber_threshold": ["DPHuberRegressor"],
     "l1_ratio": ["DPCDElasticNet"],
     "loss": [REGRESSORS],
-    "max_iter": [GENERALIZED, "DPCDClassifier", "DPCD", "DPSGD", "WALR", *WHITENED],
+    "max_iter": [WITH_MOMENTUM, "DPCDClassifier", "DPCD", "DPSGD", "WALR", *WHITENED],
     "mechanism": ["WALR"],
     "n_iter_": ["DPSGD", "WALR", LIKE_WHITENED],
     "n_jobs": [(*LIKE_WHITENED, "DPAdditive")],
     "norm_bound_": [*LEARNT, ("DPOneHotEncoder", "DPTable")],
+    "quantile": ["DPQuantileRegressor"],
     "random_state": ["DPSGD"],
     "scale_": [(*LIKE_WHITENED, "DPSCD", "DPSGD", "DPCD")],
     "smoothness": ["DPCDClassifier"],
     "solver": ["WALR"],
-    "step_size": [GENERALIZED, *WHITENED],
-    "momentum": [GENERALIZED],
-    "momentum_": [GENERALIZED],
+    "step_size": [GENERALIZED, ROBUST, *WHITENED],
+    "momentum": [WITH_MOMENTUM],
+    "momentum_": [WITH_MOMENTUM],
     "target_bounds_": [GENERALIZED],
     "step_size_": [LIKE_WHITENED],
-    "target_bounds": [GENERALIZED, "DPCD", ("DPRidge", "DaskDPRidge"), "DPAdditiveRegressor"],
+    "target_bounds": [
+        GENERALIZED,
+        ROBUST,
+        "DPCD",
+        ("DPRidge", "DaskDPRidge"),
+        "DPAdditiveRegressor",
+    ],
 }
 
 

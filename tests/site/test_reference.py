@@ -126,8 +126,8 @@ def test_tables_say_what_is_minimised(estimator, told, data):
     X, y = data[0], suited(estimator(), data[1])
     losses = told[estimator][LOSS].split(", ")
     assert ("log_loss" in losses) == hasattr(estimator(), "predict_proba")
-    has_power = losses[0] in ("poisson", "gamma", "tweedie")
-    assert ("squared_error" in losses) != (is_classifier(estimator()) or has_power)
+    alone = losses[0] in ("poisson", "gamma", "tweedie", "pinball") or losses == ["huber"]
+    assert ("squared_error" in losses) != (is_classifier(estimator()) or alone)
     if "loss" in estimator().get_params():
         for loss in ("log_loss", "hinge", "squared_error", "huber"):
             done = works(lambda loss=loss: make(estimator, loss=loss).fit(X, y))

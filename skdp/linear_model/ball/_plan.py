@@ -219,42 +219,6 @@ def _quantile(noise):
     return max(fair, 1.0 - _RISE * noise)
 
 
-# Of the budget, what counts of targets and of errors between edges spend.
-_FOR_SPREAD, _FOR_ERRORS = 0.03, 0.07
-# Edges of targets in [-1, 1], and of errors in spreads, which are denser towards 0: there may be many
-# small ones, and fewer edges add less noise up.
-TARGET_EDGES, _DENSE = np.linspace(-1.0, 1.0, 65), np.geomspace(2.0**-8, 1.0, 9)
-ERROR_EDGES = np.concatenate([-_DENSE[::-1], [0.0], _DENSE])
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CountsPlan:
-    """Counts of targets in their range, which tell of their spread, and of errors.
-
-    `ranges` learns that range, or is None. Each record is counted once in each of the others.
-    """
-
-    ranges: object
-    spread: Release
-    errors: Release | None
-
-    @property
-    def events(self):
-        """One event for each release, in their order."""
-        learnt = () if self.ranges is None else self.ranges.events
-        return (*learnt, *(part.event for part in (self.spread, self.errors) if part is not None))
-
-
-def plan_counts(budget, ranges, *, n_rows, slack, of_errors):
-    """Plan counts between edges, and return the share of mu^2 that they spend, too."""
-    bounds = {"bound": 1.0, "pair_bound": math.sqrt(2.0), "n_records": n_rows, "slack": slack}
-    spread = budget.release(**bounds, share=_FOR_SPREAD, size=TARGET_EDGES.size + 1)
-    if not of_errors:
-        return CountsPlan(ranges=ranges, spread=spread, errors=None), _FOR_SPREAD
-    errors = budget.release(**bounds, share=_FOR_ERRORS, size=ERROR_EDGES.size + 1)
-    return CountsPlan(ranges=ranges, spread=spread, errors=errors), _FOR_SPREAD + _FOR_ERRORS
-
-
 # Of the targets: the least and the most share of mu^2 that "auto" spends, the part of a given one,
 # and the noise of a count that is wanted; shares of the first count and of each mean.
 _LEAST_FOR_TARGETS, _MOST_FOR_TARGETS, _PART_FOR_TARGETS, _QUIET_TARGETS = 0.04, 0.2, 0.25, 0.03
@@ -313,3 +277,39 @@ def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack, of_sizes=Fals
         n_rounds=n_rounds,
     )
     return plan, spent
+
+
+# Of the budget, what counts of targets and of errors between edges spend.
+_FOR_SPREAD, _FOR_ERRORS = 0.03, 0.07
+# Edges of targets in [-1, 1], and of errors in spreads, which are denser towards 0: there may be
+# many small ones, and fewer edges add less noise up.
+TARGET_EDGES, _DENSE = np.linspace(-1.0, 1.0, 65), np.geomspace(2.0**-8, 1.0, 9)
+ERROR_EDGES = np.concatenate([-_DENSE[::-1], [0.0], _DENSE])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CountsPlan:
+    """Counts of targets in their range, which tell of their spread, and later of errors.
+
+    `ranges` learns that range, or is None. Each record is counted once in each of the others.
+    """
+
+    ranges: TargetsPlan | None
+    spread: Release
+    errors: Release | None
+
+    @property
+    def events(self):
+        """One event for each release of targets, in their order."""
+        learnt = () if self.ranges is None else self.ranges.events
+        return (*learnt, self.spread.event)
+
+
+def plan_counts(budget, ranges, *, n_rows, slack, of_errors):
+    """Plan counts between edges, and return the share of mu^2 that they spend, too."""
+    bounds = {"bound": 1.0, "pair_bound": math.sqrt(2.0), "n_records": n_rows, "slack": slack}
+    spread = budget.release(**bounds, share=_FOR_SPREAD, size=TARGET_EDGES.size + 1)
+    if not of_errors:
+        return CountsPlan(ranges=ranges, spread=spread, errors=None), _FOR_SPREAD
+    errors = budget.release(**bounds, share=_FOR_ERRORS, size=ERROR_EDGES.size + 1)
+    return CountsPlan(ranges=ranges, spread=spread, errors=errors), _FOR_SPREAD + _FOR_ERRORS

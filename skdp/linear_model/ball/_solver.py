@@ -187,11 +187,13 @@ def learn_sizes(sums, *, plan, stream, noise):
     return mean, max(float(ends[best]), mean)
 
 
-def quantiles_of(counts, edges, wanted):
-    """Return quantiles that noisy counts between edges tell of, below the first and above the last.
+def learn_quantiles(sums, release, stream, *, edges, wanted):
+    """Return quantiles that released counts between edges tell of, and the first and last edge.
 
-    Within edges the records are taken to lie evenly.
+    Between two edges the records are taken to lie evenly. Of `sums` see `BallSums`.
     """
+    mechanism = release.mechanism
+    counts = mechanism.release(sums.counts_between(edges, mechanism), stream)
     below = np.maximum.accumulate(np.maximum(np.cumsum(counts), 0.0))
     if not below[-1] > 0.0:
         return np.zeros_like(wanted)

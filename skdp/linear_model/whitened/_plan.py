@@ -74,7 +74,8 @@ class WhitenedPlan(Plan):
     products with themselves, and None if it isn't bought; `public_moment`, of rows as they are, may
     stand in its place.
     `steps` stands for all steps together, and `noise` is the multiplier of one release that spends
-    the whole budget. The rest is as in the estimators, "auto" included.
+    the whole budget. `last` is released after the steps, if anything is. The rest is as in the
+    estimators, "auto" included.
     """
 
     problem: WhitenedProblem
@@ -84,6 +85,7 @@ class WhitenedPlan(Plan):
     noise: float
     ball: BallPlan | None = None
     ranges: TargetsPlan | None = None
+    last: Release | None = None
     stretch: float = 1.0
     outside: Callable | None = None
     max_iter: int | str
@@ -148,7 +150,8 @@ class WhitenedPlan(Plan):
     def _events(self, n_steps):
         steps = self.steps.split(n_steps).event
         moment = () if self.moment is None else (self.moment.event,)
-        return (*self._of_ball, *moment, steps)
+        last = () if self.last is None else (self.last.event,)
+        return (*self._of_ball, *moment, steps, *last)
 
     @property
     def _of_ball(self):

@@ -19,7 +19,7 @@ from skdp.linear_model._base import (
     weights_public,
 )
 from skdp.linear_model.ball._plan import ERROR_EDGES, TARGET_EDGES, plan_counts
-from skdp.linear_model.ball._solver import outside, quantiles_of
+from skdp.linear_model.ball._solver import learn_quantiles, outside
 from skdp.linear_model.ball._sums import BallSums
 from skdp.linear_model.whitened._estimators import AUTO, CONSTRAINTS, BaseWhitened, rows_of
 from skdp.linear_model.whitened._row_sums import rounding_slack
@@ -53,7 +53,22 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     def fit(self, X, y, groups=None, public_weight=None):
         """Fit the model privately.
 
-        {fit:robust}
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
+        y : array-like of shape (n_samples,)
+            Targets.
+        {groups:whitened, public_weight}
+
+        {Returns: self}
+
+        {Raises: BudgetExceededError}
+        ValueError
+            If a parameter or the input is invalid, or an id of a group is missing; no message
+            quotes an entry of the data.
+        TypeError
+            If X is of a kind that can't be read, or an id can't be hashed.
         """
         # 1. scikit-learn's contract
         X, y = self._read(X, y, multi_output=False)
@@ -71,17 +86,19 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         stream = plan.start(self.random_state)
 
         # 4. solve
-        shares, is_null = shares_of(codes), rows.norm == 0.0
-        how = {"stream": stream, "shares": shares, "is_null": is_null}
+        how = {"stream": stream, "shares": shares_of(codes), "is_null": rows.norm == 0.0}
         targets, units = self._in_learnt_units(targets, units, plan.ranges.ranges, **how)
+        if weights.of_rows is not None:
+            # No record counts more than once.
+            how["shares"] = weights.of_rows / weights.of_rows.max()
         targets, units = self._in_spreads(targets, units, plan.ranges.spread, **how)
         rows, plan, ball = self._placed(rows, self._adapted(plan), stream, codes)
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
         coefs = outside(ball, coefs, rows.bias)
-        if self._moved_to is not None and self.fit_intercept:
+        if plan.last is not None:
             with np.errstate(all="ignore"):
                 errors = targets[:, 0] - X @ coefs[0, : X.shape[1]] - rows.bias * coefs[0, -1]
-            coefs[0, -1] += self._shift(errors, plan.ranges.errors, **how) / rows.bias
+            coefs[0, -1] += self._shift(errors, plan.last, **how) / rows.bias
 
         # 5. publish
         self._set_report(plan, steps, stream, weights_public(public_weight))
@@ -90,6 +107,10 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         self._set_coefs(coefs, rows.bias, units)
         return self
 
+    def _plan(self, *args, **how):
+        plan = super()._plan(*args, **how)
+        return replace(plan, last=plan.ranges.errors)
+
     def _planned_learning(self, budget, n_records, sizes, *args):
         ranges, ball, spent = super()._planned_learning(budget, n_records, sizes, *args)
         of_errors = self.fit_intercept and self._moved_to is not None
@@ -97,29 +118,34 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         counts, taken = plan_counts(budget, ranges, of_errors=of_errors, **how)
         return counts, ball, spent + taken
 
-    def _in_spreads(self, targets, units, release, stream, shares, is_null):
+    def _in_spreads(self, targets, units, planned, stream, shares, is_null):
         """Return targets from their middle, or the quantile, in units of their spread."""
         wanted = np.array([0.25, 0.75, 0.5 if self._moved_to is None else self._moved_to])
         how = stream, shares, is_null
-        first, third, start = self._quantiles(targets, TARGET_EDGES, wanted, release, *how)
+        first, third, start = self._quantiles(targets, TARGET_EDGES, wanted, planned, *how)
         spread = max((third - first) / _NORMAL, _LEAST) if third > first else 1.0
         start = start if self.fit_intercept else 0.0
         midpoint = units.midpoint + units.half_width * start
         units = units._replace(midpoint=midpoint, half_width=units.half_width * spread)
         return (targets - start) / spread, units
 
-    def _shift(self, errors, release, stream, shares, is_null):
+    def _shift(self, errors, planned, stream, shares, is_null):
         """Return how far the quantile of the errors is from 0."""
         errors, how = as_targets(np.nan_to_num(errors)), (stream, shares, is_null)
-        return self._quantiles(errors, ERROR_EDGES, self._moved_to, release, *how)
+        return self._quantiles(errors, ERROR_EDGES, self._moved_to, planned, *how)
 
-    def _quantiles(self, values, edges, wanted, release, stream, shares, is_null):
+    def _quantiles(self, values, edges, wanted, planned, stream, shares, is_null):
         """Return quantiles of values, by counts between edges that are released."""
         if not is_private(self):
-            return np.quantile(values[~is_null], wanted)
+            weighted = {} if shares is None else {"weights": shares[~is_null]}
+            return np.quantile(values[~is_null, 0], wanted, method="inverted_cdf", **weighted)
         with BallSums(values, is_null, self.n_jobs, shares).at_work() as sums:
-            counts = sums.counts_between(edges, release.mechanism)
-        return quantiles_of(release.mechanism.release(counts, stream), edges, wanted)
+            return learn_quantiles(sums, planned, stream, edges=edges, wanted=wanted)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
 
     def _adapted(self, plan):
         """Return the plan for the curvature that a mean over rows has, or for as many steps."""
@@ -144,6 +170,7 @@ class DPHuberRegressor(_RobustRegressor):
 
     Parameters
     ----------
+    {alpha:robust}
     huber_threshold : float, default=1.35
         Size of the error from which the loss is linear, in spreads of the targets: a spread is the
         distance of the quartiles of y over 1.349, the deviation of a normal distribution. It is
@@ -183,8 +210,8 @@ class DPHuberRegressor(_RobustRegressor):
     def __init__(
         self,
         *,
-        huber_threshold=1.35,
         alpha=1e-4,
+        huber_threshold=1.35,
         fit_intercept=True,
         epsilon=1.0,
         delta="auto",
@@ -204,8 +231,8 @@ class DPHuberRegressor(_RobustRegressor):
         ledger=None,
         random_state=None,
     ):
-        self.huber_threshold = huber_threshold
         self.alpha = alpha
+        self.huber_threshold = huber_threshold
         self.fit_intercept = fit_intercept
         self.epsilon = epsilon
         self.delta = delta
@@ -249,6 +276,7 @@ class DPQuantileRegressor(_RobustRegressor):
     quantile : float, default=0.5
         The quantile q, above 0 and below 1. Of targets beyond their learnt range, a hundredth on
         each side or less, nothing is known.
+    {alpha:robust}
     {robust}
 
     {Attributes: coef_, intercept_, target_bounds_, fitted:robust}

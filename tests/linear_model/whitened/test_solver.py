@@ -6,7 +6,7 @@ import pytest
 
 from skdp import _mechanisms
 from skdp._bounds import clip_rows, null_records
-from skdp._losses import LOSSES, Multinomial, Tweedie
+from skdp._losses import LOSSES, Huber, Multinomial, SmoothPinball, Tweedie
 from skdp._mechanisms import GaussianMechanism, as_symmetric
 from skdp._random import make_stream
 from skdp.linear_model.whitened._row_sums import RowSums
@@ -44,6 +44,10 @@ def problem(rng, name, n_rows=60, fit_intercept=True):
     loss = LOSSES.get(name)
     if name == "tweedie":
         loss = Tweedie(1.0)
+    if name == "huber":
+        loss = Huber(1.35)
+    if name == "pinball":
+        loss = SmoothPinball(0.3, 0.1)
     if name == "multinomial":
         loss = Multinomial(3)
         Y = np.where(np.arange(3) == rng.integers(0, 3, (n_rows, 1)), 1.0, -1.0)

@@ -1,0 +1,215 @@
+"""Quantiles, and means with outliers."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+from sklearn.linear_model import HuberRegressor, QuantileRegressor
+from sklearn.metrics import mean_pinball_loss
+
+from skdp._losses import SmoothPinball
+from skdp.linear_model import DPHuberRegressor, DPQuantileRegressor, DPRidge
+from skdp.linear_model.ball._plan import ERROR_EDGES, TARGET_EDGES
+from skdp.linear_model.ball._solver import learn_quantiles
+from skdp.linear_model.ball._sums import BallSums
+from tests.privacy._recorded import claimed_mu, measured_mu
+
+ROBUST = [DPHuberRegressor, DPQuantileRegressor]
+COEF = np.array([1.0, -0.1, 0.5, 0.0])
+
+
+def uneven(n_rows, seed=0, skewed=False):
+    """Features far from 0, and targets whose spread is uneven."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.0, 1.0, (n_rows, 4)) * [1.0, 10.0, 1.0, 0.1] + [0.0, 50.0, 0.0, 3.0]
+    error = (2.0 + X[:, 2]) * rng.standard_normal(n_rows)
+    return X, np.exp(0.3 * error) if skewed else X @ COEF + error
+
+
+class Chosen:
+    """A release without noise."""
+
+    class mechanism:
+        grid = 0.0
+
+        @staticmethod
+        def rounded(total):
+            return total
+
+        @staticmethod
+        def release(total, stream):
+            return total
+
+
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+def test_the_smooth_loss_is_near_the_pinball_loss(quantile):
+    loss, y = SmoothPinball(quantile, 0.03), np.array([[0.3], [-1.0]])
+    m = np.linspace(-3.0, 3.0, 101)
+    for target, value in zip(y, loss.value(y, m), strict=True):
+        plain = [mean_pinball_loss(target, [one], alpha=quantile) for one in m]
+        np.testing.assert_allclose(value, plain, atol=0.03 * np.log(2.0))
+    slope = (loss.value(y, m + 1e-6) - loss.value(y, m - 1e-6)) / 2e-6
+    np.testing.assert_allclose(loss.gradient(y, m), slope, atol=1e-7)
+    assert np.abs(loss.gradient(y, m)).max() <= loss.lipschitz
+    assert np.diff(loss.gradient(0.0, m)).max() / (m[1] - m[0]) <= loss.smoothness
+
+
+@pytest.mark.parametrize("edges", [TARGET_EDGES, ERROR_EDGES])
+def test_quantiles_of_counts_are_those_of_the_values(edges, rng):
+    values, is_null = rng.normal(0.1, 0.2, (50_000, 1)), np.zeros(50_000, dtype=bool)
+    is_null[:10_000] = True
+    values[:10_000] = 9.0
+    wanted = np.array([0.1, 0.5, 0.9])
+    found = learn_quantiles(BallSums(values, is_null), Chosen, None, edges=edges, wanted=wanted)
+    np.testing.assert_allclose(found, np.quantile(values[10_000:], wanted), atol=0.1)
+    below = [(values[10_000:] < edge).mean() for edge in found]
+    np.testing.assert_allclose(below, wanted, atol=0.06)
+
+
+@pytest.mark.parametrize("counts", [np.zeros(66), -np.ones(66), np.full(66, 1e300)])
+def test_counts_that_are_noise_give_numbers(counts):
+    class Noise(Chosen):
+        class mechanism(Chosen.mechanism):
+            release = staticmethod(lambda total, stream: counts)
+
+    sums = BallSums(np.zeros((5, 1)), np.zeros(5, dtype=bool))
+    found = learn_quantiles(sums, Noise, None, edges=TARGET_EDGES, wanted=np.array([0.1, 0.9]))
+    assert np.isfinite(found).all()
+    assert (np.abs(found) <= 1.0).all()
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_without_privacy_huber_is_the_optimum_of_its_loss(fit_intercept):
+    X, y = uneven(800)
+    X = X - X.mean(axis=0)
+    y[:40] += 1e4
+    model = DPHuberRegressor(epsilon=np.inf, alpha=1e-9, fit_intercept=fit_intercept).fit(X, y)
+    spread = np.subtract(*np.quantile(y, [0.75, 0.25], method="inverted_cdf")) / 1.349
+
+    def loss(w):
+        error = np.abs(y - X @ w[:4] - w[4] * fit_intercept) / spread
+        inner = np.minimum(error, 1.35)
+        return (inner * (error - 0.5 * inner)).mean()
+
+    best = minimize(loss, np.zeros(5), method="BFGS", options={"gtol": 1e-9}).x
+    np.testing.assert_allclose(np.append(model.coef_, model.intercept_), best, atol=2e-3)
+
+
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+def test_without_privacy_quantiles_are_scikit_learns(quantile):
+    X, y = uneven(2000, skewed=True)
+    peer = QuantileRegressor(quantile=quantile, alpha=0.0).fit(X, y)
+    model = DPQuantileRegressor(quantile=quantile, epsilon=np.inf, alpha=1e-9).fit(X, y)
+    ours, theirs = (mean_pinball_loss(y, one.predict(X), alpha=quantile) for one in (model, peer))
+    assert theirs * (1.0 - 1e-9) <= ours < 1.003 * theirs
+    assert np.mean(y <= model.predict(X)) == pytest.approx(quantile, abs=1e-3)
+
+
+@pytest.mark.parametrize("skewed", [False, True])
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+def test_the_share_of_targets_below_is_the_quantile(quantile, skewed):
+    """The mean of ten seeds; asked for .01."""
+    X, y = uneven(40_000, skewed=skewed)
+    covered = []
+    for seed in range(10):
+        model = DPQuantileRegressor(quantile=quantile, epsilon=1.0, random_state=seed)
+        model.fit(X[:20_000], y[:20_000])
+        covered.append(np.mean(y[20_000:] <= model.predict(X[20_000:])))
+    assert np.mean(covered) == pytest.approx(quantile, abs=0.01)
+    assert np.std(covered) < 0.01
+
+
+def test_outliers_hardly_move_the_model():
+    X, y = uneven(20_000)
+    clean = DPHuberRegressor(random_state=0).fit(X, y).coef_
+    y[:200] = 1e4
+    moved = DPHuberRegressor(random_state=0).fit(X, y).coef_
+    np.testing.assert_allclose(moved, clean, atol=0.2)
+    ridge = DPRidge(epsilon=np.inf).fit(X, y).coef_
+    assert np.abs(ridge - clean).max() > 2.0
+    peer = HuberRegressor(max_iter=1000).fit(X[:5000], y[:5000]).coef_
+    np.testing.assert_allclose(moved[:3], peer[:3], atol=0.3)
+
+
+@pytest.mark.parametrize("estimator", ROBUST)
+def test_units_of_the_targets_change_nothing_but_the_predictions(estimator):
+    X, y = uneven(3000)
+    one = estimator(random_state=0).fit(X, y)
+    other = estimator(random_state=0).fit(X, 1024.0 * y)
+    np.testing.assert_allclose(other.predict(X), 1024.0 * one.predict(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", ROBUST)
+def test_rows_may_be_sparse_weighted_or_of_people(estimator):
+    X, y = uneven(4000)
+    model = estimator(random_state=0)
+    predicted = model.fit(X, y).predict(X)
+    sparse = model.fit(csr_array(X), y).predict(X)
+    assert np.corrcoef(predicted, sparse)[0, 1] > 0.9
+    assert model.fit(X, y, groups=np.arange(4000) // 4).privacy_report_.unit == "one group"
+    even = model.fit(X, y, public_weight=np.ones(4000)).predict(X)
+    np.testing.assert_array_equal(even, predicted)
+
+
+def test_weights_are_repetitions_to_a_quantile():
+    X, y = uneven(20_000)
+    weights = np.where(y > np.median(y), 3.0, 1.0)
+    for epsilon in (np.inf, 5.0):
+        model = DPQuantileRegressor(quantile=0.5, epsilon=epsilon, random_state=0)
+        below = y <= model.fit(X, y, public_weight=weights).predict(X)
+        assert np.average(below, weights=weights) == pytest.approx(0.5, abs=0.03)
+        assert below.mean() > 0.6
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-200, 1e200, 1e300])
+@pytest.mark.parametrize("estimator", ROBUST)
+@pytest.mark.filterwarnings("ignore:target_bounds=None")
+def test_fits_stay_finite(estimator, size):
+    X, y = uneven(300)
+    model = estimator(random_state=0).fit(X, np.sign(y) * size)
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.predict(1e5 * X)).all()
+
+
+@pytest.mark.parametrize("estimator", ROBUST)
+def test_targets_that_are_all_alike_have_a_spread(estimator):
+    X, _ = uneven(2000)
+    for epsilon in (1.0, np.inf):
+        model = estimator(epsilon=epsilon, random_state=0).fit(X, np.full(2000, 7.0))
+        assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "changes"),
+    [
+        (DPHuberRegressor, {"huber_threshold": 0.0}),
+        (DPHuberRegressor, {"huber_threshold": np.nan}),
+        (DPQuantileRegressor, {"quantile": 0.0}),
+        (DPQuantileRegressor, {"quantile": 1.0}),
+        (DPQuantileRegressor, {"quantile": 90}),
+    ],
+)
+def test_thresholds_and_quantiles_are_checked(estimator, changes):
+    with pytest.raises(ValueError, match=next(iter(changes))):
+        estimator(**changes).fit(*uneven(50))
+
+
+@pytest.mark.parametrize(
+    "groups", [None, np.r_[np.zeros(3, dtype=int), np.arange(1, 198)]], ids=["row", "person"]
+)
+@pytest.mark.parametrize("model", [DPHuberRegressor(), DPQuantileRegressor(quantile=0.9)])
+@pytest.mark.long
+def test_an_attacker_learns_no_more_than_is_claimed(model, groups):
+    """And nearly as much: of a record far from the others, from all releases."""
+    X, y = uneven(200)
+    n_own = 1 if groups is None else 3
+    X[:n_own], y[:n_own] = 1e6, 1e9
+    model.set_params(epsilon=4.0, max_iter=12, average=False, moment_budget=0.3, delta=1e-3)
+    given = {} if groups is None else {"groups": groups}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        claimed = claimed_mu(model.fit(X, y, **given).privacy_report_)
+        measured = measured_mu(model, X, y, **given)
+    assert 0.75 * claimed < measured < 1.15 * claimed
