@@ -12,6 +12,7 @@ ORDER = (
     "regression_bounds",
     "rare_class",
     "counts",
+    "quantiles",
     "inference",
     "grid_search_cost",
     "private_search",
