@@ -115,9 +115,9 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
         # 4. solve
         how = {"is_null": rows.norm == 0.0, "shares": shares_of(codes)}
-        mean, plan = self._sized(targets, plan, stream, **how)
+        targets, mean, plan = self._sized(targets, plan, stream, **how)
         rows, plan, ball = self._placed(rows, plan, stream, codes)
-        coefs, steps = self._solve(plan, rows, targets / mean, stream, weights, codes)
+        coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
         self._set_report(plan, steps, stream, weights_public(public_weight))
@@ -152,8 +152,10 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     def _learns_targets(self):
         return is_private(self)
 
+    # A warning about an overflow would tell of the data.
+    @np.errstate(all="ignore")
     def _sized(self, targets, plan, stream, is_null, shares):
-        """Return what targets are divided by, their mean, and the plan for slopes of their size.
+        """Return targets over their mean, this mean, and the plan for slopes of their size.
 
         Without an intercept a prediction of 0 is a mean of 1, whatever the targets are.
         """
@@ -167,8 +169,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         # At predictions of the mean the derivative's slope is one.
         slope = 1.0
         if not (self.fit_intercept and mean > 0.0):
-            with np.errstate(all="ignore"):
-                slope = np.float64(mean) ** (2.0 - self._power)
+            slope = np.float64(mean) ** (2.0 - self._power)
             slope, mean = float(np.clip(slope, 1.0, _STEEPEST)), 1.0
         weight = max(size / mean, 1.0)
         given = plan.problem
@@ -178,7 +179,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             wanted_weight=weight * given.wanted_weight,
             smoothness=slope * given.smoothness,
         )
-        return mean, replace(plan, problem=problem)
+        return targets / mean, mean, replace(plan, problem=problem)
 
     def _loss(self, n_outputs):
         return Tweedie(self._power, _REACH if is_private(self) else math.inf)

@@ -208,6 +208,17 @@ def test_any_size_of_targets_is_taken_without_an_intercept(power, size):
     assert np.isfinite(model.fit(X, y).coef_).all()
 
 
+@pytest.mark.filterwarnings("ignore:the size of the targets")
+@pytest.mark.parametrize("epsilon", [1.0, np.inf])
+@pytest.mark.parametrize("largest", [1e-200, 1.7e308])
+def test_no_warning_tells_that_a_target_is_huge(largest, epsilon):
+    X, y = amounts(400)
+    y *= 1e-200
+    y[0] = largest
+    with np.errstate(all="raise"):
+        DPPoissonRegressor(epsilon=epsilon, random_state=0).fit(X, y)
+
+
 def test_predictions_are_cut_to_public_bounds():
     X, y = amounts(3000)
     model = DPGammaRegressor(target_bounds=(500, 800), random_state=0).fit(X, y)
