@@ -32,6 +32,7 @@ _OUT_OF_RANGE = (
     "y is out of the range of the loss: targets must be at least 0, and above 0 for the gamma "
     "distribution and powers from 2 on."
 )
+_NEGATIVE = "target_bounds must have a high above 0: targets aren't negative."
 _POWER = "power must be 0 or at least 1: no distribution has one in between."
 
 
@@ -145,6 +146,8 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         """Return targets of shape (n, 1) within the public bounds, and these."""
         self._check_targets(y)
         targets, bounds = as_targets(y), self._checked_bounds()
+        if bounds is not None and bounds[1] <= 0.0:
+            raise ValueError(_NEGATIVE)
         if bounds is None or not is_private(self):
             return targets, (0.0, math.inf)
         return np.clip(targets, *bounds), (max(bounds[0], 0.0), bounds[1])
@@ -317,7 +320,8 @@ class DPTweedieRegressor(_GeneralizedLinear):
     .. math:: \frac{1}{2n} \sum_i d_p\Bigl(\frac{y_i}{m}, e^{x_i^\top w}\Bigr)
               + \frac{\alpha}{2} \|w\|^2 ,
 
-    and predicts :math:`m e^{x^\top w}`. With the power 0 it is `DPRidge`, whose mean is linear.
+    and predicts :math:`m e^{x^\top w}`. With the power 0 it is `DPRidge`: the mean is linear, and
+    without `target_bounds` targets are moved to a learnt range.
 
     {guarantee:generalized}
 

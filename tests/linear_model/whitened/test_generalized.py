@@ -228,6 +228,13 @@ def test_predictions_are_cut_to_public_bounds():
     assert found.max() == 800.0
 
 
+@pytest.mark.parametrize("epsilon", [1.0, np.inf])
+def test_bounds_below_which_no_target_is_are_refused(epsilon):
+    model = DPPoissonRegressor(epsilon=epsilon, target_bounds=(-5, 0))
+    with pytest.raises(ValueError, match="a high above 0"):
+        model.fit(*counts(300, 1.0))
+
+
 @pytest.mark.parametrize("kind", [DPPoissonRegressor, DPGammaRegressor])
 def test_rows_may_be_sparse_weighted_or_of_people(kind):
     X, y = amounts(2000)
