@@ -119,13 +119,14 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         targets, mean, plan = self._sized(targets, plan, stream, **how)
         rows, plan, ball = self._placed(rows, plan, stream, codes)
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
+        coefs = outside(ball, coefs, rows.bias)
+        # Before the report, which would be that of the coefficients of a fit before.
+        check_finite(coefs)
 
         # 5. publish
         self._set_report(plan, steps, stream, weights_public(public_weight))
         self._set_ball(ball)
         self._set_moment(plan, steps, ball)
-        coefs = outside(ball, coefs, rows.bias)
-        check_finite(coefs)
         self.coef_ = coefs[0, : self.n_features_in_]
         self.intercept_ = 0.0
         if self.fit_intercept:

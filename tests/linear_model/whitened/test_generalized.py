@@ -219,6 +219,19 @@ def test_no_warning_tells_that_a_target_is_huge(largest, epsilon):
         DPPoissonRegressor(epsilon=epsilon, random_state=0).fit(X, y)
 
 
+def test_a_fit_that_overflows_leaves_the_one_before_as_it_was():
+    """Of 11 steps the coefficients overflow only in the units of X."""
+    rng = np.random.default_rng(0)
+    X, y = 1e-30 * rng.standard_normal((3000, 3)), rng.poisson(2.0, 3000)
+    model = DPPoissonRegressor(epsilon=np.inf).fit(X, y)
+    report, coef = model.privacy_report_, model.coef_
+    model.set_params(epsilon=1.0, step_size=1e30, max_iter=11, momentum=0.0, random_state=0)
+    with pytest.raises(ValueError, match="The fit overflowed"):
+        model.fit(X, y)
+    assert model.privacy_report_ is report
+    np.testing.assert_array_equal(model.coef_, coef)
+
+
 def test_predictions_are_cut_to_public_bounds():
     X, y = amounts(3000)
     model = DPGammaRegressor(target_bounds=(500, 800), random_state=0).fit(X, y)
