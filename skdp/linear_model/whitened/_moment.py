@@ -5,6 +5,9 @@ import numpy as np
 # How far a matrix may be from symmetric and positive semidefinite, in units of its diagonal, by
 # column: sums in single precision are.
 _TOLERANCE = 1e-6
+# Eigenvectors of a matrix that has smaller numbers beside the reciprocal of this may be no numbers,
+# or never come. Smaller ones are 0, and a matrix of larger ones tells nothing.
+_SMALLEST = 1e-100
 
 
 def check_moment(moment, n_features):
@@ -55,8 +58,10 @@ def as_training_has_it(moment, problem, outside):
     to_rows = np.eye(problem.n_columns)
     to_rows = to_rows if outside is None else outside(to_rows)
     moment = to_rows @ moment @ to_rows.T
-    # One that overflows tells nothing.
-    return moment if np.isfinite(moment).all() else np.zeros_like(moment)
+    size = np.abs(moment)
+    if not (size <= 1.0 / _SMALLEST).all():
+        return np.zeros_like(moment)
+    return np.where(size < _SMALLEST, 0.0, moment)
 
 
 @np.errstate(all="ignore")
