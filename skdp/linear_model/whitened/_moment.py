@@ -6,7 +6,7 @@ import numpy as np
 # column: sums in single precision are.
 _TOLERANCE = 1e-6
 # Eigenvectors of a matrix that has smaller numbers beside the reciprocal of this may be no numbers,
-# or never come. Smaller ones are 0, and a matrix of larger ones tells nothing.
+# or never come. Smaller ones are 0, and longer columns are cut: rows aren't so long.
 _SMALLEST = 1e-100
 
 
@@ -58,10 +58,12 @@ def as_training_has_it(moment, problem, outside):
     to_rows = np.eye(problem.n_columns)
     to_rows = to_rows if outside is None else outside(to_rows)
     moment = to_rows @ moment @ to_rows.T
-    size = np.abs(moment)
-    if not (size <= 1.0 / _SMALLEST).all():
+    if not np.isfinite(moment).all():
+        # It tells nothing.
         return np.zeros_like(moment)
-    return np.where(size < _SMALLEST, 0.0, moment)
+    shorter = np.fmin(1.0, (_SMALLEST * moment.diagonal()) ** -0.5)
+    moment *= shorter * shorter[:, np.newaxis]
+    return np.where(np.abs(moment) < _SMALLEST, 0.0, moment)
 
 
 @np.errstate(all="ignore")
