@@ -173,7 +173,9 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         # At predictions of the mean the derivative's slope is one.
         slope = 1.0
         if not (self.fit_intercept and mean > 0.0):
-            slope = np.float64(mean) ** (2.0 - self._power)
+            # At predictions of the mean, and of 1, from where steps start.
+            power = self._power
+            slope = max(np.float64(mean) ** (2.0 - power), 2.0 - power + (power - 1.0) * mean)
             slope, mean = float(np.clip(slope, 1.0, _STEEPEST)), 1.0
         weight = max(size / mean, 1.0)
         given = plan.problem

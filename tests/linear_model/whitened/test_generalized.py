@@ -208,6 +208,19 @@ def test_any_size_of_targets_is_taken_without_an_intercept(power, size):
     assert np.isfinite(model.fit(X, y).coef_).all()
 
 
+@pytest.mark.parametrize("power", [1.0, 1.5, 2.0, 3.0])
+def test_large_targets_without_an_intercept_do_not_throw_steps_far_off(power):
+    """The loss is steepest where steps start for some powers, and at the mean for others."""
+    Z = np.random.default_rng(0).standard_normal((20_000, 3))
+    y = 300.0 * np.exp(0.5 * Z[:, 0])
+    model = DPTweedieRegressor(power=power, fit_intercept=False, random_state=0)
+    best = TweedieRegressor(power=power, alpha=0.0, fit_intercept=False, link="log").fit(Z, y)
+    for epsilon in (np.inf, 1.0):
+        found = model.set_params(epsilon=epsilon).fit(Z, y).predict(Z)
+        lost = mean_tweedie_deviance(y, found, power=power)
+        assert lost < 1.02 * mean_tweedie_deviance(y, best.predict(Z), power=power)
+
+
 @pytest.mark.filterwarnings("ignore:the size of the targets")
 @pytest.mark.parametrize("epsilon", [1.0, np.inf])
 @pytest.mark.parametrize("largest", [1e-200, 1.7e308])
