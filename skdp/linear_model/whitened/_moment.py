@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from skdp._checks import read_numbers
+
 # How far a matrix may be from symmetric and positive semidefinite, in units of its diagonal, by
 # column: sums in single precision are.
 _TOLERANCE = 1e-6
@@ -19,10 +21,7 @@ def check_moment(moment, n_features):
         If it isn't a finite, symmetric and positive semidefinite matrix of a row and a column for
         the constant and for each feature.
     """
-    try:
-        moment = np.array(moment, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("public_moment must be a matrix of numbers.") from None
+    moment = read_numbers(moment, "public_moment must be a matrix of numbers.")
     size = n_features + 1
     if moment.shape != (size, size):
         raise ValueError(

@@ -36,6 +36,8 @@ def records(n_rows, seed):
     [
         "seventeen",
         [["seventeen"]],
+        GOOD * (1.0 + 0.0j),
+        np.ma.masked_array(GOOD, np.eye(3)),
         GOOD[:2],
         GOOD[:2, :2],
         GOOD * np.nan,
