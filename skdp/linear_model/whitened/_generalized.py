@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_tweedie_score
 
-from skdp._checks import check_finite
 from skdp._docs import shared_docs
 from skdp._losses import Tweedie
 from skdp._sklearn import Interval, _fit_context, quietly, validate_data
@@ -119,14 +118,12 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         targets, mean, plan = self._sized(targets, plan, stream, **how)
         rows, plan, ball = self._placed(rows, plan, stream, codes)
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
-        coefs = outside(ball, coefs, rows.bias)
-        # Before the report, which would be that of the coefficients of a fit before.
-        check_finite(coefs)
 
         # 5. publish
         self._set_report(plan, steps, stream, weights_public(public_weight))
         self._set_ball(ball)
         self._set_moment(plan, steps, ball)
+        coefs = outside(ball, coefs, rows.bias)
         self.coef_ = coefs[0, : self.n_features_in_]
         self.intercept_ = 0.0
         if self.fit_intercept:

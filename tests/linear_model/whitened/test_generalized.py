@@ -232,13 +232,14 @@ def test_no_warning_tells_that_a_target_is_huge(largest, epsilon):
         DPPoissonRegressor(epsilon=epsilon, random_state=0).fit(X, y)
 
 
-def test_a_fit_that_overflows_leaves_the_one_before_as_it_was():
+@pytest.mark.parametrize("model", [DPPoissonRegressor(momentum=0.0), DPRidge(target_bounds=(0, 9))])
+def test_a_fit_that_overflows_leaves_the_one_before_as_it_was(model):
     """Of 11 steps the coefficients overflow only in the units of X."""
     rng = np.random.default_rng(0)
     X, y = 1e-30 * rng.standard_normal((3000, 3)), rng.poisson(2.0, 3000)
-    model = DPPoissonRegressor(epsilon=np.inf).fit(X, y)
+    model.set_params(epsilon=np.inf).fit(X, y)
     report, coef = model.privacy_report_, model.coef_
-    model.set_params(epsilon=1.0, step_size=1e30, max_iter=11, momentum=0.0, random_state=0)
+    model.set_params(epsilon=1.0, step_size=1e30, max_iter=11, random_state=0)
     with pytest.raises(ValueError, match="The fit overflowed"):
         model.fit(X, y)
     assert model.privacy_report_ is report
