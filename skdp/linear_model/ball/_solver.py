@@ -37,6 +37,8 @@ class Ball(NamedTuple):
     radius: float
 
 
+# Callers check what is published, and say what to do about an overflow.
+@np.errstate(all="ignore")
 def outside(ball, coefs, bias):
     """Return coefficients of rows as they are from those of rows in a ball's units, or None's."""
     if ball is None:

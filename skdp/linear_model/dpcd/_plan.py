@@ -184,9 +184,14 @@ class DPCDPlan(SteppedPlan):
         return replace(self, clipping_norm=clip)
 
     def report(self, *, clip=None, **facts):
-        """Return the report of a run of this plan, see `Plan.report`, with C where it is public."""
+        """Return the report of a run of this plan, see `Plan.report`, with C where that bounds all.
+
+        By row a pass may add more than C to columns of large thresholds, and an automatic C doesn't
+        bound the intercept's entries.
+        """
         alone = self.squares is self.ranges is self.ball is None
-        return super().report(clipping=clip if alone else None, **facts)
+        bounds_all = alone and not self.by_row and self.clipping_norm != "auto"
+        return super().report(clipping=clip if bounds_all else None, **facts)
 
 
 def plan_dpcd(

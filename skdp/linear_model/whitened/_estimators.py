@@ -162,7 +162,8 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             sums = RowSums(rows, targets, loss, self.n_jobs, weights.of_rows)
         with sums.at_work():
             coefs, steps = solve(sums, plan=plan, stream=stream, **how)
-        check_finite(coefs)
+        # In the units of X, before the report: it would be beside the coefficients of a fit before.
+        check_finite(coefs if plan.outside is None else plan.outside(coefs))
         return coefs, steps
 
     def _assumed(self):

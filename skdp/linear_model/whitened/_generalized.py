@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_tweedie_score
 
-from skdp._checks import check_finite
 from skdp._docs import shared_docs
 from skdp._losses import Tweedie
 from skdp._sklearn import Interval, _fit_context, quietly, validate_data
@@ -32,6 +31,7 @@ _OUT_OF_RANGE = (
     "y is out of the range of the loss: targets must be at least 0, and above 0 for the gamma "
     "distribution and powers from 2 on."
 )
+_NEGATIVE = "target_bounds must have a high above 0: targets aren't negative."
 _POWER = "power must be 0 or at least 1: no distribution has one in between."
 
 
@@ -115,16 +115,15 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
         # 4. solve
         how = {"is_null": rows.norm == 0.0, "shares": shares_of(codes)}
-        mean, plan = self._sized(targets, plan, stream, **how)
+        targets, mean, plan = self._sized(targets, plan, stream, **how)
         rows, plan, ball = self._placed(rows, plan, stream, codes)
-        coefs, steps = self._solve(plan, rows, targets / mean, stream, weights, codes)
+        coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
         self._set_report(plan, steps, stream, weights_public(public_weight))
         self._set_ball(ball)
         self._set_moment(plan, steps, ball)
         coefs = outside(ball, coefs, rows.bias)
-        check_finite(coefs)
         self.coef_ = coefs[0, : self.n_features_in_]
         self.intercept_ = 0.0
         if self.fit_intercept:
@@ -145,6 +144,8 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         """Return targets of shape (n, 1) within the public bounds, and these."""
         self._check_targets(y)
         targets, bounds = as_targets(y), self._checked_bounds()
+        if bounds is not None and bounds[1] <= 0.0:
+            raise ValueError(_NEGATIVE)
         if bounds is None or not is_private(self):
             return targets, (0.0, math.inf)
         return np.clip(targets, *bounds), (max(bounds[0], 0.0), bounds[1])
@@ -152,8 +153,10 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     def _learns_targets(self):
         return is_private(self)
 
+    # A warning about an overflow would tell of the data.
+    @np.errstate(all="ignore")
     def _sized(self, targets, plan, stream, is_null, shares):
-        """Return what targets are divided by, their mean, and the plan for slopes of their size.
+        """Return targets over their mean, this mean, and the plan for slopes of their size.
 
         Without an intercept a prediction of 0 is a mean of 1, whatever the targets are.
         """
@@ -167,8 +170,9 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         # At predictions of the mean the derivative's slope is one.
         slope = 1.0
         if not (self.fit_intercept and mean > 0.0):
-            with np.errstate(all="ignore"):
-                slope = np.float64(mean) ** (2.0 - self._power)
+            # At predictions of the mean, and of 1, from where steps start.
+            power = self._power
+            slope = max(np.float64(mean) ** (2.0 - power), 2.0 - power + (power - 1.0) * mean)
             slope, mean = float(np.clip(slope, 1.0, _STEEPEST)), 1.0
         weight = max(size / mean, 1.0)
         given = plan.problem
@@ -178,7 +182,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             wanted_weight=weight * given.wanted_weight,
             smoothness=slope * given.smoothness,
         )
-        return mean, replace(plan, problem=problem)
+        return targets / mean, mean, replace(plan, problem=problem)
 
     def _loss(self, n_outputs):
         return Tweedie(self._power, _REACH if is_private(self) else math.inf)
@@ -316,7 +320,8 @@ class DPTweedieRegressor(_GeneralizedLinear):
     .. math:: \frac{1}{2n} \sum_i d_p\Bigl(\frac{y_i}{m}, e^{x_i^\top w}\Bigr)
               + \frac{\alpha}{2} \|w\|^2 ,
 
-    and predicts :math:`m e^{x^\top w}`. With the power 0 it is `DPRidge`, whose mean is linear.
+    and predicts :math:`m e^{x^\top w}`. With the power 0 it is `DPRidge`: the mean is linear, and
+    without `target_bounds` targets are moved to a learnt range.
 
     {guarantee:generalized}
 

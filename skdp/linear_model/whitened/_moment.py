@@ -2,9 +2,14 @@
 
 import numpy as np
 
+from skdp._checks import read_numbers
+
 # How far a matrix may be from symmetric and positive semidefinite, in units of its diagonal, by
 # column: sums in single precision are.
 _TOLERANCE = 1e-6
+# Eigenvectors of a matrix that has smaller numbers beside the reciprocal of this may be no numbers,
+# or never come. Smaller ones are 0, and longer columns are cut: rows aren't so long.
+_SMALLEST = 1e-100
 
 
 def check_moment(moment, n_features):
@@ -16,10 +21,7 @@ def check_moment(moment, n_features):
         If it isn't a finite, symmetric and positive semidefinite matrix of a row and a column for
         the constant and for each feature.
     """
-    try:
-        moment = np.array(moment, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("public_moment must be a matrix of numbers.") from None
+    moment = read_numbers(moment, "public_moment must be a matrix of numbers.")
     size = n_features + 1
     if moment.shape != (size, size):
         raise ValueError(
@@ -55,8 +57,12 @@ def as_training_has_it(moment, problem, outside):
     to_rows = np.eye(problem.n_columns)
     to_rows = to_rows if outside is None else outside(to_rows)
     moment = to_rows @ moment @ to_rows.T
-    # One that overflows tells nothing.
-    return moment if np.isfinite(moment).all() else np.zeros_like(moment)
+    if not np.isfinite(moment).all():
+        # It tells nothing.
+        return np.zeros_like(moment)
+    shorter = np.fmin(1.0, (_SMALLEST * moment.diagonal()) ** -0.5)
+    moment *= shorter * shorter[:, np.newaxis]
+    return np.where(np.abs(moment) < _SMALLEST, 0.0, moment)
 
 
 @np.errstate(all="ignore")

@@ -17,6 +17,7 @@ from skdp.linear_model import DPCDClassifier, DPCDElasticNet, DPCDLasso
 from skdp.utils.estimator_checks import check_private_estimator
 from tests._loops import for_each
 from tests._objectives import penalty_value
+from tests.privacy._recorded import record
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
@@ -239,6 +240,32 @@ def test_public_smoothness_equals_the_bounds_that_it_says(diabetes):
     assert not np.array_equal(other.coef_, by_bounds.coef_)
 
 
+@pytest.mark.parametrize(
+    ("changes", "reported"),
+    [
+        ({"clip_by": "entry"}, 0.25),
+        ({}, None),
+        ({"clip_by": "entry", "clipping_norm": "auto"}, None),
+        ({"clip_by": "entry", "smoothness": "private"}, None),
+    ],
+)
+def test_the_report_has_one_clip_where_it_bounds_all(changes, reported, diabetes):
+    """A pass may add more, and so may the intercept's entries to an automatic one."""
+    options = {"clipping_norm": 0.25, "smoothness": "bounds", "ball_budget": 0} | changes
+    model = DPCDLasso(target_bounds=(0, 350), **options).fit(*diabetes)
+    assert model.privacy_report_.clipping == reported
+
+
+def test_a_pass_may_add_more_than_the_clip():
+    """Here the first threshold, in units of which releases are, is all but the clip."""
+    X, y = np.zeros((30, 4)), np.zeros(30)
+    X[0, 0], y[0] = 1.0, 1.0
+    options = {"smoothness": [1.0, 1e-8, 1e-8, 1e-8], "feature_bounds": (-1, 1), "max_iter": 1}
+    model = DPCDLasso(fit_intercept=False, clipping_norm=0.1, target_bounds=(-1, 1), **options)
+    added = np.abs(record(model, X, y)[1]).max()
+    assert added == pytest.approx(2.0)
+
+
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
 @pytest.mark.parametrize("smoothness", ["bounds", "private"])
 @pytest.mark.parametrize("estimator", CLASSES)
@@ -252,7 +279,6 @@ def test_the_report_is_true_of_the_parameters(estimator, smoothness, adjacency, 
     assert (report.epsilon, report.delta, report.adjacency) == (0.7, 1e-5, adjacency)
     assert [event.n_steps for event in report.events[-2:]] == n_steps
     assert report.events[-1].sampling_rate == 1.0
-    assert report.clipping == (0.25 if smoothness == "bounds" else None)
     assert (model.clipping_norm_, model.step_size_, model.n_iter_) == (0.25, 0.5, 3)
     assert report.accountant == "analytic"
     assert 0.69 < report._profile().epsilon(1e-5) <= 0.7

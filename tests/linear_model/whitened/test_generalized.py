@@ -208,6 +208,44 @@ def test_any_size_of_targets_is_taken_without_an_intercept(power, size):
     assert np.isfinite(model.fit(X, y).coef_).all()
 
 
+@pytest.mark.parametrize("power", [1.0, 1.5, 2.0, 3.0])
+def test_large_targets_without_an_intercept_do_not_throw_steps_far_off(power):
+    """The loss is steepest where steps start for some powers, and at the mean for others."""
+    Z = np.random.default_rng(0).standard_normal((20_000, 3))
+    y = 300.0 * np.exp(0.5 * Z[:, 0])
+    model = DPTweedieRegressor(power=power, fit_intercept=False, random_state=0)
+    best = TweedieRegressor(power=power, alpha=0.0, fit_intercept=False, link="log").fit(Z, y)
+    for epsilon in (np.inf, 1.0):
+        found = model.set_params(epsilon=epsilon).fit(Z, y).predict(Z)
+        lost = mean_tweedie_deviance(y, found, power=power)
+        assert lost < 1.02 * mean_tweedie_deviance(y, best.predict(Z), power=power)
+
+
+@pytest.mark.filterwarnings("ignore:the size of the targets")
+@pytest.mark.parametrize("epsilon", [1.0, np.inf])
+@pytest.mark.parametrize("largest", [1e-200, 1.7e308])
+def test_no_warning_tells_that_a_target_is_huge(largest, epsilon):
+    X, y = amounts(400)
+    y *= 1e-200
+    y[0] = largest
+    with np.errstate(all="raise"):
+        DPPoissonRegressor(epsilon=epsilon, random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("model", [DPPoissonRegressor(momentum=0.0), DPRidge(target_bounds=(0, 9))])
+def test_a_fit_that_overflows_leaves_the_one_before_as_it_was(model):
+    """Of 11 steps the coefficients overflow only in the units of X."""
+    rng = np.random.default_rng(0)
+    X, y = 1e-30 * rng.standard_normal((3000, 3)), rng.poisson(2.0, 3000)
+    model.set_params(epsilon=np.inf).fit(X, y)
+    report, coef = model.privacy_report_, model.coef_
+    model.set_params(epsilon=1.0, step_size=1e30, max_iter=11, random_state=0)
+    with pytest.raises(ValueError, match="The fit overflowed"):
+        model.fit(X, y)
+    assert model.privacy_report_ is report
+    np.testing.assert_array_equal(model.coef_, coef)
+
+
 def test_predictions_are_cut_to_public_bounds():
     X, y = amounts(3000)
     model = DPGammaRegressor(target_bounds=(500, 800), random_state=0).fit(X, y)
@@ -215,6 +253,13 @@ def test_predictions_are_cut_to_public_bounds():
     found = model.predict(100.0 * (X - 3.0))
     assert found.min() == 500.0
     assert found.max() == 800.0
+
+
+@pytest.mark.parametrize("epsilon", [1.0, np.inf])
+def test_bounds_below_which_no_target_is_are_refused(epsilon):
+    model = DPPoissonRegressor(epsilon=epsilon, target_bounds=(-5, 0))
+    with pytest.raises(ValueError, match="a high above 0"):
+        model.fit(*counts(300, 1.0))
 
 
 @pytest.mark.parametrize("kind", [DPPoissonRegressor, DPGammaRegressor])

@@ -36,6 +36,8 @@ def records(n_rows, seed):
     [
         "seventeen",
         [["seventeen"]],
+        GOOD * (1.0 + 0.0j),
+        np.ma.masked_array(GOOD, np.eye(3)),
         GOOD[:2],
         GOOD[:2, :2],
         GOOD * np.nan,
@@ -152,6 +154,18 @@ def test_a_wrong_moment_costs_accuracy_only(size, fit_intercept):
     ).fit(X, y)
     assert np.isfinite(model.coef_).all()
     assert model.privacy_report_.epsilon <= 1.0
+
+
+def test_columns_of_hardly_comparable_sizes_cost_accuracy_only():
+    """Eigenvectors of every fourth of these matrices are no numbers."""
+    X, y = records(60, 0)
+    sizes = np.array([1.0, 1e121, 1e8, 1e8])
+    model = DPLogisticRegression(random_state=0, ball_budget=0, data_norm=1.0, max_iter=2)
+    for seed in range(12):
+        Z = np.random.default_rng(seed).standard_normal((3, 4))
+        Z[:, [0, 2, 3]] = 1.0
+        model.set_params(public_moment=(Z * sizes).T @ (Z * sizes)).fit(X[:, :3], y)
+        assert np.isfinite(model.coef_).all()
 
 
 def test_without_noise_the_rows_own_moment_is_taken():
