@@ -16,7 +16,12 @@ from skdp.additive._chosen import chosen_signs
 from skdp.additive._plan import plan_additive
 from skdp.additive._reading import as_frame, as_markdown
 from skdp.additive._shapes import Shape, bent, monotone
-from skdp.linear_model import DPLogisticRegression, DPRidge
+from skdp.linear_model import (
+    DPGammaRegressor,
+    DPLogisticRegression,
+    DPPoissonRegressor,
+    DPRidge,
+)
 from skdp.linear_model._base import (
     CLASS_CONSTRAINTS,
     COMMON_CONSTRAINTS,
@@ -151,8 +156,8 @@ class _BaseAdditive(CaptionMixin, RowPrivateEstimator):
         how = {"by_group": codes is not None, "scale": weights.scale, "budget": plan.rest}
         of_model = model._plan(plan.n_rows, X.shape[1], targets.shape[1], **how)
         rows = weights.without_zero_weights(model._certified_rows(X))
-        how = {"plan": of_model.ranges, "stream": stream, "shares": shares_of(codes)}
-        targets, told = self._learnt(model, targets, told, is_null=rows.norm == 0.0, **how)
+        how = {"stream": stream, "is_null": rows.norm == 0.0, "codes": codes}
+        targets, told, of_model = self._learnt(model, targets, told, of_model, **how)
         rows, of_model, ball = model._placed(rows, of_model, stream, codes)
         coefs, steps = model._solve(of_model, rows, targets, stream, weights, codes)
         covariance = noise_covariance(steps)[: X.shape[1], : X.shape[1]]
@@ -400,8 +405,8 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
         table = frame, given, pairs, signs
         return self._fit_terms(model, table, targets, classes, weights, groups, public_weight)
 
-    def _learnt(self, model, targets, told, **others):
-        return targets, told
+    def _learnt(self, model, targets, told, plan, **others):
+        return targets, told, plan
 
     def _set_told(self, model, classes):
         """Publish what a linear model was told of y, and return the unit of its coefficients."""
@@ -499,6 +504,9 @@ class DPAdditiveClassifier(ClassifierMixin, _BaseAdditive):
         return tags
 
 
+_OF_LOSS = {"squared_error": DPRidge, "poisson": DPPoissonRegressor, "gamma": DPGammaRegressor}
+
+
 @shared_docs
 class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
     r"""Additive ridge regression of a raw table.
@@ -508,10 +516,11 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
     .. math:: \beta_0 + \sum_j f_j(x_j) ,
 
     in which a term :math:`f_j` is a curve for a column of numbers, and a value for each word of a
-    column of words. Minimises half the mean squared error with `alpha` times half the squared
-    coefficients. Curves are straight between knots, which are learnt from the records inside the
-    budget, as words, gaps and the range of y are: no ranges, categories or fill values are to be
-    given. It is `DPRidge` on the columns of a `DPTableVectorizer`.
+    column of words; with another `loss` than the first, the exponential of that. Minimises half the
+    mean squared error, or deviance, with `alpha` times half the squared coefficients. Curves are
+    straight between knots, which are learnt from the records inside the budget, as words, gaps and
+    the range of y are: no ranges, categories or fill values are to be given. It is `DPRidge`,
+    `DPPoissonRegressor` or `DPGammaRegressor` on the columns of a `DPTableVectorizer`.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its targets) under `adjacency`, for any data, whatever the other parameters;
@@ -522,18 +531,22 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
+    loss : {"squared_error", "poisson", "gamma"}, default="squared_error"
+        Squared error, or the deviance of counts or of amounts above 0. With these terms multiply
+        predictions: they, the intercept and `explain` are on the scale of logarithms.
     {interactions, monotonic_cst, knots:table, categories:table, kinds:table, epsilon, delta}
     {adjacency, features_budget, feature_bounds:table}
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it. None learns a range of most targets,
-        wherever they lie, from a share of the model's part of the budget.
+        wherever they lie, from a share of the model's part of the budget; of counts and amounts
+        their mean and size.
     {n_jobs:whitened, ledger, random_state}
 
     Attributes
     ----------
     {target_bounds_, terms_}
     intercept_ : float or ndarray of shape (n_outputs,)
-        The mean prediction under the released counts.
+        The mean of the sum of all terms and the constant under the released counts.
     {feature_importances_, privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
@@ -561,12 +574,17 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
     True
     """
 
-    _parameter_constraints = {**_CONSTRAINTS, "target_bounds": ["array-like", None]}  # noqa: RUF012
+    _parameter_constraints = {  # noqa: RUF012
+        **_CONSTRAINTS,
+        "loss": [StrOptions(set(_OF_LOSS))],
+        "target_bounds": ["array-like", None],
+    }
 
     def __init__(
         self,
         alpha=1e-4,
         *,
+        loss="squared_error",
         interactions=None,
         monotonic_cst=None,
         knots="auto",
@@ -584,6 +602,7 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
         random_state=None,
     ):
         self.alpha = alpha
+        self.loss = loss
         self.interactions = interactions
         self.monotonic_cst = monotonic_cst
         self.knots = knots
@@ -620,7 +639,7 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
             If a column is of a kind that can't be read.
         """
         # 1. scikit-learn's contract
-        checks = {"multi_output": True, "y_numeric": True}
+        checks = {"multi_output": self._is_linear(), "y_numeric": True}
         frame, given, y, pairs, signs = self._read_table(X, y, **checks)
         if any(signs) and y.ndim > 1:
             raise ValueError("monotonic_cst is for one target: fit one model for each.")
@@ -628,23 +647,33 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
         # 2. to 5. with the linear model
         model = self._linear()
         weights = model._weigh(public_weight, len(y))
-        targets, units = model._bounded_targets(y)
+        targets, units = model._bounded_targets(y) if self._is_linear() else (model._moved(y), None)
         table = frame, given, pairs, signs
         return self._fit_terms(model, table, targets, units, weights, groups, public_weight)
 
-    def _learnt(self, model, targets, told, **others):
-        """Return targets in ranges that are learnt, and their units, or both as they are."""
-        return model._in_learnt_units(targets, told, **others)
+    def _is_linear(self):
+        """Tell whether predictions are sums of terms, and not exponentials of them."""
+        return self.loss == "squared_error"
 
-    def _set_told(self, model, units):
+    def _check_targets(self, y):
+        self._linear()._check_targets(y)
+
+    def _learnt(self, model, targets, told, plan, stream, is_null, codes):
+        """Return targets in learnt units, these, and the plan, which may follow them."""
+        if not self._is_linear():
+            return model._over_mean(targets, plan, stream, is_null, codes)
+        how = {"stream": stream, "is_null": is_null, "shares": shares_of(codes)}
+        return *model._in_learnt_units(targets, told, plan.ranges, **how), plan
+
+    def _set_told(self, model, told):
         """Publish what a linear model was told of y, and return the unit of its coefficients."""
         self.target_bounds_ = model.target_bounds_
-        return np.max(units.half_width)
+        return np.max(told.half_width) if self._is_linear() else 1.0
 
     def _linear(self):
         shared = {"alpha": self.alpha, "epsilon": self.epsilon, "n_jobs": self.n_jobs}
         shared |= {"delta": self.delta, "adjacency": self.adjacency}
-        return DPRidge(target_bounds=self.target_bounds, **shared)
+        return _OF_LOSS[self.loss](target_bounds=self.target_bounds, **shared)
 
     def predict(self, X):
         """Predict targets, cut to ``target_bounds_``.
@@ -662,7 +691,7 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
         return self._model.predict(matrix)
 
     def score(self, X, y, sample_weight=None):
-        """Return the coefficient of determination R2. Computed without noise: not private.
+        """Return R2, or D2 of the deviance that is minimised. Computed without noise: not private.
 
         {Parameters: X:rows}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
@@ -672,14 +701,17 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
         Returns
         -------
         score : float
-            R2 of the predictions.
+            R2 of the predictions, or with another `loss` than squared errors their D2.
 
         {Raises: NotFittedError, ValueError:X_y}
         """
+        if not self._is_linear():
+            return self._model.score(self._matrix(X), y, sample_weight)
         return quietly(super().score, X, y, sample_weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = is_private(self)
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self._is_linear()
+        tags.target_tags.positive_only = not self._is_linear()
         return tags

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
+from sklearn.metrics import d2_tweedie_score, mean_poisson_deviance
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.additive._shapes import Shape, monotone
@@ -442,3 +443,50 @@ def test_values_of_what_is_noise_are_those_that_rows_get(sign):
     np.testing.assert_allclose(model.explain(X), 0.0, atol=1e-12)
     assert all((term.values == 0.0).all() for term in model.terms_)
     np.testing.assert_array_equal(model.feature_importances_, 0.0)
+
+
+def counted(n_rows, seed=0):
+    """Rates that bend with a number and jump with a word."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"x": rng.uniform(0.0, 10.0, n_rows), "w": rng.choice(["a", "b"], n_rows)})
+    return X, np.exp(np.sin(X.x) + 0.7 * (X.w == "b")).to_numpy(), rng
+
+
+@pytest.mark.parametrize("loss", ["poisson", "gamma"])
+def test_terms_of_counts_and_amounts_multiply(loss):
+    X, rate, rng = counted(20_000)
+    y = rng.poisson(rate) if loss == "poisson" else rng.gamma(2.0, rate / 2.0)
+    model = DPAdditiveRegressor(loss=loss, epsilon=2.0, random_state=0).fit(X, y)
+    np.testing.assert_allclose(np.log(model.predict(X) / rate), 0.0, atol=0.5)
+    told = model.explain(X).sum(axis=1) + model.intercept_
+    np.testing.assert_allclose(np.log(model.predict(X)), told, atol=1e-9)
+    power = {"poisson": 1.0, "gamma": 2.0}[loss]
+    assert model.score(X, y) == pytest.approx(d2_tweedie_score(y, model.predict(X), power=power))
+    word = model.terms_[1]
+    a, b = (word.values[word.labels.index(f"w_{one}")] for one in "ab")
+    assert b - a == pytest.approx(0.7, abs=0.15)
+    assert model.privacy_report_.epsilon <= 2.0
+
+
+def test_without_privacy_counts_are_poisson_regression():
+    X, rate, rng = counted(3000)
+    y = rng.poisson(rate)
+    model = DPAdditiveRegressor(loss="poisson", epsilon=np.inf, alpha=1e-3).fit(X, y)
+    peer = PoissonRegressor(alpha=1e-3, max_iter=10_000, tol=1e-8)
+    peer.fit(model._matrix(X), y)
+    found = model.predict(X), peer.predict(model._matrix(X))
+    ours, theirs = (mean_poisson_deviance(y, one) for one in found)
+    assert ours == pytest.approx(theirs, rel=1e-3)
+
+
+def test_what_does_not_go_with_counts_is_refused():
+    X, rate, _ = counted(200)
+    model = DPAdditiveRegressor(loss="poisson", ledger=None)
+    with pytest.raises(ValueError, match="out of the range"):
+        model.fit(X, rate - 10.0)
+    with pytest.raises(ValueError, match="out of the range"):
+        model.set_params(loss="gamma").fit(X, np.zeros(200))
+    with pytest.raises(ValueError, match="1d"):
+        model.fit(X, np.column_stack([rate, rate]))
+    with pytest.raises(ValueError, match="loss"):
+        model.set_params(loss="huber").fit(X, rate)

@@ -545,6 +545,16 @@ def test_additive_regressors(targets):
     np.testing.assert_allclose(predicted, expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("loss", ["poisson", "gamma"])
+def test_additive_counts_and_amounts_are_means(loss):
+    model = DPAdditiveRegressor(loss=loss, **TABLE_PARAMETERS).fit(TABLE, TELLING)
+    rows = new_rows(model, np.float64)
+    (predicted,) = run_table(model, rows)
+    expected = model.predict(as_python_has_gaps(rows)).reshape(-1, 1)
+    assert expected.min() > 0.0
+    np.testing.assert_allclose(predicted, expected, rtol=1e-9)
+
+
 @pytest.mark.parametrize("opset", [11, 17])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_raw_arrays(dtype, opset):

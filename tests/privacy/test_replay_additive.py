@@ -51,6 +51,8 @@ MODELS = [
     DPAdditiveRegressor(**GIVEN),
     DPAdditiveRegressor(adjacency="replace_one", target_bounds=(-1, 1), **GIVEN, **PAIR),
     DPAdditiveRegressor(feature_bounds=(-5, 5), knots=4, **GIVEN | {"epsilon": 2.0}),
+    DPAdditiveRegressor(loss="poisson", adjacency="replace_one", **GIVEN, **PAIR),
+    DPAdditiveRegressor(loss="gamma", target_bounds=(0.1, 2.0), **GIVEN),
 ]
 CASES = [TableCase(model, read=as_table) for model in MODELS]
 # What a record's row becomes.

@@ -229,7 +229,7 @@ DIFFERENCES = {
     "intercept_": [GENERALIZED, *ADDITIVE, ("DPRidge", *REGRESSORS, *ROBUST)],
     "huber_threshold": ["DPHuberRegressor"],
     "l1_ratio": ["DPCDElasticNet"],
-    "loss": [REGRESSORS],
+    "loss": ["DPAdditive", REGRESSORS],
     "max_iter": [WITH_MOMENTUM, "DPCDClassifier", "DPCD", "DPSGD", "WALR", *WHITENED],
     "mechanism": ["WALR"],
     "n_iter_": ["DPSGD", "WALR", LIKE_WHITENED],

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_tweedie_score
 
+from skdp._checks import check_finite
 from skdp._docs import shared_docs
 from skdp._losses import Tweedie
 from skdp._sklearn import Interval, _fit_context, quietly, validate_data
@@ -100,7 +101,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         """
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
-        targets, bounds = self._moved(y)
+        targets = self._moved(y)
         weights = self._weigh(public_weight, X.shape[0])
 
         # 2. bound the data
@@ -114,8 +115,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         stream = plan.start(self.random_state)
 
         # 4. solve
-        how = {"is_null": rows.norm == 0.0, "shares": shares_of(codes)}
-        targets, mean, plan = self._sized(targets, plan, stream, **how)
+        targets, mean, plan = self._over_mean(targets, plan, stream, rows.norm == 0.0, codes)
         rows, plan, ball = self._placed(rows, plan, stream, codes)
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
@@ -123,15 +123,19 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         self._set_report(plan, steps, stream, weights_public(public_weight))
         self._set_ball(ball)
         self._set_moment(plan, steps, ball)
-        coefs = outside(ball, coefs, rows.bias)
+        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, mean)
+        return self
+
+    def _set_coefs(self, coefs, bias, mean):
+        """Publish coefficients of shape (1, d) that were learnt from targets over their mean."""
+        check_finite(coefs)
         self.coef_ = coefs[0, : self.n_features_in_]
         self.intercept_ = 0.0
         if self.fit_intercept:
-            self.intercept_ = math.log(mean) + float(rows.bias * coefs[0, -1])
+            self.intercept_ = math.log(mean) + float(bias * coefs[0, -1])
         reach = _REACH if is_private(self) else math.inf
         ends = mean * math.exp(-reach), mean * math.exp(reach)
-        self.target_bounds_ = tuple(float(end) for end in np.clip(ends, *bounds))
-        return self
+        self.target_bounds_ = tuple(float(end) for end in np.clip(ends, *self._limits()))
 
     def _check_targets(self, y):
         if 0.0 < self._power < 1.0:
@@ -141,32 +145,46 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             raise ValueError(_OUT_OF_RANGE)
 
     def _moved(self, y):
-        """Return targets of shape (n, 1) within the public bounds, and these."""
+        """Return targets of shape (n, 1) within the public bounds."""
         self._check_targets(y)
-        targets, bounds = as_targets(y), self._checked_bounds()
+        return np.clip(as_targets(y), *self._limits())
+
+    def _limits(self):
+        """Return what targets are moved to, and predictions."""
+        bounds = self._checked_bounds()
         if bounds is not None and bounds[1] <= 0.0:
             raise ValueError(_NEGATIVE)
         if bounds is None or not is_private(self):
-            return targets, (0.0, math.inf)
-        return np.clip(targets, *bounds), (max(bounds[0], 0.0), bounds[1])
+            return 0.0, math.inf
+        return max(bounds[0], 0.0), bounds[1]
+
+    def _half_width(self):
+        return 1.0
 
     def _learns_targets(self):
         return is_private(self)
 
     # A warning about an overflow would tell of the data.
     @np.errstate(all="ignore")
-    def _sized(self, targets, plan, stream, is_null, shares):
-        """Return targets over their mean, this mean, and the plan for slopes of their size.
+    def _over_mean(self, targets, plan, stream, is_null, codes):
+        """Return targets over their mean, and what `_sized` does."""
+        with BallSums(targets, is_null, self.n_jobs, shares_of(codes)).at_work() as sums:
+            mean, plan = self._sized(sums, plan, stream, lambda: targets[~is_null].mean())
+        return targets / mean, mean, plan
 
-        Without an intercept a prediction of 0 is a mean of 1, whatever the targets are.
+    @np.errstate(all="ignore")
+    def _sized(self, sums, plan, stream, exact_mean):
+        """Return the mean of targets, and the plan for slopes of their size.
+
+        Without an intercept a prediction of 0 is a mean of 1, whatever the targets are. Of `sums`,
+        over targets as rows, see `BallSums`; without noise `exact_mean` gives the mean.
         """
         mean, size = 1.0, 1.0
         if plan.ranges is None:
-            mean = float(targets[~is_null].mean())
+            mean = float(exact_mean())
         else:
             noise = plan.noise * plan.problem.n_columns / plan.n_rows
-            with BallSums(targets, is_null, self.n_jobs, shares).at_work() as sums:
-                mean, size = learn_sizes(sums, plan=plan.ranges, stream=stream, noise=noise)
+            mean, size = learn_sizes(sums, plan=plan.ranges, stream=stream, noise=noise)
         # At predictions of the mean the derivative's slope is one.
         slope = 1.0
         if not (self.fit_intercept and mean > 0.0):
@@ -182,7 +200,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             wanted_weight=weight * given.wanted_weight,
             smoothness=slope * given.smoothness,
         )
-        return targets / mean, mean, replace(plan, problem=problem)
+        return mean, replace(plan, problem=problem)
 
     def _loss(self, n_outputs):
         return Tweedie(self._power, _REACH if is_private(self) else math.inf)
@@ -437,6 +455,12 @@ class DPTweedieRegressor(_GeneralizedLinear):
 
     def _learns_targets(self):
         return self._kind._learns_targets(self)
+
+    def _half_width(self):
+        return self._kind._half_width(self)
+
+    def _set_coefs(self, *args):
+        self._kind._set_coefs(self, *args)
 
     def _loss(self, n_outputs):
         return self._kind._loss(self, n_outputs)
