@@ -531,11 +531,11 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
     ----------
     alpha : float, default=1e-4
         Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
+    {interactions, monotonic_cst, knots:table, categories:table, kinds:table}
     loss : {"squared_error", "poisson", "gamma"}, default="squared_error"
         Squared error, or the deviance of counts or of amounts above 0. With these terms multiply
         predictions: they, the intercept and `explain` are on the scale of logarithms.
-    {interactions, monotonic_cst, knots:table, categories:table, kinds:table, epsilon, delta}
-    {adjacency, features_budget, feature_bounds:table}
+    {epsilon, delta, adjacency, features_budget, feature_bounds:table}
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are moved to it. None learns a range of most targets,
         wherever they lie, from a share of the model's part of the budget; of counts and amounts
@@ -584,13 +584,13 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
         self,
         alpha=1e-4,
         *,
-        loss="squared_error",
         interactions=None,
         monotonic_cst=None,
         knots="auto",
         categories="auto",
         numeric_features=None,
         categorical_features=None,
+        loss="squared_error",
         epsilon=1.0,
         delta="auto",
         adjacency="zero_out",
@@ -602,13 +602,13 @@ class DPAdditiveRegressor(RegressorMixin, _BaseAdditive):
         random_state=None,
     ):
         self.alpha = alpha
-        self.loss = loss
         self.interactions = interactions
         self.monotonic_cst = monotonic_cst
         self.knots = knots
         self.categories = categories
         self.numeric_features = numeric_features
         self.categorical_features = categorical_features
+        self.loss = loss
         self.feature_bounds = feature_bounds
         self.target_bounds = target_bounds
         self.epsilon = epsilon

@@ -4,7 +4,12 @@ Needs the extra ``dask``: ``pip install "skdp[dask]"``.
 """
 
 try:
-    from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge
+    from skdp.dask._estimators import (
+        DaskDPGammaRegressor,
+        DaskDPLogisticRegression,
+        DaskDPPoissonRegressor,
+        DaskDPRidge,
+    )
     from skdp.dask._labels import label_aggregate
     from skdp.dask._table import transform
 except ModuleNotFoundError as error:
@@ -12,4 +17,11 @@ except ModuleNotFoundError as error:
         f"skdp.dask needs {error.name}, which isn't installed: pip install 'skdp[dask]'"
     ) from error
 
-__all__ = ["DaskDPLogisticRegression", "DaskDPRidge", "label_aggregate", "transform"]
+__all__ = [
+    "DaskDPGammaRegressor",
+    "DaskDPLogisticRegression",
+    "DaskDPPoissonRegressor",
+    "DaskDPRidge",
+    "label_aggregate",
+    "transform",
+]

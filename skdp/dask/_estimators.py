@@ -19,7 +19,12 @@ from skdp.dask._clients import resolve_client
 from skdp.dask._sums import passes
 from skdp.dask._table import map_rows, read_table
 from skdp.ledger._account import ALREADY_CHARGED
-from skdp.linear_model import DPLogisticRegression, DPRidge
+from skdp.linear_model import (
+    DPGammaRegressor,
+    DPLogisticRegression,
+    DPPoissonRegressor,
+    DPRidge,
+)
 from skdp.linear_model.ball._solver import following, learn_ball, learn_targets, outside
 from skdp.linear_model.whitened._row_sums import block_rows
 from skdp.linear_model.whitened._solver import rules_of, solve_whitened
@@ -33,7 +38,7 @@ _PARTITIONS = "the partitions of the collections, and that how they were cut doe
 class Reader:
     """What workers get to know of an estimator; see `skdp.dask._parts.read_part`."""
 
-    estimator: DPLogisticRegression | DPRidge
+    estimator: DPLogisticRegression | DPRidge | DPPoissonRegressor | DPGammaRegressor
     n_jobs: int | None
 
     @property
@@ -42,7 +47,9 @@ class Reader:
 
     @property
     def checks_of_targets(self):
-        return {"multi_output": True, "y_numeric": True} if is_regressor(self.estimator) else {}
+        several = not self.estimator._learns_sizes
+        is_of_numbers = is_regressor(self.estimator)
+        return {"multi_output": several, "y_numeric": True} if is_of_numbers else {}
 
     def block_rows(self, n_features):
         return block_rows(n_features + bool(self.estimator.fit_intercept))
@@ -54,12 +61,16 @@ class Reader:
         return self.estimator._bounded_by(ball, X, is_null)
 
     def targets(self, y):
+        if self.estimator._learns_sizes:
+            return self.estimator._moved(y)
         if is_regressor(self.estimator):
             return self.estimator._in_units(y)[0]
         return encode_labels(y, self.estimator.classes)[1]
 
-    def moved_targets(self, targets, bounds):
-        return self.estimator._within(targets, bounds, one_target=False)[0]
+    def moved_targets(self, targets, told):
+        if self.estimator._learns_sizes:
+            return targets / told
+        return self.estimator._within(targets, told, one_target=False)[0]
 
     def loss(self, n_outputs):
         return self.estimator._loss(n_outputs)
@@ -104,7 +115,7 @@ class DaskWhitened:
             stream = plan.start(self.random_state)
 
             # 4. solve
-            bounds = self._moved_targets(sums, plan, stream)
+            told, plan = self._moved_targets(sums, plan, stream)
             plan, ball = self._placed_parts(sums, plan, stream)
             rules = rules_of(self._loss(n_outputs), plan)
             coefs, steps = solve_whitened(sums, plan=plan, rules=rules, stream=stream)
@@ -116,16 +127,16 @@ class DaskWhitened:
         self._set_ball(ball)
         self._set_moment(plan, steps, ball)
         bias = plan.problem.bias
-        self._publish(outside(ball, coefs, bias), bias, table, bounds)
+        self._publish(outside(ball, coefs, bias), bias, table, told)
         return self
 
     def _moved_targets(self, sums, plan, stream):
-        """Move targets to bounds that are learnt, and return these; None where none are."""
+        """Move targets to bounds that are learnt, and return these, or None, and the plan."""
         if plan.ranges is None:
-            return None
+            return None, plan
         bounds = learn_targets(sums.of_targets(), plan=plan.ranges, stream=stream)
         sums.move_targets(bounds)
-        return bounds
+        return bounds, plan
 
     def _placed_parts(self, sums, plan, stream):
         """Put rows in a ball that is learnt; return the plan that follows it, and the ball."""
@@ -314,6 +325,113 @@ class DaskDPRidge(DaskWhitened, DPRidge):
         bounds = self._checked_bounds() if bounds is None else bounds
         units = self._within(np.zeros((1, 1)), bounds, table.n_targets is None)[1]
         self._set_coefs(coefs, bias, units)
+
+
+class _DaskGeneralized(DaskWhitened):
+    """Generalized linear models with a log link, on Dask collections."""
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        fit_intercept=True,
+        epsilon=1.0,
+        delta="auto",
+        adjacency="zero_out",
+        moment_budget="auto",
+        public_moment=None,
+        data_norm=None,
+        ball_budget="auto",
+        target_bounds=None,
+        max_iter="auto",
+        clipping_norm="auto",
+        step_size="auto",
+        momentum="auto",
+        average=True,
+        n_jobs=None,
+        client=None,
+        compute_chunk_sizes=False,
+        verbose=0,
+        ledger=None,
+        random_state=None,
+    ):
+        super().__init__(
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            epsilon=epsilon,
+            delta=delta,
+            adjacency=adjacency,
+            moment_budget=moment_budget,
+            public_moment=public_moment,
+            data_norm=data_norm,
+            ball_budget=ball_budget,
+            target_bounds=target_bounds,
+            max_iter=max_iter,
+            clipping_norm=clipping_norm,
+            step_size=step_size,
+            momentum=momentum,
+            average=average,
+            n_jobs=n_jobs,
+            ledger=ledger,
+            random_state=random_state,
+        )
+        self.client = client
+        self.compute_chunk_sizes = compute_chunk_sizes
+        self.verbose = verbose
+
+    def _n_outputs_of(self, table):
+        return 1
+
+    def _moved_targets(self, sums, plan, stream):
+        """Divide targets by their mean, and return it, and the plan for slopes of their size."""
+        of_targets = sums.of_targets()
+
+        def exact_mean():
+            how = np.zeros(1), np.ones(1), np.inf, plan.steps.mechanism
+            return of_targets.moved(*how)[0] / plan.n_rows
+
+        mean, plan = self._sized(of_targets, plan, stream, exact_mean)
+        sums.move_targets(mean)
+        return mean, plan
+
+    def _publish(self, coefs, bias, table, mean):
+        self._set_coefs(coefs, bias, mean)
+
+
+@_told_as(DPPoissonRegressor)
+class DaskDPPoissonRegressor(_DaskGeneralized, DPPoissonRegressor):
+    """Poisson regression by private whitening, on Dask collections.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from skdp.dask import DaskDPPoissonRegressor
+    >>> X = da.random.default_rng(0).uniform(-1, 1, (10_000, 3), chunks=(2_500, 3))
+    >>> model = DaskDPPoissonRegressor(epsilon=1.0)
+    >>> model.fit(X, da.floor(da.exp(X[:, 0] + 1))).privacy_report_
+    (1, 1e-05)-DP
+    """
+
+    _local = DPPoissonRegressor
+    _parameter_constraints = {**DPPoissonRegressor._parameter_constraints, **_OWN}  # noqa: RUF012
+
+
+@_told_as(DPGammaRegressor)
+class DaskDPGammaRegressor(_DaskGeneralized, DPGammaRegressor):
+    """Gamma regression by private whitening, on Dask collections.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from skdp.dask import DaskDPGammaRegressor
+    >>> X = da.random.default_rng(0).uniform(-1, 1, (10_000, 3), chunks=(2_500, 3))
+    >>> model = DaskDPGammaRegressor(epsilon=1.0)
+    >>> model.fit(X, da.exp(X[:, 0] + 1)).privacy_report_
+    (1, 1e-05)-DP
+    """
+
+    _local = DPGammaRegressor
+    _parameter_constraints = {**DPGammaRegressor._parameter_constraints, **_OWN}  # noqa: RUF012
 
 
 @shared_docs

@@ -22,7 +22,15 @@ from dask.utils import key_split
 from distributed import Client, LocalCluster, get_task_stream
 
 from skdp._plans._base import Budget
-from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _sums, label_aggregate, transform
+from skdp.dask import (
+    DaskDPGammaRegressor,
+    DaskDPLogisticRegression,
+    DaskDPPoissonRegressor,
+    DaskDPRidge,
+    _sums,
+    label_aggregate,
+    transform,
+)
 from skdp.dask._clients import CHANGED
 from skdp.dask._estimators import Reader
 from skdp.dask._sums import passes
@@ -48,6 +56,13 @@ KINDS = {
     "one target": (DaskDPRidge, RIDGE),
     "two targets": (DaskDPRidge, RIDGE),
     "no noise": (DaskDPRidge, {"epsilon": float("inf"), **RIDGE}),
+    "counts": (DaskDPPoissonRegressor, {"random_state": 7}),
+    "amounts": (DaskDPGammaRegressor, {"target_bounds": (0.0, 4.0), "epsilon": 4.0, **SEED}),
+    "amounts, no noise": (DaskDPGammaRegressor, {"epsilon": float("inf"), "random_state": 7}),
+    "counts, no intercept": (
+        DaskDPPoissonRegressor,
+        {"fit_intercept": False, "ball_budget": 0, "adjacency": "replace_one", **SEED},
+    ),
 }
 ALIKE = {"rtol": 0.0, "atol": 1e-7}
 
@@ -65,6 +80,8 @@ def targets_of(kind, scores):
         return (scores[:, 0] > 0.0).astype(int)
     if kind == "five classes":
         return np.digitize(scores[:, 0], [-1.0, -0.3, 0.3, 1.0])
+    if kind.startswith(("counts", "amounts")):
+        return np.floor(np.exp(scores[:, 0])) + kind.startswith("amounts")
     return scores if kind == "two targets" else scores[:, 0]
 
 

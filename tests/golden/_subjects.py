@@ -520,6 +520,7 @@ def fit_parts(name, **options):
 PARTS = {
     "binary": ("DaskDPLogisticRegression", {"data_norm": 1.5, **TWO}),
     "replace_one": ("DaskDPLogisticRegression", {"adjacency": "replace_one", **TWO}),
+    "counts": ("DaskDPPoissonRegressor", {"random_state": 0}),
     "ridge": ("DaskDPRidge", {"data_norm": 1.5, **REGRESSION}),
     "no moment": ("DaskDPRidge", {"moment_budget": 0.0, "max_iter": 5, **REGRESSION}),
     "labels": ("label_aggregate", {"data_norm": 1.5, **TWO}),
