@@ -4,15 +4,19 @@ from math import isfinite, isinf
 
 import numpy as np
 
+# Squares of smaller numbers lose digits to underflow.
+_SHORTEST = 1e-150
+
 
 def clip_contributions(contributions, row_norm, bound, weights=None):
     """Scale each record's vector of updates so that it moves the released sum by at most `bound`.
 
     Record i contributes the outer product of ``contributions[i]``, times its weight, and its row,
     whose norm is ``||contributions[i]|| row_norm[i]``. Contributions, of shape (n,) or (n, k), are
-    scaled in place, outputs together, and returned. What overflowed becomes 0. A record of norm 0
-    gets the zero vector, whatever the bound. Under an infinite bound nothing is scaled. Weights
-    multiply before anything is cut, so that the bound holds whatever they are.
+    scaled in place, outputs together, and returned. What overflowed becomes 0, and so do several
+    outputs that are too short together to be measured. A record of norm 0 gets the zero vector,
+    whatever the bound. Under an infinite bound nothing is scaled. Weights multiply before anything
+    is cut, so that the bound holds whatever they are.
     """
     if weights is not None:
         contributions *= weights if contributions.ndim == 1 else weights[:, np.newaxis]
@@ -24,6 +28,8 @@ def clip_contributions(contributions, row_norm, bound, weights=None):
         factor = np.abs(contributions)
     else:
         factor = np.sqrt(np.einsum("ij,ij->i", contributions, contributions))
+        # Rows may be so long that these would count.
+        contributions[factor < _SHORTEST] = 0.0
     factor *= row_norm
     np.maximum(factor, bound, out=factor)
     np.divide(bound, factor, out=factor)

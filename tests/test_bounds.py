@@ -285,3 +285,12 @@ def test_a_norm_hangs_on_its_row_alone(dtype, order, n_columns, rng):
         np.testing.assert_array_equal(row_norms(X[start:]), norms[start:])
     for row in range(0, 1030, 100):
         assert row_norms(X[row : row + 1])[0] == norms[row]
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("size", [1e-170, 1e-163, 1e-155, 1e-149])
+def test_short_contributions_of_long_rows_are_clipped(size, n_outputs):
+    """Squares of most of these slopes are 0, and times their row they are far above the bound."""
+    slopes = np.full((1, n_outputs) if n_outputs > 1 else 1, size)
+    clipped = clip_contributions(slopes, np.array([1e148]), 1e-30)
+    assert np.linalg.norm(1e148 * clipped) <= 1e-30 * (1.0 + 1e-12)
