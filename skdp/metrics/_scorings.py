@@ -4,7 +4,7 @@ import math
 from functools import cache, partial
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, kl_div
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import check_consistent_length, column_or_1d
 
@@ -242,14 +242,18 @@ def _neg_brier_score(estimator, X, y, options):
     return _mean(((of_classes - truth) ** 2).sum(axis=1), 2.0, options)
 
 
-def _residuals(estimator, X, y, options):
-    """Return targets and errors, of shape (n, k), in units of the targets' range, and its width."""
+def _bounds_of(options):
     if options["target_bounds"] is None:
         raise ValueError(
             "scores of a regression need target_bounds=(low, high): public ones, or those that a "
             "private fit released, model.target_bounds_."
         )
-    low, high = check_bounds(options["target_bounds"], "target_bounds")
+    return check_bounds(options["target_bounds"], "target_bounds")
+
+
+def _residuals(estimator, X, y, options):
+    """Return targets and errors, of shape (n, k), in units of the targets' range, and its width."""
+    low, high = _bounds_of(options)
     target = read_targets(X, y)
     predicted = predict(estimator, X, width=target.shape[1] if target.ndim == 2 else None)
     predicted = np.asarray(predicted, dtype=np.float64).reshape(len(target), -1)
@@ -270,11 +274,35 @@ def _neg_mean_squared_error(estimator, X, y, options):
     return _mean(((width * error) ** 2).mean(axis=1), width**2, options)
 
 
+# Deviances of amounts are cut to it, which is that of a target 7 times its prediction.
+_LARGEST_GAMMA = 8.0
+
+
+@np.errstate(all="ignore")
+def _neg_mean_deviance(estimator, X, y, options, *, power):
+    """Give minus the mean deviance of predictions and targets within the range, cut as it is told.
+
+    That of counts is cut to twice the largest target: what a target of 0 has there.
+    """
+    low, high = _bounds_of(options)
+    if high <= 0.0 or (power > 1.0 and low <= 0.0):
+        raise ValueError(
+            "target_bounds of a deviance must be positive numbers; of counts the lower may be 0."
+        )
+    target = np.clip(read_targets(X, y), low, high)
+    _one_target(1 if target.ndim == 1 else target.shape[1])
+    predicted = np.clip(np.asarray(predict(estimator, X), dtype=np.float64), low, high)
+    if power > 1.0:
+        ratio = target / predicted
+        return _mean(2.0 * (ratio - 1.0 - np.log(ratio)), _LARGEST_GAMMA, options)
+    return _mean(2.0 * kl_div(target, predicted), 2.0 * high, options)
+
+
 def _one_target(n_targets):
     if n_targets > 1:
         raise ValueError(
-            "scoring='r2' is of one target, as each would need counts of its own: score the "
-            "targets one by one, or all by 'neg_mean_squared_error'."
+            "scoring by 'r2' or a deviance is of one target: score the targets one by one, or all "
+            "by 'neg_mean_squared_error'."
         )
 
 
@@ -312,6 +340,8 @@ SCORES = {
     "r2": _r2,
     "neg_mean_squared_error": _neg_mean_squared_error,
     "neg_mean_absolute_error": _neg_mean_absolute_error,
+    "neg_mean_poisson_deviance": partial(_neg_mean_deviance, power=1.0),
+    "neg_mean_gamma_deviance": partial(_neg_mean_deviance, power=2.0),
 }
 
 # Scores that are means over rows, and about what standard deviation those of rows have as a part of
@@ -322,8 +352,18 @@ ROW_SPREAD = {
     "neg_brier_score": 0.1,
     "neg_mean_squared_error": 0.05,
     "neg_mean_absolute_error": 0.1,
+    "neg_mean_poisson_deviance": 0.1,
+    "neg_mean_gamma_deviance": 0.2,
 }
-_OF_REGRESSORS = frozenset({"r2", "neg_mean_squared_error", "neg_mean_absolute_error"})
+_OF_REGRESSORS = frozenset(
+    {
+        "r2",
+        "neg_mean_squared_error",
+        "neg_mean_absolute_error",
+        "neg_mean_poisson_deviance",
+        "neg_mean_gamma_deviance",
+    }
+)
 
 
 def check_kind(estimator, scoring):
@@ -346,7 +386,7 @@ def check_scoring(estimator, scoring, classes, n_targets):
         two_classes(classes, f"scoring={scoring!r}, unlike '{scoring}_macro',")
     if scoring in ("roc_auc", "roc_auc_ovr"):
         ranks_by_probability(estimator)
-    if scoring == "r2":
+    if scoring == "r2" or scoring.endswith("deviance"):
         _one_target(n_targets)
 
 

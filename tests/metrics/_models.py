@@ -14,6 +14,7 @@ OF_LABELS = ("accuracy", "balanced_accuracy", "f1", "precision", "recall")
 OF_LABELS += ("f1_macro", "precision_macro", "recall_macro")
 CLASSIFICATION = (*OF_LABELS, "roc_auc", "neg_log_loss", "neg_brier_score")
 REGRESSION = ("r2", "neg_mean_squared_error", "neg_mean_absolute_error")
+DEVIANCES = ("neg_mean_poisson_deviance", "neg_mean_gamma_deviance")
 
 
 class Ranks:
@@ -65,6 +66,10 @@ def calls(**options):
     found |= {
         name: bind(private_score, estimator=Says(), scoring=name, target_bounds=(-1, 2))
         for name in REGRESSION
+    }
+    found |= {
+        name: bind(private_score, estimator=Says(), scoring=name, target_bounds=(0.1, 6.0))
+        for name in DEVIANCES
     }
     found["decision values"] = bind(private_score, estimator=Ranks(), scoring="roc_auc", bins=7)
     found["few nodes"] = bind(private_score, estimator=Knows(), scoring="neg_log_loss", bins=2)

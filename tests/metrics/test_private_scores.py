@@ -25,6 +25,7 @@ from skdp.metrics import (
 from skdp.metrics._scorings import row_scores
 from tests.metrics._models import (
     CLASSIFICATION,
+    DEVIANCES,
     OF_LABELS,
     REGRESSION,
     Knows,
@@ -44,6 +45,19 @@ def targets(rng, n):
     return f[:, np.newaxis], np.clip(f + 0.3 * rng.standard_normal(n), -1.0, 2.0)
 
 
+def amounts(rng, n):
+    """Predictions and targets within [0.1, 6], of which few are cut."""
+    f = rng.uniform(0.5, 2.5, n)
+    return f[:, np.newaxis], np.clip(rng.gamma(5.0, f / 5.0), 0.1, 6.0)
+
+
+def made_for(name):
+    """What makes records for a score."""
+    if name in DEVIANCES:
+        return amounts
+    return targets if name in REGRESSION else binary_records
+
+
 def exact_score(name, X, y):
     p = expit(X[:, 0])
     return {
@@ -61,6 +75,8 @@ def exact_score(name, X, y):
         "r2": lambda: exact.r2_score(y, X[:, 0]),
         "neg_mean_squared_error": lambda: -exact.mean_squared_error(y, X[:, 0]),
         "neg_mean_absolute_error": lambda: -exact.mean_absolute_error(y, X[:, 0]),
+        "neg_mean_poisson_deviance": lambda: -exact.mean_poisson_deviance(y, X[:, 0]),
+        "neg_mean_gamma_deviance": lambda: -exact.mean_gamma_deviance(y, X[:, 0]),
     }[name]()
 
 
@@ -71,10 +87,11 @@ def exact_score(name, X, y):
         *((name, 1e-4) for name in CLASSIFICATION),
         ("r2", 0.02),
         *((name, 1e-3) for name in REGRESSION[1:]),
+        *((name, 2e-3) for name in DEVIANCES),
     ],
 )
 def test_without_noise_scores_are_those_of_scikit_learn(name, digits, rng):
-    X, y = targets(rng, 20_000) if name in REGRESSION else binary_records(rng, 20_000)
+    X, y = made_for(name)(rng, 20_000)
     score = calls(epsilon=INF, random_state=0)[name](X, y)
     assert float(score) == pytest.approx(exact_score(name, X, y), abs=digits)
     assert score.low < score.value < score.high
@@ -146,14 +163,14 @@ def test_auc_at_a_tenth_is_within_a_hundredth(adjacency, rng):
 
 # The long form, in 1,000 repetitions each, is in the page of the theory.
 @pytest.mark.long
-@pytest.mark.parametrize("name", CLASSIFICATION + REGRESSION)
+@pytest.mark.parametrize("name", CLASSIFICATION + REGRESSION + DEVIANCES)
 def test_intervals_cover_what_is_true_of_the_population(name):
     """Of 120 intervals of 95 %, 98 at least: with a coverage of .93 fewer are seen once in 1e5.
 
     Nor are they much wider than they must be.
     """
     rng = np.random.default_rng(5)
-    make = targets if name in REGRESSION else binary_records
+    make = made_for(name)
     known = exact_score(name, *make(rng, 400_000))
     score, found = calls(epsilon=0.5)[name], []
     for seed in range(120):
@@ -377,3 +394,27 @@ def test_a_failing_estimator_tells_no_entry():
         private_score(Fails(), np.array([[SECRET]]), [1], epsilon=1.0)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
+
+
+def test_deviances_are_cut_and_count_no_target_beyond_the_bounds():
+    X, y = np.array([[0.0], [2.0], [np.nan], [1e9]]), np.array([3.0, 0.0, 1.0, -5.0])
+    how = {"epsilon": INF, "scoring": "neg_mean_poisson_deviance", "target_bounds": (0, 4)}
+    # Of a count where 0 is predicted, of 0 at 2, of what is no number, and of 0 at the bound.
+    assert float(private_score(Says(), X, y, **how)) == pytest.approx(
+        -(8 + 4 + 8 + 8) / 4, abs=1e-9
+    )
+    how = {"epsilon": INF, "scoring": "neg_mean_gamma_deviance", "target_bounds": (0.001, 4)}
+    assert float(private_score(Says(), X[:1], y[:1], **how)) == pytest.approx(-8.0)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "bounds"),
+    [
+        ("neg_mean_poisson_deviance", None),
+        ("neg_mean_poisson_deviance", (-2, 0)),
+        ("neg_mean_gamma_deviance", (0, 2)),
+    ],
+)
+def test_deviances_need_bounds_above_0(scoring, bounds):
+    with pytest.raises(ValueError, match="target_bounds"):
+        private_score(Says(), [[1.0]], [1.0], scoring=scoring, target_bounds=bounds, epsilon=1.0)
