@@ -4,12 +4,8 @@ Needs the extra ``dask``: ``pip install "skdp[dask]"``.
 """
 
 try:
-    from skdp.dask._estimators import (
-        DaskDPGammaRegressor,
-        DaskDPLogisticRegression,
-        DaskDPPoissonRegressor,
-        DaskDPRidge,
-    )
+    from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge
+    from skdp.dask._generalized import DaskDPGammaRegressor, DaskDPPoissonRegressor
     from skdp.dask._labels import label_aggregate
     from skdp.dask._table import transform
 except ModuleNotFoundError as error:

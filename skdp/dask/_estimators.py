@@ -19,13 +19,9 @@ from skdp.dask._clients import resolve_client
 from skdp.dask._sums import passes
 from skdp.dask._table import map_rows, read_table
 from skdp.ledger._account import ALREADY_CHARGED
-from skdp.linear_model import (
-    DPGammaRegressor,
-    DPLogisticRegression,
-    DPPoissonRegressor,
-    DPRidge,
-)
+from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.linear_model.ball._solver import following, learn_ball, learn_targets, outside
+from skdp.linear_model.whitened._estimators import BaseWhitened
 from skdp.linear_model.whitened._row_sums import block_rows
 from skdp.linear_model.whitened._solver import rules_of, solve_whitened
 from skdp.linear_model.whitened._summary import INFERRED
@@ -38,7 +34,7 @@ _PARTITIONS = "the partitions of the collections, and that how they were cut doe
 class Reader:
     """What workers get to know of an estimator; see `skdp.dask._parts.read_part`."""
 
-    estimator: DPLogisticRegression | DPRidge | DPPoissonRegressor | DPGammaRegressor
+    estimator: BaseWhitened
     n_jobs: int | None
 
     @property
@@ -156,7 +152,7 @@ class DaskWhitened:
 
     def _shared(self):
         """Return the parameters that the class in memory has, too."""
-        return {n: v for n, v in self.get_params(deep=False).items() if n not in _OWN}
+        return {n: v for n, v in self.get_params(deep=False).items() if n not in OWN}
 
     def _set_columns(self, table):
         self.n_features_in_ = table.n_features
@@ -218,7 +214,7 @@ class DaskWhitened:
         return {**super().__getstate__(), "client": None}
 
 
-_OWN = {"client": [Client, None], "compute_chunk_sizes": ["boolean"], "verbose": ["verbose"]}
+OWN = {"client": [Client, None], "compute_chunk_sizes": ["boolean"], "verbose": ["verbose"]}
 _NO_CLASSES = (
     "declare the class set, classes=[...]: reading it takes a pass, and tells whether a rare class "
     "occurs."
@@ -236,7 +232,7 @@ _PARAMETERS = """
 """
 
 
-def _told_as(local):
+def told_as(local):
     """Give a class the text of another, with what this one has of its parameters and attributes."""
 
     def tell(cls):
@@ -253,7 +249,7 @@ def _told_as(local):
     return tell
 
 
-@_told_as(DPRidge)
+@told_as(DPRidge)
 class DaskDPRidge(DaskWhitened, DPRidge):
     """Ridge regression by private whitening, on Dask collections.
 
@@ -268,7 +264,7 @@ class DaskDPRidge(DaskWhitened, DPRidge):
     """
 
     _local = DPRidge
-    _parameter_constraints = {**DPRidge._parameter_constraints, **_OWN}  # noqa: RUF012
+    _parameter_constraints = {**DPRidge._parameter_constraints, **OWN}  # noqa: RUF012
 
     def __init__(
         self,
@@ -327,115 +323,8 @@ class DaskDPRidge(DaskWhitened, DPRidge):
         self._set_coefs(coefs, bias, units)
 
 
-class _DaskGeneralized(DaskWhitened):
-    """Generalized linear models with a log link, on Dask collections."""
-
-    def __init__(
-        self,
-        alpha=1e-4,
-        *,
-        fit_intercept=True,
-        epsilon=1.0,
-        delta="auto",
-        adjacency="zero_out",
-        moment_budget="auto",
-        public_moment=None,
-        data_norm=None,
-        ball_budget="auto",
-        target_bounds=None,
-        max_iter="auto",
-        clipping_norm="auto",
-        step_size="auto",
-        momentum="auto",
-        average=True,
-        n_jobs=None,
-        client=None,
-        compute_chunk_sizes=False,
-        verbose=0,
-        ledger=None,
-        random_state=None,
-    ):
-        super().__init__(
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            epsilon=epsilon,
-            delta=delta,
-            adjacency=adjacency,
-            moment_budget=moment_budget,
-            public_moment=public_moment,
-            data_norm=data_norm,
-            ball_budget=ball_budget,
-            target_bounds=target_bounds,
-            max_iter=max_iter,
-            clipping_norm=clipping_norm,
-            step_size=step_size,
-            momentum=momentum,
-            average=average,
-            n_jobs=n_jobs,
-            ledger=ledger,
-            random_state=random_state,
-        )
-        self.client = client
-        self.compute_chunk_sizes = compute_chunk_sizes
-        self.verbose = verbose
-
-    def _n_outputs_of(self, table):
-        return 1
-
-    def _moved_targets(self, sums, plan, stream):
-        """Divide targets by their mean, and return it, and the plan for slopes of their size."""
-        of_targets = sums.of_targets()
-
-        def exact_mean():
-            how = np.zeros(1), np.ones(1), np.inf, plan.steps.mechanism
-            return of_targets.moved(*how)[0] / plan.n_rows
-
-        mean, plan = self._sized(of_targets, plan, stream, exact_mean)
-        sums.move_targets(mean)
-        return mean, plan
-
-    def _publish(self, coefs, bias, table, mean):
-        self._set_coefs(coefs, bias, mean)
-
-
-@_told_as(DPPoissonRegressor)
-class DaskDPPoissonRegressor(_DaskGeneralized, DPPoissonRegressor):
-    """Poisson regression by private whitening, on Dask collections.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from skdp.dask import DaskDPPoissonRegressor
-    >>> X = da.random.default_rng(0).uniform(-1, 1, (10_000, 3), chunks=(2_500, 3))
-    >>> model = DaskDPPoissonRegressor(epsilon=1.0)
-    >>> model.fit(X, da.floor(da.exp(X[:, 0] + 1))).privacy_report_
-    (1, 1e-05)-DP
-    """
-
-    _local = DPPoissonRegressor
-    _parameter_constraints = {**DPPoissonRegressor._parameter_constraints, **_OWN}  # noqa: RUF012
-
-
-@_told_as(DPGammaRegressor)
-class DaskDPGammaRegressor(_DaskGeneralized, DPGammaRegressor):
-    """Gamma regression by private whitening, on Dask collections.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from skdp.dask import DaskDPGammaRegressor
-    >>> X = da.random.default_rng(0).uniform(-1, 1, (10_000, 3), chunks=(2_500, 3))
-    >>> model = DaskDPGammaRegressor(epsilon=1.0)
-    >>> model.fit(X, da.exp(X[:, 0] + 1)).privacy_report_
-    (1, 1e-05)-DP
-    """
-
-    _local = DPGammaRegressor
-    _parameter_constraints = {**DPGammaRegressor._parameter_constraints, **_OWN}  # noqa: RUF012
-
-
 @shared_docs
-@_told_as(DPLogisticRegression)
+@told_as(DPLogisticRegression)
 class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
     """Logistic regression by private whitening, on Dask collections.
 
@@ -450,7 +339,7 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
     """
 
     _local = DPLogisticRegression
-    _parameter_constraints = {**DPLogisticRegression._parameter_constraints, **_OWN}  # noqa: RUF012
+    _parameter_constraints = {**DPLogisticRegression._parameter_constraints, **OWN}  # noqa: RUF012
 
     def __init__(
         self,

@@ -1,0 +1,223 @@
+"""Additive models of targets."""
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from skdp._docs import shared_docs
+from skdp._estimator import is_private
+from skdp._sklearn import StrOptions, _fit_context, quietly
+from skdp.additive._estimators import CONSTRAINTS, BaseAdditive
+from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge
+from skdp.linear_model._base import shares_of
+
+_OF_LOSS = {"squared_error": DPRidge, "poisson": DPPoissonRegressor, "gamma": DPGammaRegressor}
+
+
+@shared_docs
+class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
+    r"""Additive ridge regression of a raw table.
+
+    Predicts
+
+    .. math:: \beta_0 + \sum_j f_j(x_j) ,
+
+    in which a term :math:`f_j` is a curve for a column of numbers, and a value for each word of a
+    column of words; with another `loss` than the first, the exponential of that. Minimises half the
+    mean squared error, or deviance, with `alpha` times half the squared coefficients. Curves are
+    straight between knots, which are learnt from the records inside the budget, as words, gaps and
+    the range of y are: no ranges, categories or fill values are to be given. It is `DPRidge`,
+    `DPPoissonRegressor` or `DPGammaRegressor` on the columns of a `DPTableVectorizer`.
+
+    **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+    (its features and its targets) under `adjacency`, for any data, whatever the other parameters;
+    of a fit with `groups` for one group, which is all rows of a person.
+    What is assumed public and what is not covered is listed in ``privacy_report_``.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
+    {interactions, monotonic_cst, knots:table, categories:table, kinds:table}
+    loss : {"squared_error", "poisson", "gamma"}, default="squared_error"
+        Squared error, or the deviance of counts or of amounts above 0. With these terms multiply
+        predictions: they, the intercept and `explain` are on the scale of logarithms.
+    {epsilon, delta, adjacency, features_budget, feature_bounds:table}
+    target_bounds : pair of floats (low, high), default=None
+        Public range of y. Targets beyond it are moved to it. None learns a range of most targets,
+        wherever they lie, from a share of the model's part of the budget; of counts and amounts
+        their mean and size.
+    {n_jobs:whitened, ledger, random_state}
+
+    Attributes
+    ----------
+    {target_bounds_, terms_}
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The mean of the sum of all terms and the constant under the released counts.
+    {feature_importances_, privacy_report_, n_features_in_, feature_names_in_}
+
+    See Also
+    --------
+    DPAdditiveClassifier : The same for labels.
+    skdp.preprocessing.DPTableVectorizer : The columns alone.
+
+    Notes
+    -----
+    As of `DPAdditiveClassifier`.
+
+    References
+    ----------
+    .. [1] Hastie and Tibshirani (1986). Generalized additive models. Statistical Science 1 (3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.additive import DPAdditiveRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 10, (5000, 1))
+    >>> y = 100 + 20 * np.sin(X[:, 0]) + rng.standard_normal(5000)
+    >>> model = DPAdditiveRegressor(random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        **CONSTRAINTS,
+        "loss": [StrOptions(set(_OF_LOSS))],
+        "target_bounds": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        interactions=None,
+        monotonic_cst=None,
+        knots="auto",
+        categories="auto",
+        numeric_features=None,
+        categorical_features=None,
+        loss="squared_error",
+        epsilon=1.0,
+        delta="auto",
+        adjacency="zero_out",
+        features_budget="auto",
+        feature_bounds=None,
+        target_bounds=None,
+        n_jobs=None,
+        ledger=None,
+        random_state=None,
+    ):
+        self.alpha = alpha
+        self.interactions = interactions
+        self.monotonic_cst = monotonic_cst
+        self.knots = knots
+        self.categories = categories
+        self.numeric_features = numeric_features
+        self.categorical_features = categorical_features
+        self.loss = loss
+        self.feature_bounds = feature_bounds
+        self.target_bounds = target_bounds
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.features_budget = features_budget
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, groups=None, public_weight=None):
+        """Learn the table and fit the terms privately.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            Raw rows: numbers, words, booleans, categories, gaps.
+        {y:regression, groups:whitened, public_weight}
+
+        {Returns: self}
+
+        {Raises: BudgetExceededError}
+        ValueError
+            If a parameter or the input is invalid, or an id of a group is missing; no message
+            quotes an entry.
+        TypeError
+            If a column is of a kind that can't be read.
+        """
+        # 1. scikit-learn's contract
+        checks = {"multi_output": self._is_linear(), "y_numeric": True}
+        frame, given, y, pairs, signs = self._read_table(X, y, **checks)
+        if any(signs) and y.ndim > 1:
+            raise ValueError("monotonic_cst is for one target: fit one model for each.")
+
+        # 2. to 5. with the linear model
+        model = self._linear()
+        weights = model._weigh(public_weight, len(y))
+        targets, units = model._bounded_targets(y) if self._is_linear() else (model._moved(y), None)
+        table = frame, given, pairs, signs
+        return self._fit_terms(model, table, targets, units, weights, groups, public_weight)
+
+    def _is_linear(self):
+        """Tell whether predictions are sums of terms, and not exponentials of them."""
+        return self.loss == "squared_error"
+
+    def _check_targets(self, y):
+        self._linear()._check_targets(y)
+
+    def _learnt(self, model, targets, told, plan, stream, is_null, codes):
+        """Return targets in learnt units, these, and the plan, which may follow them."""
+        if not self._is_linear():
+            return model._over_mean(targets, plan, stream, is_null, codes)
+        how = {"stream": stream, "is_null": is_null, "shares": shares_of(codes)}
+        return *model._in_learnt_units(targets, told, plan.ranges, **how), plan
+
+    def _set_told(self, model, told):
+        """Publish what a linear model was told of y, and return the unit of its coefficients."""
+        self.target_bounds_ = model.target_bounds_
+        return np.max(told.half_width) if self._is_linear() else 1.0
+
+    def _linear(self):
+        shared = {"alpha": self.alpha, "epsilon": self.epsilon, "n_jobs": self.n_jobs}
+        shared |= {"delta": self.delta, "adjacency": self.adjacency}
+        return _OF_LOSS[self.loss](target_bounds=self.target_bounds, **shared)
+
+    def predict(self, X):
+        """Predict targets, cut to ``target_bounds_``.
+
+        {Parameters: X:rows}
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Predicted targets, in the units of the training targets.
+
+        {Raises: NotFittedError, ValueError:X}
+        """
+        matrix = self._matrix(X)
+        return self._model.predict(matrix)
+
+    def score(self, X, y, sample_weight=None):
+        """Return R2, or D2 of the deviance that is minimised. Computed without noise: not private.
+
+        {Parameters: X:rows}
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            True targets.
+        {sample_weight}
+
+        Returns
+        -------
+        score : float
+            R2 of the predictions, or with another `loss` than squared errors their D2.
+
+        {Raises: NotFittedError, ValueError:X_y}
+        """
+        if not self._is_linear():
+            return self._model.score(self._matrix(X), y, sample_weight)
+        return quietly(super().score, X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = is_private(self)
+        tags.target_tags.multi_output = self._is_linear()
+        tags.target_tags.positive_only = not self._is_linear()
+        return tags
