@@ -83,8 +83,8 @@ class _Greedy:
         threshold = parts(n_rows * np.broadcast_to(penalty.l1, w.shape[:1]))[:, np.newaxis]
         settled = np.sign(slopes) * np.maximum(np.abs(slopes) - threshold, 0.0)
         slopes = np.where(w == 0.0, settled, slopes + threshold * np.sign(w))
-        slopes = np.where((w.T <= penalty.low).T, np.minimum(slopes, 0.0), slopes)
-        slopes = np.where((w.T >= penalty.high).T, np.maximum(slopes, 0.0), slopes)
+        slopes = np.where((penalty.low >= w.T).T, np.minimum(slopes, 0.0), slopes)
+        slopes = np.where((penalty.high <= w.T).T, np.maximum(slopes, 0.0), slopes)
         norms = np.sqrt(np.square(slopes).sum(axis=1)) if w.shape[1] > 1 else np.abs(slopes[:, 0])
         return np.rint(norms).astype(np.int64) if self._plan.budget.is_private else norms
 
