@@ -300,13 +300,6 @@ class ExponentialChoice:
     noise_multiplier: float
     contribution_bound: int
 
-    size: ClassVar = 1
-
-    @property
-    def sensitivity(self):
-        """By how much a record moves a score, at most."""
-        return float(self.contribution_bound)
-
     @property
     def noise_std(self):
         """Standard deviation of the Gaussian noise that tells at least as much."""
@@ -317,7 +310,7 @@ class ExponentialChoice:
         gaps = scores.max() - scores
         if self.noise_multiplier == 0.0:
             return np.asarray(gaps.argmin())
-        scale = _ROOT_HALF_PI * self.noise_multiplier * self.contribution_bound
+        scale = _ROOT_HALF_PI * self.noise_std
         # Where not even the largest gap tells anything, no coin needs to be drawn.
         scale, gaps = (math.ceil(scale), gaps) if scale <= _LARGEST_GAP else (1, 0 * gaps)
         kept = np.empty(0, dtype=np.int64)

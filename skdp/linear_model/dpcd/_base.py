@@ -205,14 +205,15 @@ class BaseDPCD(BallMixin, _InRanges):
         # Products add up in any order.
         numbers["rounding_slack"] = summation_slack(n_rows, 1, n_outputs, n_rows)
         options = {name: getattr(self, name) for name in ("max_iter", "clipping_norm", "step_size")}
-        return plan_greedy(Problem(**numbers), self._budget(n_rows), **options)
+        return plan_greedy(Problem(**numbers), n_features, self._budget(n_rows), **options)
 
     def _solve_greedily(self, plan, rows, targets, stream, weights, unit):
         X, reach = self._bounded_columns(rows, None)
         columns = divide_columns(X, reach, np.zeros(self.n_features_in_), rows.bias)
         counted = joint_weights(weights.of_rows, rows.weight)
         model = {"loss": plan.problem.loss, "penalty": self._penalty(None, np.max(unit))}
-        run = {"plan": plan, "noise": stream, "bias": rows.bias, "weights": counted}
+        coins, noise = stream.spawn(2)
+        run = {"plan": plan, "coins": coins, "noise": noise, "bias": rows.bias, "weights": counted}
         return solve_greedy(columns, targets, **model, **run), plan.clipping_norm
 
     @np.errstate(all="ignore")

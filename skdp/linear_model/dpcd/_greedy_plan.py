@@ -73,7 +73,7 @@ class GreedyPlan(SteppedPlan):
         return super().report(**facts)
 
 
-def plan_greedy(problem, budget, *, max_iter, clipping_norm, step_size):
+def plan_greedy(problem, n_features, budget, *, max_iter, clipping_norm, step_size):
     """Plan greedy DP-CD: T choices, and T releases of a slope and of a mean square.
 
     All are Gaussian or accounted as such, so that squares of mu add up.
@@ -117,7 +117,7 @@ def plan_greedy(problem, budget, *, max_iter, clipping_norm, step_size):
             1.0 - _SHARE_OF_CHOICES,
             bound=clip * math.hypot(1.0, _WEIGHT_OF_SQUARES) if private else math.inf,
             size=n_outputs + 1,
-            design={"n_steps": n_steps + 1},
+            design={"n_steps": n_steps + problem.n_columns - n_features},
         ),
     )
 

@@ -11,7 +11,7 @@ _LEAST_CURVATURE = 1e-60
 
 
 @np.errstate(all="ignore")
-def solve_greedy(columns, targets, *, plan, loss, penalty, noise, bias=0.0, weights=None):
+def solve_greedy(columns, targets, *, plan, loss, penalty, coins, noise, bias=0.0, weights=None):
     r"""Run greedy coordinate descent (Mangold et al. 2023, algorithm 1), with curvatures released.
 
     Takes columns divided by what no value exceeds, targets of shape (n, k), the penalty of the
@@ -23,7 +23,7 @@ def solve_greedy(columns, targets, *, plan, loss, penalty, noise, bias=0.0, weig
         if bias:
             descent.start(of_classes=plan.problem.scale.of_classes)
         for _ in range(plan.n_passes):
-            descent.step()
+            descent.step(coins)
     return np.clip(descent.w / columns.unit, penalty.low, penalty.high)
 
 
@@ -55,11 +55,11 @@ class _Greedy:
         constant, _ = self._loss.constant(slopes / n_rows, error)
         self._set(j, self._penalty.of_coefficient(j).prox(constant, 0.0))
 
-    def step(self):
+    def step(self, coins):
         """Choose a coordinate and take a proximal step along it."""
         slopes = self._slopes()
         scores = self._scores(self._x @ slopes)
-        j = int(self._plan.choice.mechanism.release(scores, self._noise))
+        j = int(self._plan.choice.mechanism.release(scores, coins))
         self._move(j, *self._release(j, slopes))
 
     def _slopes(self):
