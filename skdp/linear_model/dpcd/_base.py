@@ -30,10 +30,10 @@ from skdp.linear_model._base import (
 )
 from skdp.linear_model._plan import Problem
 from skdp.linear_model.ball._solver import outside
-from skdp.linear_model.dpcd._greedy_plan import plan_greedy
-from skdp.linear_model.dpcd._greedy_solver import solve_greedy
 from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
 from skdp.linear_model.dpcd._solver import SUM_BLOCK, feature_moments, solve_dpcd
+from skdp.linear_model.dpcd.greedy._plan import plan_greedy
+from skdp.linear_model.dpcd.greedy._solver import solve_greedy
 
 _COUNT = Interval(Integral, 1, 10**9, closed="both")
 _SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-60, 1e200
