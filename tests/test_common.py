@@ -25,7 +25,11 @@ PUBLIC_TRANSFORMERS = [
 EPSILONS = {"default": {}, "inf": {"epsilon": float("inf")}, "1e-3": {"epsilon": 1e-3}}
 LAPLACE = {"mechanism": "laplace"}
 OPTIONS = {
-    "DPCD": [{"smoothness": "bounds"}, {"coef_bounds": (-0.5, 0.5), "average_every": None}],
+    "DPCD": [
+        {"smoothness": "bounds"},
+        {"coef_bounds": (-0.5, 0.5), "average_every": None},
+        {"selection": "greedy"},
+    ],
     "DPCDClassifier": [{"penalty": "l1"}, {"penalty": "elasticnet"}],
     "DPCDElasticNet": [{"positive": True}],
     "DPCDLasso": [{"positive": True}],
