@@ -704,7 +704,8 @@ solver : {"dual", "sequential", "primal"}, default="dual"
 
 [step_size]
 step_size : float or "auto", default="auto"
-    Factor of the steps ``step_size / M_j``. "auto" is 1.
+    Factor of the steps ``step_size / M_j``. "auto" is 1, and 1.5 for two classes whose slopes are
+    scaled with ``selection="greedy"``.
 
 [step_size_]
 step_size_ : float

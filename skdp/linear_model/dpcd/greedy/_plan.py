@@ -19,6 +19,8 @@ _WEIGHT_OF_SQUARES = 0.5
 _STEPS, _FEWEST_STEPS, _MOST_STEPS, _EXACT_PASSES = 0.33, 5, 10_000, 100
 # Of the slopes of targets within [-1, 1].
 _CLIP = 0.5
+# Scaled slopes have less curvature.
+_STEP_OF_SCALED = 1.5
 # Parts that the bound on a slope is made of, and the largest number of them that is told apart.
 _PARTS, _MOST_PARTS = 2**20, 2.0**49
 
@@ -87,6 +89,8 @@ def plan_greedy(problem, n_features, budget, *, max_iter, clipping_norm, step_si
         clip = scale.typical * (loss.lipschitz if bounded and not scales else _CLIP)
     else:
         clip = check_positive(clipping_norm, "clipping_norm")
+    if step_size == "auto":
+        step_size = _STEP_OF_SCALED if scales else 1.0
     if max_iter == "auto":
         max_iter = auto_steps(budget.calibrate() * clip, problem)
     n_steps = check_count(max_iter, "max_iter")
@@ -103,7 +107,7 @@ def plan_greedy(problem, n_features, budget, *, max_iter, clipping_norm, step_si
         n_rows=problem.n_rows,
         problem=problem,
         n_passes=n_steps,
-        step_size=1.0 if step_size == "auto" else float(step_size),
+        step_size=float(step_size),
         clipping_norm=clip if private else math.inf,
         scales=scales,
         choice=release(
