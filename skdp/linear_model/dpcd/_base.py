@@ -202,8 +202,8 @@ class BaseDPCD(BallMixin, _InRanges):
 
     def _greedy_plan(self, n_rows, n_features, n_outputs, scale):
         numbers = self._numbers(n_rows, n_features, n_outputs, scale)
-        # Products add up in any order.
-        numbers["rounding_slack"] = summation_slack(n_rows, 1, n_outputs, n_rows)
+        # Products add up in any order, of sparse columns in two parts, one of them twice as long.
+        numbers["rounding_slack"] = 3.0 * summation_slack(n_rows, 1, n_outputs, n_rows)
         options = {name: getattr(self, name) for name in ("max_iter", "clipping_norm", "step_size")}
         return plan_greedy(Problem(**numbers), n_features, self._budget(n_rows), **options)
 
