@@ -607,6 +607,8 @@ NotFittedError
 .. [1] Mangold, Bellet, Salmon and Tommasi (2022). Differentially private
    coordinate descent for composite empirical risk minimization. ICML. Algorithm 1, sections 5.1 and
    5.2.
+.. [2] Mangold, Bellet, Salmon and Tommasi (2023). High-dimensional private empirical risk
+   minimization by greedy coordinate descent. AISTATS.
 
 [papers:dpsgd]
 .. [1] Song, Chaudhuri and Sarwate (2013). Stochastic gradient descent with
@@ -698,6 +700,16 @@ sample_epsilon : array-like of shape (n_samples,), default=None
 sample_weight : array-like of shape (n_samples,), default=None
     Weights in the score.
 
+[selection]
+selection : {"cyclic", "greedy"}, default="cyclic"
+    How coordinates are selected. "cyclic" updates all of them in each pass. "greedy" [2]_ is for
+    thousands of columns of which few matter: each update is along one coordinate, which a private
+    choice among the steepest selects. Coordinates that aren't selected keep the coefficient 0.
+    Columns count in units of `feature_bounds`, which should be close; no ball is learnt, and
+    the mean square of a column is released with its slope. `clipping_norm` is then what one row's
+    slope is cut to. Parameters of passes (`smoothness`, `smoothness_budget`, `clip_by`,
+    `average_every` and `shrinkage`) must be left out.
+
 [self]
 self : object
     The fitted estimator.
@@ -735,7 +747,8 @@ solver : {"dual", "sequential", "primal"}, default="dual"
 
 [step_size]
 step_size : float or "auto", default="auto"
-    Factor of the steps ``step_size / M_j``. "auto" is 1.
+    Factor of the steps ``step_size / M_j``. "auto" is 1, and 1.5 for two classes whose slopes are
+    scaled with ``selection="greedy"``.
 
 [step_size_]
 step_size_ : float

@@ -19,6 +19,8 @@ _WORDS = 2.0**64
 # Of the discrete Laplace mechanism: parts of 1 that its scale is made of, and the largest scale,
 # for which whole numbers of 63 bits are enough.
 _SCALE_PARTS, _LARGEST_SCALE = 2**20, 1e10
+# A whole number that coins may have for a scale, and root of half of pi, rounded up.
+_LARGEST_GAP, _ROOT_HALF_PI = 2**55, 1.2533142
 # NumPy takes longer to turn a number into an array than to add some.
 _ZERO = np.array(0.0)
 
@@ -282,6 +284,52 @@ class NoisyMaximum:
         scale = math.ceil(self.noise_multiplier * self.contribution_bound)
         order = np.argsort(stream.words(gaps.size))
         return next(int(place) for place in order if _survives(int(gaps[place]), scale, stream))
+
+
+@dataclass(frozen=True)
+class ExponentialChoice:
+    """One of several scores' places, with a probability proportional to ``exp(score / scale)``.
+
+    Places are drawn until one is kept, which it is with probability ``exp(-gap / scale)``, its gap
+    being what its score lacks to the largest. Scores are whole numbers and coins are exact, and so
+    is this law. A record moves each score by at most `contribution_bound`, up or down. With a scale
+    of sqrt(pi / 2) times `noise_multiplier` times that, Gaussian noise of this multiplier tells at
+    least as much (doc/theory/greedy.rst). 0 is for no noise.
+    """
+
+    noise_multiplier: float
+    contribution_bound: int
+
+    @property
+    def noise_std(self):
+        """Standard deviation of the Gaussian noise that tells at least as much."""
+        return self.noise_multiplier * self.contribution_bound
+
+    def release(self, scores, stream):
+        """Return the place of one of an array of whole scores, as an array of no dimension."""
+        gaps = scores.max() - scores
+        if self.noise_multiplier == 0.0:
+            return np.asarray(gaps.argmin())
+        scale = _ROOT_HALF_PI * self.noise_std
+        # Where not even the largest gap tells anything, no coin needs to be drawn.
+        scale, gaps = (math.ceil(scale), gaps) if scale <= _LARGEST_GAP else (1, 0 * gaps)
+        kept = np.empty(0, dtype=np.int64)
+        while not kept.size:
+            places = stream.integers(gaps.size, gaps.size)
+            kept = places[_survivors(gaps[places], scale, stream)]
+        return np.asarray(kept[0])
+
+
+def _survivors(gaps, scale, stream):
+    """Return where coins are true, each with probability ``exp(-gap / scale)``, exactly."""
+    wholes, rests = np.divmod(gaps, scale)
+    going = np.flatnonzero(_coins(rests, scale, stream))
+    passed = 0
+    while (pending := wholes[going] > passed).any():
+        coins = np.ones(going.size, dtype=bool)
+        coins[pending] = _coins(np.ones(pending.sum(), dtype=np.int64), 1, stream)
+        going, passed = going[coins], passed + 1
+    return going
 
 
 def _survives(gap, scale, stream):

@@ -75,6 +75,12 @@ class SparseColumns:
         predictions[self._is_null] = 0.0
         return predictions
 
+    def sums(self, factors):
+        """Return the sums of the rows, each times factors, of shape (d, k) for factors (n, k)."""
+        factors = np.where(self._is_null[:, np.newaxis], 0.0, factors)
+        apart = self._of_entries(self._entries.data - self._for_entries(self._elsewhere))
+        return apart.T @ factors + np.outer(self._elsewhere, factors.sum(axis=0))
+
     def write(self, j, out):
         """Write a column to an array."""
         entries = slice(*self._entries.indptr[j : j + 2])
@@ -107,6 +113,9 @@ class _Sequence:
 
     def __len__(self):
         return self._columns.shape[1]
+
+    def __matmul__(self, factors):
+        return self._columns.sums(factors)
 
     def __getitem__(self, j):
         if not 0 <= j < len(self):

@@ -25,7 +25,11 @@ PUBLIC_TRANSFORMERS = [
 EPSILONS = {"default": {}, "inf": {"epsilon": float("inf")}, "1e-3": {"epsilon": 1e-3}}
 LAPLACE = {"mechanism": "laplace"}
 OPTIONS = {
-    "DPCD": [{"smoothness": "bounds"}, {"coef_bounds": (-0.5, 0.5), "average_every": None}],
+    "DPCD": [
+        {"smoothness": "bounds"},
+        {"coef_bounds": (-0.5, 0.5), "average_every": None},
+        {"selection": "greedy"},
+    ],
     "DPCDClassifier": [{"penalty": "l1"}, {"penalty": "elasticnet"}],
     "DPCDElasticNet": [{"positive": True}],
     "DPCDLasso": [{"positive": True}],
@@ -151,7 +155,8 @@ def test_parameters_are_keyword_only_and_in_the_common_order(estimator):
         "data_norm",
         "ball_budget",
         *("feature_bounds", "target_bounds"),
-        *("max_iter", "batch_size", "clipping_norm", "clip_by", "step_size", "momentum", "average"),
+        *("selection", "max_iter", "batch_size", "clipping_norm", "clip_by", "step_size"),
+        *("momentum", "average"),
         *("rows_per_group", "inference", "proximal", "solver"),
         *("learning_rate", "eta0", "power_t", "smoothness", "average_every", "shrinkage"),
         "n_jobs",

@@ -49,7 +49,11 @@ pytestmark = [
 ]
 
 OPTIONS = {
-    "DPCD": [{"smoothness": "bounds"}, {"adjacency": "replace_one", "data_norm": 1.0}],
+    "DPCD": [
+        {"smoothness": "bounds"},
+        {"adjacency": "replace_one", "data_norm": 1.0},
+        {"selection": "greedy"},
+    ],
     "DPLogistic": [{"adjacency": "replace_one", "momentum": 0.9}, {"moment_budget": 0.0}],
     "DPGamma": [{"adjacency": "replace_one"}, {"moment_budget": 0.0}],
     "DPPoisson": [{"adjacency": "replace_one"}, {"max_iter": 5}],

@@ -4,7 +4,12 @@ import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from skdp._mechanisms import DiscreteLaplaceMechanism, GaussianMechanism, LaplaceMechanism
+from skdp._mechanisms import (
+    DiscreteLaplaceMechanism,
+    ExponentialChoice,
+    GaussianMechanism,
+    LaplaceMechanism,
+)
 from skdp.accountant import GaussianEvent, LaplaceEvent
 
 
@@ -14,7 +19,8 @@ class Release:
 
     `bound` is what one record moves the sums by; where `pairwise`, how far apart the sums of two
     neighbouring data sets are. `noise_multiplier` is the size of the noise over it. `noise` is
-    "gaussian", "laplace" or "counts": Laplace noise on whole counts. `design` says how often and on
+    "gaussian", "laplace", "counts", for Laplace noise on whole counts, or "choice": the place of a
+    large score, of which Gaussian noise would tell at least as much. `design` says how often and on
     which batches the sums are released: fields of the event. For the others see
     `skdp._mechanisms.GaussianMechanism`.
     """
@@ -33,6 +39,8 @@ class Release:
         """What adds the noise."""
         if self.noise == "counts":
             return DiscreteLaplaceMechanism(self.noise_multiplier)
+        if self.noise == "choice":
+            return ExponentialChoice(self.noise_multiplier, self.bound)
         kind = GaussianMechanism if self.noise == "gaussian" else LaplaceMechanism
         return kind(
             contribution_bound=self.bound,
@@ -45,7 +53,7 @@ class Release:
     @property
     def event(self):
         """What the accountant adds up."""
-        if self.noise == "gaussian":
+        if self.noise in ("gaussian", "choice"):
             return GaussianEvent(self.noise_multiplier, pairwise=self.pairwise, **self.design)
         counts = self.noise == "counts"
         return LaplaceEvent(self.noise_multiplier, counts=counts, **self.design)

@@ -167,6 +167,7 @@ PREDICTORS = {
     "gradient": DPSGDClassifier(**TWO),
     "gradient regression": DPSGDRegressor(**REGRESSION),
     "coordinate": DPCDClassifier(max_iter=5, **TWO),
+    "greedy": DPCDClassifier(selection="greedy", max_iter=5, **TWO),
     "lasso": DPCDLasso(max_iter=5, **REGRESSION),
     "elastic net": DPCDElasticNet(max_iter=5, **REGRESSION),
     "counts": DPPoissonRegressor(random_state=0),

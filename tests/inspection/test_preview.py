@@ -41,6 +41,7 @@ CASES = [
     DPSGDClassifier(mechanism="laplace", max_iter=2),
     DPSGDRegressor(loss="huber", penalty="l1", **BOUNDS),
     DPCDClassifier(max_iter=4),
+    DPCDClassifier(selection="greedy"),
     DPCDLasso(smoothness="bounds", max_iter=4, adjacency="replace_one", **BOUNDS),
     DPLogisticRegression(epsilon=float("inf")),
     DPSGDClassifier(epsilon=float("inf"), clipping_norm=1.0),

@@ -101,6 +101,17 @@ COORDINATE = [
     DPCDElasticNet(clip_by="entry", smoothness="bounds", max_iter=3, random_state=0),
     DPCDElasticNet(step_size=1e30, clipping_norm=1e30, alpha=1e-30, random_state=0),
 ]
+GREEDY = [
+    DPCDClassifier(**TWO),
+    DPCDClassifier(penalty="l1", alpha=0.1, adjacency="replace_one", data_norm=0.5, **THREE),
+    DPCDClassifier(fit_intercept=False, max_iter=3, epsilon=50.0, **TWO),
+    DPCDClassifier(clipping_norm=1e-3, feature_bounds=(0.1, 2.0), accountant="rdp", **TWO),
+    DPCDLasso(target_bounds=(-1, 1), positive=True, alpha=0.01, random_state=0),
+    DPCDElasticNet(adjacency="replace_one", coef_bounds=(-0.2, 0.1), alpha=1.0, random_state=0),
+    DPCDElasticNet(step_size=1e30, clipping_norm=1e30, alpha=1e-30, random_state=0),
+    DPCDElasticNet(clipping_norm=1e-30, alpha=1e30, max_iter=3, random_state=0),
+]
+COORDINATE += [model.set_params(selection="greedy") for model in GREEDY]
 # Without a learnt ball.
 PLAIN = {"ball_budget": 0, "data_norm": 1.0}
 # How many steps there are, and with how much noise, follows from what was released before.
@@ -275,6 +286,7 @@ CASES = [
     Case(DPSCDRegressor(solver="primal", feature_bounds=(-1, 1), random_state=0), n_targets=2),
     Case(DPSGDRegressor(loss="huber", random_state=0), n_targets=3),
     Case(DPCDElasticNet(max_iter=20, random_state=0), n_targets=2),
+    Case(DPCDElasticNet(selection="greedy", max_iter=20, random_state=0), n_targets=2),
     Case(DPRidge(random_state=0), n_targets=2),
     Case(DPRidge(target_bounds=(-1, 1), adjacency="replace_one", random_state=0), n_targets=3),
     Case(DPSGDClassifier(**PURE).set_params(**TWO), "personal"),
@@ -299,6 +311,8 @@ CASES += [
             DPSGDClassifier(loss="hinge", **THREE),
             DPCDClassifier(**TWO),
             DPCDClassifier(adjacency="replace_one", **THREE),
+            DPCDClassifier(selection="greedy", **TWO),
+            DPCDClassifier(selection="greedy", adjacency="replace_one", **THREE),
         ]
     )
 ]

@@ -21,7 +21,12 @@ from sklearn.base import clone
 
 import skdp.linear_model.walr._release as holder
 from skdp._bounds import null_records
-from skdp._mechanisms import GaussianMechanism, LaplaceMechanism, RandomizedResponse
+from skdp._mechanisms import (
+    ExponentialChoice,
+    GaussianMechanism,
+    LaplaceMechanism,
+    RandomizedResponse,
+)
 from skdp._plans._base import resolve_delta
 from skdp._random import SeededStream
 from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
@@ -177,7 +182,8 @@ def _spy_on_draws(run, patch):
 
 
 def _spy_on_releases(run, script, patch):
-    for kind in (GaussianMechanism, LaplaceMechanism, RandomizedResponse):
+    kinds = (GaussianMechanism, LaplaceMechanism, RandomizedResponse, ExponentialChoice)
+    for kind in kinds:
 
         def release(self, value, stream, original=kind.release):
             out = original(self, value, stream)
@@ -302,10 +308,16 @@ def broken_claims(base, other, *, k, null=False):
         if value.shape != moved.shape:
             continue
         factor = 1.0 if null or base.pairwise[t] else 2.0
+        bound = mechanism.contribution_bound
+        if isinstance(mechanism, ExponentialChoice):
+            distance = np.abs(value - moved).max()
+            if value.dtype.kind != "i" or distance > factor * bound:
+                broken.add("sensitivity of the scores")
+            reach = max(reach, distance / bound)
+            continue
         distance = np.linalg.norm(value - moved)
         grid = mechanism.grid
         rounded = np.linalg.norm(np.rint(value / grid) - np.rint(moved / grid)) * grid
-        bound = mechanism.contribution_bound
         if not distance <= factor * exact_reach(mechanism, value, moved):
             broken.add("sensitivity")
         if not rounded <= factor * mechanism.sensitivity:
@@ -313,6 +325,13 @@ def broken_claims(base, other, *, k, null=False):
         reach = max(reach, distance / bound)
     broken |= _broken_batches(base, other, k) | broken_accounts(base)
     return broken, reach
+
+
+def noise_of(made):
+    """Return the noise of a mechanism over its sensitivity, of a choice what it is accounted as."""
+    if isinstance(made, ExponentialChoice):
+        return made.noise_multiplier
+    return made.noise_scale / made.sensitivity
 
 
 def broken_accounts(run):
@@ -330,7 +349,7 @@ def broken_accounts(run):
     if not len(batches) == len(mechanisms) == len(run.pairwise):
         return broken | {"epsilon"}
     releases = [
-        Release(made.noise_scale / made.sensitivity, rate, pairwise, type(made) is LaplaceMechanism)
+        Release(noise_of(made), rate, pairwise, type(made) is LaplaceMechanism)
         for made, rate, pairwise in zip(mechanisms, rates.tolist(), run.pairwise, strict=True)
     ]
     events = [event for event in report.events for _ in range(event.n_releases)]
@@ -420,8 +439,9 @@ def noisy_runs(case, n_entries):
     X, y = case.records()
     runs = [record(case, X, y)]
     sizes = Counter()
-    for value in runs[0].values:
-        sizes[value.shape] += value.size
+    for mechanism, value in zip(runs[0].mechanisms, runs[0].values, strict=True):
+        if not isinstance(mechanism, ExponentialChoice):
+            sizes[value.shape] += value.size
     for seed in range(1, -(-n_entries // min(sizes.values()))):
         runs.append(record(case, X, y, random_state=seed))
     return runs
@@ -437,6 +457,9 @@ def noise_p_values(*runs):
         for mechanism, value, released in zip(
             run.mechanisms, run.values, run.released, strict=True
         ):
+            if isinstance(mechanism, ExponentialChoice):
+                # Its law is tested apart.
+                continue
             grid = mechanism.grid
             noise = (released - np.rint(value / grid) * grid) / mechanism.noise_scale
             noises[type(mechanism), value.shape].append(noise)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import rel_entr
 
-from skdp._mechanisms import RandomizedResponse, _OnGrid
+from skdp._mechanisms import ExponentialChoice, RandomizedResponse, _OnGrid
 from skdp.linear_model import LabelAggregate
 
 EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0)
@@ -86,7 +86,7 @@ def recorded_releases(script=None):
         return release
 
     with ExitStack() as stack:
-        for kind in (_OnGrid, RandomizedResponse):
+        for kind in (_OnGrid, RandomizedResponse, ExponentialChoice):
             stack.enter_context(mock.patch.object(kind, "release", spied(kind.release)))
         yield made
 
@@ -98,7 +98,10 @@ def noise_times(factor):
     Aggregates would see it by themselves and stop the fit, before a test that is to see it.
     """
     honest = _OnGrid.__dict__["noise_scale"].func
-    respond = RandomizedResponse.release
+    respond, choose = RandomizedResponse.release, ExponentialChoice.release
+
+    def choose_by(self, value, stream):
+        return choose(replace(self, noise_multiplier=factor * self.noise_multiplier), value, stream)
 
     def flip(self, value, stream):
         return respond(
@@ -107,6 +110,7 @@ def noise_times(factor):
 
     with (
         mock.patch.object(RandomizedResponse, "release", flip),
+        mock.patch.object(ExponentialChoice, "release", choose_by),
         mock.patch.object(_OnGrid, "noise_scale", property(lambda self: factor * honest(self))),
         mock.patch.object(LabelAggregate, "_check_noise"),
     ):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from numbers import Integral, Real
+from types import NoneType
 
 import numpy as np
 
@@ -27,12 +28,23 @@ from skdp.linear_model._base import (
     SteppedEstimator,
     public_feature_bounds,
 )
+from skdp.linear_model._plan import Problem
 from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.dpcd._plan import DPCDProblem, plan_dpcd
 from skdp.linear_model.dpcd._solver import SUM_BLOCK, feature_moments, solve_dpcd
+from skdp.linear_model.dpcd.greedy._plan import plan_greedy
+from skdp.linear_model.dpcd.greedy._solver import solve_greedy
 
 _COUNT = Interval(Integral, 1, 10**9, closed="both")
 _SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-60, 1e200
+# Of the passes over all coordinates, which greedy selection doesn't make: values that ask nothing.
+_OF_PASSES = {
+    "smoothness_budget": (0.1,),
+    "clip_by": ("row",),
+    "smoothness": ("private",),
+    "average_every": ("auto", None),
+    "shrinkage": ("auto", 0.0),
+}
 
 CONSTRAINTS = {
     **COMMON_CONSTRAINTS,
@@ -41,6 +53,7 @@ CONSTRAINTS = {
     "smoothness_budget": [Interval(Real, 0, 1, closed="neither")],
     "data_norm": [POSITIVE, None],
     "feature_bounds": ["array-like", None],
+    "selection": [StrOptions({"cyclic", "greedy"})],
     "max_iter": [_COUNT, StrOptions({"auto"})],
     "clipping_norm": [POSITIVE, StrOptions({"auto"})],
     "clip_by": [StrOptions({"row", "entry"})],
@@ -76,8 +89,14 @@ class BaseDPCD(BallMixin, _InRanges):
     """Bounds, planning and solving of the DP-CD estimators."""
 
     def _without_ball(self):
+        if self._is_greedy:
+            return "selection='greedy'"
         is_bought = isinstance(self.smoothness, str) and self.smoothness == "private"
         return None if is_bought else "a smoothness other than 'private'"
+
+    @property
+    def _is_greedy(self):
+        return self.selection == "greedy"
 
     def _ball_budget(self):
         # A clip that was given was chosen for rows as they are.
@@ -92,6 +111,12 @@ class BaseDPCD(BallMixin, _InRanges):
             check_mean_squares(self.smoothness, n_features)
         elif self.smoothness not in ("private", "bounds"):
             raise ValueError("smoothness must be 'private', 'bounds' or an array.")
+        for name, values in _OF_PASSES.items() if self._is_greedy else ():
+            given = getattr(self, name)
+            if not (isinstance(given, (str, Real, NoneType)) and given in values):
+                raise ValueError(
+                    f"{name} belongs to selection='cyclic': leave it out with selection='greedy'."
+                )
 
     def _buys_squares(self):
         """Tell whether the columns' mean squares are released; without privacy they are free."""
@@ -146,6 +171,8 @@ class BaseDPCD(BallMixin, _InRanges):
     def _plan(self, n_rows, n_features, n_outputs, *, scale=None):
         """Return the plan that the parameters and these public numbers ask for."""
         self._check_options(n_features)
+        if self._is_greedy:
+            return self._greedy_plan(n_rows, n_features, n_outputs, scale)
         data_norm = np.inf if self.data_norm is None else float(self.data_norm)
         numbers = self._numbers(n_rows, n_features, n_outputs, scale)
         together = numbers["n_columns"] if self.clip_by == "row" else 1
@@ -173,9 +200,27 @@ class BaseDPCD(BallMixin, _InRanges):
             spent=spent,
         )
 
+    def _greedy_plan(self, n_rows, n_features, n_outputs, scale):
+        numbers = self._numbers(n_rows, n_features, n_outputs, scale)
+        # Products add up in any order, of sparse columns in two parts, one of them twice as long.
+        numbers["rounding_slack"] = 3.0 * summation_slack(n_rows, 1, n_outputs, n_rows)
+        options = {name: getattr(self, name) for name in ("max_iter", "clipping_norm", "step_size")}
+        return plan_greedy(Problem(**numbers), n_features, self._budget(n_rows), **options)
+
+    def _solve_greedily(self, plan, rows, targets, stream, weights, unit):
+        X, reach = self._bounded_columns(rows, None)
+        columns = divide_columns(X, reach, np.zeros(self.n_features_in_), rows.bias)
+        counted = joint_weights(weights.of_rows, rows.weight)
+        model = {"loss": plan.problem.loss, "penalty": self._penalty(None, np.max(unit))}
+        coins, noise = stream.spawn(2)
+        run = {"plan": plan, "coins": coins, "noise": noise, "bias": rows.bias, "weights": counted}
+        return solve_greedy(columns, targets, **model, **run), plan.clipping_norm
+
     @np.errstate(all="ignore")
     def _solve(self, plan, rows, ball, targets, stream, weights, unit=1.0):
         """Return the weights of rows as they are, and the clipping norm if it is public."""
+        if self._is_greedy:
+            return self._solve_greedily(plan, rows, targets, stream, weights, unit)
         problem, penalty, bias = plan.problem, self._penalty(ball, np.max(unit)), rows.bias
         coins, noise = stream.spawn(2)
         X, reach = self._bounded_columns(rows, ball)

@@ -49,9 +49,12 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         may be infinite. With ``positive=True`` they are cut at 0.
     {fit_intercept:dpcd, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
     {ball_budget:dpcd, feature_bounds, target_bounds:dpcd}
+    {selection}
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
-        "auto" is 10 to 50, the more the less noise there is, and 100 without privacy.
+        "auto" is 10 to 50, the more the less noise there is, and 100 without privacy. With
+        ``selection="greedy"`` these are updates, and "auto" follows from the sizes and the privacy
+        parameters.
     {clipping_norm, clip_by, step_size, smoothness, average_every, shrinkage, ledger, random_state}
 
     Attributes
@@ -103,6 +106,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         ball_budget="auto",
         feature_bounds=None,
         target_bounds=None,
+        selection="cyclic",
         max_iter="auto",
         clipping_norm="auto",
         clip_by="row",
@@ -127,6 +131,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         self.ball_budget = ball_budget
         self.feature_bounds = feature_bounds
         self.target_bounds = target_bounds
+        self.selection = selection
         self.max_iter = max_iter
         self.clipping_norm = clipping_norm
         self.clip_by = clip_by
@@ -209,9 +214,12 @@ class DPCDLasso(DPCDElasticNet):
         may be infinite. With ``positive=True`` they are cut at 0.
     {fit_intercept:dpcd, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
     {ball_budget:dpcd, feature_bounds, target_bounds:dpcd}
+    {selection}
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
-        "auto" is 10 to 50, the more the less noise there is, and 100 without privacy.
+        "auto" is 10 to 50, the more the less noise there is, and 100 without privacy. With
+        ``selection="greedy"`` these are updates, and "auto" follows from the sizes and the privacy
+        parameters.
     {clipping_norm, clip_by, step_size, smoothness, average_every, shrinkage, ledger, random_state}
 
     Attributes
@@ -260,6 +268,7 @@ class DPCDLasso(DPCDElasticNet):
         ball_budget="auto",
         feature_bounds=None,
         target_bounds=None,
+        selection="cyclic",
         max_iter="auto",
         clipping_norm="auto",
         clip_by="row",
@@ -285,6 +294,7 @@ class DPCDLasso(DPCDElasticNet):
             ball_budget=ball_budget,
             feature_bounds=feature_bounds,
             target_bounds=target_bounds,
+            selection=selection,
             max_iter=max_iter,
             clipping_norm=clipping_norm,
             clip_by=clip_by,
@@ -331,9 +341,12 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         3 without it). `coef_bounds` leave it free.
     {classes, class_weight, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
     {ball_budget:dpcd, feature_bounds}
+    {selection}
     max_iter : int or "auto", default="auto"
         Passes: updates divided by the number of columns, the intercept's included. All are taken.
-        "auto" is 5 to 50, the more the less noise there is, and 100 without privacy.
+        "auto" is 5 to 50, the more the less noise there is, and 100 without privacy. With
+        ``selection="greedy"`` these are updates, and "auto" follows from the sizes and the privacy
+        parameters.
     clipping_norm : float or "auto", default="auto"
         Factor C of the thresholds ``C_j = sqrt(M_j / sum(M)) C`` of what one row contributes to the
         j-th entry of the gradient, see `clip_by`, with M the smoothness. "auto" follows from M, the
@@ -405,6 +418,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         data_norm=None,
         ball_budget="auto",
         feature_bounds=None,
+        selection="cyclic",
         max_iter="auto",
         clipping_norm="auto",
         clip_by="row",
@@ -430,6 +444,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         self.data_norm = data_norm
         self.ball_budget = ball_budget
         self.feature_bounds = feature_bounds
+        self.selection = selection
         self.max_iter = max_iter
         self.clipping_norm = clipping_norm
         self.clip_by = clip_by

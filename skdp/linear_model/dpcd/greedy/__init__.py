@@ -1,0 +1,1 @@
+"""Greedy selection: steps along coordinates that private choices select."""

@@ -1,0 +1,135 @@
+"""The plan of greedy DP-CD: in turn the choice of a coordinate, and a release of its slope."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from skdp._checks import check_count, check_positive
+from skdp._plans._base import SPLIT_SLACK
+from skdp._plans._release import Release
+from skdp.linear_model._plan import Problem, SteppedPlan
+
+# See doc/theory/greedy.rst. Of squared mu, what choices spend.
+_SHARE_OF_CHOICES = 0.65
+# Of a step's release, the size of the mean square relative to the slope's.
+_WEIGHT_OF_SQUARES = 0.5
+# Steps: of the power 2/3 of what noise lets slopes tell; and bounds, the last without privacy.
+_STEPS, _FEWEST_STEPS, _MOST_STEPS, _EXACT_PASSES = 0.33, 5, 10_000, 100
+# Of the slopes of targets within [-1, 1].
+_CLIP = 0.5
+# Scaled slopes have less curvature.
+_STEP_OF_SCALED = 1.5
+# Parts that the bound on a slope is made of, and the largest number of them that is told apart.
+_PARTS, _MOST_PARTS = 2**20, 2.0**49
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GreedyPlan(SteppedPlan):
+    """Mechanisms, their number of steps, and the guarantee that running them gives.
+
+    Slopes are at most `clipping_norm` in size, all outputs of a row together; where the plan
+    `scales`, a row's is divided by how far the larger of its labels' is beyond that, rather than
+    cut. Columns are in units in which no value exceeds 1. `choice` tells the place of the largest
+    of the sums of slopes along columns, in whole parts, and `step` the slopes along that column,
+    and `weight_of_squares` times the sum of its squares. The first step of a model with an
+    intercept is the intercept's, without a choice.
+    """
+
+    notes: ClassVar = (
+        "coordinates were chosen by exponential mechanisms (selection='greedy'), each of which is "
+        "accounted as a Gaussian release that tells at least as much",
+    )
+
+    problem: Problem
+    n_passes: int
+    step_size: float
+    clipping_norm: float
+    scales: bool
+    choice: Release
+
+    @property
+    def events(self):
+        """Those of the choices and of the steps."""
+        return (self.choice.event, self.step.event)
+
+    @property
+    def clipping(self):
+        """None: choices and steps have bounds of their own."""
+
+    @property
+    def weight_of_squares(self):
+        """What squares are multiplied by, to be in units of slopes."""
+        return _WEIGHT_OF_SQUARES * (self.clipping_norm if self.budget.is_private else 1.0)
+
+    def parts(self, sums):
+        """Return sums of slopes in whole parts of the bound on one; without a bound as they are."""
+        if not self.budget.is_private:
+            return sums
+        # Their sums have fewer digits than numbers in double precision.
+        return np.clip(np.rint(sums * (_PARTS / self.clipping_norm)), -_MOST_PARTS, _MOST_PARTS)
+
+    def report(self, *, clip=None, **facts):
+        """Return the report of a run of this plan; the bound `clip` is no release's alone."""
+        return super().report(**facts)
+
+
+def plan_greedy(problem, n_features, budget, *, max_iter, clipping_norm, step_size):
+    """Plan greedy DP-CD: T choices, and T releases of a slope and of a mean square.
+
+    All are Gaussian or accounted as such, so that squares of mu add up.
+    """
+    private, loss = budget.is_private, problem.loss
+    scale, n_outputs = problem.scale, problem.n_outputs
+    even = scale.typical == scale.largest == 1.0
+    bounded = math.isfinite(loss.lipschitz)
+    scales = private and clipping_norm == "auto" and bounded and n_outputs == 1 and even
+    if clipping_norm == "auto":
+        clip = scale.typical * (loss.lipschitz if bounded and not scales else _CLIP)
+    else:
+        clip = check_positive(clipping_norm, "clipping_norm")
+    if step_size == "auto":
+        step_size = _STEP_OF_SCALED if scales else 1.0
+    if max_iter == "auto":
+        max_iter = auto_steps(budget.calibrate() * clip, problem)
+    n_steps = check_count(max_iter, "max_iter")
+
+    def release(share, **fields):
+        n_times = fields["design"]["n_steps"]
+        noise = SPLIT_SLACK * budget.calibrate(n_steps=n_times) / math.sqrt(share)
+        return problem.release(noise_multiplier=noise, **fields)
+
+    # Of the norm of whole numbers, and of their own rounding.
+    rounded = 3.0 + 2.0 * n_outputs**1.5
+    return GreedyPlan(
+        budget=budget,
+        n_rows=problem.n_rows,
+        problem=problem,
+        n_passes=n_steps,
+        step_size=float(step_size),
+        clipping_norm=clip if private else math.inf,
+        scales=scales,
+        choice=release(
+            _SHARE_OF_CHOICES,
+            bound=math.ceil(_PARTS * (1.0 + problem.rounding_slack) + rounded),
+            size=1,
+            noise="choice",
+            design={"n_steps": n_steps},
+        ),
+        step=release(
+            1.0 - _SHARE_OF_CHOICES,
+            bound=clip * math.hypot(1.0, _WEIGHT_OF_SQUARES) if private else math.inf,
+            size=n_outputs + 1,
+            design={"n_steps": n_steps + problem.n_columns - n_features},
+        ),
+    )
+
+
+def auto_steps(noise, problem):
+    """Return the number of steps, from the noise of a release of all the budget."""
+    most = min(_EXACT_PASSES * problem.n_columns, _MOST_STEPS)
+    if noise == 0.0:
+        return most
+    told = problem.n_rows / (noise * math.log(problem.n_columns + 1.0))
+    return round(min(max(_STEPS * told ** (2.0 / 3.0), _FEWEST_STEPS), most))
