@@ -1,6 +1,6 @@
 """Private whitening where the rows are: on clusters, and on data larger than memory.
 
-Needs the extra ``dask``: ``pip install "skdp[dask]"``.
+Needs the extra ``dask``: ``python -m pip install ".[dask]"`` in a copy of the source.
 """
 
 try:
@@ -10,7 +10,8 @@ try:
     from skdp.dask._table import transform
 except ModuleNotFoundError as error:
     raise ImportError(
-        f"skdp.dask needs {error.name}, which isn't installed: pip install 'skdp[dask]'"
+        f"skdp.dask needs {error.name}, which isn't installed: in a copy of the source of skdp, "
+        "python -m pip install '.[dask]'"
     ) from error
 
 __all__ = [

@@ -1,13 +1,14 @@
 """Private models out of Python: importing this teaches ``skl2onnx`` to convert them.
 
-Needs the extra ``onnx``: ``pip install "skdp[onnx]"``.
+Needs the extra ``onnx``: ``python -m pip install ".[onnx]"`` in a copy of the source.
 """
 
 try:
     from skdp.onnx._register import attach_report, read_report, register
 except ModuleNotFoundError as error:
     raise ImportError(
-        f"skdp.onnx needs {error.name}, which isn't installed: pip install 'skdp[onnx]'"
+        f"skdp.onnx needs {error.name}, which isn't installed: in a copy of the source of skdp, "
+        "python -m pip install '.[onnx]'"
     ) from error
 
 register()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
 
-pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[dask]"')
+pytest.importorskip("distributed", reason="needs the extra dask")
 
 import dask.array
 from distributed import Client, LocalCluster

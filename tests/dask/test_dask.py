@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[dask]"')
+pytest.importorskip("distributed", reason="needs the extra dask")
 
 import dask
 import dask.array
@@ -474,4 +474,4 @@ def test_without_the_extra_the_error_says_what_to_install():
     )
     assert run.returncode == 1
     assert "ImportError: skdp.dask needs distributed" in run.stderr
-    assert "skdp[dask]" in run.stderr
+    assert "pip install '.[dask]'" in run.stderr

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[dask]"')
+pytest.importorskip("distributed", reason="needs the extra dask")
 
 import dask.array
 from distributed import Client, LocalCluster

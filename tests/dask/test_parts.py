@@ -14,7 +14,7 @@ import sklearn
 from scipy.sparse import csr_array, issparse
 from sklearn.pipeline import make_pipeline
 
-pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[dask]"')
+pytest.importorskip("distributed", reason="needs the extra dask")
 
 import cloudpickle
 import dask.dataframe

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[dask]"')
+pytest.importorskip("distributed", reason="needs the extra dask")
 
 from skdp.dask._clients import RowsChangedError
 from skdp.dask._parts import KeyedDigest, private_blocks

@@ -20,7 +20,7 @@ ADVICE = "If the change is meant, run `python tests/golden/record.py` and say so
 
 
 def test_what_is_released_is_as_it_was():
-    pytest.importorskip("distributed", reason='needs the extra: pip install "skdp[dask]"')
+    pytest.importorskip("distributed", reason="needs the extra dask")
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
     if versions() != recorded["versions"]:
         pytest.skip("recorded with other versions, of which numbers depend")
