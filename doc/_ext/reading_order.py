@@ -19,6 +19,7 @@ ORDER = (
     "study_of_a_week",
     "attacker",
     "lasso_selection",
+    "many_columns",
     "label_blind",
     "stream",
     "personal_budgets",
