@@ -305,11 +305,16 @@ class CountsPlan:
         return (*learnt, self.spread.event)
 
 
-def plan_counts(budget, ranges, *, n_rows, slack, of_errors):
-    """Plan counts between edges, and return the share of mu^2 that they spend, too."""
+def plan_counts(budget, ranges, *, left, n_rows, slack, of_errors):
+    """Plan counts between edges, and return the share of mu^2 that they spend, too.
+
+    A share `left` of it is there for them and for all that follows.
+    """
     bounds = {"bound": 1.0, "pair_bound": math.sqrt(2.0), "n_records": n_rows, "slack": slack}
-    spread = budget.release(**bounds, share=_FOR_SPREAD, size=TARGET_EDGES.size + 1)
+    spread = budget.release(**bounds, share=left * _FOR_SPREAD, size=TARGET_EDGES.size + 1)
     if not of_errors:
-        return CountsPlan(ranges=ranges, spread=spread, errors=None), _FOR_SPREAD
-    errors = budget.release(**bounds, share=_FOR_ERRORS, size=ERROR_EDGES.size + 1)
-    return CountsPlan(ranges=ranges, spread=spread, errors=errors), _FOR_SPREAD + _FOR_ERRORS
+        return CountsPlan(ranges=ranges, spread=spread, errors=None), left * _FOR_SPREAD
+    errors = budget.release(**bounds, share=left * _FOR_ERRORS, size=ERROR_EDGES.size + 1)
+    return CountsPlan(ranges=ranges, spread=spread, errors=errors), left * (
+        _FOR_SPREAD + _FOR_ERRORS
+    )

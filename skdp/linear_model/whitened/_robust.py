@@ -114,7 +114,7 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     def _planned_learning(self, budget, n_records, sizes, *args):
         ranges, ball, spent = super()._planned_learning(budget, n_records, sizes, *args)
         of_errors = self.fit_intercept and self._moved_to is not None
-        how = {"n_rows": n_records, "slack": rounding_slack(n_records, 1, 1)}
+        how = {"n_rows": n_records, "slack": rounding_slack(n_records, 1, 1), "left": 1.0 - spent}
         counts, taken = plan_counts(budget, ranges, of_errors=of_errors, **how)
         return counts, ball, spent + taken
 

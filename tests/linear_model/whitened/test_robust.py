@@ -175,6 +175,14 @@ def test_a_record_of_any_weight_moves_releases_within_their_bounds(estimator):
         assert moved <= mechanism.contribution_bound * (1.0 + 1e-6)
 
 
+@pytest.mark.parametrize("ball_budget", [0.5, 0.9, 0.95])
+@pytest.mark.parametrize("estimator", ROBUST)
+@pytest.mark.filterwarnings("ignore:target_bounds=None")
+def test_large_shares_for_the_ball_leave_something_for_the_rest(estimator, ball_budget):
+    model = estimator(ball_budget=ball_budget, epsilon=20.0, random_state=0).fit(*uneven(500))
+    assert 19.0 < model.privacy_report_.epsilon <= 20.0
+
+
 @pytest.mark.parametrize("size", [5e-324, 1e-200, 1e200, 1e300])
 @pytest.mark.parametrize("estimator", ROBUST)
 @pytest.mark.filterwarnings("ignore:target_bounds=None")
