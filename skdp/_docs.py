@@ -426,9 +426,9 @@ average : bool, default=True
 {rows_per_group, n_jobs:whitened, ledger, random_state}
 
 [notes:robust]
-Counts of targets between edges are released first, from 3 % of the budget, and tell of their middle
-and spread. Slopes are at most `huber_threshold`, or 1, however far a target is: outliers move the
-model little, also those that privacy asks to cut.
+Counts of targets between edges are released first, from 3 % of what range and ball leave of the
+budget, and tell of their middle and spread. Slopes are at most `huber_threshold`, or 1, however far
+a target is: outliers move the model little, also those that privacy asks to cut.
 
 [alpha:robust]
 alpha : float, default=1e-4

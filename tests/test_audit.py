@@ -53,6 +53,8 @@ from skdp.audit._result import (
 )
 from skdp.linear_model import (
     DPCDLasso,
+    DPHuberRegressor,
+    DPQuantileRegressor,
     DPSCDClassifier,
     DPSCDRegressor,
     DPSGDClassifier,
@@ -195,7 +197,12 @@ def test_the_bound_of_right_one_run_guesses_by_hand():
 # Estimators.
 
 
-@pytest.mark.parametrize("estimator", OF_ANY_SIGN)
+# Targets of the others are in a unit that noise hides where records are few. Of likelihood ratios
+# of all that they release see tests/linear_model/whitened/test_robust.py.
+OF_KNOWN_UNIT = [one for one in OF_ANY_SIGN if one not in (DPHuberRegressor, DPQuantileRegressor)]
+
+
+@pytest.mark.parametrize("estimator", OF_KNOWN_UNIT)
 def test_an_honest_estimator_passes_and_one_with_a_tenth_of_the_noise_does_not(estimator):
     model = quick(estimator)
     options = {"n_fits": 180, "confidence": SURE, "random_state": 0}

@@ -54,6 +54,8 @@ OPTIONS = {
         {"adjacency": "replace_one", "data_norm": 1.0},
         {"selection": "greedy"},
     ],
+    "DPHuber": [{"huber_threshold": 0.1, "adjacency": "replace_one"}, {"target_bounds": (-1, 1)}],
+    "DPQuantile": [{"quantile": 0.9}, {"target_bounds": (0, 2), "average": False}],
     "DPLogistic": [{"adjacency": "replace_one", "momentum": 0.9}, {"moment_budget": 0.0}],
     "DPGamma": [{"adjacency": "replace_one"}, {"moment_budget": 0.0}],
     "DPPoisson": [{"adjacency": "replace_one"}, {"max_iter": 5}],
