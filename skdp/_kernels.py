@@ -53,26 +53,41 @@ def _add_rows(rows, factors, total):
 
 
 @_compiled()
-def _set_slopes(loss, targets, lengths, weights, bound, m):
-    """Put cut slopes in the place of predictions; of what is no number, or null, they are 0."""
+def _set_log_loss(targets, m):
+    """Put the slopes of the logistic loss in the place of predictions."""
     for i in range(len(m)):
         y = targets[i]
-        if loss == 0:
-            v = min(max(y * m[i], -_LARGEST), _LARGEST)
-            # exp(v) is the 256th power of a series that is short for small numbers.
-            r = v * (1.0 / 256.0)
-            e = 1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r / 5040)))
-            e = 1.0 + r * (1.0 + r * (0.5 + r * e))
-            for _ in range(8):
-                e *= e
-            slope = -y / (1.0 + e)
-        else:
-            slope = m[i] - y
-        if weights is not None:
-            slope *= weights[i]
-        slope *= bound / max(abs(slope) * lengths[i], bound)
-        is_number = (abs(slope) < np.inf) & (m[i] == m[i])
-        m[i] = slope if is_number & (lengths[i] > 0.0) else 0.0
+        v = min(max(y * m[i], -_LARGEST), _LARGEST)
+        # exp(v) is the 256th power of a series that is short for small numbers.
+        r = v * (1.0 / 256.0)
+        e = 1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r / 5040)))
+        e = 1.0 + r * (1.0 + r * (0.5 + r * e))
+        e *= e
+        e *= e
+        e *= e
+        e *= e
+        e *= e
+        e *= e
+        e *= e
+        e *= e
+        m[i] = -y / (1.0 + e)
+
+
+@_compiled()
+def _set_slopes(loss, targets, lengths, weights, bound, m):
+    """Put cut slopes in the place of predictions; of what is no number, or null, they are 0."""
+    if loss == 0:
+        _set_log_loss(targets, m)
+    else:
+        for i in range(len(m)):
+            m[i] -= targets[i]
+    if weights is not None:
+        for i in range(len(m)):
+            m[i] *= weights[i]
+    for i in range(len(m)):
+        slope = m[i] * (bound / max(abs(m[i]) * lengths[i], bound))
+        is_there = (abs(slope) < np.inf) & (lengths[i] > 0.0)
+        m[i] = slope if is_there else 0.0
 
 
 @_compiled()

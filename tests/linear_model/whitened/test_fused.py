@@ -110,6 +110,13 @@ def test_no_row_adds_more_than_the_bound(kind, loss, rng, choose):
             assert np.linalg.norm(total) <= bound * (1.0 + slack)
 
 
+@pytest.mark.parametrize("loss", [0, 1])
+def test_predictions_that_are_no_number_have_no_slope(loss):
+    m, ones = np.array([np.nan, 1.0, np.nan]), np.ones(3)
+    _kernels()._set_slopes(loss, ones, ones, None, 1.0, m)
+    assert (m == 0.0).tolist() == [True, loss == 1, True]
+
+
 @pytest.mark.parametrize("lost", [np.nan, np.inf, -np.inf])
 def test_what_is_no_number_adds_nothing(lost, rng, choose):
     choose(True)
