@@ -127,9 +127,9 @@ def private_score(
         each class against the others, whose noise grows with their number), "neg_log_loss" (a
         probability of the true class below 1e-4 counts as 1e-4), "neg_brier_score", "r2" (of one
         target), "neg_mean_squared_error", "neg_mean_absolute_error", "neg_mean_poisson_deviance" (a
-        record's is cut to twice the upper bound of the targets) or "neg_mean_gamma_deviance" (to
-        8). Several share the budget: those of labels (all up to "recall_macro") one part of it,
-        each other one its own.
+        record's is cut to twice the upper bound of the targets), "neg_mean_gamma_deviance" (to 8),
+        or their shares "d2_poisson" and "d2_gamma" of what a constant has. Several share the
+        budget: those of labels (all up to "recall_macro") one part of it, each other one its own.
     {epsilon:score}
     delta : float, default=0.0
         Probability, in [0, 1), that the loss may exceed `epsilon`. With 0 the guarantee is pure,

@@ -276,13 +276,15 @@ def _neg_mean_squared_error(estimator, X, y, options):
 
 # Deviances of amounts are cut to it, which is that of a target 7 times its prediction.
 _LARGEST_GAMMA = 8.0
+# Nodes of targets, of whose mean deviance from their mean D2 is a share.
+_NULL_NODES = 32
 
 
 @np.errstate(all="ignore")
-def _neg_mean_deviance(estimator, X, y, options, *, power):
-    """Give minus the mean deviance of predictions and targets within the range, cut as it is told.
+def _deviances(estimator, X, y, options, power):
+    """Return targets within the range, deviances of predictions there, and what these are cut to.
 
-    That of counts is cut to twice the largest target: what a target of 0 has there.
+    Those of counts are cut to twice the largest target: what a target of 0 has there.
     """
     low, high = _bounds_of(options)
     if high <= 0.0 or (power > 1.0 and low <= 0.0):
@@ -294,14 +296,30 @@ def _neg_mean_deviance(estimator, X, y, options, *, power):
     predicted = np.clip(np.asarray(predict(estimator, X), dtype=np.float64), low, high)
     if power > 1.0:
         ratio = target / predicted
-        return _mean(2.0 * (ratio - 1.0 - np.log(ratio)), _LARGEST_GAMMA, options)
-    return _mean(2.0 * kl_div(target, predicted), 2.0 * high, options)
+        return target, 2.0 * (ratio - 1.0 - np.log(ratio)), _LARGEST_GAMMA
+    return target, 2.0 * kl_div(target, predicted), 2.0 * high
+
+
+def _neg_mean_deviance(estimator, X, y, options, *, power):
+    _, losses, largest = _deviances(estimator, X, y, options, power)
+    return _mean(losses, largest, options)
+
+
+def _d2(estimator, X, y, options, *, power):
+    target, losses, largest = _deviances(estimator, X, y, options, power)
+    options = {**options, "noise_std": options["noise_std"] * math.sqrt(_NULL_NODES)}
+    # A node of the losses has the noise of all nodes of the targets.
+    _, (axis,) = _mean(losses, largest, options)
+    low, high = np.maximum(_bounds_of(options), 0.0)
+    nodes = low + (high - low) * np.linspace(0.0, 1.0, _NULL_NODES) ** 2
+    axes = [axis, Axis(np.interp(target, nodes, np.arange(_NULL_NODES)), _NULL_NODES, "linear")]
+    return partial(statistics.d2, largest=largest, targets=nodes, power=power), axes
 
 
 def _one_target(n_targets):
     if n_targets > 1:
         raise ValueError(
-            "scoring by 'r2' or a deviance is of one target: score the targets one by one, or all "
+            "scoring by 'r2', D2 or a deviance is of one target: score targets one by one, or all "
             "by 'neg_mean_squared_error'."
         )
 
@@ -342,6 +360,8 @@ SCORES = {
     "neg_mean_absolute_error": _neg_mean_absolute_error,
     "neg_mean_poisson_deviance": partial(_neg_mean_deviance, power=1.0),
     "neg_mean_gamma_deviance": partial(_neg_mean_deviance, power=2.0),
+    "d2_poisson": partial(_d2, power=1.0),
+    "d2_gamma": partial(_d2, power=2.0),
 }
 
 # Scores that are means over rows, and about what standard deviation those of rows have as a part of
@@ -362,6 +382,8 @@ _OF_REGRESSORS = frozenset(
         "neg_mean_absolute_error",
         "neg_mean_poisson_deviance",
         "neg_mean_gamma_deviance",
+        "d2_poisson",
+        "d2_gamma",
     }
 )
 
@@ -386,7 +408,7 @@ def check_scoring(estimator, scoring, classes, n_targets):
         two_classes(classes, f"scoring={scoring!r}, unlike '{scoring}_macro',")
     if scoring in ("roc_auc", "roc_auc_ovr"):
         ranks_by_probability(estimator)
-    if scoring == "r2" or scoring.endswith("deviance"):
+    if scoring.startswith(("r2", "d2")) or scoring.endswith("deviance"):
         _one_target(n_targets)
 
 

@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, xlogy
 
 
 class Shares(NamedTuple):
@@ -185,6 +185,30 @@ def r2(shares, *, error_scale, level):
     spread = max(spread, 1.0 / shares.n_rows)
     value = 1.0 - mean_error / spread
     gradient = ((1.0 - value) * (target**2 - 2.0 * mean * target) - error) / spread
+    return _within(value, shares.variance(gradient), level, -math.inf, 1.0)
+
+
+def d2(shares, *, largest, targets, power, level):
+    """Give the share of the deviance that is explained, from deviances by targets, at nodes.
+
+    With f as below, the mean deviance of targets from their mean is twice what the mean of f is
+    above f of the mean. At nodes the mean of f is too large: what it is too large by where targets
+    lie evenly between two is taken off.
+    """
+    losses = _graded_nodes(len(shares.values), largest)[:, np.newaxis]
+    if power > 1.0:
+        f, slope = lambda t: -np.log(t), lambda t: -1.0 / t
+        integral = targets - xlogy(targets, targets)
+    else:
+        f, slope = lambda t: xlogy(t, t), lambda t: 1.0 + np.log(t)
+        integral = 0.5 * targets * xlogy(targets, targets) - 0.25 * targets**2
+    ends = f(targets)
+    excess = 0.5 * (ends[1:] + ends[:-1]) - np.diff(integral) / np.diff(targets)
+    ends = ends - 0.5 * (np.append(excess, 0.0) + np.append(0.0, excess))
+    mean = np.clip((shares.values * targets).sum(), targets[1], targets[-1])
+    null = max(2.0 * ((shares.values * ends).sum() - f(mean)), 1.0 / shares.n_rows)
+    value = 1.0 - (shares.values * losses).sum() / null
+    gradient = (2.0 * (1.0 - value) * (ends - slope(mean) * targets) - losses) / null
     return _within(value, shares.variance(gradient), level, -math.inf, 1.0)
 
 

@@ -14,7 +14,7 @@ OF_LABELS = ("accuracy", "balanced_accuracy", "f1", "precision", "recall")
 OF_LABELS += ("f1_macro", "precision_macro", "recall_macro")
 CLASSIFICATION = (*OF_LABELS, "roc_auc", "neg_log_loss", "neg_brier_score")
 REGRESSION = ("r2", "neg_mean_squared_error", "neg_mean_absolute_error")
-DEVIANCES = ("neg_mean_poisson_deviance", "neg_mean_gamma_deviance")
+DEVIANCES = ("neg_mean_poisson_deviance", "neg_mean_gamma_deviance", "d2_poisson", "d2_gamma")
 
 
 class Ranks:

@@ -733,7 +733,7 @@ def test_without_skl2onnx_it_says_what_to_install(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("skdp.onnx")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "skl2onnx", None)
-    with pytest.raises(ImportError, match=r"needs skl2onnx.*pip install 'skdp\[onnx\]'"):
+    with pytest.raises(ImportError, match=r"needs skl2onnx.*pip install '\.\[onnx\]'"):
         importlib.import_module("skdp.onnx")
 
 
