@@ -426,8 +426,9 @@ average : bool, default=True
 {rows_per_group, n_jobs:whitened, ledger, random_state}
 
 [notes:robust]
-Counts of targets between edges are released first, from 3 % of what range and ball leave of the
-budget, and tell of their middle and spread. Slopes are at most `huber_threshold`, or 1, however far
+A range of most targets is learnt first, also where there are `target_bounds`. Then counts of
+targets between edges, from 3 % of what range and ball leave of the budget, tell of their middle and
+spread. Slopes are at most `huber_threshold`, or 1, however far
 a target is: outliers move the model little, also those that privacy asks to cut.
 
 [alpha:robust]
@@ -438,9 +439,11 @@ alpha : float, default=1e-4
 {fit_intercept, epsilon, delta, adjacency, moment_budget, public_moment, data_norm:whitened}
 {ball_budget}
 target_bounds : pair of floats (low, high), default=None
-    Public range of y. Targets beyond it are moved to it. None learns a range of most targets,
-    wherever they lie, from a share of the budget: see `ball_budget`. Where that is 0, y is taken as
-    it is, with a warning: private all the same, but good only if most targets are in [-1, 1].
+    Public range of y. Targets beyond it are moved to it, and predictions too; it may be far too
+    wide. None takes twice the range of most targets, wherever they lie. That range is learnt
+    from a share of the budget: see `ball_budget`. Where that is 0, y is taken as it is, with a
+    warning where there are no bounds: private all the same, but good only if the bounds are narrow,
+    or most targets are in [-1, 1].
 max_iter : int or "auto", default="auto"
     Steps, each of which reads all rows once, besides up to eleven readings before them. All are
     taken. "auto" follows from the released moment and public numbers.

@@ -159,8 +159,10 @@ class BallMixin:
                 slack=rounding_slack(n_records, n_outputs, 1),
                 of_sizes=self._learns_sizes,
             )
-            if hardly_tells(ranges):
-                warn_user(FEW_FOR_SIZES if self._learns_sizes else FEW_FOR_TARGETS)
+            if self._learns_sizes and hardly_tells(ranges):
+                warn_user(FEW_FOR_SIZES)
+            elif self.target_bounds is None and hardly_tells(ranges):
+                warn_user(FEW_FOR_TARGETS)
         ball, spent = plan_ball(
             budget,
             ball_budget=of_ball,
@@ -296,11 +298,15 @@ class LinearRegressorMixin(CaptionMixin):
         """
         if plan is None:
             return targets, units
-        with BallSums(targets, is_null, self.n_jobs, shares).at_work() as sums:
-            bounds = learn_targets(sums, plan=plan, stream=stream)
+        bounds = self._learnt_ends(targets, plan, stream, is_null, shares)
         if self._one_width and targets.shape[1] > 1:
             bounds = of_one_width(bounds, center=self.fit_intercept)
         return self._within(targets, bounds, units.one_target)
+
+    def _learnt_ends(self, targets, plan, stream, is_null, shares=None):
+        """Return the ends of the ranges that the releases of a `TargetsPlan` tell of."""
+        with BallSums(targets, is_null, self.n_jobs, shares).at_work() as sums:
+            return learn_targets(sums, plan=plan, stream=stream)
 
     def _half_width(self):
         """Return what targets are divided by."""

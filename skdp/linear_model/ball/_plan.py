@@ -2,7 +2,7 @@
 
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -234,8 +234,9 @@ class TargetsPlan:
     First counts on both sides of 0, in bins that take all numbers, and in finer ones; then, in each
     round, a mean of what was cut to the last ranges, and counts on both sides of it. In counts each
     record is in one bin for each target. Means are planned for the radius 1. `quantile` is the
-    share of the records that the ranges are to hold. Without rounds, the counts alone tell the size
-    of targets that aren't negative.
+    share of the records that the ranges are to hold; with `holds_outliers`, also those that stand
+    out of the noise, however few. Without rounds, the counts alone tell the size of targets that
+    aren't negative.
     """
 
     n_rows: int
@@ -245,6 +246,7 @@ class TargetsPlan:
     sides: Release
     centre: Release | None
     n_rounds: int
+    holds_outliers: bool = True
 
     @property
     def events(self):
@@ -281,15 +283,19 @@ def plan_targets(budget, ball_budget, *, n_rows, n_targets, slack, of_sizes=Fals
 
 # Of the budget, what counts of targets and of errors between edges spend.
 _FOR_SPREAD, _FOR_ERRORS = 0.03, 0.07
-# Edges of targets in [-1, 1], and of errors in spreads, which are denser towards 0: there may be
-# many small ones, and fewer edges add less noise up.
-TARGET_EDGES, _DENSE = np.linspace(-1.0, 1.0, 65), np.geomspace(2.0**-8, 1.0, 9)
+# Of the range that most targets are in: the share of them that it holds, and how many times as
+# wide the range is that they are cut to.
+_MOST_HELD, CUT_TO = 0.95, 2.0
+# Edges of targets over half that range, and of errors in spreads, which are denser towards 0: there
+# may be many small ones, and fewer edges add less noise up.
+_DENSE, _BEYOND = np.geomspace(2.0**-8, 1.0, 9), np.geomspace(1.0, CUT_TO, 4)[1:]
+TARGET_EDGES = np.concatenate([-_BEYOND[::-1], np.linspace(-1.0, 1.0, 65), _BEYOND])
 ERROR_EDGES = np.concatenate([-_DENSE[::-1], [0.0], _DENSE])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CountsPlan:
-    """Counts of targets in their range, which tell of their spread, and later of errors.
+    """Counts of targets about the range of most, which tell of their spread, and later of errors.
 
     `ranges` learns that range, or is None. Each record is counted once in each of the others.
     """
@@ -311,6 +317,8 @@ def plan_counts(budget, ranges, *, left, n_rows, slack, of_errors):
     A share `left` of it is there for them and for all that follows.
     """
     bounds = {"bound": 1.0, "pair_bound": math.sqrt(2.0), "n_records": n_rows, "slack": slack}
+    if ranges is not None:
+        ranges = replace(ranges, quantile=_MOST_HELD, holds_outliers=False)
     spread = budget.release(**bounds, share=left * _FOR_SPREAD, size=TARGET_EDGES.size + 1)
     if not of_errors:
         return CountsPlan(ranges=ranges, spread=spread, errors=None), left * _FOR_SPREAD

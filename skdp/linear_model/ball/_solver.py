@@ -137,17 +137,18 @@ def learn_targets(sums, *, plan, stream):
         """Return how far below and above the centre targets lie, in units, of shape (k, 2)."""
         mechanism = release.mechanism
         found = mechanism.release(sums.counts_by_side(bins, centre, unit, mechanism), stream)
-        ends = _ends_held(found, mechanism.noise_std, bins, plan, *how)
+        ends = _ends_held(found[..., ::-1], mechanism.noise_std, bins, *how)
         # Where nothing is told, all that is known is the unit.
         return np.where(ends.any(axis=1, keepdims=True), ends, 1.0)
 
-    unit = held(plan.coarse, UNIT_BINS, math.inf, 0).max(axis=1)
+    unit = held(plan.coarse, UNIT_BINS).max(axis=1)
     noise = plan.sides.mechanism.noise_std / plan.n_rows
+    how = 0.5 * (1.0 - plan.quantile) * plan.n_rows, plan.holds_outliers
     margin = sum(noise > loud for loud in _LOUD_SIDES)
     for place in range(plan.n_rounds + 1):
         if place:
             centre = _moved(sums, plan.centre, centre, unit, math.sqrt(k), plan.n_rows, stream)
-        below, above = held(plan.sides, bins_below(_REACH), _SURE, margin).T
+        below, above = held(plan.sides, bins_below(_REACH), *how, margin).T
         centre, unit = centre + 0.5 * (above - below) * unit, 0.5 * (above + below) * unit
         unit = np.maximum(unit, _LEAST_WIDTH * np.maximum(_LEAST, abs(centre)))
     return tuple(float(end[0]) if k == 1 else end for end in (centre - unit, centre + unit))
@@ -207,15 +208,16 @@ def hardly_tells(plan):
     return _loudest(plan.coarse.mechanism.noise_std, plan.coarse.size) > 0.5 * plan.n_rows
 
 
-def _ends_held(counts, noise, bins, plan, sure, margin):
-    """Return the ends of bins, on each side, beyond which counts are few or no more than noise.
+def _ends_held(counts, noise, bins, tail=math.inf, holds_outliers=True, margin=0):
+    """Return the ends of bins, on each side, beyond which there is no more than a tail and noise.
 
-    Some bins farther; 0 where that is so of all.
+    Counts are from the farthest bin on. Some bins farther; 0 where that is so of all. With
+    `holds_outliers` a bin whose count stands out of the noise isn't beyond.
     """
-    counts = counts[..., ::-1]
-    beyond, known = np.cumsum(counts, axis=-1), sure * noise * np.sqrt(1.0 + np.arange(bins.n_bins))
-    tail = 0.5 * (1.0 - plan.quantile) * plan.n_rows
-    told = (beyond > tail + known) | (counts > _loudest(noise, 2 * bins.n_bins))
+    known = _SURE * noise * np.sqrt(1.0 + np.arange(bins.n_bins))
+    told = np.cumsum(counts, axis=-1) > tail + known
+    if holds_outliers:
+        told |= counts > _loudest(noise, 2 * bins.n_bins)
     places = np.minimum(bins.n_bins - 1 - told.argmax(axis=-1) + margin, bins.n_bins - 1)
     return np.where(told.any(axis=-1), np.vectorize(bins.end)(places), 0.0)
 

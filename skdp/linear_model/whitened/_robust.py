@@ -5,12 +5,14 @@ from numbers import Real
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils import gen_batches
 
 from skdp._checks import check_positive
 from skdp._docs import shared_docs
 from skdp._losses import Huber, SmoothPinball
 from skdp._sklearn import Interval, _fit_context
-from skdp._targets import as_targets
+from skdp._targets import as_targets, target_scale
+from skdp._threads import BLOCK_ROWS
 from skdp.linear_model._base import (
     POSITIVE,
     LinearRegressorMixin,
@@ -18,7 +20,7 @@ from skdp.linear_model._base import (
     shares_of,
     weights_public,
 )
-from skdp.linear_model.ball._plan import ERROR_EDGES, TARGET_EDGES, plan_counts
+from skdp.linear_model.ball._plan import CUT_TO, ERROR_EDGES, TARGET_EDGES, plan_counts
 from skdp.linear_model.ball._solver import learn_quantiles, outside
 from skdp.linear_model.ball._sums import BallSums
 from skdp.linear_model.whitened._estimators import AUTO, CONSTRAINTS, BaseWhitened, rows_of
@@ -29,8 +31,8 @@ from skdp.linear_model.whitened._row_sums import rounding_slack
 _WIDTH, _STEEPEST = 0.03, 1.0
 # Steps without noise, where curvature may be a small part of its bound.
 _EXACT = 1000
-# Between the quartiles of a normal distribution, in deviations; and the least spread of targets in
-# [-1, 1], half a bin.
+# Between the quartiles of a normal distribution, in deviations; and the least spread of targets,
+# half a bin, over half the range of most.
 _NORMAL, _LEAST = 1.349, 2.0**-6
 
 
@@ -87,17 +89,19 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
         # 4. solve
         how = {"stream": stream, "shares": shares_of(codes), "is_null": rows.norm == 0.0}
-        targets, units = self._in_learnt_units(targets, units, plan.ranges.ranges, **how)
+        most = self._range_of_most(targets, plan.ranges.ranges, **how)
         if weights.of_rows is not None:
             # No record counts more than once.
             how["shares"] = weights.of_rows / weights.of_rows.max()
-        targets, units = self._in_spreads(targets, units, plan.ranges.spread, **how)
+        targets, units = self._in_spreads(targets, units, most, plan.ranges.spread, **how)
         rows, plan, ball = self._placed(rows, self._adapted(plan), stream, codes)
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
         coefs = outside(ball, coefs, rows.bias)
         if plan.last is not None:
+            blocks = gen_batches(X.shape[0], BLOCK_ROWS)
             with np.errstate(all="ignore"):
-                errors = targets[:, 0] - X @ coefs[0, : X.shape[1]] - rows.bias * coefs[0, -1]
+                products = np.concatenate([X[block] @ coefs[:, :-1].T for block in blocks])
+                errors = targets - products - rows.bias * coefs[:, -1]
             coefs[0, -1] += self._shift(errors, plan.last, **how) / rows.bias
 
         # 5. publish
@@ -118,12 +122,31 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         counts, taken = plan_counts(budget, ranges, of_errors=of_errors, **how)
         return counts, ball, spent + taken
 
-    def _in_spreads(self, targets, units, planned, stream, shares, is_null):
+    def _learns_targets(self):
+        # Given bounds may be far too wide.
+        return is_private(self) and self._has_share_for_targets()
+
+    def _range_of_most(self, targets, plan, stream, shares, is_null):
+        """Return the midpoint and half width of the range of most targets, or of [-1, 1]."""
+        if plan is None:
+            return 0.0, 1.0
+        how = {"stream": stream, "shares": shares, "is_null": is_null}
+        return target_scale(self._learnt_ends(targets, plan, **how), center=True)
+
+    # A warning would tell of the data.
+    @np.errstate(all="ignore")
+    def _in_spreads(self, targets, units, most, planned, stream, shares, is_null):
         """Return targets from their middle, or the quantile, in units of their spread."""
         wanted = np.array([0.25, 0.75, 0.5 if self._moved_to is None else self._moved_to])
-        how = stream, shares, is_null
-        first, third, start = self._quantiles(targets, TARGET_EDGES, wanted, planned, *how)
-        spread = max((third - first) / _NORMAL, _LEAST) if third > first else 1.0
+        midpoint, half_width = most
+        values, how = (targets - midpoint) / half_width, (stream, shares, is_null)
+        found = self._quantiles(values, TARGET_EDGES, wanted, planned, *how)
+        first, third, start = midpoint + half_width * found
+        least = _LEAST * half_width * is_private(self)
+        spread = max((third - first) / _NORMAL, least) if third > first else half_width
+        if self.target_bounds is None and self._learns_targets():
+            bounds = midpoint - CUT_TO * half_width, midpoint + CUT_TO * half_width
+            targets, units = np.clip(targets, *bounds), units._replace(bounds=bounds)
         start = start if self.fit_intercept else 0.0
         midpoint = units.midpoint + units.half_width * start
         units = units._replace(midpoint=midpoint, half_width=units.half_width * spread)
@@ -274,8 +297,7 @@ class DPQuantileRegressor(_RobustRegressor):
     Parameters
     ----------
     quantile : float, default=0.5
-        The quantile q, above 0 and below 1. Of targets beyond their learnt range, a hundredth on
-        each side or less, nothing is known.
+        The quantile q, above 0 and below 1. Near to 0 or 1 it needs many rows.
     {alpha:robust}
     {robust}
 

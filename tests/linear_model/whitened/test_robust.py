@@ -68,16 +68,16 @@ def test_quantiles_of_counts_are_those_of_the_values(edges, rng):
     np.testing.assert_allclose(below, wanted, atol=0.06)
 
 
-@pytest.mark.parametrize("counts", [np.zeros(66), -np.ones(66), np.full(66, 1e300)])
-def test_counts_that_are_noise_give_numbers(counts):
+@pytest.mark.parametrize("count", [0.0, -1.0, 1e300])
+def test_counts_that_are_noise_give_numbers(count):
     class Noise(Chosen):
         class mechanism(Chosen.mechanism):
-            release = staticmethod(lambda total, stream: counts)
+            release = staticmethod(lambda total, stream: np.full_like(total, count))
 
     sums = BallSums(np.zeros((5, 1)), np.zeros(5, dtype=bool))
     found = learn_quantiles(sums, Noise, None, edges=TARGET_EDGES, wanted=np.array([0.1, 0.9]))
     assert np.isfinite(found).all()
-    assert (np.abs(found) <= 1.0).all()
+    assert (np.abs(found) <= TARGET_EDGES[-1]).all()
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -131,6 +131,40 @@ def test_outliers_hardly_move_the_model():
     assert np.abs(ridge - clean).max() > 2.0
     peer = HuberRegressor(max_iter=1000).fit(X[:5000], y[:5000]).coef_
     np.testing.assert_allclose(moved[:3], peer[:3], atol=0.3)
+
+
+@pytest.mark.parametrize("estimator", ROBUST)
+@pytest.mark.parametrize(
+    ("absurd", "target_bounds"),
+    [(0.002, None), (0.0, (-1e4, 1e4)), (0.002, (-1e4, 1e4))],
+    ids=["absurd targets", "wide bounds", "both"],
+)
+def test_absurd_targets_and_far_too_wide_bounds_cost_little(estimator, absurd, target_bounds):
+    X, y = uneven(100_000)
+    options = {"target_bounds": target_bounds, "random_state": 0}
+    clean = estimator(epsilon=np.inf).fit(X[:20_000], y[:20_000]).coef_
+    y[: int(absurd * y.size)] = 5e4
+    found = estimator(**options).fit(X, y).coef_
+    assert np.linalg.norm((found - clean) * X.std(axis=0)) < 0.06
+
+
+def test_bounds_of_targets_are_given_or_wider_than_most():
+    X, y = uneven(20_000)
+    for given in (None, (-100.0, 50.0)):
+        model = DPHuberRegressor(target_bounds=given, random_state=0).fit(X, y)
+        low, high = model.target_bounds_
+        assert (low, high) == given if given else np.mean((low < y) & (y < high)) > 0.999
+        assert high - low < 150.1
+        found = model.predict(1e9 * (X - X.mean(axis=0)))
+        assert low == found.min() < found.max() == high
+
+
+@pytest.mark.parametrize("estimator", ROBUST)
+def test_without_privacy_units_change_nothing_but_the_predictions(estimator):
+    X, y = uneven(500)
+    one = estimator(epsilon=np.inf).fit(X, y).predict(X)
+    other = estimator(epsilon=np.inf).fit(X, 2.0**-20 * y).predict(X)
+    np.testing.assert_allclose(2.0**20 * other, one, rtol=1e-6)
 
 
 @pytest.mark.parametrize("estimator", ROBUST)
