@@ -5,7 +5,11 @@ Needs the extra ``dask``: ``python -m pip install ".[dask]"`` in a copy of the s
 
 try:
     from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge
-    from skdp.dask._generalized import DaskDPGammaRegressor, DaskDPPoissonRegressor
+    from skdp.dask._generalized import (
+        DaskDPGammaRegressor,
+        DaskDPPoissonRegressor,
+        DaskDPTweedieRegressor,
+    )
     from skdp.dask._labels import label_aggregate
     from skdp.dask._table import transform
 except ModuleNotFoundError as error:
@@ -19,6 +23,7 @@ __all__ = [
     "DaskDPLogisticRegression",
     "DaskDPPoissonRegressor",
     "DaskDPRidge",
+    "DaskDPTweedieRegressor",
     "label_aggregate",
     "transform",
 ]

@@ -27,6 +27,7 @@ from skdp.dask import (
     DaskDPLogisticRegression,
     DaskDPPoissonRegressor,
     DaskDPRidge,
+    DaskDPTweedieRegressor,
     _sums,
     label_aggregate,
     transform,
@@ -59,6 +60,8 @@ KINDS = {
     "counts": (DaskDPPoissonRegressor, {"random_state": 7}),
     "amounts": (DaskDPGammaRegressor, {"target_bounds": (0.0, 4.0), "epsilon": 4.0, **SEED}),
     "amounts, no noise": (DaskDPGammaRegressor, {"epsilon": float("inf"), "random_state": 7}),
+    "counts, power 1.5": (DaskDPTweedieRegressor, {"power": 1.5, "random_state": 7}),
+    "two targets, power 0": (DaskDPTweedieRegressor, RIDGE),
     "counts, no intercept": (
         DaskDPPoissonRegressor,
         {"fit_intercept": False, "ball_budget": 0, "adjacency": "replace_one", **SEED},
@@ -82,7 +85,7 @@ def targets_of(kind, scores):
         return np.digitize(scores[:, 0], [-1.0, -0.3, 0.3, 1.0])
     if kind.startswith(("counts", "amounts")):
         return np.floor(np.exp(scores[:, 0])) + kind.startswith("amounts")
-    return scores if kind == "two targets" else scores[:, 0]
+    return scores if kind.startswith("two targets") else scores[:, 0]
 
 
 def in_parts(X, y, size=700):

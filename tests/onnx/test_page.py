@@ -12,7 +12,7 @@ pytest.importorskip("skdp.onnx")
 
 PAGE = Path(__file__).parents[2] / "doc" / "out_of_python.rst"
 OF_DASK = {"DaskDPLogisticRegression", "DaskDPRidge"}
-OF_DASK |= {"DaskDPPoissonRegressor", "DaskDPGammaRegressor"}
+OF_DASK |= {"DaskDPPoissonRegressor", "DaskDPGammaRegressor", "DaskDPTweedieRegressor"}
 OF_SKLEARN = {"Pipeline", "ColumnTransformer"}
 
 

@@ -138,8 +138,6 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         self.target_bounds_ = tuple(float(end) for end in np.clip(ends, *self._limits()))
 
     def _check_targets(self, y):
-        if 0.0 < self._power < 1.0:
-            raise ValueError(_POWER)
         least = as_targets(y).min()
         if least < 0.0 or (self._power >= 2.0 and least == 0.0):
             raise ValueError(_OUT_OF_RANGE)
@@ -203,6 +201,8 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         return mean, replace(plan, problem=problem)
 
     def _loss(self, n_outputs):
+        if 0.0 < self._power < 1.0:
+            raise ValueError(_POWER)
         return Tweedie(self._power, _REACH if is_private(self) else math.inf)
 
     def _set_errors(self, *_):

@@ -10,6 +10,7 @@ from sklearn.metrics import d2_tweedie_score, mean_tweedie_deviance
 from skdp._losses import Tweedie
 from skdp._plans._base import Budget
 from skdp._random import make_stream
+from skdp.inspection import preview
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge, DPTweedieRegressor
 from skdp.linear_model.ball._plan import plan_targets
 from skdp.linear_model.ball._solver import learn_sizes
@@ -183,9 +184,12 @@ def test_zeros_are_amounts_only_where_the_power_is_below_2():
 
 
 @pytest.mark.parametrize("power", [0.5, 1e-9, 0.999])
+@pytest.mark.filterwarnings("ignore:the size of the targets")
 def test_powers_that_no_distribution_has(power):
     with pytest.raises(ValueError, match="power must be 0 or at least 1"):
         DPTweedieRegressor(power=power).fit(*amounts(100))
+    with pytest.raises(ValueError, match="power must be 0 or at least 1"):
+        preview(DPTweedieRegressor(power=power), 100, 3)
 
 
 @pytest.mark.parametrize("kind", [DPPoissonRegressor, DPGammaRegressor])
