@@ -17,6 +17,20 @@ def test_wide_tables_run(run):
     assert run("wide", options, "wide")["model"].iloc[0] == "greedy"
 
 
+@pytest.mark.long
+def test_frank_wolfe_runs(run):
+    table = run("frank_wolfe", "--tables one-hot --epsilons 1 --seeds 0 --rows 300", "frank_wolfe")
+    assert 0.5 < table["log_loss"].iloc[0] < 2.0
+
+
+def test_frank_wolfe_is_worse_than_greedy_selection():
+    for value, sign in (("log_loss", 1.0), ("auc", -1.0)):
+        found = table_of("frank_wolfe.csv", value)["Frank-Wolfe"]
+        greedy = table_of("wide.csv", value)["greedy"].loc[found.index]
+        assert (sign * (found - greedy)).min() > 0.0
+        assert len(found) == 9
+
+
 def table_of(file, value):
     table = pd.read_csv(ROOT / "benchmarks" / "results" / file, comment="#")
     return table.pivot_table(index=["table", "epsilon"], columns="model", values=value)
