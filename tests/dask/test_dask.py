@@ -184,6 +184,7 @@ def test_the_same_bits_whoever_adds_up(data, client):
 def test_the_same_bits_for_any_number_of_threads(kind, n_parts, data, monkeypatch):
     # Several groups of blocks in a part, and work enough for threads.
     monkeypatch.setattr(_row_sums, "_GROUP", 1)
+    monkeypatch.setattr(_row_sums, "_ROWS_PER_COLUMN", 0)
     monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 0)
     monkeypatch.setattr(_row_sums, "WORTHWHILE_ENTRIES", 0)
     estimator, parameters = KINDS[kind]

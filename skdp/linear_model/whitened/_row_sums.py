@@ -18,7 +18,7 @@ from skdp._weights import joint_weights
 from skdp.linear_model._batches import squeezed
 
 # Rows of a sparse block at least: fewer cost more to slice than to add up.
-LEAST_SPARSE_ROWS = 512
+LEAST_SPARSE_ROWS = 2048
 
 
 # Bytes of a block as float64: both of a sum's products read it from the processor's caches.
@@ -26,14 +26,20 @@ _BLOCK_BYTES = 2**20
 _LEAST_ROWS, _MOST_ROWS = 64, 8192
 # Of sums that aren't compiled, more were slower: 8 take 541 ms for a pass that 2 make in 183 ms.
 _MOST_THREADS = 2
-# Blocks that one thread adds up before their sum goes to a grid.
-_GROUP = 8
+# Blocks that one thread adds up before their sum is mapped and goes to a grid, at least. More where
+# rows are long, so that the map doesn't cost more than the products: rows for each column, at most.
+_GROUP, _ROWS_PER_COLUMN, _MOST_PER_GROUP = 8, 8, 2**14
 _UNIT_ROUNDOFF = 2.0**-53
 
 
 def block_rows(n_columns):
     """Return how many rows a block has: a function of their length alone."""
     return max(_LEAST_ROWS, min(_MOST_ROWS, _BLOCK_BYTES // (8 * n_columns)))
+
+
+def _blocks_of_group(n_columns, size):
+    """Return how many blocks of so many rows are added up: a function of shapes alone."""
+    return max(_GROUP, min(_ROWS_PER_COLUMN * n_columns, _MOST_PER_GROUP) // size)
 
 
 def rounding_slack(n_rows, n_columns, n_outputs):
@@ -45,11 +51,14 @@ def rounding_slack(n_rows, n_columns, n_outputs):
     4.2), and a map of the sum, or of a row, by ``u p^1.5`` times the sizes that go in. Two sums are
     compared. A map that makes one direction longer than another makes it so many times as much.
     """
-    # Sparse blocks are the longer ones.
-    size = max(block_rows(n_columns), LEAST_SPARSE_ROWS)
-    per_sum = size + _GROUP + 2.0 + n_columns**1.5
+    # Sparse blocks are the longer ones, and of others there are more in a group.
+    dense = block_rows(n_columns)
+    sparse = max(dense, LEAST_SPARSE_ROWS)
+    blocks = _blocks_of_group(n_columns, dense)
+    per_sum = sparse + blocks + 2.0 + n_columns**1.5
     per_record = 2.0 * n_columns**1.5 + n_outputs + 8.0
-    per_group = per_sum * min(n_rows, _GROUP * size) + per_record
+    longest = max(blocks * dense, _blocks_of_group(n_columns, sparse) * sparse)
+    per_group = per_sum * min(n_rows, longest) + per_record
     return 2.0 * _UNIT_ROUNDOFF * per_group
 
 
@@ -59,6 +68,13 @@ def scaled_rows(x, factors):
         return x * factors[:, np.newaxis]
     data = x.data * np.repeat(factors, np.diff(x.indptr))
     return type(x)((data, x.indices, x.indptr), shape=x.shape)
+
+
+def _rows_of(X, start, stop):
+    """Return rows of a CSR array that lie in its memory."""
+    first, last = X.indptr[start], X.indptr[stop]
+    parts = X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first
+    return type(X)(parts, shape=(stop - start, X.shape[1]))
 
 
 def _add_products(x, weighted, total):
@@ -98,13 +114,14 @@ class BlockSums:
         self._kernels = kernels
         self._X, self.n_columns, self._n_rows = X, n_columns, X.shape[0]
         self._size = min(size or block_rows(n_columns), self._n_rows)
-        n_groups = -(-self._n_rows // (_GROUP * self._size))
+        self._block = max(self._size, LEAST_SPARSE_ROWS) if issparse(X) else self._size
+        self._group = _blocks_of_group(n_columns, self._block) * self._block
+        n_groups = -(-self._n_rows // self._group)
         self._n_workers = 1
         if self._n_rows * n_columns >= WORTHWHILE_ENTRIES:
             most = min(n_groups, _MOST_THREADS) if kernels is None else n_groups
             self._n_workers = max(1, min(effective_n_jobs(n_jobs), most))
-        self._block = max(self._size, LEAST_SPARSE_ROWS) if issparse(X) else self._size
-        self._helpers = None
+        self._helpers, self._sparse_blocks = None, {}
 
     @contextmanager
     def at_work(self):
@@ -124,9 +141,13 @@ class BlockSums:
 
     def _read(self, block):
         """Return the rows of a slice as float64."""
+        if issparse(self._X):
+            # To make a sparse array takes longer than to read its rows.
+            place = block.indices(self._n_rows)[:2]
+            if place not in self._sparse_blocks:
+                self._sparse_blocks[place] = _rows_of(self._X, *place)
+            return self._sparse_blocks[place].astype(np.float64, copy=False)
         x = self._X[block]
-        if issparse(x):
-            return x.astype(np.float64, copy=False)
         # NumPy may multiply rows that don't lie side by side in another order than their copies,
         # and whether there are copies may hang on a record elsewhere.
         return np.ascontiguousarray(x, dtype=np.float64)
@@ -147,10 +168,10 @@ class BlockSums:
 
         def sum_group(start):
             total = np.zeros(shape)
-            add_group(slice(start, min(start + _GROUP * self._size, self._n_rows)), total)
+            add_group(slice(start, min(start + self._group, self._n_rows)), total)
             return finish(total)
 
-        return self._over(sum_group, range(0, self._n_rows, _GROUP * self._size))
+        return self._over(sum_group, range(0, self._n_rows, self._group))
 
     def _over(self, add, jobs):
         """Return the sum of what `add` makes of each job."""

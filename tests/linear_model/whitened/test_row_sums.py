@@ -10,7 +10,7 @@ from skdp._losses import LOSSES, Multinomial
 from skdp._mechanisms import GaussianMechanism, as_vector
 from skdp.linear_model._batches import squeezed
 from skdp.linear_model.whitened import _row_sums
-from skdp.linear_model.whitened._row_sums import RowSums, block_rows, rounding_slack
+from skdp.linear_model.whitened._row_sums import BlockSums, RowSums, block_rows, rounding_slack
 
 BIAS = 0.4
 NO_NOISE = GaussianMechanism(math.inf, 0.0, 1, 1)
@@ -47,6 +47,34 @@ def small_blocks(patch):
     patch.setattr(_row_sums, "_MOST_ROWS", 16)
     patch.setattr(_row_sums, "_LEAST_ROWS", 16)
     patch.setattr(_row_sums, "_GROUP", 3)
+    patch.setattr(_row_sums, "_ROWS_PER_COLUMN", 0)
+
+
+@pytest.mark.parametrize("n_columns", [1, 50, 363, 700, 3000, 60_000])
+@pytest.mark.parametrize("kind", [np.empty, csr_array])
+def test_the_slack_counts_all_rows_of_a_group(kind, n_columns):
+    """And the blocks and the map that they go through."""
+    X = csr_array((300_000, n_columns))
+    if kind is np.empty:
+        X = np.broadcast_to(0.0, X.shape)
+    sums = BlockSums(X, n_columns)
+    errors = sums._block + sums._group / sums._block + n_columns**1.5
+    assert rounding_slack(300_000, n_columns, 1) >= 2.0**-52 * errors * sums._group
+    assert sums._group % sums._block == 0
+    # The map is p numbers for each number of the sum.
+    assert sums._group >= min(4 * n_columns, 2**13)
+
+
+def test_sparse_rows_are_read_where_they_lie():
+    X = csr_array(np.arange(12.0).reshape(4, 3))
+    sums = BlockSums(X, 3)
+    rows = sums._read(slice(1, 3))
+    np.testing.assert_array_equal(rows.toarray(), X.toarray()[1:3])
+    assert np.shares_memory(rows.data, X.data)
+    assert sums._read(slice(1, 3)).data is rows.data
+    np.testing.assert_array_equal(sums._read(slice(None)).toarray(), X.toarray())
+    of_32_bits = BlockSums(X.astype(np.float32), 3)._read(slice(1, 3))
+    assert of_32_bits.dtype == np.float64
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
