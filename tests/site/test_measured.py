@@ -140,7 +140,7 @@ def test_where_another_estimator_is_better(read):
         "user_guide/which",
         "``DPSGDClassifier`` is better by more than two standard errors on bank_marketing and on",
         "mnist_10 (several classes) at epsilon 0.1",
-        "from some thousands of columns on ``DPSGDClassifier`` is both better and faster",
+        "thousands of columns on ``DPSGDClassifier`` is better than ``DPLogisticRegression``",
         "the hinge loss gives more of them right",
         "On raw columns and with sparse coefficients it is DP-CD by far",
     )
@@ -175,7 +175,6 @@ def test_where_another_estimator_is_better(read):
         )
         assert int(ours["columns"]) > 2000
         assert float(theirs["accuracy"]) > float(ours["accuracy"])
-        assert float(theirs["over_sklearn"]) < float(ours["over_sklearn"])
     hinge, logistic = (
         float(read("defaults", problem=f"adult_{loss}", epsilon="1.0")[0]["default"])
         for loss in ("hinge", "log_loss")

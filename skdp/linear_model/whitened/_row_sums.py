@@ -7,7 +7,7 @@ from math import isinf
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy.sparse import issparse
+from scipy.sparse import csc_array, issparse
 
 from skdp._bounds import row_norms
 from skdp._clipping import clip_contributions
@@ -71,10 +71,14 @@ def scaled_rows(x, factors):
 
 
 def _rows_of(X, start, stop):
-    """Return rows of a CSR array that lie in its memory."""
-    first, last = X.indptr[start], X.indptr[stop]
-    parts = X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first
-    return type(X)(parts, shape=(stop - start, X.shape[1]))
+    """Return rows of a CSR array, and their transpose, that lie in its memory."""
+    shape, first, last = (stop - start, X.shape[1]), X.indptr[start], X.indptr[stop]
+    found = type(X)(shape, dtype=X.dtype), csc_array(shape[::-1], dtype=X.dtype)
+    for one in found:
+        # Their constructors would make copies.
+        one.data, one.indices = X.data[first:last], X.indices[first:last]
+        one.indptr = X.indptr[start : stop + 1] - first
+    return found
 
 
 def _add_products(x, weighted, total):
@@ -142,15 +146,18 @@ class BlockSums:
     def _read(self, block):
         """Return the rows of a slice as float64."""
         if issparse(self._X):
-            # To make a sparse array takes longer than to read its rows.
-            place = block.indices(self._n_rows)[:2]
-            if place not in self._sparse_blocks:
-                self._sparse_blocks[place] = _rows_of(self._X, *place)
-            return self._sparse_blocks[place].astype(np.float64, copy=False)
+            return self._sparse(block)[0].astype(np.float64, copy=False)
         x = self._X[block]
         # NumPy may multiply rows that don't lie side by side in another order than their copies,
         # and whether there are copies may hang on a record elsewhere.
         return np.ascontiguousarray(x, dtype=np.float64)
+
+    def _sparse(self, block):
+        """Return rows of a slice and their transpose: to make them takes longer than a product."""
+        place = block.indices(self._n_rows)[:2]
+        if place not in self._sparse_blocks:
+            self._sparse_blocks[place] = _rows_of(self._X, *place)
+        return self._sparse_blocks[place]
 
     def _sum(self, add, shape, finish, *args):
         """Return the sum over groups of what `finish` makes of what `add` adds up to."""
@@ -304,7 +311,8 @@ class RowSums(BlockSums):
             total[d] += self._bias * slopes.sum(axis=0)
         if scale is not None:
             slopes = slopes * (scale if slopes.ndim == 1 else scale[:, np.newaxis])
-        total[:d] += x.T @ slopes
+        columns = self._sparse(block)[1] if issparse(x) else x.T
+        total[:d] += columns @ slopes
 
     def _products(self, x, scale, w):
         """Return the rows of a block times w."""
