@@ -20,7 +20,7 @@ from skdp.linear_model._base import (
 )
 from skdp.linear_model.ball._plan import ERROR_EDGES, TARGET_EDGES, plan_counts
 from skdp.linear_model.ball._solver import learn_quantiles, outside
-from skdp.linear_model.ball._sums import BallSums
+from skdp.linear_model.ball._sums import BallSums, by_row
 from skdp.linear_model.whitened._estimators import AUTO, CONSTRAINTS, BaseWhitened, rows_of
 from skdp.linear_model.whitened._row_sums import rounding_slack
 
@@ -97,7 +97,8 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         coefs = outside(ball, coefs, rows.bias)
         if plan.last is not None:
             with np.errstate(all="ignore"):
-                errors = targets[:, 0] - X @ coefs[0, : X.shape[1]] - rows.bias * coefs[0, -1]
+                predicted = by_row(X, coefs[0, : X.shape[1]]) + rows.bias * coefs[0, -1]
+                errors = targets[:, 0] - predicted
             coefs[0, -1] += self._shift(errors, plan.last, **how) / rows.bias
 
         # 5. publish
