@@ -84,7 +84,11 @@ class PrivateDescription:
 
     @property
     def histograms_(self):
-        """Frames by column: how many records have each word, or lie in each bar of like widths."""
+        """Frames by column: how many records have each word, or lie in each bar of like widths.
+
+        The first and the last bar have what lies beyond them, too. Where no number stands out of
+        the noise, one bar has all, wherever they lie.
+        """
         import pandas as pd
 
         frames = {}
