@@ -138,8 +138,11 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     def _quantiles(self, values, edges, wanted, planned, stream, shares, is_null):
         """Return quantiles of values, by counts between edges that are released."""
         if not is_private(self):
+            counted = values[~is_null, 0]
+            if not counted.size:
+                return np.zeros_like(wanted)
             weighted = {} if shares is None else {"weights": shares[~is_null]}
-            return np.quantile(values[~is_null, 0], wanted, method="inverted_cdf", **weighted)
+            return np.quantile(counted, wanted, method="inverted_cdf", **weighted)
         with BallSums(values, is_null, self.n_jobs, shares).at_work() as sums:
             return learn_quantiles(sums, planned, stream, edges=edges, wanted=wanted)
 
