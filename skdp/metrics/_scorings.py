@@ -308,7 +308,10 @@ def _d2(estimator, X, y, options, *, power):
     # A node of the losses has the noise of all nodes of the targets.
     _, (axis,) = _mean(losses, largest, options)
     low, high = np.maximum(_bounds_of(options), 0.0)
-    nodes = low + (high - low) * np.linspace(0.0, 1.0, _NULL_NODES) ** 2
+    if power > 1.0:
+        nodes = np.geomspace(low, high, _NULL_NODES)
+    else:
+        nodes = low + (high - low) * np.linspace(0.0, 1.0, _NULL_NODES) ** 2
     axes = [axis, Axis(np.interp(target, nodes, np.arange(_NULL_NODES)), _NULL_NODES, "linear")]
     return partial(statistics.d2, largest=largest, targets=nodes, power=power), axes
 
