@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from numbers import Real
 
+import numpy as np
+
 from skdp._docs import shared_docs
 from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
@@ -222,7 +224,9 @@ def private_score(
     shares = {key: [one.shares for one in islice(left, len(axes))] for key, axes in grids.items()}
     found = {}
     for name, (statistic, *_) in asked.items():
-        value = statistic(*shares[keys[name]], level=level)
+        # Of bounds near the ends of double precision squares overflow.
+        with np.errstate(all="ignore"):
+            value = statistic(*shares[keys[name]], level=level)
         found[name] = PrivateScore(*value, report, level, name)
     return found[scoring] if isinstance(scoring, str) else found
 

@@ -62,7 +62,8 @@ class Shares(NamedTuple):
 
 def _within(value, variance, level, lowest, highest):
     """Return value, low and high within the range that a score may have."""
-    reach = _quantile(level) * math.sqrt(variance)
+    # What overflowed is as good as no knowledge.
+    reach = _quantile(level) * math.sqrt(variance) if variance < math.inf else math.inf
     return tuple(np.clip([value, value - reach, value + reach], lowest, highest).tolist())
 
 

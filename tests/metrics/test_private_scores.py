@@ -114,6 +114,15 @@ def test_bounds_that_are_far_too_wide_make_no_d2_look_sure(name, bounds, epsilon
     assert found.low < known < found.high
 
 
+@pytest.mark.parametrize("name", REGRESSION + DEVIANCES)
+@pytest.mark.parametrize("bounds", [(1e-100, 1e100), (1e99, 1e100)])
+def test_bounds_whose_squares_overflow_make_intervals_that_know_nothing(name, bounds, rng):
+    X, y = amounts(rng, 300)
+    options = {"target_bounds": bounds, "epsilon": 1.0, "random_state": 0}
+    found = private_score(Says(), X, y, scoring=name, **options)
+    assert found.low <= found.value <= found.high
+
+
 SEVERAL = [name for name in OF_LABELS if name not in ("f1", "precision", "recall")]
 
 
