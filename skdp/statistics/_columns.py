@@ -165,7 +165,8 @@ class NumberColumn:
         reached, n_bins = np.cumsum(self.counts.values), np.diff(stops, prepend=0)
         counts = np.diff(reached[stops - 1], prepend=0.0)
         first = 2.0 * bars[0] - bars[1] if bars.size > 1 else bars[0] - 1.0
-        return np.append(first, bars), *self.counts.within(z, counts, n_bins, n_bins)
+        ends = np.append(first, bars) if self.is_seen else np.array([-np.inf, np.inf])
+        return ends, *self.counts.within(z, counts, n_bins, n_bins)
 
 
 @dataclass(frozen=True, eq=False)
