@@ -16,7 +16,7 @@ from skdp.accountant import PrivacyReport
 from skdp.metrics import _scorings as scorings
 from skdp.metrics import _statistics as statistics
 from skdp.metrics._plan import count_noise
-from skdp.metrics._release import BINS, CONSTRAINTS, count_records, score_budget
+from skdp.metrics._release import BINS, CONSTRAINTS, count_records, records_of, score_budget
 from skdp.metrics._score import PrivateScore
 from skdp.metrics._solver import Axis
 
@@ -139,7 +139,8 @@ def private_roc_curve(
     """
     spent, design = (epsilon, delta, adjacency, mechanism), {"bins": bins, "level": level}
     budget = score_budget("private_roc_curve", spent, design, groups, ledger)
-    axes = scorings.roc_axes(estimator, X, y, bins, count_noise(budget))
+    options = {"bins": bins, "n_records": records_of(groups), "noise_std": count_noise(budget)}
+    axes = scorings.roc_axes(estimator, X, y, options)
     (released,) = count_records([axes], budget, groups, random_state)
     shares, n_bins = released.shares, axes[1].size
     area = statistics.roc_auc(shares, level=level)

@@ -1,6 +1,7 @@
 """What a call may spend on scores, and the noisy counts that it gets."""
 
 import math
+from functools import cache
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -45,6 +46,11 @@ def score_budget(function, spent, design, groups, ledger):
     account = resolve_account(ledger, function, named | design)
     make_budget = ScoreBudget if groups is None else GroupScoreBudget
     return make_budget(**named, account=account)
+
+
+def records_of(groups):
+    """Return a function that gives the number of records, a public one, from that of rows."""
+    return cache(lambda n_rows: encode_groups(groups, n_rows)[1])
 
 
 def count_records(grids, budget, groups, random_state, n_releases=1):

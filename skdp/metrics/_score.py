@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from numbers import Real
 
+import numpy as np
+
 from skdp._docs import shared_docs
 from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics._plan import count_noise
-from skdp.metrics._release import BINS, CONSTRAINTS, count_records, score_budget
+from skdp.metrics._release import BINS, CONSTRAINTS, count_records, records_of, score_budget
 from skdp.metrics._scorings import (
     SCORES,
     check_kind,
@@ -211,6 +213,7 @@ def private_score(
     budget = score_budget("private_score", spent, design, groups, ledger)
     noise_std = count_noise(budget, n_grids)
     options = {"bins": bins, "target_bounds": target_bounds, "noise_std": noise_std}
+    options["n_records"] = records_of(groups)
     options["labels"] = reader_of_labels(names, estimator, X, y)
     asked = {name: SCORES[name](estimator, X, y, options) for name in names}
     # Scores of labels share a grid.
@@ -221,7 +224,9 @@ def private_score(
     shares = {key: [one.shares for one in islice(left, len(axes))] for key, axes in grids.items()}
     found = {}
     for name, (statistic, *_) in asked.items():
-        value = statistic(*shares[keys[name]], level=level)
+        # Of bounds near the ends of double precision squares overflow.
+        with np.errstate(all="ignore"):
+            value = statistic(*shares[keys[name]], level=level)
         found[name] = PrivateScore(*value, report, level, name)
     return found[scoring] if isinstance(scoring, str) else found
 

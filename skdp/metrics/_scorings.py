@@ -169,23 +169,23 @@ def _of_label(estimator, X, y, options, *, true, taken, macro=False):
     return partial(statistics.of_label, true=true, taken=taken, labels=labels), axes
 
 
-def roc_axes(estimator, X, y, bins, noise_std):
+def roc_axes(estimator, X, y, options):
     """Return the axes of a histogram of the score by class, for two classes."""
     classes, codes = read_labels(estimator, X, y)
     two_classes(classes, "a ROC curve")
     position = grade(clip_scores(binary_scores(estimator, X), 0.0, 1.0))
-    return _by_score(codes, position, bins, noise_std)
+    return _by_score(codes, position, options)
 
 
-def _by_score(codes, position, bins, noise_std):
+def _by_score(codes, position, options):
+    bins = options["bins"]
     if bins == "auto":
-        bins = statistics.auto_bins(codes.size, noise_std)
+        bins = statistics.auto_bins(options["n_records"](codes.size), options["noise_std"])
     return [Axis(codes, 2), Axis(bins * position, bins)]
 
 
 def _roc_auc(estimator, X, y, options):
-    axes = roc_axes(estimator, X, y, options["bins"], options["noise_std"])
-    return statistics.roc_auc, axes
+    return statistics.roc_auc, roc_axes(estimator, X, y, options)
 
 
 def _roc_auc_ovr(estimator, X, y, options):
@@ -193,10 +193,7 @@ def _roc_auc_ovr(estimator, X, y, options):
     if classes.size == 2:
         return _roc_auc(estimator, X, y, options)
     positions = grade(clip_scores(probabilities(estimator, X, classes.size), 0.0, 1.0)).T
-    grids = (
-        _by_score(codes == code, position, options["bins"], options["noise_std"])
-        for code, position in enumerate(positions)
-    )
+    grids = (_by_score(codes == code, position, options) for code, position in enumerate(positions))
     return statistics.one_vs_rest_auc, *grids
 
 
@@ -216,7 +213,7 @@ def _mean(losses, largest, options):
     """Return the statistic of a mean loss, and the one axis that it needs."""
     nodes = options["bins"]
     if nodes == "auto":
-        nodes = statistics.auto_nodes(losses.size, options["noise_std"])
+        nodes = statistics.auto_nodes(options["n_records"](losses.size), options["noise_std"])
     # What is no number counts as the worst.
     losses = clip_scores(np.nan_to_num(losses, nan=largest), 0.0, largest)
     position = statistics.graded_positions(losses, nodes)
@@ -311,7 +308,10 @@ def _d2(estimator, X, y, options, *, power):
     # A node of the losses has the noise of all nodes of the targets.
     _, (axis,) = _mean(losses, largest, options)
     low, high = np.maximum(_bounds_of(options), 0.0)
-    nodes = low + (high - low) * np.linspace(0.0, 1.0, _NULL_NODES) ** 2
+    if power > 1.0:
+        nodes = np.geomspace(low, high, _NULL_NODES)
+    else:
+        nodes = low + (high - low) * np.linspace(0.0, 1.0, _NULL_NODES) ** 2
     axes = [axis, Axis(np.interp(target, nodes, np.arange(_NULL_NODES)), _NULL_NODES, "linear")]
     return partial(statistics.d2, largest=largest, targets=nodes, power=power), axes
 
@@ -329,10 +329,11 @@ def _r2(estimator, X, y, options):
     _one_target(target.shape[1])
     target, error = target[:, 0], error[:, 0]
     nodes, noise_std = options["bins"], options["noise_std"]
-    of_targets = min(max(statistics.auto_nodes(error.size, noise_std), 4), _MOST_TARGET_NODES)
+    n_records = options["n_records"](error.size)
+    of_targets = min(max(statistics.auto_nodes(n_records, noise_std), 4), _MOST_TARGET_NODES)
     if nodes == "auto":
         # A node of the errors has the noise of all nodes of the targets.
-        nodes = statistics.auto_nodes(error.size, noise_std * math.sqrt(of_targets))
+        nodes = statistics.auto_nodes(n_records, noise_std * math.sqrt(of_targets))
     # Quadratic weights reach a node and a half to both sides, so that this is all of the range.
     reach = of_targets - 2.0
     axes = [

@@ -102,6 +102,8 @@ class NumberColumn:
         found, (middle, half) = self.counts.gaps(-1, z), self.middle_and_half
         if not self.is_seen:
             return found
+        # A single number has no width.
+        half *= self.ends.size > 1
         found["mean"] = middle + half * self._ratio(0, z, -1.0)
         found["std"] = half * self._spread(z_of_two)
         found |= {"cut_low": self.ends[:1], "cut_high": self.ends[-1:]}
@@ -149,7 +151,8 @@ class NumberColumn:
     def histogram(self, z):
         """Return the ends of bars and their counts, with low and high ends.
 
-        Bars end where bins do, and have their upper end. Beyond the first and last lies the rest.
+        Bars end where bins do, and have their upper end. The first and last have all that lies
+        beyond them, too.
         """
         bars = np.zeros(1)
         if self.is_seen:
@@ -162,7 +165,8 @@ class NumberColumn:
         reached, n_bins = np.cumsum(self.counts.values), np.diff(stops, prepend=0)
         counts = np.diff(reached[stops - 1], prepend=0.0)
         first = 2.0 * bars[0] - bars[1] if bars.size > 1 else bars[0] - 1.0
-        return np.append(first, bars), *self.counts.within(z, counts, n_bins, n_bins)
+        ends = np.append(first, bars) if self.is_seen else np.array([-np.inf, np.inf])
+        return ends, *self.counts.within(z, counts, n_bins, n_bins)
 
 
 @dataclass(frozen=True, eq=False)

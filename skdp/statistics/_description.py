@@ -84,7 +84,11 @@ class PrivateDescription:
 
     @property
     def histograms_(self):
-        """Frames by column: how many records have each word, or lie in each bar of like widths."""
+        """Frames by column: how many records have each word, or lie in each bar of like widths.
+
+        The first and the last bar have what lies beyond them, too. Where no number stands out of
+        the noise, one bar without ends has all.
+        """
         import pandas as pd
 
         frames = {}
@@ -161,6 +165,10 @@ class PrivateDescription:
 
 
 def _draw_bars(ax, bars, counts, low, high):
+    if np.isinf(bars).any():
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, "no number stands out of the noise", ha="center", size="x-small")
+        return
     counts, low, high = np.stack([counts, low, high]) / np.diff(bars)
     ax.stairs(counts, bars, fill=True, alpha=0.5)
     ax.stairs(high, bars, baseline=low, fill=True, alpha=0.5, color="0.3")

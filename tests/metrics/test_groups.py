@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from skdp._mechanisms import DiscreteLaplaceMechanism
 from skdp.accountant import compose
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression
@@ -12,7 +13,7 @@ from skdp.metrics import (
     private_roc_curve,
     private_score,
 )
-from tests.metrics._models import Knows, binary_records
+from tests.metrics._models import Knows, binary_records, calls
 
 SCORES = (private_score, private_roc_curve, private_calibration_curve, private_confusion_matrix)
 
@@ -64,6 +65,24 @@ def test_of_several_rows_of_a_person_one_counts(rng):
             labels = np.append(y[whose], [one] * size)
             moved = cells(rows, labels, np.append(groups[whose], [7] * size))
             assert moved.sum() == 100
+
+
+@pytest.mark.parametrize("name", calls())
+def test_how_many_rows_people_have_changes_no_grid(name, rng, monkeypatch):
+    """Bins follow from the number of people, which is public: that of rows isn't."""
+    shapes = []
+
+    def release(self, counts, stream, original=DiscreteLaplaceMechanism.release):
+        shapes.append(counts.shape)
+        return original(self, counts, stream)
+
+    monkeypatch.setattr(DiscreteLaplaceMechanism, "release", release)
+    X, _ = binary_records(rng, 300)
+    X, y = np.clip(X, 0.2, 5.0), np.arange(300) % 2
+    for n_rows in (0, 4000):
+        ids = np.append(np.arange(300), np.zeros(n_rows, dtype=int))
+        calls(epsilon=1.0, groups=ids)[name](X[ids], y[ids])
+    assert shapes[0] == shapes[1]
 
 
 def test_which_row_counts_is_drawn_by_chance(rng):

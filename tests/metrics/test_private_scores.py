@@ -101,6 +101,28 @@ def test_without_noise_scores_are_those_of_scikit_learn(name, digits, rng):
     assert np.isinf(score.report.epsilon)
 
 
+@pytest.mark.parametrize("epsilon", [INF, 1.0])
+@pytest.mark.parametrize("bounds", [(1e-3, 100.0), (1e-6, 1e3)])
+@pytest.mark.parametrize("name", ["d2_poisson", "d2_gamma"])
+def test_bounds_that_are_far_too_wide_make_no_d2_look_sure(name, bounds, epsilon, rng):
+    mean = np.exp(0.7 * rng.standard_normal(50_000))
+    y = rng.poisson(mean) if name == "d2_poisson" else rng.gamma(2.0, 0.5 * mean)
+    X, y = np.clip([mean, y], *bounds)
+    known = exact_score(name, X[:, np.newaxis], y)
+    options = {"target_bounds": bounds, "epsilon": epsilon, "random_state": 0}
+    found = private_score(Says(), X[:, np.newaxis], y, scoring=name, **options)
+    assert found.low < known < found.high
+
+
+@pytest.mark.parametrize("name", REGRESSION + DEVIANCES)
+@pytest.mark.parametrize("bounds", [(1e-100, 1e100), (1e99, 1e100)])
+def test_bounds_whose_squares_overflow_make_intervals_that_know_nothing(name, bounds, rng):
+    X, y = amounts(rng, 300)
+    options = {"target_bounds": bounds, "epsilon": 1.0, "random_state": 0}
+    found = private_score(Says(), X, y, scoring=name, **options)
+    assert found.low <= found.value <= found.high
+
+
 SEVERAL = [name for name in OF_LABELS if name not in ("f1", "precision", "recall")]
 
 

@@ -131,6 +131,27 @@ def test_other_peoples_releases_do_not_move_with_a_persons_place():
             np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.parametrize("order", "CF")
+def test_other_peoples_errors_do_not_move_with_a_persons_rows(order, monkeypatch, rng):
+    """Not by a bit: an error beside an edge would be counted on its other side."""
+    found = []
+
+    def shift(self, errors, *args, original=DPQuantileRegressor._shift, **how):
+        found.append(errors[-299:])
+        return original(self, errors, *args, **how)
+
+    monkeypatch.setattr(DPQuantileRegressor, "_shift", shift)
+    case = Case(DPQuantileRegressor(max_iter=2, epsilon=100.0, random_state=0))
+    for n_columns in range(3, 43, 2):
+        X, y = rng.standard_normal((300, n_columns)), rng.standard_normal(300)
+        script = None
+        for n_rows in range(1, 5):
+            rows = np.maximum(np.arange(1 - n_rows, 300), 0)
+            data = np.asarray(X[rows], order=order), y[rows]
+            script = record(case, *data, groups=rows, script=script).released
+            np.testing.assert_array_equal(found[-1], found[-n_rows])
+
+
 PLAIN_CLIPPED = {"ball_budget": 0, "data_norm": 1.0, **CLIPPED}
 
 

@@ -136,6 +136,30 @@ def test_noise_is_small_on_many_records():
     assert abs(frame.loc["w", "freq"] - (X.w == frame.loc["w", "top"]).sum()) < 100
 
 
+def test_of_a_single_number_mean_and_deviation_are_told_as_they_are():
+    X = pd.DataFrame({"x": np.zeros(3000), "z": np.full(3000, 7.0)})
+    found = describe(X, epsilon=1.0, random_state=0).to_frame(intervals=True)
+    for name, number in (("x", 0.0), ("z", 7.0)):
+        assert found.loc[name, "mean"].tolist() == [number] * 3
+        assert found.loc[name, "std"].tolist() == [0.0] * 3
+
+
+def test_bars_at_the_ends_hold_what_lies_beyond_them():
+    X = pd.DataFrame({"x": np.append(np.arange(1000.0) % 100.0, [1e300] * 3), "z": 1e300})
+    found = describe(X, epsilon=100.0, random_state=0).histograms_
+    assert found["x"].index[-1].right < 1000.0
+    assert abs(found["x"]["count"].sum() - 1003) < 10.0
+    # Of numbers so large nothing is known but how many there are.
+    (bar,) = found["z"].index
+    assert (bar.left, bar.right) == (-np.inf, np.inf)
+    assert abs(found["z"]["count"].sum() - 1003) < 10.0
+
+
+def test_a_list_with_text_is_to_be_a_data_frame():
+    with pytest.raises(TypeError, match="give a data frame"):
+        describe([[1.0, "secret"], [2.0, "b"]], epsilon=1.0)
+
+
 def test_all_kinds_of_tables_give_the_same(table):
     pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
     tables = table, pl.from_pandas(table), pa.Table.from_pandas(table)
@@ -228,6 +252,9 @@ def test_displays(table):
     ax = plt.figure().add_subplot()
     assert found.plot(ax)[0].figure is ax.figure
     plt.close(ax.figure)
+    (hidden,) = describe(pd.DataFrame({"x": [1.0]}), epsilon=1.0, delta=1e-6).plot()
+    assert "no number stands out" in hidden.texts[0].get_text()
+    plt.close(hidden.figure)
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,21 @@ from mmap import mmap
 import numpy as np
 from scipy.sparse import issparse
 
-from skdp._bounds import BoundedRows, intercept_constant, row_norms, stretch_of
+from skdp._bounds import (
+    BoundedRows,
+    intercept_constant,
+    products_by_row,
+    row_norms,
+    stretch_of,
+)
 from skdp._fused import kernels_for
 from skdp.linear_model.whitened._row_sums import BlockSums, places
 
 # Rows longer than the radius times this are void: their weights would have few digits.
 _FAR = 1e150
 _UNIT_ROUNDOFF = 2.0**-53
+# Rows that are multiplied at once.
+_ROWS = 1024
 
 
 class BallSums(BlockSums):
@@ -255,6 +263,17 @@ def _long_norms(z, lengths):
     with np.errstate(all="ignore"):
         scaled = largest * np.linalg.norm(z / largest[:, np.newaxis], axis=1)
     return np.where(np.isfinite(lengths), lengths, scaled)
+
+
+def by_row(X, weights):
+    """Return products of rows with weights. Where a row lies moves no bit of it, as BLAS may do."""
+    if issparse(X):
+        return X @ weights
+    products = np.empty(X.shape[0])
+    for start in range(0, products.size, _ROWS):
+        block = np.ascontiguousarray(X[start : start + _ROWS], dtype=np.float64)
+        products[start : start + _ROWS] = products_by_row(block, weights[np.newaxis])
+    return products
 
 
 @np.errstate(all="ignore")

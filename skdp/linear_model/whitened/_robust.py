@@ -5,14 +5,12 @@ from numbers import Real
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import gen_batches
 
 from skdp._checks import check_positive
 from skdp._docs import shared_docs
 from skdp._losses import Huber, SmoothPinball
 from skdp._sklearn import Interval, _fit_context
 from skdp._targets import as_targets, target_scale
-from skdp._threads import BLOCK_ROWS
 from skdp.linear_model._base import (
     POSITIVE,
     LinearRegressorMixin,
@@ -22,7 +20,7 @@ from skdp.linear_model._base import (
 )
 from skdp.linear_model.ball._plan import CUT_TO, ERROR_EDGES, TARGET_EDGES, plan_counts
 from skdp.linear_model.ball._solver import learn_quantiles, outside
-from skdp.linear_model.ball._sums import BallSums
+from skdp.linear_model.ball._sums import BallSums, by_row
 from skdp.linear_model.whitened._estimators import AUTO, CONSTRAINTS, BaseWhitened, rows_of
 from skdp.linear_model.whitened._row_sums import rounding_slack
 
@@ -98,10 +96,9 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
         coefs = outside(ball, coefs, rows.bias)
         if plan.last is not None:
-            blocks = gen_batches(X.shape[0], BLOCK_ROWS)
             with np.errstate(all="ignore"):
-                products = np.concatenate([X[block] @ coefs[:, :-1].T for block in blocks])
-                errors = targets - products - rows.bias * coefs[:, -1]
+                predicted = by_row(X, coefs[0, : X.shape[1]]) + rows.bias * coefs[0, -1]
+                errors = targets[:, 0] - predicted
             coefs[0, -1] += self._shift(errors, plan.last, **how) / rows.bias
 
         # 5. publish
@@ -160,8 +157,11 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     def _quantiles(self, values, edges, wanted, planned, stream, shares, is_null):
         """Return quantiles of values, by counts between edges that are released."""
         if not is_private(self):
+            counted = values[~is_null, 0]
+            if not counted.size:
+                return np.zeros_like(wanted)
             weighted = {} if shares is None else {"weights": shares[~is_null]}
-            return np.quantile(values[~is_null, 0], wanted, method="inverted_cdf", **weighted)
+            return np.quantile(counted, wanted, method="inverted_cdf", **weighted)
         with BallSums(values, is_null, self.n_jobs, shares).at_work() as sums:
             return learn_quantiles(sums, planned, stream, edges=edges, wanted=wanted)
 

@@ -19,8 +19,8 @@ _TIMES = "column {!r} holds times: give them as numbers, such as days since a da
 _NESTED = "column {!r} holds lists or records: give each of their fields a column."
 _NEITHER = "a column of words holds something that is neither text nor a number (it is withheld)."
 _UNTYPED = (
-    "X is a list, which has no types, and one of its columns holds text: name such columns in "
-    "categorical_features."
+    "X is a list, which has no types, and one of its columns holds text: give a data frame, whose "
+    "columns have types, or name such columns in categorical_features, where there is that."
 )
 _DECLARED = "{} must hold names or places of columns, each once and in one of the two lists."
 

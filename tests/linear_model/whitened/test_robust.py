@@ -121,6 +121,13 @@ def test_the_share_of_targets_below_is_the_quantile(quantile, skewed):
     assert np.std(covered) < 0.01
 
 
+@pytest.mark.parametrize("estimator", ROBUST)
+def test_rows_of_zeros_alone_have_a_model_of_zeros(estimator):
+    options = {"fit_intercept": False, "ball_budget": 0, "data_norm": 1.0, "epsilon": np.inf}
+    model = estimator(**options).fit(np.zeros((20, 2)), np.arange(20.0))
+    np.testing.assert_array_equal(model.coef_, 0.0)
+
+
 def test_outliers_hardly_move_the_model():
     X, y = uneven(20_000)
     clean = DPHuberRegressor(random_state=0).fit(X, y).coef_
