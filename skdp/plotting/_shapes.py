@@ -118,6 +118,8 @@ class ShapeFunctionDisplay:
         if len(self.outputs) > 1 and named:
             named[0].legend(fontsize="small")
         if is_new:
+            only = plain(self.outputs[0]) if len(self.outputs) == 1 else ""
+            self.figure_.supylabel(only, fontsize="medium")
             note = _ALL_NOISE if all(term.is_noise for term in self.terms) else f"Bands: {_BAND}."
             self.figure_.suptitle(note, fontsize="small")
         return self
@@ -135,9 +137,10 @@ def _chosen(terms, wanted):
 
 def _outputs(estimator):
     values = estimator.terms_[0].values
+    names = getattr(estimator, "classes_", None)
     if values.ndim == 1:
-        return ("",)
-    return tuple(map(str, getattr(estimator, "classes_", range(values.shape[1]))))
+        return ("" if names is None else f"log-odds of {names[-1]}",)
+    return tuple(map(str, range(values.shape[1]) if names is None else names))
 
 
 def _draw_curve(ax, term, outputs):
@@ -154,8 +157,8 @@ def _draw_curve(ax, term, outputs):
         style = {"fmt": "s", "color": line.get_color(), "markersize": 4}
         ax.errorbar(others, values[n_knots:, k], yerr=std[n_knots:], **style)
     for place, label, value in zip(others, labels, values[n_knots:].max(axis=1), strict=True):
-        text = _short(label, term.name)
-        ax.annotate(text, (place, value), (0, 5), textcoords="offset points", fontsize="x-small")
+        style = {"textcoords": "offset points", "fontsize": "x-small", "ha": "right"}
+        ax.annotate(_short(label, term.name), (place, value), (0, 5), **style)
     # Long numbers would run into each other.
     ax.locator_params("x", nbins=4)
     ax.ticklabel_format(axis="x", scilimits=(-4, 7))

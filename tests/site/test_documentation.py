@@ -112,7 +112,7 @@ def test_first_example_prints_what_is_shown_below_it(page, capsys):
     """Its noise isn't seeded: accuracies are printed to a digit, five deviations from the next."""
     text = (ROOT / page).read_text(encoding="utf-8")
     code, shown = re.search(
-        r"code-block:: python\n\n((?: +.*\n|\n)+)"
+        r"code-block:: python\n\n((?: +.*\n|\n)+)[\s\S]*?"
         r"\.\. code-block:: text\n(?: +:.*\n)*\n((?: +.*\n|\n)+)",
         text,
     ).groups()
