@@ -1,4 +1,4 @@
-"""scikit-learn for private data: linear models trained under differential privacy."""
+"""scikit-learn for private data: additive and linear models trained under differential privacy."""
 
 from skdp import (
     accountant,

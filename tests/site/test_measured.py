@@ -85,7 +85,7 @@ def test_memory_in_words(read):
 
 def test_where_tuned_dp_sgd_is_as_good(read):
     says("index", "Chosen so, DP-SGD is as good from epsilon 1 on.")
-    says("../README", "Chosen so, DP-SGD is as good from epsilon 1 on.")
+    says("../README", "Tuned this way, DP-SGD matches skdp from epsilon 1.")
     losses = {}
     for method in ("whitened", "Opacus"):
         for row in read("utility", set="adult", method=method):
