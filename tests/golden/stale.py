@@ -1,0 +1,120 @@
+"""Which result files are older than the code that they measure.
+
+A file is as old as the commit that wrote it last; one that differs from that commit is new. It is
+stale if, since then, most recorded fits (tests/golden) of an estimator that its script names have
+come to release other numbers, or if nothing was recorded then. Speed and memory may have changed
+without that.
+
+    python -m tests.golden.stale
+"""
+
+import ast
+import functools
+import json
+import re
+import subprocess
+
+from tests.golden.record import RECORDED, ROOT, TOLERANCE, differences
+
+RESULTS = ROOT / "benchmarks" / "results"
+
+FAMILIES = {"whitened": ("DPLogisticRegression", "DPRidge")}
+
+
+def stale_files():
+    """Return the estimators whose fits changed since a result file was written, by file.
+
+    Raises
+    ------
+    OSError
+        If there is no history to ask: in a source distribution or a shallow clone.
+    """
+    if _git("rev-parse", "--is-shallow-repository").strip() != "false":
+        raise OSError("the history isn't whole")
+    unsaved = _git("diff", "--name-only", "HEAD", "--", "benchmarks/results")
+    found = {}
+    for path in sorted(RESULTS.glob("*.csv")):
+        name = path.relative_to(ROOT).as_posix()
+        commit = _git("log", "-1", "--format=%H", "--", name).strip()
+        if commit and name not in unsaved.splitlines():
+            changed = _changed_since(commit) & _measured_by(path)
+            if changed:
+                found[path.name] = sorted(changed)
+    return found
+
+
+def _git(*words):
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(done.stderr)
+    return done.stdout
+
+
+def _measured_by(path):
+    """Return the names of estimators in the script of a file, of the family that it ran."""
+    command = path.read_text(encoding="utf-8").split("\n", 1)[0]
+    script = ROOT / re.search(r"benchmarks/\S+\.py", command)[0]
+    names = _named_in(script, frozenset())
+    family = re.search(r"--(?:family|method) (\w+)", command)
+    if family is None:
+        return names
+    chosen = FAMILIES.get(family[1])
+    return (
+        {name for name in names if name in chosen}
+        if chosen
+        else {name for name in names if name.lower().startswith(family[1])}
+    )
+
+
+def _named_in(script, seen):
+    found = set()
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        words = {getattr(node, key, None) for key in ("id", "attr", "name", "value")}
+        found |= {word for word in words if isinstance(word, str) and word in _by_class(None)}
+        if isinstance(node, ast.ImportFrom):
+            for folder in (script.parent, ROOT / "benchmarks"):
+                path = folder / f"{node.module}.py"
+                if path.exists() and path not in seen and path.name != "_common.py":
+                    found |= _named_in(path, seen | {path})
+                    break
+    return found
+
+
+@functools.cache
+def _by_class(commit):
+    """Return recorded fits by class and name, of a commit or of today."""
+    name = RECORDED.relative_to(ROOT).as_posix()
+    if commit is None:
+        text = RECORDED.read_text(encoding="utf-8")
+    elif _git("ls-tree", commit, name):
+        text = _git("show", f"{commit}:{name}")
+    else:
+        text = "{}"
+    found = {}
+    for subject, record in json.loads(text).items():
+        for i, one in enumerate(record if isinstance(record, list) else [record]):
+            if isinstance(one, dict) and "class" in one:
+                found.setdefault(one["class"], {})[subject, i] = one
+    return found
+
+
+@functools.cache
+def _changed_since(commit):
+    then, changed = _by_class(commit), set()
+    for name, today in _by_class(None).items():
+        common = today.keys() & then.get(name, {}).keys()
+        n_changed = sum(_differs(today[key], then[name][key]) for key in common)
+        if not common or 2 * n_changed > len(common):
+            changed.add(name)
+    return changed
+
+
+def _differs(one, other):
+    released = {name for name in one.keys() & other.keys() if name.endswith("_")}
+    released -= {"privacy_report_"}
+    return any(any(differences(one[name], other[name], TOLERANCE)) for name in released)
+
+
+if __name__ == "__main__":
+    for name, changed in stale_files().items():
+        print(f"{name}: {', '.join(changed)}")
