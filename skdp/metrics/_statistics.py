@@ -187,10 +187,8 @@ def r2(shares, *, error_scale, level):
     mean_error, mean = (shares.values * error).sum(), (shares.values * target).sum()
     # The quarter is what rounding adds to a square.
     spread = (shares.values * target**2).sum() - 0.25 - mean**2
-    spread = max(spread, 1.0 / shares.n_rows)
-    value = 1.0 - mean_error / spread
-    gradient = ((1.0 - value) * (target**2 - 2.0 * mean * target) - error) / spread
-    return _within(value, shares.variance(gradient), level, -math.inf, 1.0)
+    gradient = target**2 - 2.0 * mean * target
+    return _explained(shares, (mean_error, spread), (error, gradient), level)
 
 
 def d2(shares, *, largest, targets, power, level):
@@ -213,11 +211,34 @@ def d2(shares, *, largest, targets, power, level):
     excess = 0.5 * (np.append(excess, 0.0) + np.append(0.0, excess))
     ends = ends - excess
     mean = np.clip((shares.values * targets).sum(), targets[1], targets[-1])
-    null = max(2.0 * ((shares.values * ends).sum() - f(mean)), 1.0 / shares.n_rows)
-    value = 1.0 - (shares.values * losses).sum() / null
-    gradient = (2.0 * (1.0 - value) * (ends - slope(mean) * targets) - losses) / null
-    rounding = _UNEVEN * 2.0 * (1.0 - value) * (shares.values * excess).sum() / null
-    return _within(value, shares.variance(gradient) + rounding**2, level, -math.inf, 1.0)
+    null = 2.0 * ((shares.values * ends).sum() - f(mean))
+    parts = (shares.values * losses).sum(), null
+    gradients = losses, 2.0 * (ends - slope(mean) * targets)
+    rounding = _UNEVEN * 2.0 * (shares.values * excess).sum()
+    return _explained(shares, parts, gradients, level, rounding)
+
+
+def _explained(shares, parts, gradients, level, rounding=0.0):
+    """Give 1 less a loss over that of the mean, of which `parts` holds both.
+
+    The interval has the ratios r for which loss - r null is as near to 0 as its error explains
+    (Fieller 1954): it is long where the null is hardly told from 0. `rounding` is the standard
+    deviation of an error of the null that is in neither sample nor noise.
+    """
+    loss, null = parts
+    of_loss, of_null = np.broadcast_arrays(*gradients)
+    squared, both = _quantile(level) ** 2, shares.variance(of_loss + of_null)
+    both = 0.5 * (both - shares.variance(of_loss) - shares.variance(of_null))
+    square = null**2 - squared * (shares.variance(of_null) + rounding**2)
+    product = loss * null - squared * both
+    constant = loss**2 - squared * shares.variance(of_loss)
+    root = product + math.sqrt(max(product**2 - square * constant, 0.0))
+    # What overflowed is as good as no knowledge.
+    low = 1.0 - root / square if null > 0.0 and square > 0.0 else -math.inf
+    high = 1.0 - constant / root if constant > 0.0 else 1.0
+    low, high = min(np.fmax(low, -math.inf), 1.0), np.fmin(high, 1.0)
+    value = np.fmin(np.fmax(1.0 - loss / max(null, 1.0 / shares.n_rows), low), high)
+    return float(value), float(low), float(high)
 
 
 def _graded_nodes(size, largest):

@@ -114,6 +114,29 @@ def test_bounds_that_are_far_too_wide_make_no_d2_look_sure(name, bounds, epsilon
     assert found.low < known < found.high
 
 
+@pytest.mark.parametrize("name", ["d2_poisson", "r2"])
+def test_intervals_hold_as_often_as_they_say_where_bounds_are_far_too_wide(name, rng):
+    """Of twenty one is missed: one in eight is less than once in 10**8 suites."""
+    mean = 0.3 * np.exp(0.7 * rng.standard_normal(400_000))
+    y = rng.poisson(mean)
+    X, known, missed = mean[:, np.newaxis], exact_score(name, mean[:, np.newaxis], y), 0
+    options = {"target_bounds": (0.0, 600.0), "scoring": name, "epsilon": 1.0}
+    for seed in range(400):
+        chosen = slice(1000 * seed, 1000 * (seed + 1))
+        found = private_score(Says(), X[chosen], y[chosen], random_state=seed, **options)
+        missed += not found.low < known < found.high
+        assert found.low <= found.value <= found.high <= 1.0
+    assert missed < 50
+
+
+@pytest.mark.parametrize("name", ["d2_poisson", "d2_gamma"])
+def test_bounds_that_have_no_width_tell_nothing(name):
+    X, y = np.ones((300, 1)), np.ones(300)
+    bounds = (1.0, float(np.nextafter(1.0, 2.0)))
+    found = private_score(Says(), X, y, scoring=name, target_bounds=bounds, epsilon=1.0)
+    assert found.low <= found.value <= found.high
+
+
 @pytest.mark.parametrize("name", REGRESSION + DEVIANCES)
 @pytest.mark.parametrize("bounds", [(1e-100, 1e100), (1e99, 1e100)])
 def test_bounds_whose_squares_overflow_make_intervals_that_know_nothing(name, bounds, rng):

@@ -30,7 +30,7 @@ def read(results):
 
 
 def says(page, *sentences):
-    text = " ".join((ROOT / "doc" / f"{page}.rst").read_text(encoding="utf-8").split())
+    text = " ".join((ROOT / "doc" / page).with_suffix(".rst").read_text(encoding="utf-8").split())
     for sentence in sentences:
         assert sentence in text
 
@@ -142,7 +142,8 @@ def test_where_another_estimator_is_better(read):
         "mnist_10 (several classes) at epsilon 0.1",
         "thousands of columns on ``DPSGDClassifier`` is better than ``DPLogisticRegression``",
         "the hinge loss gives more of them right",
-        "with sparse coefficients DP-CD is better by far; on standardised ones by a quarter",
+        "with sparse coefficients DP-CD is better by far. On standardised ones the default's "
+        "errors are a quarter less, which is within the standard deviation of five fits",
     )
     for name in ("bank_marketing", "mnist_10"):
         (row,) = read("utility_exceptions", set=name, epsilon="0.1", measure="log_loss")
@@ -180,15 +181,48 @@ def test_where_another_estimator_is_better(read):
         for loss in ("hinge", "log_loss")
     )
     assert hinge > logistic
-    errors = {
-        (row["problem"], row["method"]): float(row["best_error"])
+    best = {
+        (row["problem"], row["method"]): row
         for row in read("dpcd_table2_best", adjacency="replace_one")
     }
+    errors = {key: float(row["best_error"]) for key, row in best.items()}
     for problem in ("electricity_raw", "california_raw", "sparse_lasso"):
         assert errors[problem, "dpsgd"] > 3.0 * errors[problem, "exact"]
         assert errors[problem, "exact"] > 2.0 * errors[problem, "row"]
     for problem in ("electricity_standardized", "california_standardized"):
         assert 0.7 < errors[problem, "row"] / errors[problem, "dpsgd"] < 0.8
+        passes = best[problem, "dpsgd"]["at_passes"]
+        (row,) = read("dpcd_table2", problem=problem, method="dpsgd", passes=passes)
+        assert errors[problem, "dpsgd"] - errors[problem, "row"] < float(row["std"])
+
+
+def test_findings_of_table_2_of_the_coordinate_paper(read):
+    rows = read("dpcd_table2_best", adjacency="replace_one")
+    of = {f"{row['problem']} {row['method']}": float(row["best_error"]) for row in rows}
+    says(
+        "../benchmarks/README.rst",
+        "is no worse: holds on standardised Electricity, "
+        f"{of['electricity_standardized exact']:.4f} (0.0013), raw California, "
+        f"{of['california_raw exact']:.4f} (0.0124), and the sparse LASSO, "
+        f"{of['sparse_lasso exact']:.3f} (0.250). It does not hold on raw Electricity, "
+        f"{of['electricity_raw exact']:.4f} (0.0020), nor on standardised California, "
+        f"{of['california_standardized exact']:.4f} (0.0007).",
+        "our default, is no worse on all but standardised California: raw Electricity has "
+        f"{of['electricity_raw row']:.4f} and standardised "
+        f"{of['electricity_standardized row']:.4f}, raw California {of['california_raw row']:.4f} "
+        f"and standardised {of['california_standardized row']:.4f}, and the sparse LASSO "
+        f"{of['sparse_lasso row']:.3f}.",
+        f"where DP-SGD has {of['electricity_raw dpsgd']:.3f} (0.148), raw California, "
+        f"{of['california_raw dpsgd']:.2f} (0.107)",
+        f"DP-SGD has {of['electricity_standardized dpsgd']:.4f} (0.0040) on Electricity and "
+        f"{of['california_standardized dpsgd']:.4f} (0.0042) on California",
+    )
+    worse = {(row["problem"], row["method"]) for row in rows if row["no_worse"] == "False"}
+    assert {problem for problem, method in worse if method == "row"} == {"california_standardized"}
+    assert {problem for problem, method in worse if method == "exact"} == {
+        "electricity_raw",
+        "california_standardized",
+    }
 
 
 def test_targets_that_pages_call_missed_or_met(read):

@@ -18,10 +18,10 @@ none.
 size is in units of 1 / smoothness of the mean loss, and `average` tells whether it returns the mean
 of the second half of its iterates. It is our estimator, so its noise comes from privacy loss
 distributions, which need less of it than the paper's Renyi divergences. It isn't tuned as the
-paper's: every fourth clipping norm of the grid is tried, and batches have the automatic size, about
-a quarter of the square root of n. The paper doesn't give its batch size; 50 passes of single rows
-would be two million steps. On raw California even 50 passes without noise, at the grid's largest
-step, end at an error of 0.28.
+paper's: every fourth clipping norm of the grid is tried, and batches have the automatic size, which
+is smaller the more passes there are: on Electricity 281 rows for 2 and 106 for 50. The paper
+doesn't give its batch size; 50 passes of single rows would be two million steps. On raw California
+even 50 passes without noise, at the grid's largest step, end at an error of about 0.3.
 
     python benchmarks/papers/dpcd/table2.py --data FOLDER
 """

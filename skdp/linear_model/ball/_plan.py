@@ -311,14 +311,16 @@ class CountsPlan:
         return (*learnt, self.spread.event)
 
 
-def plan_counts(budget, ranges, *, left, n_rows, slack, of_errors):
+def plan_counts(budget, ranges, *, left, n_rows, slack, quantile, of_errors):
     """Plan counts between edges, and return the share of mu^2 that they spend, too.
 
-    A share `left` of it is there for them and for all that follows.
+    A share `left` of it is there for them and for all that follows. The range holds more where the
+    `quantile` that is asked for is near to 0 or 1: nothing is known of those beyond.
     """
     bounds = {"bound": 1.0, "pair_bound": math.sqrt(2.0), "n_records": n_rows, "slack": slack}
     if ranges is not None:
-        ranges = replace(ranges, quantile=_MOST_HELD, holds_outliers=False)
+        held = max(_MOST_HELD, quantile, 1.0 - quantile)
+        ranges = replace(ranges, quantile=held, holds_outliers=False)
     spread = budget.release(**bounds, share=left * _FOR_SPREAD, size=TARGET_EDGES.size + 1)
     if not of_errors:
         return CountsPlan(ranges=ranges, spread=spread, errors=None), left * _FOR_SPREAD

@@ -116,7 +116,8 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         ranges, ball, spent = super()._planned_learning(budget, n_records, sizes, *args)
         of_errors = self.fit_intercept and self._moved_to is not None
         how = {"n_rows": n_records, "slack": rounding_slack(n_records, 1, 1), "left": 1.0 - spent}
-        counts, taken = plan_counts(budget, ranges, of_errors=of_errors, **how)
+        how |= {"quantile": self._moved_to or 0.5, "of_errors": of_errors}
+        counts, taken = plan_counts(budget, ranges, **how)
         return counts, ball, spent + taken
 
     def _learns_targets(self):
@@ -134,7 +135,7 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     @np.errstate(all="ignore")
     def _in_spreads(self, targets, units, most, planned, stream, shares, is_null):
         """Return targets from their middle, or the quantile, in units of their spread."""
-        wanted = np.array([0.25, 0.75, 0.5 if self._moved_to is None else self._moved_to])
+        wanted = np.array([0.25, 0.75, self._moved_to or 0.5])
         midpoint, half_width = most
         values, how = (targets - midpoint) / half_width, (stream, shares, is_null)
         found = self._quantiles(values, TARGET_EDGES, wanted, planned, *how)

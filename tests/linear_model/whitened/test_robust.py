@@ -121,6 +121,17 @@ def test_the_share_of_targets_below_is_the_quantile(quantile, skewed):
     assert np.std(covered) < 0.01
 
 
+@pytest.mark.parametrize("quantile", [0.005, 0.995])
+@pytest.mark.parametrize("target_bounds", [None, (-1e5, 1e5)])
+def test_quantiles_far_beyond_most_targets_are_reached(quantile, target_bounds, rng):
+    """Asked for .004, of those that lie beyond on the long side."""
+    X = rng.uniform(-1.0, 1.0, (60_000, 3))
+    y = np.sign(quantile - 0.5) * np.exp(2.0 * rng.standard_normal(60_000) + X[:, 0])
+    options = {"quantile": quantile, "target_bounds": target_bounds, "random_state": 0}
+    model = DPQuantileRegressor(**options).fit(X, y)
+    assert np.mean(y <= model.predict(X)) == pytest.approx(quantile, abs=0.004)
+
+
 @pytest.mark.parametrize("estimator", ROBUST)
 def test_rows_of_zeros_alone_have_a_model_of_zeros(estimator):
     options = {"fit_intercept": False, "ball_budget": 0, "data_norm": 1.0, "epsilon": np.inf}
