@@ -130,7 +130,9 @@ class BallSums(BlockSums):
             if self._kernels is not None:
                 factors, is_void = _factors(self._lengths(x, centre, unit), radius)
                 factors[is_void | self._is_null[block]] = 0.0
-                self._kernels.add_moved(x, centre, 1.0 / unit, factors, total)
+                part = np.zeros_like(total)
+                self._kernels.add_moved(x, centre, 1.0 / unit, factors, part)
+                total += part
                 return
             z, factors, shift = self._cut(block, x, centre, unit, radius)
             if self._shares is not None:

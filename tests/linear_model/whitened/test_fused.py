@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -216,6 +217,17 @@ def test_rounding_is_within_the_slack(n_columns, rng, choose):
     slopes *= bound / np.maximum(np.abs(slopes) * lengths, bound)
     off = float(np.linalg.norm((total - exact.T @ slopes).astype(float)))
     assert 0.0 < 2.0 * off <= rounding_slack(n_rows, n_columns, 1) * bound
+
+
+def test_rounding_of_moved_rows_is_within_the_slack(choose):
+    """Also where each sum of one more row is rounded down: blocks are added up by themselves."""
+    choose(True)
+    entry = 1.0 - 0.625 * 2.0**-37
+    X = np.full((8 * _row_sums.block_rows(1), 1), entry)
+    with BallSums(X, np.zeros(len(X), dtype=bool)).at_work() as sums:
+        total = sums.moved(np.zeros(1), np.ones(1), 1.0, NO_NOISE)[0]
+    off = abs(float(Fraction(float(total)) - len(X) * Fraction(entry)))
+    assert 2.0 * off <= rounding_slack(len(X), 1, 1)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
