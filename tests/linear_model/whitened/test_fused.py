@@ -82,6 +82,11 @@ def test_predictions_of_all_sizes_have_their_slopes():
         _kernels()._set_slopes(0, targets, ones, None, 1e308, found)
         expected = LOSSES["log_loss"].gradient(y, m)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+        m_near = np.linspace(-45.0, 45.0, 9001)
+        targets, ones, found = np.full(m_near.size, y), np.ones(m_near.size), m_near.copy()
+        _kernels()._set_slopes(0, targets, ones, None, 1e308, found)
+        expected = LOSSES["log_loss"].gradient(y, m_near)
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=2e-14)
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
