@@ -579,7 +579,7 @@ terms_ : tuple of objects
 
 [feature_importances_]
 feature_importances_ : ndarray of shape (n_terms,)
-    Mean absolute value of each term under the released counts, in the units of the prediction.
+    Mean absolute value of each term under the released counts, in units of its values.
 
 [n_jobs]
 n_jobs : int, default=None

@@ -198,7 +198,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         """Return what each term adds to the prediction of each row.
 
         Their sum and ``intercept_`` are the decision value of a classifier, or the prediction of a
-        regressor before it is cut to ``target_bounds_``.
+        regressor before it is cut to ``target_bounds_``; of counts and amounts the logarithm of it.
 
         {Parameters: X:rows}
 

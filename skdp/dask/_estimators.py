@@ -166,7 +166,7 @@ class DaskWhitened:
 
         Returns
         -------
-        estimator : DPLogisticRegression or DPRidge
+        estimator : DPLogisticRegression, DPRidge or a generalized linear model
             With the same parameters, and the attributes of this one.
 
         Raises

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skdp._bounds import (
+    SMALLEST_NORM,
     BoundedRows,
     intercept_constant,
     products_by_row,
@@ -129,7 +130,9 @@ class BallSums(BlockSums):
             if self._kernels is not None:
                 factors, is_void = _factors(self._lengths(x, centre, unit), radius)
                 factors[is_void | self._is_null[block]] = 0.0
-                self._kernels.add_moved(x, centre, 1.0 / unit, factors, total)
+                part = np.zeros_like(total)
+                self._kernels.add_moved(x, centre, 1.0 / unit, factors, part)
+                total += part
                 return
             z, factors, shift = self._cut(block, x, centre, unit, radius)
             if self._shares is not None:
@@ -281,7 +284,7 @@ def rows_in_ball(X, ball, is_null, *, fit_intercept, clip=True):
     """Return rows in the ball's units, weighted so that no weighted row is longer than its radius.
 
     They are a copy of X, of its type, and of a memory map copies of what is asked for. Sparse ones
-    aren't moved: that is left to the sums.
+    aren't moved: that is left to the sums. Rows too short to be measured are null records.
     """
     bias, in_file = intercept_constant(ball.radius, fit_intercept), _is_mapped(X)
     Z, shift = (RowsInUnits(X, ball, is_null), None) if in_file else in_units(X, ball)
@@ -289,6 +292,8 @@ def rows_in_ball(X, ball, is_null, *, fit_intercept, clip=True):
     weight, is_void = _factors(lengths, ball.radius if clip else math.inf)
     is_void |= is_null
     norm = np.hypot(lengths, bias)
+    if clip:
+        norm[norm < SMALLEST_NORM] = 0.0
     if is_void.any():
         Z = RowsInUnits(X, ball, is_void) if in_file else _without(Z, is_void)
         norm = np.where(is_void, 0.0, norm)

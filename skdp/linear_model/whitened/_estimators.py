@@ -343,7 +343,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
             If a parameter or the input is invalid, or an id of a group is missing; no message
             quotes an entry of the data.
         TypeError
-            If y is sparse, or X with `inference` or `groups`, or an id can't be hashed.
+            If y is sparse, or X with `inference`, or an id can't be hashed.
         """
         # 1. scikit-learn's contract
         checks = {"multi_output": True, "y_numeric": True}

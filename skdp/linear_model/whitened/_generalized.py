@@ -223,6 +223,9 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
         {Raises: NotFittedError, ValueError:X_y}
         """
+        if not self._learns_sizes:
+            # The same, of several targets, too.
+            return super().score(X, y, sample_weight)
         found = self.predict(X)
         return quietly(d2_tweedie_score, y, found, sample_weight=sample_weight, power=self._power)
 

@@ -9,7 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csc_array, issparse
 
-from skdp._bounds import row_norms
+from skdp._bounds import SMALLEST_NORM, row_norms
 from skdp._clipping import clip_contributions
 from skdp._fused import kernels_for
 from skdp._mechanisms import as_vector
@@ -227,7 +227,8 @@ class RowSums(BlockSums):
         """Have the slopes of a row z cut so that ``||A z||`` times their length is within a bound.
 
         A, of shape (p, p), is symmetric; diagonal where it is sparse. Returns ``||A z||`` of each
-        row, with an infinite bound anything, and takes it from an earlier call for the same.
+        row, with an infinite bound anything, and takes it from an earlier call for the same. Of a
+        row that is too short to be measured it is 0, so that the row adds nothing.
         """
         self._A, self._bound = A, np.array(bound)
         if isinf(bound):
@@ -242,6 +243,7 @@ class RowSums(BlockSums):
             self._sum(self._set_lengths, (), float, A)
             if self._is_null is not None:
                 self._lengths[self._is_null] = 0.0
+        self._lengths[self._lengths < SMALLEST_NORM] = 0.0
         return self._lengths
 
     def slopes(self, w, mechanism):

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, dia_array, issparse
 
 from skdp._losses import LOSSES
 from skdp._mechanisms import GaussianMechanism, as_symmetric
@@ -155,6 +155,23 @@ def test_weighted_rows_have_the_bounds_of_cut_rows(radius, name, fit_intercept, 
         assert np.linalg.norm(sums.moment(exact)) <= largest * slack
         sums.bound_slopes(A, 0.5)
         assert np.linalg.norm(sums.slopes(np.ones((p, 1)), exact)) <= 0.5 * slack
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+@pytest.mark.parametrize("stretch", [1.0, 1e-12, 1e30])
+@np.errstate(all="ignore")
+def test_rows_too_short_to_be_measured_add_nothing(stretch, kind):
+    """Squares of their entries underflow, and slopes may be as long as targets are."""
+    X = np.full((1, 100), 1.5e-162)
+    X[0, 0] = 2.3e-162
+    ball, exact = Ball(np.zeros(100), np.ones(100), 1.0), GaussianMechanism(math.inf, 0.0, 1, 1)
+    for length in (1.0, 1e10, 1e14):
+        rows = rows_in_ball(kind(length * X), ball, np.zeros(1, dtype=bool), fit_intercept=False)
+        for A in (stretch * np.eye(100), dia_array(stretch * np.eye(100))):
+            sums = RowSums(rows, np.array([[1e300]]), LOSSES["squared_error"])
+            sums.bound_slopes(A, 0.5)
+            slopes = sums.slopes(np.zeros((100, 1)), exact)
+            assert np.linalg.norm(slopes) <= 0.5 * (1.0 + 1e-12)
 
 
 @np.errstate(all="ignore")

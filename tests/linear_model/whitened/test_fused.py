@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -81,6 +82,11 @@ def test_predictions_of_all_sizes_have_their_slopes():
         _kernels()._set_slopes(0, targets, ones, None, 1e308, found)
         expected = LOSSES["log_loss"].gradient(y, m)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+        m_near = np.linspace(-45.0, 45.0, 9001)
+        targets, ones, found = np.full(m_near.size, y), np.ones(m_near.size), m_near.copy()
+        _kernels()._set_slopes(0, targets, ones, None, 1e308, found)
+        expected = LOSSES["log_loss"].gradient(y, m_near)
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=2e-14)
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
@@ -216,6 +222,17 @@ def test_rounding_is_within_the_slack(n_columns, rng, choose):
     slopes *= bound / np.maximum(np.abs(slopes) * lengths, bound)
     off = float(np.linalg.norm((total - exact.T @ slopes).astype(float)))
     assert 0.0 < 2.0 * off <= rounding_slack(n_rows, n_columns, 1) * bound
+
+
+def test_rounding_of_moved_rows_is_within_the_slack(choose):
+    """Also where each sum of one more row is rounded down: blocks are added up by themselves."""
+    choose(True)
+    entry = 1.0 - 0.625 * 2.0**-37
+    X = np.full((8 * _row_sums.block_rows(1), 1), entry)
+    with BallSums(X, np.zeros(len(X), dtype=bool)).at_work() as sums:
+        total = sums.moved(np.zeros(1), np.ones(1), 1.0, NO_NOISE)[0]
+    off = abs(float(Fraction(float(total)) - len(X) * Fraction(entry)))
+    assert 2.0 * off <= rounding_slack(len(X), 1, 1)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

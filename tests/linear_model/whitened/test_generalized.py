@@ -90,6 +90,14 @@ def test_the_power_0_is_ridge_regression():
     assert ours.privacy_report_ == ridge.privacy_report_
 
 
+def test_several_targets_of_the_power_0_have_the_score_of_ridge_regression():
+    X, y = amounts(3000)
+    Y = np.column_stack([y, -y])
+    model, ridge = DPTweedieRegressor(power=0, epsilon=5.0), DPRidge(epsilon=5.0)
+    found = [one.set_params(random_state=0).fit(X, Y).score(X, Y) for one in (model, ridge)]
+    assert found[0] == found[1]
+
+
 def test_a_fit_of_the_power_0_has_its_own_momentum():
     X, y = counts(500, 1.0)
     model = DPTweedieRegressor(power=1.5, momentum=0.4).fit(X, y)
