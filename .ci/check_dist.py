@@ -30,6 +30,7 @@ NEEDED = (
     "doc/*.rst",
     "doc/_ext/*.py",
     "doc/figures/*.py",
+    "doc/stories/*.py",
     "doc/_templates/**/*.*",
 )
 
