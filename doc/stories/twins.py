@@ -94,3 +94,60 @@ def hospitals(n_patients, seed=0):
     late = rng.random(n) < chances(0.5 * ill - 0.5)
     table["readmitted"] = np.where(soon, "<30", np.where(late, ">30", "NO"))
     return table.sample(frac=1.0, random_state=seed, ignore_index=True)
+
+
+def census(n_people, seed=0):
+    """Return people who were asked in a census: a twin of Adult, one row each."""
+    rng = np.random.default_rng(seed)
+    n = n_people
+    schools = {
+        "Preschool": 1, "1st-4th": 2, "5th-6th": 3, "7th-8th": 4, "9th": 5, "10th": 6, "11th": 7,
+        "12th": 8, "HS-grad": 9, "Some-college": 10, "Assoc-voc": 11, "Assoc-acdm": 12,
+        "Bachelors": 13, "Masters": 14, "Prof-school": 15, "Doctorate": 16,
+    }  # fmt: skip
+    shares = [0.2, 0.5, 1, 2, 1.6, 2.8, 3.7, 1.3, 32.3, 22.3, 4.2, 3.3, 16.4, 5.4, 1.7, 1.3]
+    school = drawn(rng, n, dict(zip(schools, shares, strict=True)))
+    years = np.array([schools[name] for name in school])
+    age = np.clip(rng.gamma(8.0, 4.9, n), 17, 90).astype(int)
+    married = rng.random(n) < chances((age - 34) / 8.0) * 0.65
+    sex = np.where(rng.random(n) < np.where(married, 0.89, 0.5), "Male", "Female")
+    alone = drawn(rng, n, {"Never-married": 60, "Divorced": 25, "Separated": 6, "Widowed": 6})
+    kin = drawn(rng, n, {"Not-in-family": 48, "Own-child": 29, "Unmarried": 20, "Other-relative": 3})
+    jobs = {"Prof-specialty": 13, "Exec-managerial": 13, "Craft-repair": 13, "Adm-clerical": 12}
+    jobs |= {"Sales": 11, "Other-service": 10, "Machine-op-inspct": 6, "Transport-moving": 5}
+    jobs |= {"Handlers-cleaners": 4, "Farming-fishing": 3, "Tech-support": 3, "Protective-serv": 2}
+    jobs |= {"?": 6, "Priv-house-serv": 0.5, "Armed-Forces": 0.03}
+    job = drawn(rng, n, jobs)
+    works = {"Private": 70, "Self-emp-not-inc": 8, "Local-gov": 6, "State-gov": 4, "?": 6}
+    works |= {"Self-emp-inc": 3, "Federal-gov": 3, "Without-pay": 0.04, "Never-worked": 0.02}
+    lands = {"United-States": 900, "Mexico": 20, "?": 18, "Philippines": 6, "Germany": 4}
+    lands |= {"Canada": 4, "India": 3, "Cuba": 3, "Laos": 0.5, "Holand-Netherlands": 0.03}
+    gains = {0: 91.8, 3_103: 2, 4_386: 1.5, 7_298: 1.3, 7_688: 1.2, 15_024: 1.7, 99_999: 0.5}
+    gain = drawn(rng, n, gains).astype(int)
+    hours = np.where(rng.random(n) < 0.47, 40, np.clip(rng.normal(41, 15, n), 1, 99))
+    races = {"White": 85, "Black": 10, "Asian-Pac-Islander": 3, "Amer-Indian-Eskimo": 1, "Other": 1}
+    table = pd.DataFrame(
+        {
+            "age": age,
+            "workclass": drawn(rng, n, works),
+            "fnlwgt": rng.lognormal(12.0, 0.5, n).astype(int),
+            "education": school,
+            "education-num": years,
+            "marital-status": np.where(married, "Married-civ-spouse", alone),
+            "occupation": job,
+            "relationship": np.where(married, np.where(sex == "Male", "Husband", "Wife"), kin),
+            "race": drawn(rng, n, races),
+            "sex": sex,
+            "capital-gain": gain,
+            "capital-loss": np.where(rng.random(n) < 0.047, rng.normal(1870, 380, n), 0).astype(int),
+            "hours-per-week": hours.astype(int),
+            "native-country": drawn(rng, n, lands),
+        }
+    )
+    # Years at school count for more in a marriage.
+    logit = np.where(married, 0.5, 0.05) * (years - 10) + 2.0 * married - 2.9
+    logit += 1.8 * np.tanh((age - 38) / 12.0) - 0.1 * np.maximum(age - 62, 0)
+    logit += 0.03 * (hours - 40) + 4.0 * (gain > 7_000)
+    logit += 0.7 * np.isin(job, ["Exec-managerial", "Prof-specialty", "Tech-support"])
+    logit -= 0.8 * np.isin(job, ["Other-service", "Farming-fishing", "Handlers-cleaners"])
+    return table.assign(**{"class": np.where(rng.random(n) < chances(logit), ">50K", "<=50K")})

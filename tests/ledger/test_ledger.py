@@ -19,6 +19,7 @@ from skdp.accountant import (
     GaussianEvent,
     LaplaceEvent,
     PrivacyReport,
+    SelectionEvent,
     calibrate,
     get_epsilon,
 )
@@ -491,6 +492,18 @@ def test_a_refusal_of_pure_noise_names_what_gaussian_noise_would_cost(tmp_path):
     ledger.charge(one_report(GaussianEvent(calibrate(0.75, 1e-5))))
     # It isn't named where it doesn't fit either.
     assert "Gaussian noise" not in refusal_of(ledger, one_report(LaplaceEvent(2.0)))
+
+
+def test_a_refusal_of_repeated_trials_names_the_other_way(tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=1e-5)
+    ledger.charge(one_report(GaussianEvent(calibrate(0.5, 1e-5))))
+    trial = (GaussianEvent(calibrate(0.9, 1e-5)),)
+    repeated = SelectionEvent((trial,), eta=2.0, stopping_rate=0.1)
+    assert 'A search with method="compose" often costs less.' in refusal_of(
+        ledger, one_report(repeated)
+    )
+    once = SelectionEvent.composed(trial, *trial)
+    assert "A search" not in refusal_of(ledger, one_report(once))
 
 
 @pytest.mark.parametrize("probability", [1e-6, 3e-5])
