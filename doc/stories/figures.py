@@ -19,4 +19,5 @@ def _drawn_by(page):
     for example in doctest.DocTestParser().get_examples(Path(page).read_text(encoding="utf-8")):
         exec(example.source, names)
         if "display" in names:
+            names["folder"].cleanup()
             return names["display"]

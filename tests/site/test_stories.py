@@ -1,7 +1,6 @@
 """The stories' twins have the columns of the real tables, and the pages' code takes those."""
 
 import doctest
-import runpy
 from importlib import import_module
 from pathlib import Path
 
@@ -48,7 +47,8 @@ def test_twin_of_hospitals_is_of_stays_of_patients(twins):
 def test_a_discharge_sheet_is_the_same_of_the_table_as_fetched(twins):
     """Words as categories, and gaps that are missing, not question marks."""
     names = {}
-    for example in doctest.DocTestParser().get_examples((FOLDER / "hospital.rst").read_text()):
+    page = (FOLDER / "hospital.rst").read_text("utf-8")
+    for example in doctest.DocTestParser().get_examples(page):
         exec(example.source.replace("30_000", "300"), names)
         if "discharge_sheet" in names:
             break
@@ -62,10 +62,28 @@ def test_a_discharge_sheet_is_the_same_of_the_table_as_fetched(twins):
     assert 0 < ours["diagnosis"].isna().sum() < 30
 
 
+def test_twin_of_the_census_is_of_people(twins):
+    table = twins.census(5_000)
+    assert list(table.columns) == [
+        "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
+        "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week",
+        "native-country", "class",
+    ]  # fmt: skip
+    assert (table.groupby("education")["education-num"].nunique() == 1).all()
+    assert {name for name in table if (table[name] == "?").any()} == {
+        "workclass", "occupation", "native-country",
+    }  # fmt: skip
+    assert table.select_dtypes("number").columns.size == 6
+    assert 0.2 < (table["class"] == ">50K").mean() < 0.3
+    assert table.equals(twins.census(5_000))
+
+
 @pytest.mark.long
-def test_the_figure_is_that_of_the_page(monkeypatch, capsys, twins):
+@pytest.mark.parametrize(("page", "n_terms"), [("hospital", 10), ("study", 4)])
+def test_figures_are_those_of_the_pages(page, n_terms, monkeypatch, capsys, twins):
     plt = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.chdir(FOLDER)
-    names = runpy.run_path("shapes.py")["names"]
-    assert len(names["display"].axes_) == 10
+    display = getattr(import_module("figures"), page)()
+    assert len(display.axes_) == n_terms
+    assert f":: stories/figures.py {page}\n" in (FOLDER / f"{page}.rst").read_text("utf-8")
     plt.close("all")
