@@ -129,9 +129,11 @@ def assess(report, terms):
         "replace_label" in (report.adjacency, terms.adjacency)
         and report.adjacency != terms.adjacency
     ):
+        forgotten = (report.unit, terms.unit) == ("one row", "one group")
+        advice = "give it groups=, whose each row is, or " if forgotten else "give it "
         raise LedgerError(
             f"this ledger counts fits that protect {terms.unit} ({terms.adjacency}), and this one "
-            f"protects {report.unit} ({report.adjacency}): give it a ledger of its own, in another "
+            f"protects {report.unit} ({report.adjacency}): {advice}a ledger of its own, in another "
             "file or with another dataset=."
         )
     try:
