@@ -31,6 +31,7 @@ NEEDED = (
     "doc/_ext/*.py",
     "doc/figures/*.py",
     "doc/figures/*.png",
+    "doc/stories/*.py",
     "doc/_templates/**/*.*",
 )
 

@@ -10,7 +10,14 @@ import math
 from dataclasses import dataclass
 
 from skdp._checks import check_within
-from skdp.accountant import ErasureEvent, GaussianEvent, LaplaceEvent, PrivacyReport, calibrate
+from skdp.accountant import (
+    ErasureEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    PrivacyReport,
+    SelectionEvent,
+    calibrate,
+)
 from skdp.accountant._calibration import gaussian_mu
 from skdp.accountant._events import joint_erasure
 from skdp.accountant._filter import (
@@ -122,9 +129,11 @@ def assess(report, terms):
         "replace_label" in (report.adjacency, terms.adjacency)
         and report.adjacency != terms.adjacency
     ):
+        forgotten = (report.unit, terms.unit) == ("one row", "one group")
+        advice = "give it groups=, whose each row is, or " if forgotten else "give it "
         raise LedgerError(
             f"this ledger counts fits that protect {terms.unit} ({terms.adjacency}), and this one "
-            f"protects {report.unit} ({report.adjacency}): give it a ledger of its own, in another "
+            f"protects {report.unit} ({report.adjacency}): {advice}a ledger of its own, in another "
             "file or with another dataset=."
         )
     try:
@@ -245,6 +254,8 @@ def _take(cost, totals, limits, times=1):
 def _what_would_fit(report, cost, totals, terms):
     """Return a sentence on what would be taken instead of a fit, or nothing."""
     events, limits = report.events, terms.limits
+    if any(isinstance(event, SelectionEvent) and event.repetitions.mean > 1 for event in events):
+        return ' A search with method="compose" often costs less.'
     if report.adjacency == terms.adjacency and all(event.is_pure for event in events):
         epsilon = math.fsum(event.epsilon(terms.adjacency) for event in events)
         if not 0 < epsilon <= terms.epsilon:

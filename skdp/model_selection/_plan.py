@@ -220,11 +220,14 @@ def _calibrated(budget, law, alternatives):
 def _choice_noise(budget, n_validation, n_candidates, row_spread):
     """Return the noise multiplier of a choice whose noise costs little beside the sample's.
 
-    It spends the whole epsilon at most, and at least what a ledger takes for the fits anyway.
+    It spends the whole epsilon at most, and at least what a ledger takes for the fits anyway. With
+    a ledger it spends no more than that: see doc/theory/selection.rst.
     """
     if not budget.is_private:
         return 0.0
     max_noise = budget.calibrate_pure(epsilons=_as_pure(budget))
+    if budget.account is not None:
+        return float(max_noise)
     allowed = _CHOICE_LOSS * row_spread * math.sqrt(n_validation)
     excess = _excess_of_largest(n_candidates)
     wanted = min(allowed / excess, max_noise) if excess else max_noise

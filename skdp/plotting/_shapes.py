@@ -155,13 +155,18 @@ def _draw_curve(ax, term, outputs):
         (line,) = ax.plot(x, curve, marker=".", label=plain(name))
         ax.fill_between(x, curve - std[:n_knots], curve + std[:n_knots], alpha=0.25, linewidth=0)
         style = {"fmt": "s", "color": line.get_color(), "markersize": 4}
+        if n_knots == 1:  # which has no width to fill
+            ax.errorbar(x, curve, yerr=std[:1], **style | {"fmt": "."})
         ax.errorbar(others, values[n_knots:, k], yerr=std[n_knots:], **style)
     for place, label, value in zip(others, labels, values[n_knots:].max(axis=1), strict=True):
+        text = _short(label, term.name)
         style = {"textcoords": "offset points", "fontsize": "x-small", "ha": "right"}
-        ax.annotate(_short(label, term.name), (place, value), (0, 5), **style)
+        ax.annotate(text, (place, value), (2, 5), **style)
     # Long numbers would run into each other.
     ax.locator_params("x", nbins=4)
     ax.ticklabel_format(axis="x", scilimits=(-4, 7))
+    if n_knots == 1:
+        ax.set_xticks(x)
     _draw_shares(ax, np.append(x, others), term.weights, 0.5 * step)
 
 

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from skdp.accountant import (
     GaussianEvent,
     LaplaceEvent,
     PrivacyReport,
+    SelectionEvent,
     calibrate,
     get_epsilon,
 )
@@ -491,6 +493,26 @@ def test_a_refusal_of_pure_noise_names_what_gaussian_noise_would_cost(tmp_path):
     ledger.charge(one_report(GaussianEvent(calibrate(0.75, 1e-5))))
     # It isn't named where it doesn't fit either.
     assert "Gaussian noise" not in refusal_of(ledger, one_report(LaplaceEvent(2.0)))
+
+
+@pytest.mark.parametrize(("unit", "is_said"), [("one group", True), ("one row", False)])
+def test_a_fit_without_groups_is_told_of_them_by_a_ledger_of_groups(unit, is_said, tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=1e-5, unit=unit)
+    other = {"one group": "one row", "one row": "one group"}[unit]
+    report = replace(one_report(GaussianEvent(30.0)), unit=other)
+    assert ("give it groups=" in refusal_of(ledger, report)) is is_said
+
+
+def test_a_refusal_of_repeated_trials_names_the_other_way(tmp_path):
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=1e-5)
+    ledger.charge(one_report(GaussianEvent(calibrate(0.5, 1e-5))))
+    trial = (GaussianEvent(calibrate(0.9, 1e-5)),)
+    repeated = SelectionEvent((trial,), eta=2.0, stopping_rate=0.1)
+    assert 'A search with method="compose" often costs less.' in refusal_of(
+        ledger, one_report(repeated)
+    )
+    once = SelectionEvent.composed(trial, *trial)
+    assert "A search" not in refusal_of(ledger, one_report(once))
 
 
 @pytest.mark.parametrize("probability", [1e-6, 3e-5])

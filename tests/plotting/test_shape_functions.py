@@ -52,6 +52,17 @@ def test_all_terms_are_drawn_at_their_values(model):
     assert "privacy added" in display.figure_.get_suptitle()
 
 
+def test_a_knot_that_stands_alone_has_its_noise(table):
+    X = pd.DataFrame({"visits": np.random.default_rng(0).poisson(0.25, 3000)})
+    model = DPAdditiveClassifier(classes=[0, 1], random_state=0).fit(X, table[1])
+    (ax,) = ShapeFunctionDisplay.from_estimator(model).axes_
+    (term,) = model.terms_
+    assert term.labels == ("visits_1", "visits_is_0")
+    ends = [one.get_segments()[0][:, 1] for one in ax.collections if hasattr(one, "get_segments")]
+    np.testing.assert_allclose(ends[0], term.values[0] + np.array([-2, 2]) * term.std[0])
+    assert ax.get_xticks().tolist() == [1.0]
+
+
 def test_chosen_terms_in_given_axes(model):
     figure, (_, right) = plt.subplots(1, 2)
     display = ShapeFunctionDisplay.from_estimator(model, ["job", 0], ax=right)

@@ -37,7 +37,9 @@ def results(monkeypatch):
 @pytest.mark.parametrize(
     "path", [path for path in PAGES if ">>>" in path.read_text(encoding="utf-8")], ids=name_of
 )
-def test_examples_of_pages_run(path):
+def test_examples_of_pages_run(path, monkeypatch):
+    # What a reader saves beside a notebook.
+    monkeypatch.syspath_prepend(path.parent)
     if name_of(path) in {"out_of_python", "stories/hospital"}:
         for package in ("skl2onnx", "onnxruntime", "skops"):
             pytest.importorskip(package)
