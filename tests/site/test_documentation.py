@@ -20,6 +20,13 @@ BUILT = {"_build", "auto_examples", "generated"}
 PAGES = [
     path for path in sorted(DOC.rglob("*.rst")) if not BUILT & set(path.relative_to(DOC).parts)
 ]
+CONVERTERS = ("skl2onnx", "onnxruntime", "skops")
+# Packages without which the examples of a page don't run.
+NEEDED = {
+    "out_of_python": CONVERTERS,
+    "stories/hospital": CONVERTERS,
+    "neighbours": ("imblearn", "optuna", "shap"),
+}
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -38,9 +45,8 @@ def results(monkeypatch):
     "path", [path for path in PAGES if ">>>" in path.read_text(encoding="utf-8")], ids=name_of
 )
 def test_examples_of_pages_run(path):
-    if name_of(path) in {"out_of_python", "stories/hospital"}:
-        for package in ("skl2onnx", "onnxruntime", "skops"):
-            pytest.importorskip(package)
+    for package in NEEDED.get(name_of(path), ()):
+        pytest.importorskip(package)
     found = doctest.testfile(
         str(path), module_relative=False, optionflags=OPTIONS, encoding="utf-8"
     )
