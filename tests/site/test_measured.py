@@ -99,7 +99,7 @@ def test_beside_other_libraries(read):
     says(
         "user_guide/beside_others",
         "Opacus is a little better here, by less than 0.001 of log loss.",
-        "with delta = 0 ours (``DPSGDClassifier(mechanism=\"laplace\")``) is worse",
+        'with delta = 0 ours (``DPSGDClassifier(mechanism="laplace")``) is worse',
         "They are better on nine of the ten, and worse on OFP, which has 3,304 rows.",
         "On millionsong_cs190 boosting's R2 is below 0.",
     )
