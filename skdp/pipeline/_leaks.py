@@ -190,7 +190,8 @@ def why_refused(step, is_last, is_frozen):
     if hasattr(step, "fit_resample"):
         return (
             "it drops, repeats or makes rows by looking at others, so that one record is many",
-            "leave it out: clipping does what is needed of outliers",
+            "leave it out: clipping does what is needed of outliers, and for a rare class give the "
+            "model class_weight={label: weight}, by shares that are known without the records",
         )
     if kind.__module__.partition(".")[0] == "sklearn":
         if kind.__name__ in _BY_ROW:

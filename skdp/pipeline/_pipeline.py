@@ -208,8 +208,9 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         """
         # 1. scikit-learn's contract
         refuse_further(params)
-        self._validate_steps()
+        # Before scikit-learn's check, which knows no resampling and doesn't say what to do.
         uncovered = self._uncovered()
+        self._validate_steps()
         X = self._as_read(X)
         n_rows, *sizes = sizes_of(X, y, self._final_estimator)
         groups, n_records = encode_groups(groups, n_rows)

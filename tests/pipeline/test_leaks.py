@@ -68,11 +68,10 @@ class ByRow(TransformerMixin, BaseEstimator):
 
 
 class Resampler(BaseEstimator):
+    """As those of imbalanced-learn, which transform nothing."""
+
     def fit(self, X, y=None):
         return self
-
-    def transform(self, X):
-        return X
 
     def fit_resample(self, X, y):
         return X[::2], y[::2]
@@ -239,6 +238,13 @@ def test_what_leaks_is_refused_by_name_with_what_to_use(name):
         model.fit(np.zeros((40, 3)), np.arange(40) % 2)
     assert "step 'odd one" in str(caught.value)
     assert not hasattr(model, "privacy_report_")
+
+
+def test_resampling_is_refused_whatever_is_allowed():
+    model = make_private_pipeline(Resampler(), DPLogisticRegression(), allow=("resampler",))
+    with pytest.raises(ValueError, match="class_weight=") as caught:
+        model.fit(np.zeros((40, 3)), np.arange(40) % 2)
+    assert "allow" not in str(caught.value)
 
 
 def test_last_steps_that_leak_are_refused(rng):

@@ -20,6 +20,13 @@ BUILT = {"_build", "auto_examples", "generated"}
 PAGES = [
     path for path in sorted(DOC.rglob("*.rst")) if not BUILT & set(path.relative_to(DOC).parts)
 ]
+CONVERTERS = ("skl2onnx", "onnxruntime", "skops")
+# Packages without which the examples of a page don't run.
+NEEDED = {
+    "out_of_python": CONVERTERS,
+    "stories/hospital": CONVERTERS,
+    "neighbours": ("imblearn", "optuna", "shap"),
+}
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -40,9 +47,8 @@ def results(monkeypatch):
 def test_examples_of_pages_run(path, monkeypatch):
     # What a reader saves beside a notebook.
     monkeypatch.syspath_prepend(path.parent)
-    if name_of(path) in {"out_of_python", "stories/hospital"}:
-        for package in ("skl2onnx", "onnxruntime", "skops"):
-            pytest.importorskip(package)
+    for package in NEEDED.get(name_of(path), ()):
+        pytest.importorskip(package)
     found = doctest.testfile(
         str(path), module_relative=False, optionflags=OPTIONS, encoding="utf-8"
     )

@@ -1,6 +1,7 @@
 """What the page of sharp edges says of scikit-learn's tools: a test for each row of its tables.
 
-Here are those that fit several models, or one several times; others are in test_edges_*.py.
+Here are those that fit several models, or one several times; others are in test_edges_*.py, and
+those of other packages in tests/neighbours.
 """
 
 import math
@@ -90,15 +91,17 @@ def regressor():
 def rows_of_the_page():
     """What is named in the first column of each table of tools."""
     page = PAGE.read_text(encoding="utf-8")
-    section = page.split("Tools of scikit-learn\n")[1].split("Adding up, and a ledger\n")[0]
+    section = page.split("Tools of scikit-learn and its neighbours\n")[1]
+    section = section.split("Adding up, and a ledger\n")[0]
     rows = re.findall(r"^   \* - (.*?)^     - ", section, flags=re.DOTALL | re.MULTILINE)
-    assert rows.count("Tool\n") == section.count(".. list-table::") == 5
+    assert rows.count("Tool\n") == section.count(".. list-table::") == 6
     return [set(re.findall(r"``([\w.]+)", row)) for row in rows if row != "Tool\n"]
 
 
 def test_every_row_of_the_tables_has_a_test():
     covered = set()
-    for path in Path(__file__).parent.glob("test_*edges*.py"):
+    neighbours = Path(__file__).parents[1] / "neighbours"
+    for path in (*Path(__file__).parent.glob("test_*edges*.py"), *neighbours.glob("test_*.py")):
         text = path.read_text(encoding="utf-8")
         for tools in re.findall(r"^@covers\((.*?)\)$", text, flags=re.DOTALL | re.MULTILINE):
             covered |= set(re.findall(r'"([\w.]+)"', tools))
