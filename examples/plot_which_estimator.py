@@ -79,8 +79,8 @@ def two_classes(make):
 
 
 # %%
-# Each situation has a list of estimators, and the first is the one that we advise. Their options are
-# public knowledge: for example that most features don't matter, or the range of the target.
+# Each situation has a list of estimators, and the first is what we advise. Their options are public
+# knowledge: for example that most features don't matter, or the range of the target.
 
 CLASSES = {"classes": [0, 1]}
 SMALL = {"target_bounds": (-3, 3)}
@@ -212,10 +212,10 @@ for name, make, public, models in SITUATIONS:
 # than their noise, and the pure guarantee of the second costs a little more. In the third, an L1
 # penalty removes most of the noise from features that don't matter. ``DPRidge`` does about as well
 # without it, but only ``DPCDLasso`` can set coefficients to zero. Wrong targets need wide bounds,
-# which make the noise large, and they dominate a squared loss. Huber's loss has a bounded slope, and
-# neither problem. Where features are correlated or of uneven scale, short directions may carry the
-# information. Private whitening stretches these directions. Coordinate descent has a step and a
-# share of the noise for each feature, which helps with uneven scales. If only labels are private,
+# which make the noise large, and they dominate a squared loss. Huber's loss has a bounded slope
+# and neither problem. Where features are correlated or of uneven scale, short directions may carry
+# the information. Private whitening stretches these directions. Coordinate descent has a step and
+# a share of the noise for each feature, which helps with uneven scales. If only labels are private,
 # ``WALRClassifier`` may scale features without any cost, and shapes its noise by them.
 
 LOOKS = {

@@ -84,7 +84,7 @@ def test_memory_in_words(read):
 
 
 def test_where_tuned_dp_sgd_is_as_good(read):
-    says("index", "Chosen so, DP-SGD is as good from epsilon 1 on.")
+    says("index", "Tuned this way, DP-SGD matches skdp from epsilon 1.")
     says("../README", "Chosen so, DP-SGD is as good from epsilon 1 on.")
     losses = {}
     for method in ("whitened", "Opacus"):
