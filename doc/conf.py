@@ -69,7 +69,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     # What a cell prints is output, not what its last line happens to return.
     "capture_repr": (),
-    "thumbnail_size": (480, 336),
+    "thumbnail_size": (960, 640),
 }
 
 html_theme = "pydata_sphinx_theme"

@@ -2,16 +2,16 @@
 Which estimator when
 ====================
 
-Where records are many and features well scaled, every private estimator does about equally well.
-Elsewhere ``DPLogisticRegression`` and ``DPRidge`` do well, with a few exceptions. This example
-looks at the other cases and measures how much there is to gain from knowing who does best.
+With many records and well-scaled features, all private estimators do about equally well. On harder
+problems ``DPLogisticRegression`` and ``DPRidge`` do well, with a few exceptions. This example
+compares the estimators on such problems, and measures how much the best choice gains.
 """
 
 # %%
 # Seven situations
 # ----------------
-# All are made up, so that we know what is hard about each. Features are in [-1, 1], as they come
-# out of ``BoundsScaler``; the epsilon is 1.
+# The data are generated, so that we know what makes each problem hard. Features are in [-1, 1], as
+# after ``BoundsScaler``, and epsilon is 1.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -54,8 +54,8 @@ def wrong_targets(n_rows, rng):
     return X, np.where(wrong, rng.uniform(5.0, 20.0, n_rows), y)
 
 
-def going_together(n_rows, rng):
-    """Ten features that mostly say the same, and a target that depends on where they differ."""
+def correlated(n_rows, rng):
+    """Ten correlated features, and a target that depends on their differences."""
     X = 0.3 * rng.normal(size=(n_rows, 1)) + 0.02 * rng.normal(size=(n_rows, 10))
     return X.clip(-1, 1), X @ np.tile([12.0, -12.0], 5) + rng.normal(0.0, 0.2, n_rows)
 
@@ -79,8 +79,8 @@ def two_classes(make):
 
 
 # %%
-# Each situation with what may be used there: the first is what we advise. The options are what one
-# knows without the data: that most features don't matter, say, or the range of the target.
+# Each situation has a list of estimators, and the first is what we advise. Their options are public
+# knowledge: for example that most features don't matter, or the range of the target.
 
 CLASSES = {"classes": [0, 1]}
 SMALL = {"target_bounds": (-3, 3)}
@@ -129,8 +129,8 @@ SITUATIONS = [
         ],
     ),
     (
-        "yes or no, features\nthat go together",
-        two_classes(going_together),
+        "yes or no,\ncorrelated features",
+        two_classes(correlated),
         LogisticRegression(C=1e4, max_iter=1000),
         [
             DPLogisticRegression(**WEAK),
@@ -208,16 +208,15 @@ for name, make, public, models in SITUATIONS:
 # %%
 # The figure
 # ----------
-# What to choose is on the right. In the first situation the methods differ by less than their
-# noise, and the pure guarantee of the second costs a little more. An L1 penalty takes most of the
-# noise out of features that don't matter, and ``DPRidge`` does about as well without; only
-# ``DPCDLasso`` can set their coefficients to zero, and the example on selecting features tells when
-# it does. Wrong targets need wide bounds, which make the noise large, and pull at whatever
-# minimises squares; Huber's loss, whose slope is bounded, has neither problem. Where features go
-# together, or are of uneven scale, the directions that tell may be short ones. Private whitening
-# stretches them. Coordinate descent has a step and a share of the noise for each feature, which
-# helps with scales. If only answers are private, features may be scaled as they need it, and
-# ``WALRClassifier`` spends its noise where it hurts least.
+# The right side names the estimator to choose. In the first situation the estimators differ by less
+# than their noise, and the pure guarantee of the second costs a little more. In the third, an L1
+# penalty removes most of the noise from features that don't matter. ``DPRidge`` does about as well
+# without it, but only ``DPCDLasso`` can set coefficients to zero. Wrong targets need wide bounds,
+# which make the noise large, and they dominate a squared loss. Huber's loss has a bounded slope
+# and neither problem. Where features are correlated or of uneven scale, short directions may carry
+# the information. Private whitening stretches these directions. Coordinate descent has a step and
+# a share of the noise for each feature, which helps with uneven scales. If only labels are private,
+# ``WALRClassifier`` may scale features without any cost, and shapes its noise by them.
 
 LOOKS = {
     "DPLogistic": ("private whitening", "P", "black"),

@@ -6,11 +6,21 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 
 _logger = logging.getLogger(__name__)
+# Signs that Chromium would draw far taller than what stands between them.
+FENCES = "{}|‖"
+
+
+def drawn(latex, *, as_block):
+    """Return a formula as MathML."""
+    formula = tex2mathml(latex, as_block=as_block)
+    for sign in FENCES:
+        formula = formula.replace(f"<mo>{sign}</mo>", f'<mo stretchy="false">{sign}</mo>')
+    return formula.replace(r"\_", "_")
 
 
 def _formula(translator, node, *, as_block):
     try:
-        return tex2mathml(node.astext(), as_block=as_block)
+        return drawn(node.astext(), as_block=as_block)
     except MathError as error:
         _logger.warning("formula not understood: %s", error, location=node)
         return translator.encode(node.astext())

@@ -197,6 +197,16 @@ def test_tables_of_results_take_rows_and_columns_by_name(results):
         results.select([], {}, [])
 
 
+@pytest.mark.usefixtures("results")
+def test_signs_in_formulas_keep_their_size_and_names_their_underscores():
+    drawn = import_module("mathml").drawn
+    found = drawn(r"y_i \in \{0, \|x\|\}, \text{zero\_out}", as_block=False)
+    for sign in "{}‖":
+        assert f'<mo stretchy="false">{sign}</mo>' in found
+        assert f"<mo>{sign}</mo>" not in found
+    assert "zero_out" in found
+
+
 @for_each("path", PAGES)
 def test_pages_load_nothing_from_elsewhere(path):
     for line in path.read_text(encoding="utf-8").splitlines():
