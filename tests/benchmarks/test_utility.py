@@ -422,7 +422,7 @@ def test_opacus_is_calibrated_for_epsilon_and_delta(load_script, monkeypatch):
 def test_the_first_page_tells_the_size_of_opacus_grid(utility):
     page = (utility.bench.ROOT / "doc" / "index.rst").read_text(encoding="utf-8")
     n_settings = len(utility.METHODS["Opacus"].grids["binary"])
-    assert f"The grid in the picture has {n_settings} settings" in " ".join(page.split())
+    assert f"The grid of the comparison above has {n_settings} settings" in " ".join(page.split())
 
 
 def test_a_peers_script_runs_all_tasks(load_script, tmp_path, monkeypatch):

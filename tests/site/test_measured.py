@@ -161,8 +161,9 @@ def test_what_budgets_of_ones_own_gain(read):
 def test_where_another_estimator_is_better(read):
     says(
         "user_guide/which",
-        "``DPSGDClassifier`` is better by more than two standard errors on bank_marketing and on",
-        "mnist_10 (several classes) at epsilon 0.1",
+        "At epsilon 0.1 ``DPCDClassifier`` has a log loss that is lower by .004 to .007 on "
+        "credit and bank_marketing",
+        "``DPSGDClassifier`` a lower one on mnist_10 (several classes)",
         "several thousand sparse columns or more, ``DPSGDClassifier`` is better",
         "sparse coefficients or on raw columns, DP-CD is much better than DP-SGD",
         "At epsilon 1 the hinge loss has a higher accuracy on Adult than the logistic loss",
@@ -173,9 +174,13 @@ def test_where_another_estimator_is_better(read):
         "with sparse coefficients, DP-CD is much better than DP-SGD. On standardised columns the "
         "default's errors are a quarter less, which is within the standard deviation of five fits",
     )
-    for name in ("bank_marketing", "mnist_10"):
-        (row,) = read("utility_exceptions", set=name, epsilon="0.1", measure="log_loss")
-        assert row["best"] == "DPSGD"
+    lower = {}
+    for row in read("utility_exceptions", epsilon="0.1", measure="log_loss"):
+        lower.setdefault(row["best"], {})[row["set"]] = round(float(row["ours_worse_by"]), 3)
+    assert lower["DPSGD"].keys() == {"mnist_10"}
+    tables = ("credit", "credit_wide", "bank_marketing", "bank_wide")
+    found = sorted(lower["DPCD"][name] for name in tables)
+    assert (found[0], found[-1]) == (0.004, 0.007)
     says(
         "user_guide/which",
         "gradient descent on breast cancer, and on bank_marketing at epsilon 0.1",
