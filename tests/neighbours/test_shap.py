@@ -63,5 +63,9 @@ def test_pipelines_are_explained_by_what_they_predict(data):
     told = explainer(rows)
     total = told.base_values + told.values.sum(axis=1)
     np.testing.assert_allclose(total, model.predict_proba(rows), atol=1e-9)
-    with pytest.raises(Exception, match="unknown model type"):
-        shap.LinearExplainer(model, middle)
+    with pytest.raises(AttributeError, match="no setter"):
+        shap.KernelExplainer(model.predict_proba, middle)
+    kernel = shap.KernelExplainer(
+        lambda array: model.predict_proba(pd.DataFrame(array, columns=NAMES)), middle
+    )
+    np.testing.assert_allclose(kernel.shap_values(rows, silent=True), told.values, atol=1e-6)
