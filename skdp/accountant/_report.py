@@ -240,6 +240,11 @@ class PrivacyReport:
         is_seeded = self.reproducible and math.isfinite(self.epsilon)
         return "while the seed stays secret" if is_seeded else ""
 
+    @property
+    def differentially_private(self):
+        """Whether epsilon is finite and the guarantee hangs on no seed, for machines that ask."""
+        return math.isfinite(self.epsilon) and not self.condition
+
     def epsilon_at(self, delta, group_size=1):
         """Epsilon of the same releases at another delta, or for a group of records.
 
