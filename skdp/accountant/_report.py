@@ -511,13 +511,7 @@ class PrivacyReport:
         | Protects | one row: neighbouring data sets are those where
         | Guarantee | epsilon = 1, delta = 1e-05 |
         """
-        entries = [*self._entries(), ("Adjacency", self.adjacency)]
-        if math.isfinite(self.epsilon) and self._released() == self.event:
-            entries.append(("Noise", _report_formats.explain_numbers(self.event)))
-        entries.append(("Made by", f"skdp {self.skdp_version}"))
-        entries = _report_card.card_entries(self, entries, card)
-        title = "Privacy report", repr(self)
-        return _report_formats.report_markdown(title, list(entries))
+        return _report_card.card_markdown(self, card)
 
     def to_registry_yaml(self, card=None):
         """Give the report as a draft of an entry in the registry of deployments.

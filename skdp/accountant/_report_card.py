@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, Context
 from numbers import Real
 
 from skdp._checks import check_count
-from skdp.accountant import _filter, _profile
+from skdp.accountant import _filter, _profile, _report_formats
 from skdp.accountant._selection_event import SelectionEvent
 
 # Facts of a card that are a text or a list of texts, and what tables call them.
@@ -79,17 +79,24 @@ _NO_REGISTRY = (
 )
 
 
-def card_entries(report, entries, card):
-    """Give a report's entries with a card's facts, and with what officials ask for besides."""
-    card = _checked(card)
+def card_markdown(report, card):
+    """Write a report's entries with a card's facts, and with what officials ask for besides."""
+    entries = list(_entries(report, _checked(card)))
+    return _report_formats.report_markdown(("Privacy report", repr(report)), entries)
+
+
+def _entries(report, card):
     yield from ((title, _line(card[name])) for name, title in _FACTS.items() if name in card)
     is_finite = math.isfinite(report.epsilon)
-    for title, text in entries:
+    for title, text in report._entries():
         # Among the numbers it stands for all kinds of noise.
         if title != _MU:
             yield title, text
         if title == "Guarantee" and is_finite:
             yield from _numbers(report, card)
+    yield "Adjacency", report.adjacency
+    if is_finite and report._released() == report.event:
+        yield "Noise", _report_formats.explain_numbers(report.event)
     yield "Trust model", _CENTRAL
     if is_finite:
         yield "Randomness", _source(report)
@@ -97,6 +104,7 @@ def card_entries(report, entries, card):
     yield "Covers", _covered(report)
     yield "Preparation and tuning", _preparation(report)
     yield from _evidence(card)
+    yield "Made by", f"skdp {report.skdp_version}"
 
 
 def registry_yaml(report, card):
