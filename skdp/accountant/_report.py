@@ -479,7 +479,8 @@ class PrivacyReport:
             the registry "Machine learning model" or "Summary statistics"), "publication_date",
             "collection_dates", "unit" (whom or what a record stands for), "domain" (ranges and
             classes, and where they are from), "justification" (of epsilon), "sources", "authors".
-            Further "n_records", the number of rows, or of groups where the unit is one group;
+            Further "model", the estimator, whose bounds and classes are then told as they were set;
+            "n_records", the number of rows, or of groups where the unit is one group;
             "score", what :func:`skdp.metrics.private_score` returned; and "audit", what
             :func:`skdp.audit.audit` did, which isn't private. All of it is written as it is.
 

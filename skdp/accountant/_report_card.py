@@ -28,7 +28,13 @@ _FACTS = {
     "sources": "Sources",
     "authors": "Authors of this card",
 }
-CARD_KEYS = (*_FACTS, "n_records", "score", "audit")
+CARD_KEYS = (*_FACTS, "model", "n_records", "score", "audit")
+# Parameters that bound the records.
+_RANGES = {"feature_bounds", "target_bounds", "norm_bounds", "data_norm", "classes", "categories"}
+_NOT_SET = (
+    "None is not used, a constant, learnt within the guarantee, or named where it is said what is "
+    "assumed to be public"
+)
 # Facts that the registry asks for in its first tier, and in its third.
 _FIRST_TIER = (
     "name",
@@ -177,8 +183,11 @@ def _checked(card):
         raise TypeError(f"card must be a dict, with keys of {CARD_KEYS}.")
     if not set(card) <= set(CARD_KEYS):
         raise ValueError(f"the keys of card must be of {CARD_KEYS}.")
-    checks = {"n_records": check_count, "score": _scores, "audit": _audit}
-    return {name: checks.get(name, _fact)(value, name) for name, value in card.items()}
+    checks = {"model": _ranges, "n_records": check_count, "score": _scores, "audit": _audit}
+    card = {name: checks.get(name, _fact)(value, name) for name, value in card.items()}
+    if card.get("model"):
+        card["domain"] = _joined(_line(card.get("domain", "")), card["model"], _NOT_SET)
+    return card
 
 
 def _fact(value, name):
@@ -192,6 +201,14 @@ def _fact(value, name):
     if not isinstance(value, (str, Real)) or isinstance(value, bool):
         raise TypeError(f"{name!r} of card must be a text, a date, a number, or a list of some.")
     return str(value)
+
+
+def _ranges(value, name):
+    """Return the parameters of a model and its steps that bound the records, in words."""
+    if not hasattr(value, "get_params"):
+        raise TypeError(f"{name!r} of card must be an estimator.")
+    found = value.get_params().items()
+    return "; ".join(f"{key} = {one!r}" for key, one in found if key.split("__")[-1] in _RANGES)
 
 
 def _scores(value, name):

@@ -191,7 +191,7 @@ def test_the_facts_of_a_card_are_in_both():
         for item in fact if isinstance(fact, (list, tuple)) else [fact]:
             assert str(item) in found, name
             assert any(str(item) in cell for cell in said.values()), name
-    assert set(FULL) == set(CARD_KEYS) - {"score", "audit"}
+    assert set(FULL) == set(CARD_KEYS) - {"model", "score", "audit"}
 
 
 @pytest.mark.parametrize(
@@ -217,6 +217,8 @@ def test_what_a_card_may_be(method):
     for value in (0, -1, 0.5, "many", True):
         with pytest.raises((TypeError, ValueError), match="n_records"):
             write({"n_records": value})
+    with pytest.raises(TypeError, match="'model' of card must be an estimator"):
+        write({"model": "DPRidge"})
     for value in (0.9, "0.9", [0.9]):
         with pytest.raises(TypeError, match="private_score"):
             write({"score": value})
@@ -290,6 +292,15 @@ def test_the_gaussian_guarantee_covers_the_report():
         assert poisson().delta_at(epsilon) <= promised
     rounded_up = gaussian(events=[GaussianEvent(3.0)])
     assert cells(rounded_up)["Gaussian DP"] == "mu = 0.3334"
+
+
+def test_the_ranges_of_a_model_are_its_domain():
+    steps = BoundsScaler((0, 120)), NormClipper(1.0), DPLogisticRegression(classes=[0, 1])
+    said = cells(gaussian(), {"model": make_private_pipeline(*steps), "domain": "years"})["Domain"]
+    assert said.startswith("years. ")
+    assert "boundsscaler__feature_bounds = (0, 120)" in said
+    assert "dplogisticregression__classes = [0, 1]" in said
+    assert "epsilon" not in said
 
 
 def test_seeds_and_selections_are_told():
