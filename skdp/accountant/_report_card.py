@@ -103,12 +103,12 @@ def _entries(report, card):
     yield "Adjacency", report.adjacency
     if is_finite and report._released() == report.event:
         yield "Noise", _report_formats.explain_numbers(report.event)
-    yield "Trust model", _CENTRAL
     if is_finite:
+        yield "Trust model", _CENTRAL
         yield "Randomness", _source(report)
         yield "Floating point", _FLOATS
-    yield "Covers", _covered(report)
-    yield "Preparation and tuning", _preparation(report)
+        yield "Covers", _covered(report)
+        yield "Preparation and tuning", _preparation(report)
     yield from _evidence(card)
     yield "Made by", f"skdp {report.skdp_version}"
 
