@@ -112,6 +112,17 @@ class PrivateEstimator(BaseEstimator):
             raise AttributeError("delta_ is there after a fit.")
         return report.delta
 
+    @property
+    def differentially_private_(self):
+        """Whether the last fit may be published as private: see the report's attribute.
+
+        What learns nothing from the records may, too.
+        """
+        if not hasattr(self, "privacy_report_"):
+            raise AttributeError("differentially_private_ is there after a fit.")
+        report = self.privacy_report_
+        return report is None or report.differentially_private
+
     def _promised(self, n_records):
         """Return epsilon, delta and adjacency of a fit of so many records."""
         return self.epsilon, resolve_delta(self.delta, n_records), self.adjacency

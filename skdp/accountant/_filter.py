@@ -107,13 +107,18 @@ def cost_of_report(report, adjacency, *, erasure):
     contributions lie in a ball that holds zero. In the other direction a distance between
     neighbours' values counts twice, for a record that goes and one that comes.
     """
+    return gaussian_cost(events_under(report, adjacency), adjacency, erasure=erasure)
+
+
+def events_under(report, adjacency):
+    """Events of a report as they are accounted under an adjacency, see `cost_of_report`."""
     events = checked_releases(report.events)
     if report.adjacency != adjacency:
         if "replace_label" in (report.adjacency, adjacency):
             raise ValueError("of release and budget, one protects a label, the other a record.")
         if adjacency == "replace_one":
             events = both_directions(events)
-    return gaussian_cost(events, adjacency, erasure=erasure)
+    return events
 
 
 def gaussian_cost(events, adjacency, *, erasure):

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from skdp._checks import check_count, check_fields, check_flag, check_within, check_word
 from skdp._version import __version__
-from skdp.accountant import _profile, _report_formats
+from skdp.accountant import _profile, _report_card, _report_formats
 from skdp.accountant._calibration import resolve_accountant
 from skdp.accountant._events import check_not_negative, common_value, total
 from skdp.accountant._selection_event import SelectionEvent, checked_releases, merged_events
@@ -21,11 +21,8 @@ _NEIGHBOURS = {
     "replace_label": "the label of one record is replaced by any other label",
 }
 # What each adjacency can protect, the usual first.
-_UNITS = {
-    "zero_out": ("one row", "one group"),
-    "replace_one": ("one row", "one group"),
-    "replace_label": ("the label of one row",),
-}
+_UNITS = dict.fromkeys(("zero_out", "replace_one"), ("one row", "one group"))
+_UNITS["replace_label"] = ("the label of one row",)
 # What reports of groups say.
 PART_OF_GROUP = (
     'a part of a group under "zero_out", such as one of its rows or one of two people with one id: '
@@ -239,6 +236,11 @@ class PrivacyReport:
         """What the guarantee hangs on: "while the seed stays secret", or "" without a seed."""
         is_seeded = self.reproducible and math.isfinite(self.epsilon)
         return "while the seed stays secret" if is_seeded else ""
+
+    @property
+    def differentially_private(self):
+        """Whether epsilon is finite and the guarantee hangs on no seed, for machines that ask."""
+        return math.isfinite(self.epsilon) and not self.condition
 
     def epsilon_at(self, delta, group_size=1):
         """Epsilon of the same releases at another delta, or for a group of records.
@@ -461,17 +463,38 @@ class PrivacyReport:
             lines += ["", *_wrap(_SEED_WARNING)]
         return "\n".join(lines)
 
-    def to_markdown(self):
+    def to_markdown(self, card=None):
         """Give the report as Markdown: a section of a data-protection file or of a model card.
 
-        It says what `to_text` does, and names the adjacency, what the numbers of the releases
-        are, and the versions that made it. Words of others are shown as they are and make no
+        It says what `to_text` does, and what officials ask for besides (doc/out_of_python.rst):
+        the guarantee by other measures, who is trusted, where the noise comes from, what is
+        covered, and the versions that made it. Words of others are shown as they are and make no
         links; for that an ``@`` is followed by a character without width.
+
+        Parameters
+        ----------
+        card : dict, default=None
+            What only you know, all of it optional. Texts, dates, numbers or lists of these: "name",
+            "description", "curator", "purpose", "region", "sector", "product_type" (in
+            the registry "Machine learning model" or "Summary statistics"), "publication_date",
+            "collection_dates", "unit" (whom or what a record stands for), "domain" (ranges and
+            classes, and where they are from), "justification" (of epsilon), "sources", "authors".
+            Further "model", the estimator, whose bounds and classes are then told as they were set;
+            "n_records", the number of rows, or of groups where the unit is one group;
+            "score", what :func:`skdp.metrics.private_score` returned; and "audit", what
+            :func:`skdp.audit.audit` did, which isn't private. All of it is written as it is.
 
         Returns
         -------
         text : str
             A table and lists in GitHub's dialect, without a heading: it goes below one of yours.
+
+        Raises
+        ------
+        TypeError
+            If `card` or a fact in it is of a wrong type.
+        ValueError
+            If `card` has a key that isn't known, or `n_records` is no number of records.
 
         Examples
         --------
@@ -486,11 +509,49 @@ class PrivacyReport:
         | Protects | one row: neighbouring data sets are those where
         | Guarantee | epsilon = 1, delta = 1e-05 |
         """
-        entries = [*self._entries(), ("Adjacency", self.adjacency)]
-        if math.isfinite(self.epsilon) and self._released() == self.event:
-            entries.append(("Noise", _report_formats.explain_numbers(self.event)))
-        entries.append(("Made by", f"skdp {self.skdp_version}"))
-        return _report_formats.report_markdown(("Privacy report", repr(self)), entries)
+        return _report_card.card_markdown(self, card)
+
+    def to_registry_yaml(self, card=None):
+        """Give the report as a draft of an entry in the registry of deployments.
+
+        The registry is that of OpenDP and NIST; its fields are filled as far as the report and the
+        card know them, and are empty elsewhere. Read it before you send it: it says what `card`
+        says, and its scheme may have moved on.
+
+        Parameters
+        ----------
+        card : dict, default=None
+            As for `to_markdown`.
+
+        Returns
+        -------
+        text : str
+            YAML, with all texts in quotes. The tier is the highest whose facts the card has.
+
+        Raises
+        ------
+        TypeError
+            If `card` or a fact in it is of a wrong type.
+        ValueError
+            If `card` has a key that isn't known, `n_records` is no number of records, or epsilon is
+            infinite.
+
+        Examples
+        --------
+        >>> from skdp.accountant import GaussianEvent, PrivacyReport, calibrate
+        >>> event = GaussianEvent(calibrate(1.0, 1e-5))
+        >>> fields = {"adjacency": "zero_out", "clipping": 1.0, "accountant": "pld"}
+        >>> report = PrivacyReport(epsilon=1.0, delta=1e-5, events=[event], **fields)
+        >>> entry = report.to_registry_yaml({"name": "Risk score", "curator": "Hospital"})
+        >>> for line in entry.splitlines()[:5]:
+        ...     print(line)
+        status: "Draft"
+        tier: 1
+        deployment:
+          product:
+            name: "Risk score"
+        """
+        return _report_card.registry_yaml(self, card)
 
     def __repr__(self):
         return f"({self.epsilon:g}, {self.delta:g})-DP {self.condition}".rstrip()

@@ -13,6 +13,8 @@ from skdp.onnx import _graphs
 from skdp.pipeline import DPPipeline
 
 _KEY = "skdp.privacy_report"
+# For programs that don't know this package.
+_IS_PRIVATE = "differentially_private"
 
 
 def attach_report(model, report):
@@ -25,7 +27,9 @@ def attach_report(model, report):
     model : onnx.ModelProto
         Changed in place; a guarantee that it had is replaced.
     report : skdp.accountant.PrivacyReport
-        As in a fitted estimator's ``privacy_report_``. All of it is written, its words included.
+        As in a fitted estimator's ``privacy_report_``. All of it is written, its words included,
+        as JSON under "skdp.privacy_report". Under "differentially_private" is "true", or "false"
+        where epsilon is infinite or the guarantee hangs on a seed.
 
     Returns
     -------
@@ -54,10 +58,10 @@ def attach_report(model, report):
     """
     if not isinstance(report, PrivacyReport):
         raise TypeError("report must be a PrivacyReport.")
-    entry = _entry(model)
-    if entry is None:
-        entry = model.metadata_props.add(key=_KEY)
-    entry.value = report.to_json()
+    is_private = str(report.differentially_private).lower()
+    for key, value in ((_KEY, report.to_json()), (_IS_PRIVATE, is_private)):
+        entry = _entry(model, key) or model.metadata_props.add(key=key)
+        entry.value = value
     return model
 
 
@@ -92,14 +96,14 @@ def read_report(model):
         ...
     ValueError: the model says nothing of its privacy: attach_report writes it.
     """
-    entry = _entry(model)
+    entry = _entry(model, _KEY)
     if entry is None:
         raise ValueError("the model says nothing of its privacy: attach_report writes it.")
     return PrivacyReport.from_json(entry.value)
 
 
-def _entry(model):
-    return next((entry for entry in model.metadata_props if entry.key == _KEY), None)
+def _entry(model, key):
+    return next((entry for entry in model.metadata_props if entry.key == key), None)
 
 
 # As of scikit-learn's LogisticRegression.

@@ -724,7 +724,10 @@ def test_the_guarantee_goes_along_when_asked():
         assert attach_report(converted, model.privacy_report_) is converted
         loaded = onnx.load_model_from_string(converted.SerializeToString())
         assert read_report(loaded) == model.privacy_report_
-    assert len(loaded.metadata_props) == 1
+        told = {entry.key: entry.value for entry in loaded.metadata_props}
+        is_private = model.differentially_private_
+        assert told.pop("differentially_private") == {True: "true", False: "false"}[is_private]
+        assert list(told) == ["skdp.privacy_report"]
     onnx.checker.check_model(loaded)
     np.testing.assert_allclose(run_converted(loaded, X)[0][:, 0], first.predict(X), rtol=1e-12)
 
