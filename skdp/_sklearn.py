@@ -126,8 +126,8 @@ def refuse_foreign(array, name):
     if package == "dask" or (graph is not None and graph(array) is not None):
         raise TypeError(
             f"{name} is a Dask collection, and only arrays in memory are read here: call "
-            ".compute() first, or to fit take DaskDPLogisticRegression or DaskDPRidge of "
-            "skdp.dask, whose transform maps what was fitted on rows in memory."
+            ".compute() first, or to fit take an estimator of skdp.dask, whose transform maps what "
+            "was fitted on rows in memory."
         )
     if isinstance(array, np.ndarray | np.generic) or not get_config()["array_api_dispatch"]:
         return

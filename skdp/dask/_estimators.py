@@ -11,7 +11,6 @@ from distributed import Client
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_finite
 from skdp._docs import shared_docs
 from skdp._sklearn import _fit_context
 from skdp._targets import encode_labels
@@ -115,7 +114,7 @@ class DaskWhitened:
             plan, ball = self._placed_parts(sums, plan, stream)
             rules = rules_of(self._loss(n_outputs), plan)
             coefs, steps = solve_whitened(sums, plan=plan, rules=rules, stream=stream)
-        check_finite(coefs)
+        self._check_solved(coefs, plan)
 
         # 5. publish
         not_covered = *plan.budget.not_covered, _NOT_COVERED

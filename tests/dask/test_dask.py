@@ -362,6 +362,23 @@ def test_what_is_no_table_is_refused(place, data):
         DaskDPRidge(**RIDGE).fit(*case)
 
 
+@pytest.mark.parametrize(
+    "model", [DaskDPPoissonRegressor(momentum=0.0), DaskDPRidge(target_bounds=(0, 9))], ids=str
+)
+def test_a_fit_that_overflows_leaves_the_one_before_as_it_was(model):
+    """Or coefficients without noise would be beside a report that claims some."""
+    rng = np.random.default_rng(0)
+    X = dask.array.from_array(1e-30 * rng.standard_normal((3000, 3)), chunks=(1000, 3))
+    y = dask.array.from_array(rng.poisson(2.0, 3000), chunks=1000)
+    model.set_params(epsilon=np.inf).fit(X, y)
+    before = vars(model).copy()
+    model.set_params(epsilon=1.0, step_size=1e30, max_iter=11, random_state=0)
+    with pytest.raises(ValueError, match="The fit overflowed"):
+        model.fit(X, y)
+    for name in ("privacy_report_", "coef_", "center_", "target_bounds_"):
+        assert getattr(model, name) is before[name]
+
+
 def test_classes_are_declared(data):
     X, y = in_parts(data[0], targets_of("five classes", data[1]))
     with pytest.raises(ValueError, match="declare the class set"):

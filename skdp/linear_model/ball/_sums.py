@@ -311,7 +311,7 @@ def in_units(X, ball, is_void=None):
         Z, shift = _divided(X.astype(np.float64), ball.scale), ball.center / ball.scale
         shift = shift if shift.any() else None
     else:
-        Z, shift = np.subtract(X, ball.center, dtype=X.dtype, casting="same_kind"), None
+        Z, shift = np.subtract(X, ball.center, dtype=X.dtype, casting="same_kind", order="C"), None
         Z *= (1.0 / ball.scale).astype(X.dtype)
     return Z if is_void is None or not is_void.any() else _without(Z, is_void), shift
 

@@ -162,9 +162,15 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             sums = RowSums(rows, targets, loss, self.n_jobs, weights.of_rows)
         with sums.at_work():
             coefs, steps = solve(sums, plan=plan, stream=stream, **how)
-        # In the units of X, before the report: it would be beside the coefficients of a fit before.
-        check_finite(coefs if plan.outside is None else plan.outside(coefs))
+        self._check_solved(coefs, plan)
         return coefs, steps
+
+    def _check_solved(self, coefs, plan):
+        """Refuse what overflows in the units of X.
+
+        Called before there is a report: that would be beside the coefficients of a fit before.
+        """
+        check_finite(coefs if plan.outside is None else plan.outside(coefs))
 
     def _assumed(self):
         is_used = self.public_moment is not None and is_private(self)

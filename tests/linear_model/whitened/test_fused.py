@@ -283,6 +283,17 @@ def test_fits_are_those_of_numpy(model, is_fused, dtype, rng, choose, monkeypatc
     np.testing.assert_allclose(coefs[1], coefs[0], rtol=1e-7, atol=1e-7)
 
 
+def test_steps_over_the_columns_of_a_frame_are_compiled(rng, choose, monkeypatch):
+    """They lie side by side; rows in a ball's units are a copy, in which rows do."""
+    choose(True)
+    calls, real = [], RowSums._add_fused
+    monkeypatch.setattr(RowSums, "_add_fused", lambda *args: calls.append(real(*args)))
+    X, model = rng.standard_normal((4000, 6)), DPLogisticRegression(random_state=0)
+    coefs = [model.fit(one, X[:, 0] > 0.0).coef_ for one in (X, np.asfortranarray(X))]
+    assert len(calls) == 2 * model.n_iter_
+    np.testing.assert_allclose(*coefs, rtol=1e-7, atol=1e-7)
+
+
 def test_rows_that_are_not_taken_are_summed_by_numpy(rng, choose, monkeypatch):
     choose(True)
     X = rng.standard_normal((50, 4))
