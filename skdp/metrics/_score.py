@@ -182,7 +182,9 @@ def private_score(
 
     The interval is for the population that the records were drawn from, independently. It is
     approximate: it rests on the normal distribution, and so on more than a few dozen records in
-    each class and on epsilon times their number being in the hundreds.
+    each class, for precision and F1 also taken for each, and on epsilon times their number being in
+    the hundreds. For "roc_auc" it rests on scores that lie in more than two or three of the bins:
+    where the second class is rare, give more `bins`.
 
     References
     ----------

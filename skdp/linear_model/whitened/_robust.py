@@ -32,6 +32,8 @@ _EXACT = 1000
 # Between the quartiles of a normal distribution, in deviations; and the least spread of targets,
 # half a bin, over half the range of most.
 _NORMAL, _LEAST = 1.349, 2.0**-6
+# Larger bounds tell nothing of the size of the targets.
+_LARGEST_UNIT = 1e30
 
 
 @shared_docs
@@ -124,14 +126,29 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         # Given bounds may be far too wide.
         return is_private(self) and self._has_share_for_targets()
 
-    def _range_of_most(self, targets, plan, stream, shares, is_null):
-        """Return the midpoint and half width of the range of most targets, or of [-1, 1]."""
-        if plan is None:
-            return 0.0, 1.0
-        how = {"stream": stream, "shares": shares, "is_null": is_null}
-        return target_scale(self._learnt_ends(targets, plan, **how), center=True)
+    def _in_units(self, y):
+        # As they are: in units of bounds that are far too wide they would have few digits.
+        targets, units = self._within(as_targets(y), None, y.ndim == 1)
+        bounds = self._checked_bounds()
+        if bounds is None or not is_private(self):
+            return targets, units
+        return np.clip(targets, *bounds), units._replace(bounds=bounds)
 
     # A warning would tell of the data.
+    @np.errstate(all="ignore")
+    def _range_of_most(self, targets, plan, stream, shares, is_null):
+        """Return the midpoint and half width of the range of most targets, within given bounds."""
+        bounds = self._checked_bounds()
+        if plan is None:
+            return target_scale(bounds, center=self.fit_intercept)
+        unit = min(target_scale(bounds, center=False)[1], _LARGEST_UNIT)
+        how = {"stream": stream, "shares": shares, "is_null": is_null}
+        ends = [unit * end for end in self._learnt_ends(targets / unit, plan, **how)]
+        if bounds is not None:
+            within = np.clip(ends, *bounds)
+            ends = within if within[0] < within[1] else bounds
+        return target_scale(ends, center=True)
+
     @np.errstate(all="ignore")
     def _in_spreads(self, targets, units, most, planned, stream, shares, is_null):
         """Return targets from their middle, or the quantile, in units of their spread."""
@@ -146,9 +163,7 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             bounds = midpoint - CUT_TO * half_width, midpoint + CUT_TO * half_width
             targets, units = np.clip(targets, *bounds), units._replace(bounds=bounds)
         start = start if self.fit_intercept else 0.0
-        midpoint = units.midpoint + units.half_width * start
-        units = units._replace(midpoint=midpoint, half_width=units.half_width * spread)
-        return (targets - start) / spread, units
+        return (targets - start) / spread, units._replace(midpoint=start, half_width=spread)
 
     def _shift(self, errors, planned, stream, shares, is_null):
         """Return how far the quantile of the errors is from 0."""

@@ -154,8 +154,14 @@ def test_outliers_hardly_move_the_model():
 @pytest.mark.parametrize("estimator", ROBUST)
 @pytest.mark.parametrize(
     ("absurd", "target_bounds"),
-    [(0.002, None), (0.0, (-1e4, 1e4)), (0.002, (-1e4, 1e4))],
-    ids=["absurd targets", "wide bounds", "both"],
+    [
+        (0.002, None),
+        (0.0, (-1e4, 1e4)),
+        (0.002, (-1e4, 1e4)),
+        (0.0, (-1e2, 1e15)),
+        (0.0, (-1e99, 1e99)),
+    ],
+    ids=["absurd targets", "wide bounds", "both", "one bound", "no bounds"],
 )
 def test_absurd_targets_and_far_too_wide_bounds_cost_little(estimator, absurd, target_bounds):
     X, y = uneven(100_000)
@@ -175,6 +181,16 @@ def test_bounds_of_targets_are_given_or_wider_than_most():
         assert high - low < 150.1
         found = model.predict(1e9 * (X - X.mean(axis=0)))
         assert low == found.min() < found.max() == high
+
+
+@pytest.mark.parametrize("estimator", ROBUST)
+def test_where_noise_hides_the_range_of_targets_the_given_one_helps(estimator, rng):
+    X, errors = rng.uniform(-1.0, 1.0, (100, 3)), []
+    y = 50.0 + 10.0 * X[:, 0] + 4.0 * rng.standard_normal(100)
+    for seed in range(40):
+        model = estimator(target_bounds=(20, 80), random_state=seed).fit(X, y)
+        errors.append(np.abs(y - model.predict(X)).mean())
+    assert np.median(errors) < 10.0
 
 
 @pytest.mark.parametrize("estimator", ROBUST)
