@@ -18,7 +18,7 @@ _KEY = "skdp.privacy_report"
 def attach_report(model, report):
     """Write a guarantee into the metadata of an ONNX model.
 
-    A converted model says nothing of its privacy: an ONNX file has what `predict` needs.
+    A converted model does not state its privacy: an ONNX file has only what `predict` needs.
 
     Parameters
     ----------
