@@ -2,9 +2,9 @@
 Credit risk that a person can read: an additive model of a raw table
 ====================================================================
 
-Who decides on loans has to say why. An additive model is a sum of curves, one for each column, so
-that each decision has its reasons. This example fits one privately to a table with gaps, words and
-amounts of unknown range, and lets risk rise with debt, as anybody would expect of it.
+A lender has to give reasons for decisions on loans. An additive model is a sum of curves, one for
+each column, so each decision has its reasons. This example fits one privately to a table with
+missing values, words and amounts of unknown range. The risk is constrained to increase with debt.
 """
 
 # %%

@@ -2,10 +2,10 @@
 What an attacker sees: the promise of a report against a real attack
 ====================================================================
 
-An epsilon is a promise about attackers. Someone knows every record of a training set but one, knows
-even that one's measurements, sees the published model, and wants to know a single thing: was this
-patient ill or well? The report of a fit says how often they can be right at best. This example
-attacks, many times, and draws what the attack reached beside what the report allows.
+Epsilon is a guarantee against attackers. An attacker knows every record of a training set but one,
+and even the measurements of that one. They see the published model, and want to know one thing: was
+this patient ill or well? The report of a fit bounds how often they can be right. This example
+carries out many attacks, and compares their success with the bound of the report.
 """
 
 # %%

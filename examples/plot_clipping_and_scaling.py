@@ -2,10 +2,10 @@
 Clipping and scaling, done right and wrong
 ==========================================
 
-Preparing the data is where private models are most often spoilt, in two ways: a scaler that is
-fitted on private records publishes facts about single people, whatever the model after it reports;
-and bounds that don't fit cost far more accuracy than privacy itself. This example shows both,
-and a preparation that has neither fault.
+Data preparation is the most common source of errors with private models. A scaler fitted on private
+records publishes facts about single people, whatever the report of the model says. And bounds that
+do not fit cost far more accuracy than privacy itself. This example shows both errors, and a
+preparation without them.
 """
 
 # %%

@@ -2,9 +2,9 @@
 A table in parts, and workers that may die
 ==========================================
 
-A fit by private whitening is some forty sums over all rows, and noise is added to each sum once. So
-rows can stay where they are, on the workers of a cluster, and a worker that dies costs time. Here
-the cluster is two threads of this process; ``Client("scheduler:8786")`` is all that a real one
+A fit by private whitening computes some forty sums over all rows, and adds noise to each sum once.
+So rows can stay on the workers of a cluster, and the failure of a worker costs only time. Here the
+cluster is two threads of this process. For a real cluster only ``Client("scheduler:8786")``
 changes.
 """
 

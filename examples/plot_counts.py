@@ -2,9 +2,9 @@
 Claims: a rate and an amount
 ============================
 
-What an insurer expects to pay in a year for a policy is how often it has a claim, times what a
-claim costs. Both are never negative, and both have a model with a logarithm: Poisson regression for
-the rate, gamma regression for the amount. This example fits them privately, and gives no bound.
+The expected yearly cost of an insurance policy is the rate of claims times the cost of a claim.
+Both are never negative, and both have a model with a logarithm: Poisson regression for the rate,
+gamma regression for the amount. This example fits them privately, without any bounds.
 """
 
 # %%

@@ -2,9 +2,9 @@
 A first look: what does the table hold?
 =======================================
 
-Before a model there are questions. How many gaps are there, how large is a typical amount, who does
-what? Each answer that is looked up in private records, and each histogram, is a release of them.
-This example asks them all at once, within one epsilon that is charged to the ledger of a study.
+Questions come before a model. How many values are missing, how large is a typical amount, which
+jobs occur? Each answer from private records, and each histogram, is a release. This example answers
+all questions at once, within one epsilon that is charged to the ledger of a study.
 """
 
 # %%

@@ -2,10 +2,9 @@
 What a grid search costs
 ========================
 
-A private pipeline goes into ``GridSearchCV`` like any other. It fits the pipeline some sixty
-times, each fit spends epsilon, and the report of the model that comes out tells of one fit only.
-This example adds up what the search spent, and compares it with what else could be done for the
-same guarantee.
+A private pipeline works in ``GridSearchCV`` like any other. The search fits it some sixty times,
+and each fit spends epsilon, but the report of the final model covers one fit only. This example
+adds up the cost of the search, and compares it with alternatives at the same guarantee.
 """
 
 # %%
@@ -218,7 +217,7 @@ axes.set(
     xlabel="fits of the search",
     ylabel=r"$\varepsilon$ of all fits so far",
     ylim=0,
-    title="The winner's report tells of one fit of many",
+    title="The winner's report covers one fit of many",
 )
 axes.spines[["top", "right"]].set_visible(False)
 

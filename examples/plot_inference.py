@@ -2,10 +2,9 @@
 How sure is a coefficient
 =========================
 
-What goes with a high income: age, education, hours of work? A table of coefficients answers that
-only with the errors beside them, and a private coefficient is off for two reasons: people are a
-sample, and there is noise. ``inference=True`` tells both, in the same epsilon, and says when it
-can't.
+Which factors are associated with a high income: age, education, hours of work? A table of
+coefficients needs standard errors, and a private coefficient has two kinds of error: sampling and
+noise. ``inference=True`` estimates both within the same epsilon, and says when it cannot.
 """
 
 # %%
@@ -13,7 +12,7 @@ can't.
 # ----------
 # Adult, of the census of 1994 in the United States, comes from OpenML. Without a network a made-up
 # twin takes its place, with the same columns and types. What is found on the twin says nothing of
-# the census; the line that is printed tells which of the two this page shows.
+# the census; the line that is printed says which of the two this page shows.
 
 import warnings
 

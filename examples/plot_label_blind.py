@@ -3,8 +3,8 @@ Label-blind training: the trainer never sees who bought
 =======================================================
 
 An ad platform knows every visit to a shop's pages, because it showed the pages. The shop knows
-which visits ended in a purchase, and won't tell. The platform wants a model of purchases all the
-same.
+which visits ended in a purchase, and keeps this secret. The platform still wants a model of
+purchases.
 
 WALR (weighted aggregate logistic regression) needs one thing from the labels: a noisy sum of rows.
 The shop computes it, adds the noise itself and sends it. This example plays both parts, with a JSON

@@ -2,9 +2,9 @@
 Which words matter, out of five thousand
 ========================================
 
-Notes of patients tell of thousands of words, of which a few matter. Noise on all coefficients hides
-them. Greedy coordinate descent asks privately which word is steepest, takes a step along it alone,
-and asks again: all other coefficients stay exactly 0.
+Notes of patients contain thousands of words, of which a few matter. Noise on all coefficients hides
+them. Greedy coordinate descent privately selects the steepest word, takes a step along it alone,
+and selects again. All other coefficients stay exactly 0.
 """
 
 # %%

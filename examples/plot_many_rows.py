@@ -2,9 +2,9 @@
 One person, many rows: protect patients, not stays
 ==================================================
 
-Which patients come back to the hospital? Some are in the table once, some forty times. Each row is
-a stay, and a model that hides one stay still shows who comes every month. ``fit(X, y, groups=ids)``
-hides the patient, with all stays. What does it cost?
+Which patients come back to the hospital? Some patients are in the table once, some forty times.
+Each row is a stay, and a model that protects one stay may still reveal who comes every month.
+``fit(X, y, groups=ids)`` protects the patient with all stays. This example measures its cost.
 """
 
 # %%
@@ -13,7 +13,7 @@ hides the patient, with all stays. What does it cost?
 # Ten years of patients with diabetes in the United States (Strack and others, 2014): 101,766 stays
 # of 71,518 patients, from OpenML. Without a network a made-up twin takes the table's place, with
 # the columns that are used here and their types. What is found on the twin says nothing of the
-# hospitals; the line that is printed tells which of the two this page shows.
+# hospitals; the line that is printed says which of the two this page shows.
 
 import warnings
 

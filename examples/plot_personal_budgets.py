@@ -2,10 +2,10 @@
 Personal budgets: a batch is as quiet as its most demanding member
 ==================================================================
 
-Hospitals share a model of which patients come back within a month, and the ethics board of each
-decides how well its patients are to be protected: most boards are content with epsilon = 2, some
-ask for 0.1. Must everybody be trained with the strictest? No: ``sample_epsilon`` gives every record
-an epsilon of its own. What makes it work is who shares a batch with whom.
+Hospitals share a model of which patients come back within a month. The ethics board of each decides
+on the protection of its patients: most boards accept epsilon = 2, some ask for 0.1. The strictest
+epsilon for all would waste accuracy. ``sample_epsilon`` gives every record its own epsilon. The
+result depends on which records share a batch.
 """
 
 # %%

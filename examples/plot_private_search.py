@@ -2,10 +2,10 @@
 Choosing a model with one epsilon
 =================================
 
-A lab wants to tell from sensors which machines will fail, and nobody wrote down in which units the
-sensors report. So nobody knows how long a row is, or how strong a penalty should be, or whether the
-second half of the sensors is of any use. A search over settings would tell, and each fit of it
-spends epsilon. ``DPGridSearch`` pays once: fits, scores and the choice together have one epsilon.
+A lab wants to predict from sensors which machines will fail, but the units of the sensors are
+unknown. So are the length of a row, the best penalty, and whether the second half of the sensors is
+useful. A search over settings would find out, but each of its fits spends epsilon. ``DPGridSearch``
+pays once: fits, scores and the choice together have one epsilon.
 """
 
 # %%

@@ -2,9 +2,9 @@
 How long nine patients in ten stay
 ==================================
 
-A hospital plans beds. The mean stay is too short for that: it wants the number of days within which
-half of the patients leave, and nine in ten. This example predicts both privately, and shows that
-records with typing errors hardly matter.
+A hospital plans beds. The mean stay is too short for this purpose. It needs the number of days
+within which half of the patients leave, and nine in ten. This example predicts both privately, and
+shows that records with typing errors hardly matter.
 """
 
 # %%

@@ -76,14 +76,14 @@ def public_bounds():
 # A private pipeline
 # ------------------
 # ``BoundsScaler`` maps the public ranges to [-1, 1], so a record is at most ``sqrt(30)`` long. The
-# classifier is told a smaller ``data_norm``, since hardly any record is at an end of all ranges at
-# once; ``NormClipper`` scales down what is longer, here and in prediction.
+# classifier gets a smaller ``data_norm``, because hardly any record is at an end of all ranges at
+# once. ``NormClipper`` scales down longer records, in training and in prediction.
 #
 # ``max_iter`` and ``momentum`` could be left out. With a few hundred records the noise is large,
-# and the automatic choice stops early for the sake of probabilities. Here the decisions count. They
-# bear more noise, and with thirty measurements that mostly go together more steps find the
-# differences that tell. This was seen on these records, which are public; on records of your own
-# keep the defaults, or decide on other data.
+# and the automatic choice stops early to keep probabilities calibrated. Here only the decisions
+# count, and they tolerate more noise. The thirty measurements are mostly correlated, so more steps
+# find the informative differences. This was seen on these records, which are public; on records of
+# your own keep the defaults, or decide on other data.
 
 
 def private_pipeline(epsilon, random_state=None):

@@ -2,10 +2,10 @@
 A rare class: probabilities that are true
 =========================================
 
-One in nine says yes, and who calls them wants to know how likely a yes is, not only who is likelier
-than whom. Weights for the rare class spoil that, and the usual way back, by a share that is public,
-goes wrong under noise. This example shows a way that doesn't, and how the same model is used where
-yes is rarer or more common.
+One customer in nine says yes, and the caller needs the probability of a yes, not only a ranking.
+Weights for the rare class distort probabilities, and the usual correction by a public share fails
+under noise. This example shows a correction that works, and how to use the same model where yes is
+rarer or more common.
 """
 
 # %%
@@ -13,7 +13,7 @@ yes is rarer or more common.
 # ------------------------
 # A Portuguese bank offered deposits by telephone (Moro, Cortez and Rita, 2014). The table
 # comes from OpenML. Without a network a made-up twin takes its place, with the same columns and
-# types. What is found on the twin says nothing of the bank; the line that is printed tells which of
+# types. What is found on the twin says nothing of the bank; the line that is printed says which of
 # the two this page shows. How long a call lasted is left out: nobody knows it before the call.
 
 import copy

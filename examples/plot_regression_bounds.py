@@ -2,9 +2,9 @@
 A regression between public bounds
 ==================================
 
-What does a house cost? A private regression needs to know the range of its targets before it sees
-them, as it does of the features: noise is made for the largest error that a record can have. This
-example writes bounds from what the columns mean, and shows what happens if they are wrong.
+What does a house cost? A private regression needs the range of its targets and features before it
+reads them, because the noise has to hide the largest possible error of a record. This example
+writes bounds from what the columns mean, and shows the effect of wrong bounds.
 """
 
 # %%
@@ -13,7 +13,7 @@ example writes bounds from what the columns mean, and shows what happens if they
 # The census of 1990, in districts of some thousand people: median income, age of the houses, rooms
 # and so on, and the median value of a house in units of 100,000 dollars. scikit-learn downloads the
 # table. Without a network a made-up twin takes its place, with the same columns. What is found on
-# the twin says nothing of the state; the line that is printed tells which of the two this page
+# the twin says nothing of the state; the line that is printed says which of the two this page
 # shows.
 
 import warnings

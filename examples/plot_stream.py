@@ -2,10 +2,10 @@
 A model that learns every day, and a person's epsilon that doesn't grow
 =======================================================================
 
-A clinic wants to foresee which patients miss their appointment, and learns from each day's patients
-when the day is over. A model that is fitted again each day spends epsilon each day. ``partial_fit``
-doesn't, as long as each day brings *other* people: everybody takes part in one step, and the
-guarantee for all days is that of one.
+A clinic wants to predict which patients miss their appointment, and learns from each day's patients
+at the end of the day. A model that is fitted again each day spends epsilon each day.
+``partial_fit`` does not, as long as each day has *other* people: each person takes part in one
+step, and the guarantee for all days is that of one.
 """
 
 # %%

@@ -2,9 +2,9 @@
 A study of a week on one budget
 ===============================
 
-A first look on Monday, a search on Tuesday, another method on Wednesday: each fit has a report of
-its own, and none of them knows of the others. A ledger does. This example spends one budget over a
-week, and is refused twice.
+A first look on Monday, a search on Tuesday, another method on Wednesday: each fit has its own
+report, and no report covers the others. A ledger covers all. This example spends one budget over a
+week, and two fits are refused.
 """
 
 # %%
@@ -13,7 +13,7 @@ week, and is refused twice.
 # Patients with diabetes in 130 hospitals of the United States (Strack and others, 2014), the first
 # stay of each, so that a row is a person. Did they come back? The table comes from OpenML. Without
 # a network a made-up twin takes its place, with the columns that are used here and their types.
-# What is found on the twin says nothing of the hospitals; the line that is printed tells which of
+# What is found on the twin says nothing of the hospitals; the line that is printed says which of
 # the two this page shows.
 
 import tempfile

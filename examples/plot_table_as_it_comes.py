@@ -2,9 +2,9 @@
 A table as it comes: missing values, unknown categories, one epsilon
 ====================================================================
 
-Real tables have gaps, words that nobody listed and amounts without a known range. Filling, encoding
-and scaling them is learnt from the records, and in most code it is learnt exactly: a leak beside a
-private model. This example learns all of it privately, within one budget.
+Real tables have missing values, unlisted words and amounts without a known range. Filling, encoding
+and scaling learn from the records, and in most code they learn exactly: a leak beside a private
+model. This example learns all of it privately, within one budget.
 """
 
 # %%
@@ -13,7 +13,7 @@ private model. This example learns all of it privately, within one budget.
 # Adult, of the census of 1994 in the United States: who earns more than 50,000 dollars? It comes
 # from OpenML. Without a network a made-up twin takes its place, with the same columns, types and
 # gaps, so that this page can be built anywhere. What is found on the twin says nothing of the
-# census; the line that is printed tells which of the two this page shows.
+# census; the line that is printed says which of the two this page shows.
 
 import warnings
 

@@ -4,12 +4,12 @@ By the name of what is described and, where some have a text of their own, by th
 
 [accountant]
 accountant : {"pld", "rdp"}, default="pld"
-    How the privacy of all releases is added up. Batches are full, so "pld" is a closed form, which
+    How the privacy of all releases is composed. Batches are full, so "pld" is a closed form, which
     is exact; "rdp" uses Renyi differential privacy (for comparison; zero_out only).
 
 [accountant:dpsgd]
 accountant : {"pld", "rdp"}, default="pld"
-    How the privacy of many steps is added up: privacy loss distributions (tight) or Renyi
+    How the privacy of many steps is composed: privacy loss distributions (tight) or Renyi
     differential privacy (for comparison; zero_out only). Without effect for
     ``mechanism="laplace"``, where epsilons are added.
 
@@ -53,46 +53,46 @@ ball_budget : float or "auto", default="auto"
     the rows lie in: a centre, a scale for each column, and a radius. `alpha` penalises the scaled
     columns, as after a StandardScaler, and rows that lie beyond the radius count less. 0 switches
     it off: rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to 0.5 where the records
-    are so few that there is no more than a radius about 0. What would be lost in noise is left out;
-    where that is a scale for each column (``scale_`` is one number then), columns of large numbers
-    drown others: bring them to like units, such as by `skdp.preprocessing.BoundsScaler`.
-    Of a regressor without `target_bounds`, a quarter of the share learns these; "auto" is 0.04 more
-    then, and up to 0.2 where records are few.
+    are so few that there is no more than a radius about 0. Parts that noise would hide are not
+    learnt. If that includes a scale for each column (``scale_`` is then one number), columns of
+    large numbers dominate the others: bring them to similar units, for example with
+    `skdp.preprocessing.BoundsScaler`. For a regressor without `target_bounds`, a quarter of the
+    share learns these; "auto" is then 0.04 more, and up to 0.2 with few records.
 
 [ball_budget:dpcd]
 ball_budget : float or "auto", default="auto"
     Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), that learns the ball that
     the rows lie in: a centre, a scale for each column, and a radius. `alpha` penalises the scaled
     columns, as after a StandardScaler, and rows beyond the radius count less. Values aren't clipped
-    then: `data_norm` and `feature_bounds` only tell how long rows may be. `coef_bounds` stay in
-    units of X. 0 switches it off. "auto" is 0.12, more where the records are few, and 0 where
-    what would be learnt drowns in noise, where a `clipping_norm` is given, and where `smoothness`
-    isn't "private": what these need is known of rows as they are.
-    Of a regressor without `target_bounds`, a quarter of the share learns these; "auto" is 0.04 more
-    then, and up to 0.2 where records are few.
+    then: `data_norm` and `feature_bounds` then only bound the length of rows. `coef_bounds` stay in
+    units of X. 0 switches it off. "auto" is 0.12, more where the records are few, and 0 where what
+    would be learnt drowns in noise, where a `clipping_norm` is given, and where `smoothness` isn't
+    "private": what these need is known of rows as they are. For a regressor without
+    `target_bounds`, a quarter of the share learns these; "auto" is then 0.04 more, and up to 0.2
+    with few records.
 
 [ball_budget:dpscd]
 ball_budget : float or "auto", default="auto"
     Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), that learns the ball that
     the rows lie in: a centre, a scale for each column, and a radius. `alpha` penalises the scaled
-    columns, as after a StandardScaler, and rows beyond the radius count less. Other
-    settings are for rows as long as `data_norm`, and follow the radius. 0 switches it off: rows are
-    clipped to `data_norm` about 0. "auto" is 0.12, more where the records are few, and 0 where what
-    would be learnt drowns in noise, where a `clipping_norm` is given, and with ``noisy_dual=True``
-    or another solver than "dual": what these need is known of rows as they are.
-    Of a regressor without `target_bounds`, a quarter of the share learns these; "auto" is 0.04 more
-    then, and up to 0.2 where records are few.
+    columns, as after a StandardScaler, and rows beyond the radius count less. Other settings are
+    for rows as long as `data_norm`, and follow the radius. 0 switches it off: rows are clipped to
+    `data_norm` about 0. "auto" is 0.12, more where the records are few, and 0 where what would be
+    learnt drowns in noise, where a `clipping_norm` is given, and with ``noisy_dual=True`` or
+    another solver than "dual": what these need is known of rows as they are. For a regressor
+    without `target_bounds`, a quarter of the share learns these; "auto" is then 0.04 more, and up
+    to 0.2 with few records.
 
 [ball_budget:dpsgd]
 ball_budget : float or "auto", default="auto"
     Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), that learns the ball that
     the rows lie in: a centre, a scale for each column, and a radius. `alpha` penalises the scaled
-    columns, as after a StandardScaler, and rows beyond the radius count less. Other
-    settings are for rows as long as `data_norm`, and follow the radius. 0 switches it off: rows are
-    clipped to `data_norm` about 0. "auto" is 0.12, more where the records are few, and 0 where what
-    would be learnt drowns in noise, and for ``mechanism="laplace"``.
-    Of a regressor without `target_bounds`, a quarter of the share learns these; "auto" is 0.04 more
-    then, and up to 0.2 where records are few.
+    columns, as after a StandardScaler, and rows beyond the radius count less. Other settings are
+    for rows as long as `data_norm`, and follow the radius. 0 switches it off: rows are clipped to
+    `data_norm` about 0. "auto" is 0.12, more where the records are few, and 0 where what would be
+    learnt drowns in noise, and for ``mechanism="laplace"``. For a regressor without
+    `target_bounds`, a quarter of the share learns these; "auto" is then 0.04 more, and up to 0.2
+    with few records.
 
 [ball]
 center_ : ndarray of shape (n_features,)
@@ -111,13 +111,14 @@ BudgetExceededError
 [class_weight]
 class_weight : dict, default=None
     Public weights of the classes, by label; a class without one has 1. A record counts as many
-    times as its label says, and is cut to the same bound as all, so that the label stays private.
-    Weights that balance classes are ``1 / (n_classes * share)``, by shares that are known or
-    guessed without the data: "balanced" would read them, and is refused. None is 1 for all.
+    times as the weight of its label, and is clipped to the same bound as all others, so the label
+    stays private. Weights that balance classes are ``1 / (n_classes * share)``, by shares that are
+    known or guessed without the data: "balanced" would read them, and is refused. None is 1 for
+    all.
 
 [classes]
 classes : array-like, default=None
-    The class set. None reads it from y, which tells whether a rare class occurs; declare it where
+    The class set. None reads it from y, which reveals whether a rare class occurs; declare it if
     that is not public. Labels outside it are refused, classes without a row are kept.
 
 [classes_]
@@ -171,8 +172,8 @@ data_norm : float, default=1.0
     Public bound on the L2 norm of a row. Where a ball is learnt (see `ball_budget`), it may be far
     too wide. Else longer rows are scaled down to it in `fit`, not in `predict`: put
     ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or probabilities of long
-    rows are too sure. Take a typical row's length then: ``sqrt(0.2 * a + b)`` for `a` numbers in
-    [-1, 1] and `b` one-hot coded columns, counted before coding. Ten times too wide can cost
+    rows are overconfident. Take a typical row's length then: ``sqrt(0.2 * a + b)`` for `a` numbers
+    in [-1, 1] and `b` one-hot coded columns, counted before coding. Ten times too wide can cost
     everything. `skdp.preprocessing.BoundsScaler` gives features public ranges.
 
 [data_norm:regression]
@@ -228,7 +229,7 @@ eta0 : float or "auto", default="auto"
     First step size. "auto" balances the noise that a fit adds to the weights against how far its
     rows can move them; it is a function of the numbers of rows and columns and of the parameters.
     Steps too long to be stable are taken with momentum, which only "auto" does. In `partial_fit`,
-    where nobody knows how many calls will follow, it falls with the number of calls. Ignored for
+    where the number of later calls is unknown, it falls with the number of calls. Ignored for
     ``learning_rate="inv_alpha"``.
 
 [feature_bounds]
@@ -547,7 +548,7 @@ knots : "auto", int or dict, default="auto"
 
 [categories:table]
 categories : "auto" or dict, default="auto"
-    A dict by column has lists of the words to be told apart, NaN for gaps, which costs nothing. In
+    A dict by column has lists of the words to distinguish, NaN for gaps, which costs nothing. In
     all other columns of words, these are found privately.
 
 [kinds:table]

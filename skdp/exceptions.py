@@ -22,10 +22,10 @@ class PrivacyWarning(UserWarning):
 
 
 class NoIntervalError(ValueError):
-    """There is no confidence interval that could be trusted, and so there is none at all.
+    """No valid confidence interval can be given, so none is given.
 
-    Too much is hidden by noise, or cut off by clipping: the message says what. The coefficients are
-    private all the same.
+    Noise hides too much, or clipping removes too much; the message says which. The coefficients are
+    still private.
 
     Raises
     ------
@@ -75,7 +75,7 @@ class LedgerError(RuntimeError):
 
 
 class BudgetExceededError(LedgerError):
-    """A fit costs more than is left of a ledger's budget. Nothing was drawn or written.
+    """A fit costs more than the rest of a ledger's budget. Nothing was drawn or written.
 
     Parameters
     ----------

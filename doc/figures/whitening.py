@@ -1,4 +1,4 @@
-"""Whitened against plain descent where features go together."""
+"""Whitened against plain descent where features are correlated."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,8 +9,7 @@ from sklearn.metrics import roc_auc_score
 from skdp.linear_model import DPLogisticRegression, DPSCDClassifier, DPSGDClassifier
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
-# Ten features of one scale that mostly say the same, and an answer that depends on where they
-# differ.
+# Ten correlated features of one scale, and an answer that depends on their differences.
 generator = np.random.default_rng(0)
 X = 0.8 * generator.standard_normal((10_000, 1)) + 0.3 * generator.standard_normal((10_000, 10))
 y = (generator.random(10_000) < expit(X @ np.tile([2.0, -2.0], 5) + X[:, 0])).astype(int)

@@ -261,8 +261,7 @@ class LaplaceEvent(Event):
 class ErasureEvent(Event):
     """With a small probability everything is revealed, and otherwise nothing.
 
-    It stands for what may go wrong in a release, and bounds it from above: nothing that happens
-    with this probability alone is worse.
+    It is an upper bound on failures of a release: no event of this probability reveals more.
 
     Parameters
     ----------

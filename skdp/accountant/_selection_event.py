@@ -258,8 +258,9 @@ INSIDE = (GaussianEvent, LaplaceEvent, NoisyMaxEvent, ErasureEvent)
 class SelectionEvent(Event):
     """The best of a secret number of trials, chosen by a score that is part of each.
 
-    Trials are independent and alike: each draws a candidate at random, and publishes what it does
-    and its score if it wins. How many there were stays secret, and so do the others.
+    Trials are independent and identically distributed. Each draws a candidate at random, and
+    publishes its releases and its score if it wins. The number of trials and all other trials stay
+    secret.
 
     Parameters
     ----------

@@ -45,15 +45,15 @@ def audit(
 ):
     r"""Attack an estimator to bound its epsilon from below; **not private**.
 
-    **The result is computed from the data without noise**, by many fits that no report counts. It
-    is for public or made-up data, and for eyes that may see the data anyway.
+    **The result is computed from the data without noise**, by many fits that no report counts. Use
+    it for public or generated data, or if you may see the data anyway.
 
     A canary is added to the rows. Half of the fits see it, and half a neighbouring data set under
     the adjacency that the estimator's ``privacy_report_`` names: the canary is a null record
-    (zero_out), another record (replace_one) or has another label (replace_label). The attacker, who
-    knows everything but the noise, guesses from the published coefficients which it was. How well
-    that goes bounds epsilon from below. A bound above the claim convicts the claim or the code; a
-    bound below it proves nothing, because a better attack may exist.
+    (zero_out), another record (replace_one) or has another label (replace_label). The attacker
+    knows everything but the noise, and guesses from the published coefficients which of the two it
+    was. The success rate bounds epsilon from below. A bound above the claim refutes the claim or
+    the code. A bound below it proves nothing, because a better attack may exist.
 
     Parameters
     ----------

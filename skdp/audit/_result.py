@@ -85,7 +85,7 @@ _NEIGHBOURS = {
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AuditResult:
-    """What an attack on an estimator found. **Not private**: it tells of the training data.
+    """Result of an attack on an estimator. **Not private**: it reveals the training data.
 
     Parameters
     ----------

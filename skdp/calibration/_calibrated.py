@@ -81,16 +81,16 @@ _NOT_OURS = (
 
 @shared_docs
 class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateEstimator):
-    r"""Fit a private classifier, and make its probabilities true.
+    r"""Fit a private classifier, and calibrate its probabilities.
 
-    Noise makes a classifier too sure of itself, and the hinge loss has no probabilities at all. A
-    tenth of the budget buys counts of the training records by decision value and class, from which
-    a slope s and an offset o follow, so that
+    Noise makes a classifier overconfident, and the hinge loss has no probabilities at all. A tenth
+    of the budget pays for counts of the training records by decision value and class. They
+    determine a slope s and an offset o, so that
 
     .. math:: P(y = 1 \mid x) = \sigma(s\, f(x) + o) .
 
-    Of several classes each has a slope and an offset of its own, against all others, and the
-    probabilities are divided by their sum.
+    With several classes, each has its own slope and offset against all others, and the
+    probabilities are normalised by their sum.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its label) under `adjacency`, or of a fit with `groups` for one group: the
@@ -113,7 +113,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         differential privacy, that buys the counts.
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise. The report says that there was one.
+        for anyone who learns it and subtracts the noise. The report says that there was one.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study that the classifier and the counts are charged to, once and before there
         is noise, see :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment

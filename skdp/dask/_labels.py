@@ -75,9 +75,9 @@ def label_aggregate(
 ):
     """Release noisy sums of the rows of Dask collections by label.
 
-    As :func:`skdp.linear_model.label_aggregate` does it for rows in memory, with Gaussian noise
-    that is the same for every column: labels that are flipped need a coin for each row, which a
-    task that is run again would throw again. The sums are (`epsilon`, `delta`)-differentially
+    The counterpart of :func:`skdp.linear_model.label_aggregate` for Dask, with Gaussian noise that
+    is equally large in every column. Flipped labels are not available: they need a coin for each
+    row, and a repeated task would throw it again. The sums are (`epsilon`, `delta`)-differentially
     private for the label of one row. The features are public, and not protected.
 
     Parameters
@@ -106,7 +106,7 @@ def label_aggregate(
         Budget that the release is charged to, see :class:`skdp.ledger.PrivacyLedger`; None takes
         that of the environment variable ``SKDP_LEDGER``, if there is one.
     random_state : int, RandomState instance or None, default=None
-        A seed makes the noise reproducible, and removable by whoever learns it.
+        A seed makes the noise reproducible, and removable by anyone who learns it.
 
     Returns
     -------

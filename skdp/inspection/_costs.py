@@ -75,7 +75,7 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
 
 
 def total_report(pipeline):
-    """Return the report of all that a fitted pipeline released, and name what it doesn't cover.
+    """Return the joint report of a fitted pipeline, and name the steps that it doesn't cover.
 
     Parameters
     ----------

@@ -29,9 +29,9 @@ _NEAR = 1e-4
 def duality_gap(estimator, X, y, public_weight=None):
     r"""Bound how far a fitted DP-SCD model is from the optimum; **not private**.
 
-    **The result is computed from the data without noise**: no guarantee of the estimator covers
-    it, and whoever publishes it, or chooses anything published by it, spends privacy that no report
-    counts. It is for public data, for tests, and for eyes that may see the data anyway.
+    **The result is computed from the data without noise**: no guarantee of the estimator covers it.
+    Publishing it, or choosing anything published by it, spends privacy that no report counts. Use
+    it for public data and tests, or if you may see the data anyway.
 
     The gap is that of the objective which `fit` minimises, on the rows that `fit` used: clipped to
     `data_norm` (unless ``epsilon=inf``), with the intercept's penalised column, and with targets in

@@ -18,12 +18,12 @@ _DEFAULTS = {"adjacency": "zero_out", "unit": "one row", "allow_seeds": False}
 
 @shared_docs
 class PrivacyLedger(LedgerParameter):
-    """A budget for all fits on the same records, in a file that they are charged to.
+    """One budget in a file, which is charged for all fits on the same records.
 
-    Every private estimator takes one as ``ledger=``, or its path. A fit is charged before its
-    noise is drawn, in one transaction on disk: whatever happens then, no release is missing in the
-    file. A fit that costs more than is left raises an error, draws nothing and writes nothing.
-    Clones, workers, threads and other processes charge to the same file, on any day.
+    Every private estimator takes one as ``ledger=``, or its path. A fit is charged before its noise
+    is drawn, in one transaction on disk, so no release is missing in the file, even after a crash.
+    A fit that costs more than is left raises an error, draws nothing and writes nothing. Clones,
+    workers, threads and other processes charge to the same file, on any day.
 
     **Guarantee.** All fits together are (epsilon, delta)-differentially private, also when each
     was chosen after looking at the results of those before it. The proof is in

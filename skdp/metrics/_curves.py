@@ -238,7 +238,7 @@ def private_confusion_matrix(
     random_state=None,
     ledger=None,
 ):
-    """Count how often private records of each class are taken for each other class.
+    """Count how often private records of each class are predicted as each class.
 
     **Guarantee.** As of :func:`private_score`.
 
@@ -356,7 +356,7 @@ def private_calibration_curve(
     random_state=None,
     ledger=None,
 ):
-    """Compare predicted probabilities of private records with what came true.
+    """Compare predicted probabilities of private records with the observed frequencies.
 
     **Guarantee.** As of :func:`private_score`.
 

@@ -22,7 +22,7 @@ from skdp.metrics._scorings import (
 
 @dataclass(frozen=True, repr=False)
 class PrivateScore:
-    """A score of a model on private records, made private by noise.
+    """A noisy score of a model on private records.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def private_score(
         Level of the interval.
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the score reproducible,
-        also for whoever learns it and subtracts the noise. The report says that there was one.
+        also for anyone who learns it and subtracts the noise. The report says that there was one.
     {ledger:score}
 
     Returns

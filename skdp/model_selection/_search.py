@@ -383,7 +383,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
 class DPGridSearch(BaseSearch):
     """Choose among all settings of a grid with one privacy budget.
 
-    Rows are parted once at random. Candidates are fitted privately on one part and scored privately
+    Rows are split once at random. Candidates are fitted privately on one part and scored privately
     on the other, and only the best is published.
 
     **Guarantee.** One call is (`epsilon`, `delta`)-differentially private for one row (its features
@@ -421,7 +421,7 @@ class DPGridSearch(BaseSearch):
         every value.
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the search reproducible,
-        also for whoever learns it and subtracts the noise. The report says that there was one.
+        also for anyone who learns it and subtracts the noise. The report says that there was one.
     {ledger:search}
 
     Attributes
@@ -455,7 +455,7 @@ class DPGridSearch(BaseSearch):
 
     Notes
     -----
-    There is no ``cv_results_``: a table of trials would tell how many there were, and the proof
+    There is no ``cv_results_``: a table of trials would reveal their number, and the proof
     [1]_ [2]_ [3]_ needs that to be secret. For the same reason fits inside warn of nothing and
     print nothing, and a trial that fails has the worst score. Running time can't be
     hidden.
@@ -523,7 +523,7 @@ class DPGridSearch(BaseSearch):
 class DPRandomizedSearch(BaseSearch):
     """Choose among settings that are drawn at random, with one privacy budget.
 
-    Settings are drawn without looking at a row, then it goes on as in :class:`DPGridSearch`.
+    Settings are drawn without reading a row; the rest is as in :class:`DPGridSearch`.
 
     **Guarantee.** One call is (`epsilon`, `delta`)-differentially private for one row (its features
     and its label) under `adjacency`, or with `groups` for one group: all that is published, the
@@ -561,7 +561,7 @@ class DPRandomizedSearch(BaseSearch):
         every value.
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the search reproducible,
-        also for whoever learns it and subtracts the noise. The report says that there was one.
+        also for anyone who learns it and subtracts the noise. The report says that there was one.
     {ledger:search}
 
     Attributes
@@ -595,7 +595,7 @@ class DPRandomizedSearch(BaseSearch):
 
     Notes
     -----
-    There is no ``cv_results_``: a table of trials would tell how many there were, and the proof
+    There is no ``cv_results_``: a table of trials would reveal their number, and the proof
     [1]_ [2]_ [3]_ needs that to be secret. For the same reason fits inside warn of nothing and
     print nothing, and a trial that fails has the worst score. Running time can't be
     hidden.

@@ -20,7 +20,7 @@ _IS_PRIVATE = "differentially_private"
 def attach_report(model, report):
     """Write a guarantee into the metadata of an ONNX model.
 
-    A converted model says nothing of its privacy: an ONNX file has what `predict` needs.
+    A converted model does not state its privacy: an ONNX file has only what `predict` needs.
 
     Parameters
     ----------

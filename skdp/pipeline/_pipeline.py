@@ -68,8 +68,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     r"""A scikit-learn Pipeline with one budget for all that its steps learn.
 
     Private steps share the budget, steps that learn nothing from the records cost nothing, and
-    steps that would learn from them without privacy are refused. So what the pipeline says of its
-    privacy is true of all of it.
+    steps that would learn from them without privacy are refused. So the pipeline's report covers
+    the whole pipeline.
 
     **Guarantee.** All fitted attributes, those of the steps included, are (`epsilon`,
     `delta`)-differentially private for one row (its features and its target) under `adjacency`,
@@ -98,7 +98,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         ``SKDP_LEDGER`` names, and without it records nothing.
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
-        for whoever learns it and subtracts the noise. The report says that there was one.
+        for anyone who learns it and subtracts the noise. The report says that there was one.
     allow : tuple of str, default=()
         Names of steps that may learn from the records without privacy, such as
         ``"columns__scaler"``, and of those whose class is made from one of skdp. The report names

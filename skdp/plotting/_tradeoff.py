@@ -17,7 +17,7 @@ _CHANCE_LEVEL = "blind guess"
 class TradeoffDisplay:
     """Errors of the best attack that a guarantee allows: false negatives against false positives.
 
-    An attacker sees what was published and knows every other record, and tells whether a given
+    An attacker sees what was published, knows every other record, and decides whether a given
     record took part (for the adjacency "replace_one": which of two records did; for
     "replace_label": which of two labels a record has). The curve is the smallest false negative
     rate at each false positive rate. **No attack can be below it**; a guess that ignores what was
@@ -26,7 +26,7 @@ class TradeoffDisplay:
     Made by :meth:`from_report`. All parameters are stored as attributes.
 
     **Privacy.** Drawing a report costs nothing: a report holds public numbers only. An audit is
-    **not private**: it tells of the data it was made with.
+    **not private**: it reveals the data it was made with.
 
     Parameters
     ----------

@@ -13,13 +13,13 @@ _COLUMNS = ("epsilon", "seed", "score")
 
 @shared_docs
 class PrivacyUtilityDisplay:
-    """What privacy costs: scores against epsilon, with a band, and the score without privacy.
+    """The cost of privacy: scores against epsilon, with a band, and the score without privacy.
 
     Made by :meth:`from_results` from a table of scores. All parameters are stored as attributes.
 
     **Privacy.** Nothing is fitted and no data are read, so that drawing costs nothing. **The scores
     are not private** if they were computed on private records: neither are the figure, nor what is
-    chosen by looking at it. Use public or made-up records, or keep it to yourself.
+    chosen by looking at it. Use public or generated records, or do not share the figure.
 
     Parameters
     ----------

@@ -178,7 +178,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
 
 @shared_docs
 class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
-    r"""Scale down rows that are longer than most, by a length learnt privately.
+    r"""Clip rows to a length that is learnt privately and that most rows do not exceed.
 
     A row x becomes
 
@@ -325,8 +325,8 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     .. math:: \min\bigl(c, \max\bigl(-c, (x - m_j) / s_j\bigr)\bigr)
 
     with c the parameter `clip`, :math:`m_j` about the mean and :math:`s_j` about the standard
-    deviation of the column's bulk. The bounds may be generous: where the records are is found
-    first, and mean and deviation are taken there.
+    deviation of the column's bulk. The bounds may be generous: the bulk of the records is located
+    first, and the mean and deviation are computed there.
 
     {guarantee:transformer}
 

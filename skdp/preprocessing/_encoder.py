@@ -37,7 +37,7 @@ _INFREQUENT = "infrequent"
 
 @shared_docs
 class DPOneHotEncoder(PrivateTransformer):
-    r"""Encode categories as columns of 0 and 1; categories that nobody lists are found privately.
+    r"""Encode categories as columns of 0 and 1; unlisted categories are found privately.
 
     The counterpart of scikit-learn's OneHotEncoder, whose categories are those of the records that
     it saw, also of a single one. Here a category is published if its noisy count

@@ -17,8 +17,8 @@ _MOST_WORDS = 10
 class PrivateDescription:
     """A private description of a table, made by :func:`describe`.
 
-    Intervals are for what the table itself says: they have room for the noise, none for how the
-    records were sampled.
+    Intervals are for the values of the table itself: they cover the noise, but not the sampling of
+    the records.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ _TRACES = (
 
 
 def check_private_estimator(estimator):
-    """Check that an estimator keeps the promises that every private estimator makes.
+    """Check that an estimator has the properties of every private estimator.
 
     Run it beside scikit-learn's ``check_estimator``. The checks fit clones of the estimator on
     small generated data with a few settings of `epsilon`, `n_jobs` and `random_state`; other

@@ -12,7 +12,9 @@ from sklearn.utils.validation import has_fit_parameter
 from skdp.linear_model import (
     DPCDElasticNet,
     DPGammaRegressor,
+    DPHuberRegressor,
     DPPoissonRegressor,
+    DPQuantileRegressor,
     DPSGDRegressor,
     DPTweedieRegressor,
 )

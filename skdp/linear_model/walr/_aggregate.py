@@ -49,25 +49,25 @@ class TooLittleNoise(ValueError):
 @shared_docs
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LabelAggregate:
-    """What a holder of labels hands to one who trains without them.
+    """Noisy sums by label, from the holder of labels to a trainer without labels.
 
-    Made by :func:`label_aggregate`. It holds noisy sums of the rows of each class and public facts,
-    never a label. Aggregates of disjoint sets of records add up: ``a + b``.
+    Made by :func:`label_aggregate`. It has noisy sums of the rows of each class and public facts,
+    but no label. Aggregates of disjoint sets of records add up: ``a + b``.
 
     **Guarantee.** Everything in it is (`epsilon`, `delta`)-differentially private for the label of
     one row; features, their sums included, are public and not protected. In a sum each record
     keeps the guarantee of the part that it is in, so that `epsilon` and `delta` are the largest of
     the parts' and the noise is all of theirs: covariances add.
 
-    **What is checked.** Whoever receives an aggregate needn't believe that it has the noise that it
+    **What is checked.** The receiver of an aggregate needn't believe that it has the noise that it
     states. A row x is served by noise of covariance S and a multiplier s if ``x' S^-1 x`` is at
     most ``1 / s**2``, half of that with three classes or more. When a release is made or read, its
     mean row must be served, and the largest noise must be that of the multiplier and the
     sensitivity; training looks at every row, which a part of a sum must serve. Noise is looked at
     to half a percent, and no closer than to 1e-4 times that of the columns, times the square root
-    of their number, where columns nearly cancel. Where labels were flipped, `flip_probability`
-    must be enough for `epsilon`, and the covariance that of the rows. Nothing can tell whether the
-    sums really have the noise that is stated: for that the holder is trusted.
+    of their number, where columns nearly cancel. Where labels were flipped, `flip_probability` must
+    be enough for `epsilon`, and the covariance that of the rows. Nothing can tell whether the sums
+    really have the noise that is stated: for that the holder is trusted.
 
     Parameters
     ----------

@@ -42,9 +42,8 @@ _AUTO_PASSES = {"lbfgs": 1000, "gd": 1000, "hybrid": 20}
 class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
     r"""Logistic regression under label differential privacy (WALR).
 
-    For records whose features everybody may know and whose labels are private. All that is taken
-    from the labels is one noisy sum of rows for each class, or the sums by labels of which some
-    were flipped.
+    For records with public features and private labels. The fit uses the labels only for one noisy
+    sum of rows for each class, or for the sums by randomly flipped labels.
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and the noisy sums over n
     :math:`\tilde{s_k}`,

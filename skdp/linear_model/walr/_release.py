@@ -93,7 +93,7 @@ def label_aggregate(
         Budget that the release is charged to, see :class:`skdp.ledger.PrivacyLedger`; None takes
         that of the environment variable ``SKDP_LEDGER``, if there is one.
     random_state : int, RandomState instance or None, default=None
-        A seed makes the noise reproducible, and removable by whoever learns it.
+        A seed makes the noise reproducible, and removable by anyone who learns it.
 
     Returns
     -------

@@ -202,7 +202,7 @@ def rows_of(groups, X):
 
 @shared_docs
 class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened):
-    r"""Ridge regression by private whitening, the regression that most people should use.
+    r"""Ridge regression by private whitening, the recommended regressor.
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball,
 
@@ -387,7 +387,7 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
 
 @shared_docs
 class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixin, BaseWhitened):
-    r"""Logistic regression by private whitening, the classifier that most people should use.
+    r"""Logistic regression by private whitening, the recommended classifier.
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball and labels
     :math:`y_i \in \{-1, 1\}`,

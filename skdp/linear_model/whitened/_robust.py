@@ -195,7 +195,7 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
 @shared_docs
 class DPHuberRegressor(_RobustRegressor):
-    r"""Regression that hardly follows outliers, by private whitening.
+    r"""Regression that is robust to outliers, by private whitening.
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball and targets :math:`y_i` from a
     released middle :math:`c`, in units of a released spread :math:`s`,

@@ -43,9 +43,9 @@ def read_kinds(names):
 class DPTableVectorizer(PrivateTransformer):
     r"""Make bounded columns of a raw table: hats of numbers, indicators of words and gaps.
 
-    The kin of skrub's TableVectorizer, which needs no bounds, categories or fill values: what it
-    must know of the columns it learns privately. A number x of a column becomes hats on knots
-    :math:`k_1 < \ldots < k_K`,
+    The counterpart of skrub's TableVectorizer. It needs no bounds, categories or fill values,
+    because it learns privately what it must know of the columns. A number x of a column becomes
+    hats on knots :math:`k_1 < \ldots < k_K`,
 
     .. math:: h_j(x) = \max\Bigl(0,\ 1 - \frac{|x - k_j|}{|k_{j \pm 1} - k_j|}\Bigr) ,
         \qquad \sum_j h_j(x) = 1 ,
@@ -66,7 +66,7 @@ class DPTableVectorizer(PrivateTransformer):
         dict by column has lists of knots, which cost nothing; columns that it doesn't name have
         "auto".
     categories : "auto" or dict, default="auto"
-        A dict by column has lists of the words to be told apart, NaN for gaps, which costs nothing.
+        A dict by column has lists of the words to distinguish, NaN for gaps, which costs nothing.
         In all other columns of words, these are found privately.
     numeric_features, categorical_features : list, default=None
         Columns of numbers and of words, by name or place. Of all others that is read from their
