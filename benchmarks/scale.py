@@ -35,7 +35,7 @@ from distributed import Client, LocalCluster
 from skdp._targets import encode_labels
 from skdp.dask import DaskDPLogisticRegression
 from skdp.dask._estimators import Reader
-from skdp.dask._sums import passes
+from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model.whitened._row_sums import RowSums

@@ -16,7 +16,7 @@ from skdp._docs import shared_docs
 from skdp._sklearn import _fit_context
 from skdp._targets import encode_labels
 from skdp.dask._clients import resolve_client
-from skdp.dask._sums import passes
+from skdp.dask._passes import passes
 from skdp.dask._table import map_rows, read_table
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import DPLogisticRegression, DPRidge

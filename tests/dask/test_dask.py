@@ -34,7 +34,7 @@ from skdp.dask import (
 )
 from skdp.dask._clients import CHANGED
 from skdp.dask._estimators import Reader
-from skdp.dask._sums import passes
+from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPRidge, WALRClassifier
