@@ -96,11 +96,13 @@ class PinnedSums(ClusterSums):
         for _ in range(_MOST_LOADS):
             by_worker = defaultdict(list)
             for place in missing:
-                part = place, self._loads[place].key, self._seen[place]
+                load = self._loads[place]
+                part = place, load.key, self._seen[place], load
                 by_worker[self._workers[place]].append(part)
             how = function, self._reader, is_exact, self._steps
             tasks = [(_sum_pinned, *how, parts, args) for parts in by_worker.values()]
-            sums = self._submit(name, tasks, by_worker)
+            # They run where their loads ran. Tied to workers, they would wait for dead ones.
+            sums = self._submit(name, tasks)
             sums, missing = _joined(self._gather(self._fewer(sums, _added) if is_exact else sums))
             found |= sums
             if not missing:
@@ -135,7 +137,7 @@ def _sum_pinned(function, reader, is_exact, steps, parts, args):
     One sum over all, unless sums have to be added in the order of parts.
     """
 
-    def of_part(place, key, seen):
+    def of_part(place, key, seen, load):
         pinned = _PINNED.get(key)
         if pinned is None:
             return None
