@@ -23,7 +23,7 @@ from distributed import Client, LocalCluster, futures_of, get_worker
 
 from skdp._bounds import null_records
 from skdp._mechanisms import GaussianMechanism
-from skdp.dask import DaskDPRidge, _labels, _parts, _sums, label_aggregate, transform
+from skdp.dask import DaskDPRidge, _labels, _parts, _pinned, _sums, label_aggregate, transform
 from skdp.dask._clients import CHANGED, RowsChangedError
 from skdp.dask._estimators import Reader
 from skdp.dask._parts import (
@@ -287,10 +287,13 @@ def test_what_bounds_blocks_is_what_bounds_all_rows(data, monkeypatch):
 
 
 @pytest.mark.parametrize("as_view", [False, True])
-def test_rows_that_are_written_to_where_workers_hold_them_are_noticed(
-    as_view, data, cluster, client, monkeypatch
+@pytest.mark.parametrize("is_pinned", [False, True])
+def test_rows_that_are_written_to_where_workers_hold_them(
+    is_pinned, as_view, data, cluster, client, monkeypatch
 ):
+    monkeypatch.setattr(_pinned, "_SHARE", 0.5 if is_pinned else 0.0)
     X, y = in_parts(*data)
+    expected = DaskDPRidge(client=client, **RIDGE).fit(X, y).coef_
     # Arrays that own their memory.
     held = client.persist([X + 0.0, y])
     client.gather(futures_of(held))
@@ -317,8 +320,12 @@ def test_rows_that_are_written_to_where_workers_hold_them_are_noticed(
         return made
 
     monkeypatch.setattr(_sums.PartedSums, "moment", after_it)
+    model = DaskDPRidge(client=client, **RIDGE)
+    if is_pinned:
+        np.testing.assert_array_equal(model.fit(*held).coef_, expected)
+        return
     with pytest.raises(ValueError, match=CHANGED[:40]):
-        DaskDPRidge(client=client, **RIDGE).fit(*held)
+        model.fit(*held)
 
 
 @pytest.mark.parametrize("finite", [False, True])
