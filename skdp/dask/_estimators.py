@@ -83,8 +83,8 @@ class DaskWhitened:
         Parameters
         ----------
         X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
-            Training rows, in partitions. They are read at every pass: persist what fits into the
-            memory of the workers.
+            Training rows, in partitions. Workers with the memory read them twice, and keep copies
+            for the length of the fit. Otherwise they are read at every pass.
         y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
             Labels or targets, in partitions of as many rows as those of X.
 

@@ -206,7 +206,8 @@ def test_copies_that_are_lost_are_loaded_again(data, client):
     assert len(READ) == -(-N_PARTS // 2)
 
 
-def test_copies_that_are_loaded_again_as_others_are_refused(data, client):
+@pytest.mark.parametrize("change", [lambda X: X[::-1].copy(), lambda X: np.full(X.shape, np.nan)])
+def test_copies_that_are_loaded_again_as_others_are_refused(change, data, client):
     X = data[0].copy()
 
     def of_now(block):
@@ -216,7 +217,7 @@ def test_copies_that_are_loaded_again_as_others_are_refused(data, client):
     rows = places.map_blocks(of_now, dtype=float, new_axis=1, chunks=(SIZE, D), meta=X[:0])
     rows._chunks = (places.chunks[0], (D,))
     model = _Loses(client=client, **RIDGE)
-    model._lost = lambda: X.__setitem__(slice(None), X[::-1].copy())
+    model._lost = lambda: X.__setitem__(slice(None), change(X))
     with pytest.raises(ValueError, match=CHANGED[:40]):
         model.fit(rows, dask.array.from_array(data[1], chunks=SIZE))
 
