@@ -432,8 +432,12 @@ def test_what_failing_partitions_say_is_withheld(when, data, where):
         function = fails if when == "read" else FailsLater()
         X = X.map_blocks(function, dtype=float, meta=np.empty((0, D)))
     model = DaskDPRidge(client=where, compute_chunk_sizes=True, **RIDGE)
-    told = "in this process" if where is None else "on the workers"
-    with pytest.raises(RuntimeError, match=f"{told} with ValueError") as raised:
+    told = f"{'in this process' if where is None else 'on the workers'} with ValueError"
+    kind = RuntimeError
+    if when == "not numbers" and where is not None:
+        # Workers check what they read the second time.
+        kind, told = ValueError, CHANGED[:40]
+    with pytest.raises(kind, match=told) as raised:
         model.fit(X, y)
     assert "secret" not in str(raised.value)
     assert raised.value.__context__ is None
@@ -447,9 +451,11 @@ def test_whoever_begins_again_is_charged_again(tmp_path, data, where):
     with pytest.raises(RuntimeError, match="Nothing was published"):
         model.fit(X.map_blocks(FailsLater(), dtype=float, meta=np.empty((0, D))), y)
     assert not hasattr(model, "coef_")
-    assert len(ledger.to_frame()) == 1
+    # Workers read all rows a second time before there is a charge.
+    n_charges = int(where is None)
+    assert len(ledger.to_frame()) == n_charges
     model.fit(X, y)
-    assert len(ledger.to_frame()) == 2
+    assert len(ledger.to_frame()) == n_charges + 1
 
 
 def test_sums_that_are_added_stay_as_they_are():
