@@ -150,14 +150,12 @@ def time_passes(n_rows, repeats):
         local = DPLogisticRegression(n_jobs=2, **MODEL)
         given = local._certified_rows(rows), encode_labels(labels, [0, 1])[1], local._loss(1), 2
         with ExitStack() as stack:
-            start = time.perf_counter()
-            kinds = {
-                "workers": stack.enter_context(passes(read_table(*held), reader, client=client))
-            }
+            start, at_work = time.perf_counter(), stack.enter_context
+            kinds = {"workers": at_work(passes(read_table(*held), reader, client=client))}
             found = {"start": [time.perf_counter() - start]}
-            kinds["threads"] = stack.enter_context(RowSums(*given).at_work())
+            kinds["threads"] = at_work(RowSums(*given).at_work())
             with mock.patch("skdp._fused.WORTHWHILE_ENTRIES", rows.size + 1):
-                kinds["numpy"] = stack.enter_context(RowSums(*given).at_work())
+                kinds["numpy"] = at_work(RowSums(*given).at_work())
             for sums in kinds.values():
                 sums.bound_slopes(A, 1.0)
                 sums.slopes(w, mechanism)
