@@ -7,9 +7,11 @@
   processor seconds, of all threads. ``private_mb`` is the peak of private memory above what was
   there before. ``slope`` is that of log time against log rows over all sizes.
 - "disk": bytes a second of the file when it doesn't lie in the system's memory.
-- "pass": one sum of slopes on two workers that hold the rows, over the same by `RowSums` with two
-  threads, in turns.
-- "tasks": seconds of a pass over few rows on two workers, and of each task of a pass.
+- "pass": one sum of slopes on two workers that pin the rows, over the same by `RowSums` with two
+  threads, in turns: ``ratio`` as both are, the median of turns; ``numpy_ratio`` where threads, like
+  workers, have no compiled sums. ``start_seconds`` is what pinning takes, once.
+- "tasks": seconds of a pass over few rows on two workers that don't pin them, and of each task of a
+  pass.
 - "plan": hours that larger tables take whose partitions, of a million rows, are read from disks at
   every pass, and what most of them go to. Sums, disk and tasks take what they took here; the
   scheduler's network is assumed to give ``--network`` bytes a second.
@@ -23,7 +25,10 @@ millions. ``--scratch`` is where the file is written.
 import os
 import tempfile
 import time
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import _common as bench
 import dask.array
@@ -35,7 +40,8 @@ from distributed import Client, LocalCluster
 from skdp._targets import encode_labels
 from skdp.dask import DaskDPLogisticRegression
 from skdp.dask._estimators import Reader
-from skdp.dask._sums import passes
+from skdp.dask._passes import passes
+from skdp.dask._sums import ClusterSums
 from skdp.dask._table import read_table
 from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model.whitened._row_sums import RowSums
@@ -47,7 +53,7 @@ PLANNED_ROWS, PLANNED_WORKERS, PLANNED_PARTITION = (10**9, 10**10), (1, 32, 256)
 FEW_TASKS, MANY_TASKS = 2, 512
 NOTE = (
     "At most 3 times the time of reading, 1000 MB of private memory, a slope within .95 and 1.05 "
-    "and a pass 1.3 times that of threads are asked for. " + bench.GENERATED
+    "and a pass 1.2 times that of threads are asked for. " + bench.GENERATED
 )
 
 
@@ -125,9 +131,9 @@ def disk_speed(path):
 
 
 def time_passes(n_rows, repeats):
-    """Return the seconds of a pass with two threads, and of one on two workers.
+    """Return the seconds of passes with two threads and on two workers, and those of tasks.
 
-    These hold many rows, or make few, in as many parts as tasks.
+    Workers pin many rows, or make few, in as many parts as tasks.
     """
     generator = dask.array.random.default_rng(0)
     size = -(-n_rows // HELD_PARTS)
@@ -138,30 +144,36 @@ def time_passes(n_rows, repeats):
     A, w = np.eye(HELD_FEATURES + 1), np.zeros((HELD_FEATURES + 1, 1))
     options = {"threads_per_worker": 1, "dashboard_address": ":0"}
     reader = Reader(DaskDPLogisticRegression(**MODEL)._reading(), None)
-    here, there = [], []
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         held = client.persist([X, y])
         rows, labels = np.asarray(held[0].compute()), np.asarray(held[1].compute())
         local = DPLogisticRegression(n_jobs=2, **MODEL)
-        targets = encode_labels(labels, [0, 1])[1]
-        alone = RowSums(local._certified_rows(rows), targets, local._loss(1), 2)
-        with alone.at_work(), passes(read_table(*held), reader, client=client) as shared:
-            for sums in (alone, shared):
+        given = local._certified_rows(rows), encode_labels(labels, [0, 1])[1], local._loss(1), 2
+        with ExitStack() as stack:
+            start, at_work = time.perf_counter(), stack.enter_context
+            kinds = {"workers": at_work(passes(read_table(*held), reader, client=client))}
+            found = {"start": [time.perf_counter() - start]}
+            kinds["threads"] = at_work(RowSums(*given).at_work())
+            with mock.patch("skdp._fused.WORTHWHILE_ENTRIES", rows.size + 1):
+                kinds["numpy"] = at_work(RowSums(*given).at_work())
+            for sums in kinds.values():
                 sums.bound_slopes(A, 1.0)
                 sums.slopes(w, mechanism)
             for _ in range(repeats):
-                here.append(seconds_of(lambda: alone.slopes(w, mechanism)))
-                there.append(seconds_of(lambda: shared.slopes(w, mechanism)))
+                for name, sums in kinds.items():
+                    seconds = seconds_of(lambda sums=sums: sums.slopes(w, mechanism))
+                    found.setdefault(name, []).append(seconds)
         per_task = {}
         for n_tasks in (FEW_TASKS, MANY_TASKS):
             few = MANY_TASKS // n_tasks
             X = dask.array.ones((MANY_TASKS, HELD_FEATURES), chunks=(few, -1))
             y = dask.array.ones(MANY_TASKS, chunks=few)
-            with passes(read_table(X, y), reader, client=client) as shared:
-                shared.bound_slopes(A, 1.0)
-                times = [seconds_of(lambda: shared.slopes(w, mechanism)) for _ in range(repeats)]
-                per_task[n_tasks] = np.median(times)
-    return np.median(here), np.median(there), per_task
+            shared = ClusterSums(read_table(X, y), reader, lambda: None, client)
+            shared.read()
+            shared.bound_slopes(A, 1.0)
+            slopes = partial(shared.slopes, w, mechanism)
+            per_task[n_tasks] = np.median([seconds_of(slopes) for _ in range(repeats)])
+    return {name: np.array(seconds) for name, seconds in found.items()}, per_task
 
 
 def planned(seconds_a_row, n_passes, disk, pass_seconds, task_seconds, network):
@@ -192,6 +204,14 @@ def file_rows(fits, who):
         yield "file", f"all, {who}", "slope", np.polyfit(sizes, seconds, 1)[0]
 
 
+def pass_rows(seconds, size):
+    """Give what was found of passes on workers and by threads, in turns."""
+    for name, of_kind in seconds.items():
+        yield "pass", size, f"{name}_seconds", np.median(of_kind)
+    for ratio, name in (("ratio", "threads"), ("numpy_ratio", "numpy")):
+        yield "pass", size, ratio, np.median(seconds["workers"] / seconds[name])
+
+
 def main(arguments=None):
     options = bench.read_options(
         __file__,
@@ -215,13 +235,8 @@ def main(arguments=None):
     # Planned workers have as few threads as are tried.
     alone = largest[min(largest)]
     found.append(("disk", f"{alone['rows']:,} rows", "bytes_a_second", disk))
-    threads, workers, of_tasks = time_passes(round(1e6 * options.held), options.repeats)
-    size = f"{round(1e6 * options.held):,} x {HELD_FEATURES}"
-    found += [
-        ("pass", size, "threads_seconds", threads),
-        ("pass", size, "workers_seconds", workers),
-        ("pass", size, "ratio", workers / threads),
-    ]
+    of_passes, of_tasks = time_passes(round(1e6 * options.held), options.repeats)
+    found += pass_rows(of_passes, f"{round(1e6 * options.held):,} x {HELD_FEATURES}")
     least, more = of_tasks[FEW_TASKS], of_tasks[MANY_TASKS]
     a_task = (more - least) / (MANY_TASKS - FEW_TASKS)
     found += [

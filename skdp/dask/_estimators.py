@@ -15,7 +15,7 @@ from skdp._docs import shared_docs
 from skdp._sklearn import _fit_context
 from skdp._targets import encode_labels
 from skdp.dask._clients import resolve_client
-from skdp.dask._sums import passes
+from skdp.dask._passes import passes
 from skdp.dask._table import map_rows, read_table
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import DPLogisticRegression, DPRidge
@@ -82,8 +82,8 @@ class DaskWhitened:
         Parameters
         ----------
         X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
-            Training rows, in partitions. They are read at every pass: persist what fits into the
-            memory of the workers.
+            Training rows, in partitions. Workers with the memory read them twice, and keep copies
+            for the length of the fit. Otherwise they are read at every pass.
         y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
             Labels or targets, in partitions of as many rows as those of X.
 

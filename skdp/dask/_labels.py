@@ -13,7 +13,7 @@ from skdp._plans._base import resolve_delta
 from skdp._sklearn import StrOptions, validate_params
 from skdp._targets import encode_labels
 from skdp.dask._clients import resolve_client
-from skdp.dask._sums import passes
+from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.ledger._account import resolve_account
 from skdp.linear_model._base import POSITIVE

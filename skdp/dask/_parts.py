@@ -61,6 +61,18 @@ class KeyedDigest(NamedTuple):
             raise RowsChangedError
         return X
 
+    def opened(self, X, kept):
+        """Return the rows of a part, compared with those that something was kept of."""
+        return self.watched(_as_floats(X), kept.size, kept.digests)
+
+
+class Private:
+    """Stands for a digest where rows are a copy that nobody else can write to."""
+
+    def opened(self, X, kept):
+        """Return the rows of a part: they are those that something was kept of."""
+        return X if issparse(X) else _InBlocks(X)
+
 
 def private_blocks(X, size):
     """Give the first row of each block of rows, and a copy of it that nobody else can write to.
@@ -90,6 +102,16 @@ class _Watched:
         if self._seal.of(rows) != self._digests[place : place + _DIGEST_BYTES]:
             raise RowsChangedError
         return rows
+
+
+class _InBlocks:
+    """Rows that can be asked for by slices, and are added up as those that are compared."""
+
+    def __init__(self, X):
+        self._X, self.shape = X, X.shape
+
+    def __getitem__(self, block):
+        return self._X[block]
 
 
 def _digest(array, key):
@@ -145,7 +167,7 @@ class Kept(NamedTuple):
     scale: np.ndarray | None
     bias: float
     norm: np.ndarray
-    seal: KeyedDigest
+    seal: KeyedDigest | Private
     # Rows of a block.
     size: int
     # Of the blocks of the rows; and of these and of the targets.
@@ -168,26 +190,39 @@ def read_part(reader, stated, seal, X, y):
     `certified_rows(X)`, `targets(y)` of shape (m, k), `n_jobs`, and if there is one a `loss`; to
     place parts in a ball, `bounded_by(ball, X, is_null)`.
     """
+    return _read(reader, stated, seal, X, y, _as_floats)[1]
+
+
+def own_part(reader, stated, seal, X, y):
+    """Return a private copy of the rows of a part, and what is kept of the copy; see `read_part`.
+
+    None and a `RejectedPartition` where the part can't be used.
+    """
+    X, kept = _read(reader, stated, seal, X, y, _own_copy)
+    return X, kept if X is None else kept._replace(seal=Private())
+
+
+def _read(reader, stated, seal, X, y, taken):
     if fault := stated.fault_of(X, y):
-        return RejectedPartition(fault)
+        return None, RejectedPartition(fault)
     try:
         checks = {"accept_sparse": "csr", **reader.checks_of_targets}
         X, y, _ = validate_arrays(reader.name, X, y, dtype=FLOATS, **checks)
         # Nobody else can write to a copy: what bounds targets holds for what is kept of them.
         targets = reader.targets(np.array(y))
-        X = _as_floats(X)
+        X = taken(X)
         size, bounded, digests = reader.block_rows(X.shape[1]), [], []
         for start, rows in private_blocks(X, size):
             with _null_records(stated.null_rows, start, rows.shape[0]):
                 bounded.append(reader.certified_rows(rows)._replace(X=None))
             digests.append(seal.of(rows))
     except (TypeError, ValueError) as error:
-        return RejectedPartition(str(error))
+        return None, RejectedPartition(str(error))
     of_targets = seal.of(np.ascontiguousarray(targets))
     digest = blake2b(b"".join([*digests, of_targets]), digest_size=len(of_targets)).digest()
     scale, norm = _joined("scale", bounded), np.concatenate([rows.norm for rows in bounded])
     sealed = seal, size, b"".join(digests), digest, issparse(X)
-    return Kept(targets, scale, bounded[0].bias, norm, *sealed)
+    return X, Kept(targets, scale, bounded[0].bias, norm, *sealed)
 
 
 def _null_records(null_rows, start, n_rows):
@@ -210,7 +245,7 @@ def _joined(name, bounded):
 def part_of_ball(reader, n_threads, X, kept, name, *args):
     """Return what a method of `BallSums` makes of a part."""
     how = {"n_jobs": n_threads, "size": kept.size}
-    with BallSums(_watched(X, kept), kept.norm == 0.0, **how).at_work() as sums:
+    with BallSums(kept.seal.opened(X, kept), kept.norm == 0.0, **how).at_work() as sums:
         return getattr(sums, name)(*args)
 
 
@@ -231,7 +266,7 @@ def place_part(reader, n_threads, X, kept, ball):
 
     Where the ball is None, they are clipped instead. Null records stay such.
     """
-    X, is_null, bounded = _watched(X, kept), kept.norm == 0.0, []
+    X, is_null, bounded = kept.seal.opened(X, kept), kept.norm == 0.0, []
     size = X.shape[0] if issparse(X) else kept.size
     with null_records([]):
         for start in range(0, X.shape[0], size):
@@ -282,7 +317,7 @@ def _sums(reader, n_threads, X, kept):
 
 def _rows(X, kept):
     """Return the rows of a part, in the units of their ball if there is one, and their bounds."""
-    X, shift = _watched(X, kept), None
+    X, shift = kept.seal.opened(X, kept), None
     if kept.ball is not None:
         is_void = kept.norm == 0.0
         if issparse(X):
@@ -290,11 +325,6 @@ def _rows(X, kept):
         else:
             X = RowsInUnits(X, kept.ball, is_void)
     return BoundedRows(X, kept.scale, kept.bias, kept.norm, kept.weight, shift)
-
-
-def _watched(X, kept):
-    """Return the rows of a part, compared with those that something was kept of."""
-    return kept.seal.watched(_as_floats(X), kept.size, kept.digests)
 
 
 def _names(X):
@@ -308,3 +338,13 @@ def _as_floats(X):
     if issparse(X):
         return canonical(X.tocsr().astype(dtype, copy=True))
     return np.require(X, dtype=dtype, requirements="CA")
+
+
+def _own_copy(X):
+    """Return a copy of rows that nothing can be written to."""
+    X = _as_floats(X)
+    if not issparse(X):
+        X = np.array(X)
+    for array in (X.data, X.indices, X.indptr) if issparse(X) else (X,):
+        array.flags.writeable = False
+    return X

@@ -3,7 +3,6 @@
 import os
 import tempfile
 from collections import defaultdict
-from contextlib import contextmanager
 from functools import partial
 from itertools import chain, repeat
 from types import SimpleNamespace
@@ -17,7 +16,7 @@ from joblib import effective_n_jobs
 from skdp._bounds import present_records, stretch_of
 from skdp._random import random_name
 from skdp._sklearn import as_configured_here
-from skdp._threads import map_in_order, single_threaded_blas, sum_in_order
+from skdp._threads import map_in_order, sum_in_order
 from skdp.dask._clients import RowsChangedError, call_client, call_locally, culled
 from skdp.dask._parts import (
     KeyedDigest,
@@ -255,11 +254,17 @@ class ClusterSums(PartedSums):
             workers.append(worker)
             places += held
         sums = self._submit(name, tasks, workers)
-        while is_exact and len(sums) > _MOST_GATHERED:
-            heaps = [sums[i : i + _BRANCHES] for i in range(0, len(sums), _BRANCHES)]
-            sums = self._submit("add", [(_added, heap) for heap in heaps])
+        if is_exact:
+            sums = self._fewer(sums, _added)
         found = list(chain.from_iterable(self._gather(sums)))
         return found if is_exact else [found[i] for i in np.argsort(places)]
+
+    def _fewer(self, sums, added):
+        """Return so few futures of sums that they can come here."""
+        while len(sums) > _MOST_GATHERED:
+            heaps = [sums[i : i + _BRANCHES] for i in range(0, len(sums), _BRANCHES)]
+            sums = self._submit("add", [(added, heap) for heap in heaps])
+        return sums
 
     def _places(self):
         """Give workers, or None, and the places of parts that a task of theirs adds up."""
@@ -329,27 +334,3 @@ def _sum(parts):
 def _n_threads(reader):
     """Return the threads of a worker, unless the estimator says how many."""
     return get_worker().state.nthreads if reader.n_jobs is None else reader.n_jobs
-
-
-@contextmanager
-def passes(table, reader, *, client=None, verbose=0):
-    """Give sums over the rows of a table, which were read once: by a client or in this process."""
-    with _bar(verbose) as on_pass, single_threaded_blas:
-        if client is None:
-            sums = LocalSums(table, reader, on_pass)
-        else:
-            sums = ClusterSums(table, reader, on_pass, client)
-        sums.read()
-        yield sums
-
-
-@contextmanager
-def _bar(verbose):
-    """Give a function to call after each pass, which shows a bar where that is asked for."""
-    if not verbose:
-        yield lambda: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(desc="passes over the rows", unit=" pass") as bar:
-        yield bar.update

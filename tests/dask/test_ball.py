@@ -17,7 +17,7 @@ from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _sums
 from skdp.dask._clients import CHANGED, RowsChangedError
 from skdp.dask._estimators import Reader
 from skdp.dask._parts import KeyedDigest, PartitionSpec, _rows, part_moment, place_part, read_part
-from skdp.dask._sums import passes
+from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.linear_model.ball._plan import bins_about
 from skdp.linear_model.ball._solver import Ball

@@ -34,7 +34,7 @@ from skdp.dask import (
 )
 from skdp.dask._clients import CHANGED
 from skdp.dask._estimators import Reader
-from skdp.dask._sums import passes
+from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPRidge, WALRClassifier
@@ -456,7 +456,7 @@ def test_the_dashboard_names_what_tasks_do(data, client):
     with get_task_stream(client) as stream:
         DaskDPRidge(max_iter=3, client=client, **RIDGE).fit(X, y)
     ours = {name for task in stream.data if (name := key_split(task["key"])).startswith("skdp")}
-    names = "read", "check", "ball", "place", "moment", "measure", "slopes"
+    names = "load", "check", "ball", "moment", "slopes"
     assert ours == {f"skdp-{name}" for name in names}
 
 

@@ -191,10 +191,12 @@ def test_fewer_targets_are_cut_the_more_records_there_are(estimator):
         X, y = drawn("about 0", n)
         low, high = estimator(delta=1e-6, random_state=0).fit(X, y).target_bounds_
         cut.append(np.mean((y < low) | (y > high)))
-    assert cut[2] < 1e-4
-    # The robust ones cut at twice the range, where none of these lies.
-    is_robust = issubclass(estimator, (DPHuberRegressor, DPQuantileRegressor))
-    assert cut == [0.0, 0.0, 0.0] if is_robust else cut[0] > cut[1] > cut[2]
+    # The robust ones cut at twice a range of most targets, beyond which hardly any of these lies.
+    if issubclass(estimator, (DPHuberRegressor, DPQuantileRegressor)):
+        assert max(cut) < 1e-4
+    else:
+        assert cut[0] > cut[1] > cut[2]
+        assert cut[2] < 1e-4
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,37 @@
+"""Where the passes of a fit are made: in this process, or by workers, which pin what fits."""
+
+from contextlib import contextmanager
+
+from skdp._threads import single_threaded_blas
+from skdp.dask._pinned import PinnedSums
+from skdp.dask._sums import ClusterSums, LocalSums
+
+
+@contextmanager
+def passes(table, reader, *, client=None, verbose=0):
+    """Give sums over the rows of a table, which were read: by a client or in this process."""
+    with _bar(verbose) as on_pass, single_threaded_blas:
+        if client is None:
+            sums = LocalSums(table, reader, on_pass)
+            sums.read()
+            yield sums
+            return
+        with PinnedSums(table, reader, on_pass, client) as sums:
+            if sums.read():
+                yield sums
+                return
+        sums = ClusterSums(table, reader, on_pass, client)
+        sums.read()
+        yield sums
+
+
+@contextmanager
+def _bar(verbose):
+    """Give a function to call after each pass, which shows a bar where that is asked for."""
+    if not verbose:
+        yield lambda: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(desc="passes over the rows", unit=" pass") as bar:
+        yield bar.update

@@ -1,0 +1,265 @@
+"""Rows that workers keep copies of: what is read of them, and when; and that they are dropped."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+pytest.importorskip("distributed", reason="needs the extra dask")
+
+import dask.array
+from distributed import Client, LocalCluster
+
+from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _parts, _pinned, _sums
+from skdp.dask._clients import CHANGED, RowsChangedError
+from skdp.dask._estimators import Reader
+from skdp.dask._passes import passes
+from skdp.dask._table import read_table
+from skdp.ledger import PrivacyLedger
+
+N, D, SIZE = 2000, 4, 300
+N_PARTS = -(-N // SIZE)
+RIDGE = {"random_state": 7, "epsilon": 4.0}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    options = {"threads_per_worker": 2, "dashboard_address": ":0", "processes": False}
+    with LocalCluster(n_workers=2, **options) as made:
+        yield made
+
+
+@pytest.fixture
+def client(cluster):
+    with Client(cluster, set_as_default=False) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def data():
+    generator = np.random.default_rng(5)
+    X = generator.uniform(-1.0, 1.0, (N, D))
+    return X * (X > -0.5), X.sum(axis=1) + 0.1 * generator.normal(size=N)
+
+
+# Workers of this process share it.
+READ = []
+
+
+def counted(block):
+    READ.append(len(block))
+    return block
+
+
+def in_parts(X, y, as_kind=counted):
+    rows = dask.array.from_array(X, chunks=(SIZE, -1))
+    y = dask.array.from_array(y, chunks=SIZE)
+    return rows.map_blocks(as_kind, dtype=float, meta=np.empty((0, D))), y
+
+
+def learnt(fitted):
+    return np.append(np.ravel(fitted.coef_), fitted.intercept_)
+
+
+def reader_of(model):
+    return Reader(model._reading(), None)
+
+
+def wait_until_dropped():
+    # The scheduler tells workers after the fit.
+    for _ in range(200):
+        if not _pinned._PINNED:
+            return
+        time.sleep(0.05)
+    raise AssertionError("copies are kept.")
+
+
+@pytest.mark.parametrize("epsilon", [4.0, float("inf")])
+@pytest.mark.parametrize("as_kind", [np.array, csr_array])
+def test_the_bits_are_those_of_rows_that_are_read_in_each_pass(
+    as_kind, epsilon, data, client, monkeypatch
+):
+    X, y = in_parts(*data, as_kind)
+    model = DaskDPRidge(**{**RIDGE, "epsilon": epsilon})
+    here = learnt(model.fit(X, y))
+    model.set_params(client=client)
+    np.testing.assert_array_equal(learnt(model.fit(X, y)), here)
+    np.testing.assert_array_equal(learnt(model.fit(*client.persist([X, y]))), here)
+    monkeypatch.setattr(_pinned, "_SHARE", 0.0)
+    np.testing.assert_array_equal(learnt(model.fit(X, y)), here)
+
+
+def test_passes_read_nothing_and_take_no_digest(data, client, monkeypatch):
+    digests, of_array = [], _parts._digest
+
+    def digest(*args):
+        digests.append(args)
+        return of_array(*args)
+
+    monkeypatch.setattr(_parts, "_digest", digest)
+    READ.clear()
+    DaskDPRidge(client=client, **RIDGE).fit(*in_parts(*data))
+    # Each part is loaded, and read again; its targets have a digest, too.
+    assert len(READ) == 2 * N_PARTS
+    assert len(digests) == 4 * N_PARTS
+
+
+def test_rows_without_room_are_read_in_each_pass(data, client, monkeypatch):
+    monkeypatch.setattr(_pinned, "_SHARE", 0.0)
+    model = DaskDPRidge(client=client, **RIDGE)
+    with passes(read_table(*in_parts(*data)), reader_of(model), client=client) as sums:
+        assert type(sums) is _sums.ClusterSums
+        assert not _pinned._PINNED
+
+
+def test_copies_cannot_be_written_to(data):
+    for as_kind in (np.array, csr_array):
+        given = as_kind(data[0])
+        made = _parts._own_copy(given)
+        for array, origin in (
+            [(made, given)]
+            if as_kind is np.array
+            else [(getattr(made, n), getattr(given, n)) for n in ("data", "indices", "indptr")]
+        ):
+            assert not np.shares_memory(array, origin)
+            with pytest.raises(ValueError, match="read-only"):
+                array[:1] = 0
+
+
+class _Fails(DaskDPRidge):
+    def _plan(self, *sizes):
+        assert len(_pinned._PINNED) == N_PARTS
+        raise KeyError("the client's own")
+
+
+def test_copies_are_dropped_when_a_fit_ends(data, client):
+    DaskDPRidge(client=client, **RIDGE).fit(*in_parts(*data))
+    wait_until_dropped()
+    with pytest.raises(KeyError) as raised:
+        _Fails(client=client, **RIDGE).fit(*in_parts(*data))
+    # While somebody looks at the error, too.
+    assert raised.value.__traceback__ is not None
+    wait_until_dropped()
+
+
+def test_copies_are_dropped_when_a_client_is_gone(data, cluster):
+    client = Client(cluster, set_as_default=False)
+    sums = _pinned.PinnedSums(
+        read_table(*in_parts(*data)), reader_of(DaskDPRidge(**RIDGE)), lambda: None, client
+    )
+    assert sums.read()
+    assert len(_pinned._PINNED) == N_PARTS
+    client.close()
+    wait_until_dropped()
+
+
+def test_rows_that_change_while_they_are_loaded_are_refused_and_not_charged(
+    data, client, tmp_path, monkeypatch
+):
+    path = tmp_path / "rows.npy"
+    np.save(path, data[0])
+    ledger = PrivacyLedger(tmp_path / "one.db", epsilon=9.0, delta=1e-2, allow_seeds=True)
+    file, sent = np.load(path, mmap_mode="r+"), _pinned.PinnedSums._load
+    starts = range(0, N, SIZE)
+
+    def rows_of(start):
+        return np.load(path, mmap_mode="r")[start : start + SIZE]
+
+    parts = [
+        dask.array.from_delayed(
+            dask.delayed(rows_of, pure=False)(start), (min(SIZE, N - start), D), dtype=float
+        )
+        for start in starts
+    ]
+
+    def then_written(self, *args, **how):
+        made = sent(self, *args, **how)
+        file[[15, 1500]] = file[[1500, 15]]
+        return made
+
+    monkeypatch.setattr(_pinned.PinnedSums, "_load", then_written)
+    model = DaskDPRidge(client=client, ledger=ledger, **RIDGE)
+    with pytest.raises(ValueError, match=CHANGED[:40]):
+        model.fit(dask.array.concatenate(parts), dask.array.from_array(data[1], chunks=SIZE))
+    assert len(ledger.to_frame()) == 0
+    wait_until_dropped()
+
+
+class _Loses(DaskDPRidge):
+    """Loses copies before the first release."""
+
+    def _plan(self, *sizes):
+        for key in list(_pinned._PINNED)[::2]:
+            del _pinned._PINNED[key]
+        self._lost()
+        return super()._plan(*sizes)
+
+
+def test_copies_that_are_lost_are_loaded_again(data, client):
+    expected = learnt(DaskDPRidge(**RIDGE).fit(*in_parts(*data)))
+    model = _Loses(client=client, **RIDGE)
+    model._lost = READ.clear
+    np.testing.assert_array_equal(learnt(model.fit(*in_parts(*data))), expected)
+    assert len(READ) == -(-N_PARTS // 2)
+
+
+@pytest.mark.parametrize("change", [lambda X: X[::-1].copy(), lambda X: np.full(X.shape, np.nan)])
+def test_copies_that_are_loaded_again_as_others_are_refused(change, data, client):
+    X = data[0].copy()
+
+    def of_now(block):
+        return X[block[0] : block[-1] + 1]
+
+    places = dask.array.arange(N, chunks=SIZE)
+    rows = places.map_blocks(of_now, dtype=float, new_axis=1, chunks=(SIZE, D), meta=X[:0])
+    rows._chunks = (places.chunks[0], (D,))
+    model = _Loses(client=client, **RIDGE)
+    model._lost = lambda: X.__setitem__(slice(None), change(X))
+    with pytest.raises(ValueError, match=CHANGED[:40]):
+        model.fit(rows, dask.array.from_array(data[1], chunks=SIZE))
+
+
+def test_a_copy_is_to_be_the_one_that_was_read_at_first(data):
+    """A task that loads may have been run again, on other rows, by another worker."""
+    reader = reader_of(DaskDPRidge(**RIDGE))
+    stated = _parts.PartitionSpec(N, D, None, None, None)
+    seal = _parts.KeyedDigest(b"sixteen bytes...")
+    _pinned._PINNED["a key"] = _pinned._Pinned(*_parts.own_part(reader, stated, seal, *data))
+    try:
+        with pytest.raises(RowsChangedError):
+            _pinned._sum_pinned(
+                None, _OneThread(), True, [], [(0, "a key", (b"first", False), None)], ()
+            )
+    finally:
+        del _pinned._PINNED["a key"]
+
+
+class _OneThread:
+    n_jobs = 1
+
+
+class _KillsTwice(DaskDPLogisticRegression):
+    def _placed_parts(self, *args):
+        self._kill()
+        placed = super()._placed_parts(*args)
+        self._kill()
+        return placed
+
+    def _kill(self):
+        self._client.wait_for_workers(2)
+        os.kill(max(self._client.run(os.getpid, on_error="ignore").values()), signal.SIGKILL)
+
+
+@pytest.mark.long
+def test_workers_that_die_cost_time_only(data):
+    X, y = in_parts(data[0], (data[1] > 0.0).astype(int), np.array)
+    shared = {"classes": [0, 1], **RIDGE}
+    expected = learnt(DaskDPLogisticRegression(**shared).fit(X, y))
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
+        model = _KillsTwice(**shared)
+        model._client = client
+        np.testing.assert_array_equal(learnt(model.fit(X, y)), expected)
