@@ -324,6 +324,9 @@ def _delta(report, n_records):
 def _elsewhere(report, adjacency):
     """Say what epsilon is where neighbouring data sets differ in another way."""
     events = _filter.events_under(report, adjacency)
+    if adjacency == "zero_out" and report._released() != report.event:
+        # What its events stand for may be distances between neighbours' values, never halved.
+        return f"epsilon = {_up(report.epsilon)} at the same delta"
     try:
         found = _profile.epsilon_of(events, adjacency, "pld", report.delta)
     except ValueError:

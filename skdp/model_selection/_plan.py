@@ -226,11 +226,10 @@ def _choice_noise(budget, n_validation, n_candidates, row_spread):
     if not budget.is_private:
         return 0.0
     max_noise = budget.calibrate_pure(epsilons=_as_pure(budget))
-    if budget.account is not None:
-        return float(max_noise)
     allowed = _CHOICE_LOSS * row_spread * math.sqrt(n_validation)
     excess = _excess_of_largest(n_candidates)
-    wanted = min(allowed / excess, max_noise) if excess else max_noise
+    is_free = budget.account is None and excess > 0.0
+    wanted = min(allowed / excess, max_noise) if is_free else max_noise
     return max(float(wanted), SPLIT_SLACK * budget.calibrate_pure())
 
 

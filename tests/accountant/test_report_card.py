@@ -15,11 +15,13 @@ from skdp.accountant import (
     GaussianEvent,
     LaplaceEvent,
     PrivacyReport,
+    calibrate,
     compose,
     get_epsilon,
 )
 from skdp.accountant._report_card import CARD_KEYS
 from skdp.audit import audit
+from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.metrics import private_score
 from skdp.pipeline import make_private_pipeline
@@ -155,6 +157,14 @@ def test_a_ledgers_report(tmp_path):
     report = of_ledger(tmp_path)
     assert entry(report)["deployment"]["privacy_loss"]["privacy_parameters"]["epsilon"] == 2.0
     assert cells(report)["Under replace_one"] == "no epsilon is known at this delta"
+
+
+def test_a_ledger_of_replaced_records_promises_no_less_under_the_other_adjacency(tmp_path):
+    """As it takes pairwise releases, which cost the same under both."""
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=1.0, delta=1e-5, adjacency="replace_one")
+    event = GaussianEvent(calibrate(0.99, 9e-6, pairwise=True), pairwise=True)
+    ledger.charge(gaussian("replace_one", events=[event]))
+    assert cells(ledger.report())["Under zero_out"] == "epsilon = 1 at the same delta"
 
 
 def test_without_noise_there_is_nothing_to_register():

@@ -464,6 +464,27 @@ def test_a_composed_choice_costs_no_more_than_it_must(tmp_path):
     assert whole.privacy_report_.events[0].alternatives[1][0].epsilon("zero_out") > 0.999
 
 
+@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize(
+    ("estimator", "delta"),
+    [(DPSGDClassifier(mechanism="laplace", **TWO), 0.0), (DPLogisticRegression(**TWO), 0.03)],
+)
+def test_a_ledger_takes_a_choice_that_may_spend_all_of_epsilon(
+    estimator, delta, adjacency, tmp_path
+):
+    """As it may where fits are pure, or where a delta allows more than a pure release does."""
+    X, y = records(4)
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=20.0, delta=0.5, adjacency=adjacency)
+    options = {"param_grid": ALPHAS, "delta": delta, "adjacency": adjacency, "epsilon": 0.1}
+    searched = search(
+        estimator=estimator, method="compose", ledger=ledger, random_state=None, **options
+    )
+    (event,) = searched.fit(X, y).privacy_report_.events
+    (choice,) = event.alternatives[1]
+    assert choice.epsilon(adjacency) == pytest.approx(0.1)
+    assert choice.epsilon(adjacency) < 0.1
+
+
 def test_a_choice_loses_at_most_what_a_report_says():
     """The mean gap of 3,000 choices; the bound is that of exponential noise, which they equal."""
     stream, n_candidates, scale = make_stream(0), 6, 5.0
