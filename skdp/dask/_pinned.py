@@ -5,7 +5,7 @@ from collections import defaultdict
 from distributed import WorkerPlugin, get_worker
 from distributed.system import MEMORY_LIMIT
 
-from skdp._threads import map_in_order
+from skdp._threads import map_in_order, single_threaded_blas
 from skdp.dask._clients import CHANGED
 from skdp.dask._parts import own_part, read_part
 from skdp.dask._sums import ClusterSums, _check, _n_threads, _refuse_if_any, _sum, _verdict
@@ -152,11 +152,12 @@ def _sum_pinned(function, reader, is_exact, steps, parts, args):
     n_parts = min(n_threads, len(parts))
     n_threads //= n_parts
     sums, lost = {}, []
-    for (place, *_), found in zip(parts, map_in_order(of_part, parts, n_parts), strict=True):
-        if found is None:
-            lost.append(place)
-        else:
-            sums[place] = found
+    with single_threaded_blas:
+        for (place, *_), found in zip(parts, map_in_order(of_part, parts, n_parts), strict=True):
+            if found is None:
+                lost.append(place)
+            else:
+                sums[place] = found
     return _added([(sums, lost)]) if is_exact else (sums, lost)
 
 
