@@ -25,15 +25,30 @@ _PINNED = {}
 class _Pinned:
     """A private copy of the rows of a part, and what is kept of it after so many steps."""
 
-    def __init__(self, X, kept):
-        self.X, self.state = X, (kept, 0)
+    def __init__(self, X, kept, holder):
+        self.X, self.state, self.holder = X, (kept, 0), holder
 
 
 class _Unpins(WorkerPlugin):
-    """Drops a copy when the task that loaded it is given up: by a fit's end, or by its client's."""
+    """Drops a copy when the task that loaded it is given up: by a fit's end, or by its client's.
+
+    And all copies of a worker that is closed. Workers may share a process.
+    """
+
+    def setup(self, worker):
+        self._holder = worker.id
+
+    def teardown(self, worker):
+        for key in list(_PINNED):
+            self._drop(key)
 
     def transition(self, key, start, finish, **others):
         if finish in ("released", "forgotten"):
+            self._drop(key)
+
+    def _drop(self, key):
+        pinned = _PINNED.get(key)
+        if pinned is not None and pinned.holder == self._holder:
             _PINNED.pop(key, None)
 
 
@@ -123,7 +138,7 @@ def _load(is_needed, *part):
         if _PLUGIN not in worker.plugins:
             # Before the loop hears that this task has ended.
             worker.loop.add_callback(worker.plugin_add, _Unpins(), _PLUGIN)
-        _PINNED[worker.get_current_task()] = _Pinned(X, kept)
+        _PINNED[worker.get_current_task()] = _Pinned(X, kept, worker.id)
     return _verdict(kept), worker.address
 
 
@@ -142,6 +157,9 @@ def _sum_pinned(function, reader, is_exact, steps, parts, args):
         if pinned is None:
             return None
         kept, n_done = pinned.state
+        if n_done > len(steps):
+            # A task of an earlier pass that was run again elsewhere: nobody waits for it.
+            return None
         _check(kept, seen)
         for step, values in steps[n_done:]:
             kept = step(reader, n_threads, pinned.X, kept, *values)

@@ -231,7 +231,7 @@ def pinned(data):
     seal, parts = _parts.KeyedDigest(b"sixteen bytes..."), []
     for place in range(2):
         X, kept = _parts.own_part(reader, stated, seal, *data)
-        _pinned._PINNED[place] = _pinned._Pinned(X, kept)
+        _pinned._PINNED[place] = _pinned._Pinned(X, kept, None)
         parts.append((place, place, (kept.digest, False), None))
     yield parts
     _pinned._PINNED.clear()
@@ -258,6 +258,46 @@ def test_a_worker_that_added_up_nothing_yet_has_threads(n_jobs, pinned, data, mo
     assert list(sums) == [0, 1]
     for found in sums.values():
         np.testing.assert_allclose(found[:D], data[0].sum(axis=0))
+
+
+def _counted(reader, n_threads, X, kept, *args):
+    return kept._replace(bias=kept.bias + 1.0)
+
+
+def _bias(reader, n_threads, X, kept):
+    return np.array([kept.bias])
+
+
+def test_tasks_of_earlier_passes_leave_what_is_kept_alone(pinned):
+    def asked(steps):
+        return _pinned._sum_pinned(_bias, _Threads(1), False, steps, pinned, ())
+
+    step = _counted, ()
+    expected = asked([])[0][0] + 2.0
+    for steps in ([step] * 2, [step], [step] * 2):
+        sums, lost = asked(steps)
+        assert lost == ([0, 1] if len(steps) == 1 else [])
+    np.testing.assert_allclose(list(sums.values()), expected, rtol=1e-12)
+
+
+def test_copies_are_those_of_one_worker(data):
+    """Workers of one process drop what they pinned, nothing else; and all of it when they close."""
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "processes": False}
+    reader = reader_of(DaskDPRidge(**RIDGE))
+    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
+        sums = _pinned.PinnedSums(read_table(*in_parts(*data)), reader, lambda: None, client)
+        assert sums.read()
+        loads = list(sums._loads.values())
+        client.replicate(loads)
+        # One worker of each is told to forget what it was told of the other's.
+        client.run(lambda dask_worker: [_forget(dask_worker, load.key) for load in loads])
+        assert len(_pinned._PINNED) == N_PARTS
+    wait_until_dropped()
+
+
+def _forget(worker, key):
+    if _pinned._PINNED[key].holder != worker.id:
+        worker.plugins[_pinned._PLUGIN].transition(key, "memory", "released")
 
 
 class _KillsTwice(DaskDPLogisticRegression):
