@@ -5,7 +5,7 @@ from collections import defaultdict
 from distributed import WorkerPlugin, get_worker
 from distributed.system import MEMORY_LIMIT
 
-from skdp._threads import map_in_order
+from skdp._threads import map_in_order, single_threaded_blas
 from skdp.dask._clients import CHANGED
 from skdp.dask._parts import own_part, read_part
 from skdp.dask._sums import ClusterSums, _check, _n_threads, _refuse_if_any, _sum, _verdict
@@ -25,15 +25,30 @@ _PINNED = {}
 class _Pinned:
     """A private copy of the rows of a part, and what is kept of it after so many steps."""
 
-    def __init__(self, X, kept):
-        self.X, self.state = X, (kept, 0)
+    def __init__(self, X, kept, holder):
+        self.X, self.state, self.holder = X, (kept, 0), holder
 
 
 class _Unpins(WorkerPlugin):
-    """Drops a copy when the task that loaded it is given up: by a fit's end, or by its client's."""
+    """Drops a copy when the task that loaded it is given up: by a fit's end, or by its client's.
+
+    And all copies of a worker that is closed. Workers may share a process.
+    """
+
+    def setup(self, worker):
+        self._holder = worker.id
+
+    def teardown(self, worker):
+        for key in list(_PINNED):
+            self._drop(key)
 
     def transition(self, key, start, finish, **others):
         if finish in ("released", "forgotten"):
+            self._drop(key)
+
+    def _drop(self, key):
+        pinned = _PINNED.get(key)
+        if pinned is not None and pinned.holder == self._holder:
             _PINNED.pop(key, None)
 
 
@@ -123,7 +138,7 @@ def _load(is_needed, *part):
         if _PLUGIN not in worker.plugins:
             # Before the loop hears that this task has ended.
             worker.loop.add_callback(worker.plugin_add, _Unpins(), _PLUGIN)
-        _PINNED[worker.get_current_task()] = _Pinned(X, kept)
+        _PINNED[worker.get_current_task()] = _Pinned(X, kept, worker.id)
     return _verdict(kept), worker.address
 
 
@@ -142,6 +157,9 @@ def _sum_pinned(function, reader, is_exact, steps, parts, args):
         if pinned is None:
             return None
         kept, n_done = pinned.state
+        if n_done > len(steps):
+            # A task of an earlier pass that was run again elsewhere: nobody waits for it.
+            return None
         _check(kept, seen)
         for step, values in steps[n_done:]:
             kept = step(reader, n_threads, pinned.X, kept, *values)
@@ -152,11 +170,12 @@ def _sum_pinned(function, reader, is_exact, steps, parts, args):
     n_parts = min(n_threads, len(parts))
     n_threads //= n_parts
     sums, lost = {}, []
-    for (place, *_), found in zip(parts, map_in_order(of_part, parts, n_parts), strict=True):
-        if found is None:
-            lost.append(place)
-        else:
-            sums[place] = found
+    with single_threaded_blas:
+        for (place, *_), found in zip(parts, map_in_order(of_part, parts, n_parts), strict=True):
+            if found is None:
+                lost.append(place)
+            else:
+                sums[place] = found
     return _added([(sums, lost)]) if is_exact else (sums, lost)
 
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 import dask
 import numpy as np
 from distributed import get_worker
-from joblib import effective_n_jobs
+from joblib import effective_n_jobs, parallel_config
 
 from skdp._bounds import present_records, stretch_of
 from skdp._random import random_name
@@ -333,4 +333,8 @@ def _sum(parts):
 
 def _n_threads(reader):
     """Return the threads of a worker, unless the estimator says how many."""
-    return get_worker().state.nthreads if reader.n_jobs is None else reader.n_jobs
+    if reader.n_jobs is None:
+        return get_worker().state.nthreads
+    # Of processes joblib would allow a worker one alone.
+    with parallel_config("threading"):
+        return effective_n_jobs(reader.n_jobs)

@@ -13,6 +13,7 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 import dask.array
 from distributed import Client, LocalCluster
 
+from skdp import _threads
 from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _parts, _pinned, _sums
 from skdp.dask._clients import CHANGED, RowsChangedError
 from skdp.dask._estimators import Reader
@@ -222,23 +223,81 @@ def test_copies_that_are_loaded_again_as_others_are_refused(change, data, client
         model.fit(rows, dask.array.from_array(data[1], chunks=SIZE))
 
 
-def test_a_copy_is_to_be_the_one_that_was_read_at_first(data):
-    """A task that loads may have been run again, on other rows, by another worker."""
+@pytest.fixture
+def pinned(data):
+    """Give, for each of two pinned parts, what a task gets to know of it."""
     reader = reader_of(DaskDPRidge(**RIDGE))
     stated = _parts.PartitionSpec(N, D, None, None, None)
-    seal = _parts.KeyedDigest(b"sixteen bytes...")
-    _pinned._PINNED["a key"] = _pinned._Pinned(*_parts.own_part(reader, stated, seal, *data))
-    try:
-        with pytest.raises(RowsChangedError):
-            _pinned._sum_pinned(
-                None, _OneThread(), True, [], [(0, "a key", (b"first", False), None)], ()
-            )
-    finally:
-        del _pinned._PINNED["a key"]
+    seal, parts = _parts.KeyedDigest(b"sixteen bytes..."), []
+    for place in range(2):
+        X, kept = _parts.own_part(reader, stated, seal, *data)
+        _pinned._PINNED[place] = _pinned._Pinned(X, kept, None)
+        parts.append((place, place, (kept.digest, False), None))
+    yield parts
+    _pinned._PINNED.clear()
 
 
-class _OneThread:
-    n_jobs = 1
+class _Threads:
+    def __init__(self, n_jobs):
+        self.n_jobs = n_jobs
+
+
+def test_a_copy_is_to_be_the_one_that_was_read_at_first(pinned):
+    """A task that loads may have been run again, on other rows, by another worker."""
+    others = [(place, key, (b"first", False), load) for place, key, _, load in pinned]
+    with pytest.raises(RowsChangedError):
+        _pinned._sum_pinned(None, _Threads(1), True, [], others, ())
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, -1, -2])
+def test_a_worker_that_added_up_nothing_yet_has_threads(n_jobs, pinned, data, monkeypatch):
+    monkeypatch.setattr(_threads.single_threaded_blas, "_controller", None)
+    how = _parts.part_of_rows, _Threads(n_jobs), False, [], pinned, ()
+    sums, lost = _pinned._sum_pinned(*how)
+    assert lost == []
+    assert list(sums) == [0, 1]
+    for found in sums.values():
+        np.testing.assert_allclose(found[:D], data[0].sum(axis=0))
+
+
+def _counted(reader, n_threads, X, kept, *args):
+    return kept._replace(bias=kept.bias + 1.0)
+
+
+def _bias(reader, n_threads, X, kept):
+    return np.array([kept.bias])
+
+
+def test_tasks_of_earlier_passes_leave_what_is_kept_alone(pinned):
+    def asked(steps):
+        return _pinned._sum_pinned(_bias, _Threads(1), False, steps, pinned, ())
+
+    step = _counted, ()
+    expected = asked([])[0][0] + 2.0
+    for steps in ([step] * 2, [step], [step] * 2):
+        sums, lost = asked(steps)
+        assert lost == ([0, 1] if len(steps) == 1 else [])
+    np.testing.assert_allclose(list(sums.values()), expected, rtol=1e-12)
+
+
+def test_copies_are_those_of_one_worker(data):
+    """Workers of one process drop what they pinned, nothing else; and all of it when they close."""
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "processes": False}
+    reader = reader_of(DaskDPRidge(**RIDGE))
+    with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
+        sums = _pinned.PinnedSums(read_table(*in_parts(*data)), reader, lambda: None, client)
+        assert sums.read()
+        loads = list(sums._loads.values())
+        client.replicate(loads)
+        # One worker of each is told to forget what it was told of the other's.
+        client.run(lambda dask_worker: [_forget(dask_worker, load.key) for load in loads])
+        assert len(_pinned._PINNED) == N_PARTS
+    wait_until_dropped()
+
+
+def _forget(worker, key):
+    if _pinned._PINNED[key].holder != worker.id:
+        worker.plugins[_pinned._PLUGIN].transition(key, "memory", "released")
 
 
 class _KillsTwice(DaskDPLogisticRegression):
@@ -258,7 +317,7 @@ def test_workers_that_die_cost_time_only(data):
     X, y = in_parts(data[0], (data[1] > 0.0).astype(int), np.array)
     shared = {"classes": [0, 1], **RIDGE}
     expected = learnt(DaskDPLogisticRegression(**shared).fit(X, y))
-    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    options = {"threads_per_worker": 2, "dashboard_address": ":0", "silence_logs": 50}
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         model = _KillsTwice(**shared)
         model._client = client
