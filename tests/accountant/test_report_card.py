@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import StandardScaler
 
 from skdp.accountant import (
     ErasureEvent,
@@ -356,3 +357,12 @@ def test_models_say_to_machines_whether_they_are_private():
         assert fitted.privacy_report_.differentially_private is is_private
     pipeline = make_private_pipeline(NormClipper(1.0), DPLogisticRegression(classes=[0, 1]))
     assert pipeline.set_params(delta=1e-3).fit(ROWS, LABELS).differentially_private_ is True
+
+
+def test_a_fit_with_a_step_that_learns_without_privacy_is_not_said_to_be_private():
+    steps = StandardScaler(), DPLogisticRegression(classes=[0, 1])
+    pipeline = make_private_pipeline(*steps, delta=1e-3, allow=("standardscaler",))
+    fitted = pipeline.fit(ROWS, LABELS)
+    assert fitted.differentially_private_ is False
+    joint = compose([fitted.privacy_report_, gaussian()])
+    assert joint.differentially_private is False
