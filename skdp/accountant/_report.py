@@ -31,7 +31,7 @@ PART_OF_GROUP = (
 )
 # A note that begins with it says what was released, where events only stand for that.
 RELEASED = "released: "
-# In what a report doesn't cover, words on a part of the fit that has no guarantee.
+# What is said of a step without a guarantee, in what a report does not cover.
 UNPROTECTED = "which may learn from the records without privacy"
 # By how much versions and machines may differ in epsilon.
 _TOLERANCE = 0.01
@@ -242,8 +242,8 @@ class PrivacyReport:
     @property
     def differentially_private(self):
         """Whether epsilon is finite, and the guarantee is of all steps and hangs on no seed."""
-        covers_all = not any(UNPROTECTED in words for words in self.not_covered)
-        return math.isfinite(self.epsilon) and not self.condition and covers_all
+        exception = self.condition or UNPROTECTED in str(self.not_covered)
+        return math.isfinite(self.epsilon) and not exception
 
     def epsilon_at(self, delta, group_size=1):
         """Epsilon of the same releases at another delta, or for a group of records.
