@@ -223,7 +223,7 @@ def test_what_a_card_may_be(method):
     assert "secret" not in str(caught.value)
     with pytest.raises(TypeError, match="card must be a dict"):
         write("secret")
-    for value in (None, True, object(), {"a": 1}, b"x", ["a", None]):
+    for value in (None, True, object(), {"a": 1}, b"x", ["a", None], [["a"]]):
         with pytest.raises(TypeError, match="'name' of card"):
             write({"name": value})
     for value in (0, -1, 0.5, "many", True):
@@ -337,6 +337,7 @@ def test_a_score_and_an_audit():
         assert all(repr(one) in text for one in score.values())
         assert repr(attack).replace("_", "") in text.replace("_", "")
         assert "not private" in text
+        assert "counted above only where both reports were composed" in text
     assert repr(score["f1"]) in as_text(gaussian().to_markdown({"score": score["f1"]}))
 
 
