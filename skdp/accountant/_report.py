@@ -29,9 +29,8 @@ PART_OF_GROUP = (
     "it may move a release by twice the bound of a group, and has the guarantee of "
     "epsilon_at(delta, group_size=2)"
 )
-# A note that begins with it says what was released, where events only stand for that.
+# The start of a note on what was released where events stand for it; words on an open step.
 RELEASED = "released: "
-# What is said of a step without a guarantee, in what a report does not cover.
 UNPROTECTED = "which may learn from the records without privacy"
 # By how much versions and machines may differ in epsilon.
 _TOLERANCE = 0.01
