@@ -73,6 +73,7 @@ _ITERATES = (
 )
 _BATCHES = ", but not which records were in a batch"
 _TRIALS = "; of the trials of a private selection only the chosen one, and not their number"
+_HIDDEN = "; of counts that are held against a threshold, only those above it"
 _POST = "what is computed from the published numbers alone has the same guarantee"
 _SELECTED = "covered: the choice among the trials of a private selection"
 _SCORE = "its release is counted above only where both reports were composed"
@@ -258,7 +259,8 @@ def _source(report):
 def _covered(report):
     selects = any(type(event) is SelectionEvent for event in report.events)
     samples = any(event.sampling_rate < 1.0 for event in report.events)
-    return _ITERATES + _BATCHES * samples + _TRIALS * selects
+    hides = any(event.erasure or getattr(event, "erasure_inside", 0.0) for event in report.events)
+    return _ITERATES + _BATCHES * samples + _HIDDEN * hides + _TRIALS * selects
 
 
 def _preparation(report):

@@ -367,3 +367,9 @@ def test_a_fit_with_a_step_that_learns_without_privacy_is_not_said_to_be_private
     assert fitted.differentially_private_ is False
     joint = compose([fitted.privacy_report_, gaussian()])
     assert joint.differentially_private is False
+
+
+def test_counts_below_a_threshold_are_not_said_to_be_covered():
+    events = [GaussianEvent(4.0), ErasureEvent(1e-7)]
+    assert "only those above it" in cells(gaussian(events=events))["Covers"]
+    assert "threshold" not in cells(gaussian())["Covers"]
