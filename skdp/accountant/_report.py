@@ -29,8 +29,9 @@ PART_OF_GROUP = (
     "it may move a release by twice the bound of a group, and has the guarantee of "
     "epsilon_at(delta, group_size=2)"
 )
-# A note that begins with it says what was released, where events only stand for that.
+# The start of a note on what was released where events stand for it; words on an open step.
 RELEASED = "released: "
+UNPROTECTED = "which may learn from the records without privacy"
 # By how much versions and machines may differ in epsilon.
 _TOLERANCE = 0.01
 _NO_VERSION = "closed form"
@@ -239,8 +240,9 @@ class PrivacyReport:
 
     @property
     def differentially_private(self):
-        """Whether epsilon is finite and the guarantee hangs on no seed, for machines that ask."""
-        return math.isfinite(self.epsilon) and not self.condition
+        """Whether epsilon is finite, and the guarantee is of all steps and hangs on no seed."""
+        exception = self.condition or UNPROTECTED in str(self.not_covered)
+        return math.isfinite(self.epsilon) and not exception
 
     def epsilon_at(self, delta, group_size=1):
         """Epsilon of the same releases at another delta, or for a group of records.

@@ -73,8 +73,10 @@ _ITERATES = (
 )
 _BATCHES = ", but not which records were in a batch"
 _TRIALS = "; of the trials of a private selection only the chosen one, and not their number"
+_HIDDEN = "; of counts that are held against a threshold, only those above it"
 _POST = "what is computed from the published numbers alone has the same guarantee"
 _SELECTED = "covered: the choice among the trials of a private selection"
+_SCORE = "its release is counted above only where both reports were composed"
 _AUDIT = (
     "a lower bound, and no proof; not private: computed from the training data, so that this line "
     "is published only where those were public or made up"
@@ -193,7 +195,7 @@ def _checked(card):
 def _fact(value, name):
     """Return a text, or a list of some: dates and numbers are texts, too."""
     if isinstance(value, (list, tuple)):
-        return [_fact(item, name) for item in value]
+        return [_fact(None if isinstance(item, (list, tuple)) else item, name) for item in value]
     if isinstance(value, datetime.datetime):
         value = value.date()
     if isinstance(value, datetime.date):
@@ -257,7 +259,8 @@ def _source(report):
 def _covered(report):
     selects = any(type(event) is SelectionEvent for event in report.events)
     samples = any(event.sampling_rate < 1.0 for event in report.events)
-    return _ITERATES + _BATCHES * samples + _TRIALS * selects
+    hides = any(event.erasure or getattr(event, "erasure_inside", 0.0) for event in report.events)
+    return _ITERATES + _BATCHES * samples + _HIDDEN * hides + _TRIALS * selects
 
 
 def _preparation(report):
@@ -271,7 +274,7 @@ def _preparation(report):
 def _evidence(card):
     """Give what was measured of the result: scores and an attack."""
     for score in card.get("score", ()):
-        yield "Score", f"{score!r}; its release isn't counted above"
+        yield "Score", f"{score!r}; {_SCORE}"
     if "audit" in card:
         found = card["audit"]
         yield "Audit", f"{found!r} ({found.method}, confidence {found.confidence:g}); {_AUDIT}"

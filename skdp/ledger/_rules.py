@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from skdp._checks import check_within
 from skdp.accountant import (
     ErasureEvent,
-    GaussianEvent,
     LaplaceEvent,
     PrivacyReport,
+    RandomizedResponseEvent,
     SelectionEvent,
     calibrate,
 )
@@ -81,15 +81,16 @@ class Terms:
         """Return the guarantee of all that this budget will ever pay for; `released` is in words.
 
         That is (epsilon, delta) and no more, so that the events are those which are the worst of
-        all with this guarantee. (For labels there is none but Gaussian noise.)
+        all with this guarantee.
         """
         if self.adjacency == "replace_label":
-            noise = calibrate(self.epsilon, self.delta, pairwise=True)
-            events = (GaussianEvent(noise, pairwise=True),)
+            # Rounded such that its epsilon is no more; of smaller flips it is infinite.
+            flips = (1 + 1e-15 * (2 + self.epsilon)) / (1 + math.exp(min(self.epsilon, 690.0)))
+            pure = RandomizedResponseEvent(min(flips, 0.5))
         else:
             distance = 2.0 if self.adjacency == "replace_one" else 1.0
-            scale = distance / self.epsilon * (1 + 1e-15)
-            events = (LaplaceEvent(scale), ErasureEvent(self.delta))
+            pure = LaplaceEvent(distance / self.epsilon * (1 + 1e-15))
+        events = (pure, ErasureEvent(self.delta))
         return PrivacyReport(
             epsilon=self.epsilon,
             delta=self.delta,

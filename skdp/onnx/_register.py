@@ -29,7 +29,8 @@ def attach_report(model, report):
     report : skdp.accountant.PrivacyReport
         As in a fitted estimator's ``privacy_report_``. All of it is written, its words included,
         as JSON under "skdp.privacy_report". Under "differentially_private" is "true", or "false"
-        where epsilon is infinite or the guarantee hangs on a seed.
+        where epsilon is infinite, the guarantee hangs on a seed, or a step was allowed to learn
+        without privacy.
 
     Returns
     -------

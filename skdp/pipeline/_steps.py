@@ -11,14 +11,13 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 
 from skdp._estimator import RecordPrivateEstimator
 from skdp.accountant import PrivacyReport
+from skdp.accountant._report import UNPROTECTED
 from skdp.pipeline._chain import BoundsPassingPipeline
 from skdp.pipeline._leaks import why_refused
 
 _REFUSED = "step {path!r} ({kind}) leaks: {reason}. Instead, {instead}."
 _ALLOW = " If that is meant, name it in allow=({path!r},); the report will say so."
-_UNCOVERED = (
-    "step {!r} ({}), which may learn from the records without privacy and is named in allow"
-)
+_UNCOVERED = f"step {{!r}} ({{}}), {UNPROTECTED} and is named in allow"
 _BEFORE = (
     "step {path!r} ({kind}), which was fitted before and reports {report!r} for {report.unit} "
     "under {report.adjacency!r}: if that was on these records, add both reports up by "

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import StandardScaler
 
 from skdp.accountant import (
     ErasureEvent,
@@ -222,7 +223,7 @@ def test_what_a_card_may_be(method):
     assert "secret" not in str(caught.value)
     with pytest.raises(TypeError, match="card must be a dict"):
         write("secret")
-    for value in (None, True, object(), {"a": 1}, b"x", ["a", None]):
+    for value in (None, True, object(), {"a": 1}, b"x", ["a", None], [["a"]]):
         with pytest.raises(TypeError, match="'name' of card"):
             write({"name": value})
     for value in (0, -1, 0.5, "many", True):
@@ -336,6 +337,7 @@ def test_a_score_and_an_audit():
         assert all(repr(one) in text for one in score.values())
         assert repr(attack).replace("_", "") in text.replace("_", "")
         assert "not private" in text
+        assert "counted above only where both reports were composed" in text
     assert repr(score["f1"]) in as_text(gaussian().to_markdown({"score": score["f1"]}))
 
 
@@ -356,3 +358,18 @@ def test_models_say_to_machines_whether_they_are_private():
         assert fitted.privacy_report_.differentially_private is is_private
     pipeline = make_private_pipeline(NormClipper(1.0), DPLogisticRegression(classes=[0, 1]))
     assert pipeline.set_params(delta=1e-3).fit(ROWS, LABELS).differentially_private_ is True
+
+
+def test_a_fit_with_a_step_that_learns_without_privacy_is_not_said_to_be_private():
+    steps = StandardScaler(), DPLogisticRegression(classes=[0, 1])
+    pipeline = make_private_pipeline(*steps, delta=1e-3, allow=("standardscaler",))
+    fitted = pipeline.fit(ROWS, LABELS)
+    assert fitted.differentially_private_ is False
+    joint = compose([fitted.privacy_report_, gaussian()])
+    assert joint.differentially_private is False
+
+
+def test_counts_below_a_threshold_are_not_said_to_be_covered():
+    events = [GaussianEvent(4.0), ErasureEvent(1e-7)]
+    assert "only those above it" in cells(gaussian(events=events))["Covers"]
+    assert "threshold" not in cells(gaussian())["Covers"]

@@ -20,6 +20,7 @@ from skdp.accountant import (
     GaussianEvent,
     LaplaceEvent,
     PrivacyReport,
+    RandomizedResponseEvent,
     SelectionEvent,
     calibrate,
     get_epsilon,
@@ -254,12 +255,6 @@ def test_the_report_is_of_the_budget_and_of_no_more(tmp_path, adjacency):
     assert "SelfTrainingClassifier" in report.to_text()
     assert PrivacyReport.from_json(report.to_json()) == report
     assert report.condition == ""
-
-
-def test_the_report_of_a_ledger_of_labels_is_gaussian(tmp_path):
-    ledger = make_ledger(tmp_path, adjacency="replace_label", unit=LABEL)
-    assert ledger.report().epsilon == 1.0
-    assert ledger.report().mu == pytest.approx(report_of(1.0).mu)
 
 
 def test_the_report_is_above_whatever_the_budget_pays_for(tmp_path):
@@ -501,6 +496,22 @@ def test_a_fit_without_groups_is_told_of_them_by_a_ledger_of_groups(unit, is_sai
     other = {"one group": "one row", "one row": "one group"}[unit]
     report = replace(one_report(GaussianEvent(30.0)), unit=other)
     assert ("give it groups=" in refusal_of(ledger, report)) is is_said
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 30.0])
+def test_a_ledger_of_labels_promises_no_more_than_flipped_labels_give(epsilon, tmp_path):
+    """They are taken for the whole budget by their own epsilon, and are no Gaussian noise."""
+    words = {"adjacency": "replace_label", "unit": "the label of one row"}
+    ledger = PrivacyLedger(tmp_path / "study", epsilon=epsilon, delta=1e-5, **words)
+    flips = RandomizedResponseEvent((1 + 1e-12) / (1 + math.exp(epsilon)))
+    fit = one_report(flips, adjacency="replace_label")
+    ledger.charge(fit)
+    promised = ledger.report()
+    assert promised.epsilon == epsilon
+    for fpr in (1e-4, 0.01, 0.3):
+        assert promised.tpr_at(fpr) >= fit.tpr_at(fpr)
+    for delta in (0.0, 1e-9, 1e-5, 1e-3):
+        assert promised.epsilon_at(delta) >= fit.epsilon_at(delta) * (1 - 1e-9)
 
 
 def test_a_refusal_of_repeated_trials_names_the_other_way(tmp_path):
