@@ -18,7 +18,8 @@ OF_SKLEARN = {"Pipeline", "ColumnTransformer"}
 
 def test_the_page_names_every_estimator_and_what_becomes_of_it():
     text = PAGE.read_text(encoding="utf-8")
-    table = re.search(r"These estimators are converted:\n(.*?)\n\n\* \*\*Options", text, re.DOTALL)[1]
+    rows = r"estimators are converted:\n(.*?)\n\n\* \*\*Options"
+    table = re.search(rows, text, re.DOTALL)[1]
     said = {}
     for row in re.split(r"(?m)^   \* - ", table)[2:]:
         names, _, becomes = row.partition("     - ")
