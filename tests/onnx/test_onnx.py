@@ -66,6 +66,16 @@ def run_converted(converted, rows):
     return session.run(None, {session.get_inputs()[0].name: rows})
 
 
+def test_a_file_has_no_value_of_the_row_that_gives_its_types():
+    words = np.array(["red", "green"])[TWO]
+    model = DPAdditiveClassifier(epsilon=4.0).fit(pd.DataFrame({"a": X[:, 0], "b": words}), TWO)
+    files = [
+        skl2onnx.to_onnx(model, pd.DataFrame(row), options=PLAIN).SerializeToString()
+        for row in ({"a": [98765.4321], "b": ["secret"]}, {"a": [0.0], "b": [""]})
+    ]
+    assert files[0] == files[1]
+
+
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("labels", [TWO, THREE, np.array(["a", "b", "c"])[THREE]])
 @pytest.mark.parametrize("kind", CLASSIFIERS)
