@@ -107,7 +107,7 @@ ROWS = {
     ),
     ":doc:`public_weight <../user_guide/weights>` of rows": _fit_takes("public_weight"),
     ":doc:`class_weight <../user_guide/weights>`": _has("class_weight"),
-    ":doc:`groups <../people>`: many rows a person": _fit_takes("groups"),
+    ":doc:`groups <../people>`: several rows of one person": _fit_takes("groups"),
     "``sample_epsilon`` of each row": _fit_takes("sample_epsilon"),
     "``partial_fit``: streams": lambda kind: _yes(hasattr(kind, "partial_fit")),
     ":doc:`inference <../inference>`: intervals": _has("inference"),
