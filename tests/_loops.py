@@ -6,6 +6,7 @@ What pytest does around a test takes longer than a small case, and so does start
 import copy
 import functools
 import inspect
+import unittest
 
 import numpy as np
 import pytest
@@ -15,22 +16,27 @@ ONE_OR_MORE_WORKERS = pytest.mark.parametrize(
 )
 
 
-def for_each(names, cases):
+def for_each(names, cases, parts=1):
     """As `pytest.mark.parametrize`, but for one test, which names each case that it fails for.
 
-    Every case gets random generators as they were before the first one.
+    Every case gets random generators as they were before the first one. A case that skips is
+    passed over. Where there are so many cases that one process would be kept for long, `parts`
+    tests share them.
     """
     names = tuple(name.strip() for name in names.split(","))
+    cases = list(cases)
 
     def decorate(test):
         @functools.wraps(test)
-        def loop(**fixtures):
+        def loop(part=0, **fixtures):
             failures = []
-            for case in cases:
+            for case in cases[part::parts]:
                 values = case if len(names) > 1 else (case,)
                 given = dict(zip(names, values, strict=True))
                 try:
                     test(**{name: fresh(value) for name, value in fixtures.items()}, **given)
+                except (unittest.SkipTest, pytest.skip.Exception):
+                    continue
                 except (Exception, pytest.fail.Exception) as failure:
                     failure.add_note(f"in the case {given}")
                     failures.append(failure)
@@ -40,10 +46,13 @@ def for_each(names, cases):
                 raise BaseExceptionGroup(f"{len(failures)} cases fail", failures)
 
         parameters = inspect.signature(test).parameters.values()
-        loop.__signature__ = inspect.Signature([p for p in parameters if p.name not in names])
+        parameters = [p for p in parameters if p.name not in names]
+        if parts > 1:
+            parameters.append(inspect.Parameter("part", inspect.Parameter.KEYWORD_ONLY))
+        loop.__signature__ = inspect.Signature(parameters)
         # pytest would ask it for its fixtures.
         del loop.__wrapped__
-        return loop
+        return pytest.mark.parametrize("part", range(parts))(loop) if parts > 1 else loop
 
     return decorate
 
