@@ -1,4 +1,4 @@
-"""Parameters of tests: many small cases in one test, and processes in the long tier.
+"""Parameters of tests: many small cases in one test; processes and many fits in the long tier.
 
 What pytest does around a test takes longer than a small case, and so does starting a process.
 """
@@ -16,11 +16,20 @@ ONE_OR_MORE_WORKERS = pytest.mark.parametrize(
 )
 
 
+def one_of_a_class(estimators):
+    """Parameters: of each class the first estimator, and the others in the long tier."""
+    seen = set()
+    for estimator in estimators:
+        is_first = type(estimator) not in seen
+        seen.add(type(estimator))
+        yield pytest.param(estimator, marks=[] if is_first else pytest.mark.long)
+
+
 def for_each(names, cases, parts=1):
     """As `pytest.mark.parametrize`, but for one test, which names each case that it fails for.
 
     Every case gets random generators as they were before the first one. A case that skips is
-    passed over. Where there are so many cases that one process would be kept for long, `parts`
+    passed over, unless all do. Where there are so many cases that one process would be kept for long, `parts`
     tests share them.
     """
     names = tuple(name.strip() for name in names.split(","))
@@ -29,17 +38,19 @@ def for_each(names, cases, parts=1):
     def decorate(test):
         @functools.wraps(test)
         def loop(part=0, **fixtures):
-            failures = []
+            failures, skipped = [], []
             for case in cases[part::parts]:
                 values = case if len(names) > 1 else (case,)
                 given = dict(zip(names, values, strict=True))
                 try:
                     test(**{name: fresh(value) for name, value in fixtures.items()}, **given)
-                except (unittest.SkipTest, pytest.skip.Exception):
-                    continue
+                except (unittest.SkipTest, pytest.skip.Exception) as skip:
+                    skipped.append(skip)
                 except (Exception, pytest.fail.Exception) as failure:
                     failure.add_note(f"in the case {given}")
                     failures.append(failure)
+            if skipped and len(skipped) == len(cases[part::parts]):
+                raise skipped[0]
             if len(failures) == 1:
                 raise failures[0]
             if failures:

@@ -25,6 +25,7 @@ from skdp.linear_model import (
     walr_path,
 )
 from skdp.preprocessing import BoundsScaler, NormClipper
+from tests._loops import for_each
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
@@ -120,9 +121,9 @@ def test_absurd_text_is_no_aggregate(classes, records):
         LabelAggregate.from_json(f'{before}"classes": {classes}{after}')
 
 
-@pytest.mark.parametrize("value", [HUGE, "1", []], ids=["huge", "text", "list"])
-@pytest.mark.parametrize("name", ["bias", "sensitivity", "n_rows", "data_norm", "reproducible"])
-@pytest.mark.parametrize("mechanism", ["analytic", "randomized_response"])
+@for_each("value", [HUGE, "1", []])
+@for_each("name", ["bias", "sensitivity", "n_rows", "data_norm", "reproducible"])
+@for_each("mechanism", ["analytic", "randomized_response"])
 def test_fields_of_aggregates_are_checked(mechanism, name, value, records):
     aggregate = label_aggregate(*records, mechanism=mechanism, random_state=0)
     with pytest.raises(ValueError, match=name):
@@ -157,8 +158,8 @@ def test_fields_of_one_kind_of_event_are_checked():
         LaplaceEvent(1.0, largest_multiplier="ab")
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@for_each(
+    "name, value",
     [
         *(("epsilon", value) for value in (None, "1", math.nan, -1.0, True)),
         *(("delta", value) for value in (None, "", math.nan, -0.1, 1.0)),
@@ -238,9 +239,9 @@ def test_tiny_targets_are_refused_by_name(epsilon, rate):
         accountant.calibrate(epsilon, 1e-5, sampling_rate=rate)
 
 
-@pytest.mark.parametrize("method", ["pld", "rdp"])
-@pytest.mark.parametrize("rate", [1.0, 0.5, 5e-324, 1.0 - 1e-16])
-@pytest.mark.parametrize("noise", [5e-324, 1e-300, 1e-10, 1e10, 1e300])
+@for_each("method", ["pld", "rdp"])
+@for_each("rate", [1.0, 0.5, 5e-324, 1.0 - 1e-16])
+@for_each("noise", [5e-324, 1e-300, 1e-10, 1e10, 1e300])
 def test_epsilon_of_extreme_noise_is_a_bound(noise, rate, method):
     options = {"sampling_rate": rate, "accountant": method}
     found = accountant.get_epsilon(noise, 1e-5, **options)

@@ -52,8 +52,10 @@ from skdp.audit._result import (
     epsilon_from_rates,
 )
 from skdp.linear_model import (
+    DPCDClassifier,
     DPCDLasso,
     DPHuberRegressor,
+    DPLogisticRegression,
     DPQuantileRegressor,
     DPSCDClassifier,
     DPSCDRegressor,
@@ -202,7 +204,14 @@ def test_the_bound_of_right_one_run_guesses_by_hand():
 OF_KNOWN_UNIT = [one for one in OF_ANY_SIGN if one not in (DPHuberRegressor, DPQuantileRegressor)]
 
 
-@pytest.mark.parametrize("estimator", OF_KNOWN_UNIT)
+# One of each method; the others are many fits.
+METHODS = DPCDClassifier, DPLogisticRegression, DPSCDClassifier, DPSGDClassifier, WALRClassifier
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [pytest.param(one, marks=[pytest.mark.long] * (one not in METHODS)) for one in OF_KNOWN_UNIT],
+)
 def test_an_honest_estimator_passes_and_one_with_a_tenth_of_the_noise_does_not(estimator):
     model = quick(estimator)
     options = {"n_fits": 180, "confidence": SURE, "random_state": 0}

@@ -15,7 +15,7 @@ from skdp.linear_model import DPLogisticRegression
 from skdp.preprocessing import BoundsScaler
 from skdp.utils.discovery import all_estimators
 from tests._listed import PREDICTORS, PRIVATE, TRANSFORMERS, suited
-from tests._loops import ONE_OR_MORE_WORKERS
+from tests._loops import ONE_OR_MORE_WORKERS, for_each
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
@@ -131,7 +131,7 @@ def test_nothing_is_relaxed_of_transformers(estimator):
     assert tags == get_tags(estimator(epsilon=float("inf")))
 
 
-@pytest.mark.parametrize("estimator", PRIVATE)
+@for_each("estimator", PRIVATE)
 @pytest.mark.parametrize(
     "epsilon", ["one", None, [1], float("nan"), pytest.param(10**400, id="huge")]
 )
@@ -178,12 +178,12 @@ def test_pipelines_grid_search_and_frames(estimator, n_jobs, cancer):
     model = make_pipeline(BoundsScaler().set_output(transform="pandas"), estimator(random_state=0))
     y = suited(model[-1], y)
     name = model.steps[-1][0]
-    search = GridSearchCV(model, {f"{name}__alpha": [1e-3, 1e-2]}, n_jobs=n_jobs, cv=3)
+    search = GridSearchCV(model, {f"{name}__alpha": [1e-3, 1e-2]}, n_jobs=n_jobs, cv=2)
     search.fit(frame, y[:200])
     best = search.best_estimator_[-1]
     assert list(best.feature_names_in_) == list(frame.columns)
     assert best.privacy_report_.epsilon == 1.0
-    assert np.isfinite(cross_val_score(model, frame, y[:200], cv=3)).all()
+    assert np.isfinite(cross_val_score(model, frame, y[:200], cv=2)).all()
 
 
 @ONE_OR_MORE_WORKERS
@@ -194,9 +194,9 @@ def test_transformers_in_pipelines_grid_search_and_frames(estimator, n_jobs, can
     step = estimator(random_state=0).set_output(transform="pandas")
     model = make_pipeline(step, DPLogisticRegression(random_state=0, classes=[0, 1]))
     name = model.steps[0][0]
-    search = GridSearchCV(model, {f"{name}__epsilon": [0.5, 1.0]}, n_jobs=n_jobs, cv=3)
+    search = GridSearchCV(model, {f"{name}__epsilon": [0.5, 1.0]}, n_jobs=n_jobs, cv=2)
     best = search.fit(frame, y[:200]).best_estimator_
     names = list(best[0].get_feature_names_out())
     assert list(best[-1].feature_names_in_) == names == list(best[0].transform(frame).columns)
     assert best[0].privacy_report_.epsilon in (0.5, 1.0)
-    assert np.isfinite(cross_val_score(model, frame, y[:200], cv=3)).all()
+    assert np.isfinite(cross_val_score(model, frame, y[:200], cv=2)).all()

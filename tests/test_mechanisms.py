@@ -7,6 +7,7 @@ from scipy import stats
 
 from skdp._mechanisms import GaussianMechanism, LaplaceMechanism, as_symmetric, as_vector
 from skdp._random import make_stream
+from tests._loops import for_each
 
 
 def mechanism(**changes):
@@ -154,9 +155,9 @@ def test_spherical_noise_has_its_exact_radial_law_and_no_direction(shape, random
     assert made.noise_std == pytest.approx(scale * math.sqrt(size + 1))
 
 
-@pytest.mark.parametrize("bound", [1e-9, 0.3, 1e12])
-@pytest.mark.parametrize("multiplier", [1e-2, 1.0, 1e5, 1e9])
-@pytest.mark.parametrize("size", [1, 1000])
+@for_each("bound", [1e-9, 0.3, 1e12])
+@for_each("multiplier", [1e-2, 1.0, 1e5, 1e9])
+@for_each("size", [1, 1000])
 def test_rounding_commutes_with_spherical_noise(bound, multiplier, size, rng):
     """A release is the rounding of (rounded value + real noise): post-processing, so still pure."""
     made = laplace(contribution_bound=bound, noise_multiplier=multiplier, size=size)

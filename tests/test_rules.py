@@ -32,6 +32,7 @@ from skdp.linear_model import (
 )
 from skdp.linear_model._plan import beside
 from skdp.preprocessing import BoundsScaler, NormClipper
+from tests._loops import for_each
 from tests.privacy._cases import DUAL, N_FEATURES, N_ROWS
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
@@ -120,9 +121,9 @@ def test_a_share_that_is_no_choice_is_refused_without_validation_too(share, reco
 TINY = [5e-324, 1e-310, 1e-31, 1e31, math.inf, math.nan, -1.0, 0.0]
 
 
-@pytest.mark.parametrize("value", TINY)
-@pytest.mark.parametrize(
-    ("estimator", "name"),
+@for_each("value", TINY)
+@for_each(
+    "estimator, name",
     [
         *((kind, "clipping_norm") for kind in (DPCDClassifier, DPSCDClassifier, DPSGDClassifier)),
         *((DPLogisticRegression, name) for name in ("clipping_norm", "data_norm", "alpha")),
@@ -135,7 +136,6 @@ TINY = [5e-324, 1e-310, 1e-31, 1e31, math.inf, math.nan, -1.0, 0.0]
             for kind in (DPCDClassifier, DPSCDClassifier, DPSGDClassifier, WALRClassifier)
         ),
     ],
-    ids=str,
 )
 def test_a_bound_of_few_digits_is_refused_without_validation_too(estimator, name, value, records):
     """Clipping to 1e-310 left contributions of 1.28 times that."""
@@ -146,14 +146,14 @@ def test_a_bound_of_few_digits_is_refused_without_validation_too(estimator, name
     assert not hasattr(model, "coef_")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "estimator",
     [
         *(DPCDLasso, DPLogisticRegression, DPRidge, DPSCDRegressor, DPSGDRegressor),
         WALRClassifier,
     ],
 )
-@pytest.mark.parametrize("value", [1e-310, 1e-160, 1e160, 1.7e308])
+@for_each("value", [1e-310, 1e-160, 1e160, 1.7e308])
 def test_numpys_error_state_tells_nothing_of_the_data(estimator, value, records):
     X, y = records
     X = X.copy()
@@ -166,19 +166,19 @@ def test_numpys_error_state_tells_nothing_of_the_data(estimator, value, records)
 
 SECRET = "4711.4711"
 BAD_INPUT = [
-    pytest.param(lambda X, y: (X.astype(object), y), "secret string", id="string in X"),
-    pytest.param(lambda X, y: (X + 1j, y), None, id="complex X"),
-    pytest.param(lambda X, y: (pd.DataFrame(X.astype(str)), y), "secret string", id="frame"),
-    pytest.param(lambda X, y: (X, y.astype(str).astype(object)), "target", id="string in y"),
-    pytest.param(lambda X, y: (X, y.astype("U20")), "target", id="text y"),
-    pytest.param(lambda X, y: (X, y + 1j), None, id="complex y"),
-    pytest.param(lambda X, y: (X[:, 0], y), None, id="1-d X"),
-    pytest.param(lambda X, y: (X, y[:-1]), None, id="short y"),
+    ("string in X", lambda X, y: (X.astype(object), y), "secret string"),
+    ("complex X", lambda X, y: (X + 1j, y), None),
+    ("frame", lambda X, y: (pd.DataFrame(X.astype(str)), y), "secret string"),
+    ("string in y", lambda X, y: (X, y.astype(str).astype(object)), "target"),
+    ("text y", lambda X, y: (X, y.astype("U20")), "target"),
+    ("complex y", lambda X, y: (X, y + 1j), None),
+    ("1-d X", lambda X, y: (X[:, 0], y), None),
+    ("short y", lambda X, y: (X, y[:-1]), None),
 ]
 
 
-@pytest.mark.parametrize(("spoil", "planted"), BAD_INPUT)
-@pytest.mark.parametrize(
+@for_each("kind, spoil, planted", BAD_INPUT)
+@for_each(
     "estimator",
     [
         DPCDClassifier(classes=[0, 1]),
@@ -193,9 +193,8 @@ BAD_INPUT = [
         BoundsScaler(),
         NormClipper(),
     ],
-    ids=str,
 )
-def test_no_error_quotes_an_entry(estimator, spoil, planted, records):
+def test_no_error_quotes_an_entry(estimator, kind, spoil, planted, records):
     X, y = records
     X = np.full_like(X, float(SECRET))
     X, y = spoil(X, y)

@@ -14,6 +14,7 @@ from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.model_selection import DPGridSearch, DPRandomizedSearch
 from skdp.pipeline import DPPipeline, make_private_pipeline
 from skdp.preprocessing import DPOneHotEncoder, DPStandardScaler, NormClipper
+from tests._loops import for_each
 
 SETTINGS = ("epsilon", "delta", "adjacency", "ledger", "random_state")
 # None of them is a default, or what a wrapper has here.
@@ -55,8 +56,8 @@ def ledger(tmp_path):
     return PrivacyLedger(tmp_path / "study.db", epsilon=8.0, delta=1e-3, allow_seeds=True)
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-@pytest.mark.parametrize("wrapper", WRAPPERS)
+@for_each("name", SETTINGS)
+@for_each("wrapper", WRAPPERS)
 def test_a_setting_that_would_be_lost_is_refused(wrapper, name):
     model = WRAPPERS[wrapper](logistic(**{name: GIVEN[name]}))
     kind = type(model).__name__

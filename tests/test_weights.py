@@ -36,6 +36,7 @@ from skdp.linear_model import (
 from skdp.model_selection import DPGridSearch
 from skdp.preprocessing import NormClipper
 from tests._listed import LINEAR, suited
+from tests._loops import for_each
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
@@ -262,8 +263,8 @@ def test_public_weight_is_routed_and_sample_weight_is_refused(model, data):
         assert same(search.best_estimator_, direct)
 
 
-@pytest.mark.parametrize("model", PRIVATE, ids=str)
-@pytest.mark.parametrize(
+@for_each("model", PRIVATE)
+@for_each(
     "weights",
     [
         np.ones(N - 1),
@@ -277,7 +278,6 @@ def test_public_weight_is_routed_and_sample_weight_is_refused(model, data):
         ["a"] * N,
         2.0,
     ],
-    ids=range(10),
 )
 def test_weights_that_are_none_are_refused_before_there_is_noise(weights, model, data, no_start):
     with pytest.raises(ValueError, match="public_weight must"):
@@ -308,8 +308,8 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("wrong", REFUSED)
-@pytest.mark.parametrize("model", WEIGH_CLASSES, ids=str)
+@for_each("wrong", REFUSED)
+@for_each("model", WEIGH_CLASSES)
 @pytest.mark.parametrize("classes", [None, LABELS], ids=["read", "declared"])
 def test_class_weights_that_are_none_are_refused_before_there_is_noise(
     classes, model, wrong, data, no_start

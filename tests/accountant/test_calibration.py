@@ -11,6 +11,7 @@ from skdp.accountant import GaussianEvent, PrivacyReport, calibrate, get_epsilon
 from skdp.accountant._calibration import largest_within, resolve_accountant
 from skdp.accountant._divergences import gaussian_delta, gaussian_log_delta
 from skdp.accountant._loss_distribution import smallest_pld_delta
+from tests._loops import for_each
 
 # (adjacency, noise multiplier, sampling rate, steps, epsilon at delta = 1e-5), from dp-accounting
 # 0.6.0 alone: PrivacyLossDistribution.from_gaussian_mechanism on a grid of range / 1e5,
@@ -170,8 +171,8 @@ def test_gaussian_delta_far_tail():
     assert log_pdf + math.log(lower) < value < log_pdf + math.log(upper)
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 30.0, 1e3])
-@pytest.mark.parametrize("delta", [1e-300, 1e-30, 1e-6, 0.5, 1 - 1e-9])
+@for_each("epsilon", [1e-3, 0.1, 1.0, 30.0, 1e3])
+@for_each("delta", [1e-300, 1e-30, 1e-6, 0.5, 1 - 1e-9])
 def test_full_batch_inverse(epsilon, delta):
     for n_steps, adjacency, factor in ((1, "zero_out", 1), (1000, "replace_one", 2)):
         noise = calibrate(epsilon, delta, n_steps=n_steps, adjacency=adjacency)

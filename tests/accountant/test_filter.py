@@ -30,6 +30,7 @@ from skdp.accountant._filter import (
     gaussian_cost,
 )
 from skdp.accountant._profile import GaussianProfile, build_profile
+from tests._loops import for_each
 
 N_DESIGNS = 500 if os.environ.get("SKDP_NIGHTLY") == "1" else 24
 
@@ -106,8 +107,8 @@ def least_mu(p, q, erasure):
     return np.max(ndtri(end[inside]) - ndtri(start[inside]))
 
 
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("erasure", [0.0, 1e-3, 0.03])
+@for_each("seed", range(20))
+@for_each("erasure", [0.0, 1e-3, 0.03])
 def test_small_mechanisms_by_brute_force(seed, erasure):
     rng = np.random.default_rng(seed)
     p, q = rng.dirichlet(np.full(5, 0.8), size=2) * 0.98 + 0.004

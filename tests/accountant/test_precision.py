@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from skdp.accountant import calibrate, get_epsilon
 from skdp.accountant._divergences import subsampled_delta
 from skdp.accountant._profile import GaussianProfile
+from tests._loops import for_each
 
 MUS = [*np.geomspace(1e-12, 1e4, 33).tolist(), 1e-60, 0.999e-3, 1.001e-3, 7e7]
 DELTAS = [*np.geomspace(1e-15, 0.1, 15).tolist(), 0.3, 0.5, 0.9]
@@ -71,7 +72,7 @@ def test_the_reference_is_right():
     assert exact_delta(0.0, 1.0) == pytest.approx(Decimal(math.erf(0.5 / math.sqrt(2))))
 
 
-@pytest.mark.parametrize("mu", MUS)
+@for_each("mu", MUS)
 def test_epsilon_is_never_below_the_exact_one(mu):
     profile = GaussianProfile(mu)
     for delta in DELTAS:
@@ -84,7 +85,7 @@ def test_epsilon_is_never_below_the_exact_one(mu):
             assert exact > Decimal(delta * (1 - loose))
 
 
-@pytest.mark.parametrize("mu", MUS)
+@for_each("mu", MUS)
 def test_delta_is_never_below_the_exact_one(mu):
     profile = GaussianProfile(mu)
     for scaled in (0.0, 1e-9, 0.01, 0.7, 3.0, 8.0, 37.0):
@@ -97,7 +98,7 @@ def test_delta_is_never_below_the_exact_one(mu):
     assert profile.delta(60.0 * mu + mu * mu / 2) > 0.0
 
 
-@pytest.mark.parametrize("mu", MUS)
+@for_each("mu", MUS)
 def test_power_is_never_below_the_exact_one(mu):
     profile = GaussianProfile(mu)
     for fpr in (1e-300, 1e-12, 1e-4, 0.3, 0.5, 0.9, 1 - 1e-9):
@@ -108,9 +109,9 @@ def test_power_is_never_below_the_exact_one(mu):
         assert exact <= Decimal(profile.tpr(fpr)) <= exact * Decimal(1 + LOOSE)
 
 
-@pytest.mark.parametrize(("adjacency", "factor"), [("zero_out", 1), ("replace_one", 2)])
-@pytest.mark.parametrize("noise", [1e12, 1e10, 3e9, 1e8, 12345.6, 77.7, 3.0, 0.1, 1e-3])
-@pytest.mark.parametrize("n_steps", [1, 3, 10**6])
+@for_each("adjacency, factor", [("zero_out", 1), ("replace_one", 2)])
+@for_each("noise", [1e12, 1e10, 3e9, 1e8, 12345.6, 77.7, 3.0, 0.1, 1e-3])
+@for_each("n_steps", [1, 3, 10**6])
 def test_epsilon_of_noise_is_never_below_the_exact_one(noise, adjacency, factor, n_steps):
     mu = factor * Decimal(n_steps).sqrt() / Decimal(noise)
     for delta in (1e-12, 1e-5):
@@ -118,8 +119,8 @@ def test_epsilon_of_noise_is_never_below_the_exact_one(noise, adjacency, factor,
         assert exact_delta(epsilon, mu) <= Decimal(delta)
 
 
-@pytest.mark.parametrize("epsilon", [1e-7, 1e-5, 1e-3, 1.0, 1e3, 1e6])
-@pytest.mark.parametrize("delta", [1e-15, 1e-9, 1e-3, 0.9])
+@for_each("epsilon", [1e-7, 1e-5, 1e-3, 1.0, 1e3, 1e6])
+@for_each("delta", [1e-15, 1e-9, 1e-3, 0.9])
 def test_calibrated_noise_is_never_below_the_exact_one(epsilon, delta):
     noise = Decimal(calibrate(epsilon, delta))
     assert exact_delta(epsilon, 1 / noise) <= Decimal(delta)
@@ -143,8 +144,8 @@ def exact_sampled_delta(epsilon, sigma, q, direction):
     return one - epsilon.exp() * other
 
 
-@pytest.mark.parametrize("direction", ["remove", "add", "replace"])
-@pytest.mark.parametrize("sigma", [1.001e3, 1e5, 1e7, 1e10])
+@for_each("direction", ["remove", "add", "replace"])
+@for_each("sigma", [1.001e3, 1e5, 1e7, 1e10])
 @pytest.mark.parametrize("q", [1e-9, 1e-3, 0.5, 0.999, 1.0])
 def test_much_noise_on_poisson_batches_is_never_below_the_exact_delta(q, sigma, direction):
     for scaled in (-6.0, -1.0, -0.1, 0.0, 1e-3, 0.1, 1.0, 3.0, 6.0):

@@ -15,6 +15,7 @@ from skdp.accountant import (
     calibrate_response,
     compose,
 )
+from tests._loops import for_each
 
 
 def report(*events, epsilon=1.0, delta=0.0, **changes):
@@ -22,9 +23,9 @@ def report(*events, epsilon=1.0, delta=0.0, **changes):
     return PrivacyReport(epsilon=epsilon, delta=delta, events=events, **options)
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0 / 3.0, 7.0, 1e3])
-@pytest.mark.parametrize("n_steps", [1, 3, 10])
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@for_each("epsilon", [1e-3, 0.1, 1.0 / 3.0, 7.0, 1e3])
+@for_each("n_steps", [1, 3, 10])
+@for_each("adjacency", ["zero_out", "replace_one"])
 def test_calibration_never_exceeds_the_target(epsilon, n_steps, adjacency):
     noise = calibrate_pure(epsilon, n_steps=n_steps, adjacency=adjacency)
     found = LaplaceEvent(noise, n_steps).epsilon(adjacency)

@@ -21,6 +21,7 @@ from skdp.linear_model import (
     WALRClassifier,
     label_aggregate,
 )
+from tests._loops import for_each
 
 WORDS = {"assumed_public": ("n", "ε < 1"), "not_covered": ("timing",), "notes": ("read me",)}
 KINDS = {
@@ -202,8 +203,8 @@ def test_steps_beyond_loss_distributions_are_read():
         PrivacyReport.from_dict(report.to_dict() | {"epsilon": fewer})
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@for_each(
+    "name, value",
     [
         *(("sampling", value) for value in ("full batch", "", ["poisson"])),
         *(("sampling_rate", value) for value in (0.02, None, "0.01", True, math.nan, HUGE)),
@@ -215,7 +216,6 @@ def test_steps_beyond_loss_distributions_are_read():
         ("accountant", "basic"),
         ("accountant", "analytic"),
     ],
-    ids=name_of,
 )
 def test_what_is_derived_must_agree(name, value):
     entries = make_report(**KINDS["poisson"]).to_dict()
@@ -237,8 +237,8 @@ def test_accountant_must_be_the_one_that_computed():
         PrivacyReport.from_dict(full | {"events": [event]})
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@for_each(
+    "name, value",
     [
         *(("epsilon", value) for value in (None, True, "1", math.nan, -1.0, [1.0], HUGE, LONG)),
         *(("delta", value) for value in (None, False, "0", math.nan, -0.1, 1.0, "inf", {})),
@@ -254,7 +254,6 @@ def test_accountant_must_be_the_one_that_computed():
         *(("reproducible", value) for value in (None, 0, 1, "false")),
         *(("events", value) for value in (None, [], {}, "ab", [1], [[]], LONG, [LONG])),
     ],
-    ids=name_of,
 )
 def test_types_are_checked(name, value):
     entries = make_report(**KINDS["poisson"]).to_dict()
@@ -266,8 +265,8 @@ def test_types_are_checked(name, value):
         PrivacyReport.from_json(text)
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "value"),
+@for_each(
+    "kind, name, value",
     [
         *(("poisson", "type", value) for value in (None, 1, [], "GaussianMechanism", LONG)),
         *(("poisson", "noise_multiplier", value) for value in (None, "1", -1.0, True, LONG)),
@@ -279,7 +278,6 @@ def test_types_are_checked(name, value):
         ("pure", "sampling_rate", 1.0),
         ("poisson", "largest_multiplier", None),
     ],
-    ids=name_of,
 )
 def test_entries_of_events_are_checked(kind, name, value):
     entries = make_report(**KINDS[kind]).to_dict()

@@ -78,6 +78,7 @@ def wait_until_dropped():
     raise AssertionError("copies are kept.")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [4.0, float("inf")])
 @pytest.mark.parametrize("as_kind", [np.array, csr_array])
 def test_the_bits_are_those_of_rows_that_are_read_in_each_pass(

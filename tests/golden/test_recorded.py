@@ -19,6 +19,7 @@ from tests.golden.record import (
 ADVICE = "If the change is meant, run `python tests/golden/record.py` and say so in what's new."
 
 
+@pytest.mark.long
 def test_what_is_released_is_as_it_was():
     pytest.importorskip("distributed", reason="needs the extra dask")
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))

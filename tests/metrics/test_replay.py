@@ -10,6 +10,7 @@ from skdp._bounds import null_records
 from skdp._mechanisms import DiscreteLaplaceMechanism, GaussianMechanism
 from skdp._random import SeededStream
 from skdp.audit._result import epsilon_from_rates
+from tests._loops import for_each
 from tests.metrics._models import CLASSIFICATION, binary_records, calls
 
 K, N = 5, 40
@@ -86,9 +87,9 @@ def test_a_record_moves_one_count_by_one(name, rng):
     assert len(cells) > 1
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-@pytest.mark.parametrize("delta", [0.0, 1e-5])
+@for_each("name", NAMES)
+@for_each("adjacency", ["zero_out", "replace_one"])
+@for_each("delta", [0.0, 1e-5])
 def test_noise_serves_the_distance_that_neighbours_have(name, adjacency, delta, rng):
     """L1 1 or 2 for Laplace noise, with which a probability changes by exp(L1 / scale)."""
     X, y = binary_records(rng, N)

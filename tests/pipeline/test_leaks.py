@@ -50,6 +50,7 @@ from skdp.linear_model import DPLogisticRegression, DPSCDClassifier, WALRClassif
 from skdp.pipeline import DPPipeline, make_private_pipeline
 from skdp.pipeline._chain import as_floats
 from skdp.preprocessing import BoundsScaler, DPOneHotEncoder, DPStandardScaler, NormClipper
+from tests._loops import for_each
 
 
 class ByRow(TransformerMixin, BaseEstimator):
@@ -230,7 +231,7 @@ LEAKING = {
 }
 
 
-@pytest.mark.parametrize("name", LEAKING)
+@for_each("name", LEAKING)
 def test_what_leaks_is_refused_by_name_with_what_to_use(name):
     step, instead = LEAKING[name]
     model = DPPipeline([("odd one", step), ("model", DPLogisticRegression(classes=[0, 1]))])

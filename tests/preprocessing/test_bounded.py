@@ -8,6 +8,7 @@ from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix, issparse, 
 from sklearn.utils import get_tags
 
 from skdp.preprocessing import BoundsScaler, NormClipper
+from tests._loops import for_each
 
 
 def test_rows_are_clipped_to_the_norm_and_kept_below_it(rng):
@@ -157,9 +158,9 @@ def sparse_rows(rng, dtype=np.float64):
     return X.astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
+@for_each("dtype", [np.float32, np.float64])
+@for_each("kind", KINDS)
+@for_each(
     "transformer",
     [
         NormClipper(0.7),

@@ -14,6 +14,7 @@ from skdp.accountant import ErasureEvent, PrivacyReport
 from skdp.accountant._divergences import gaussian_delta
 from skdp.preprocessing._plan import hiding_threshold, plan_counts, plan_encoder
 from skdp.preprocessing._solver import release_counts
+from tests._loops import for_each
 
 ADJACENCIES = ("zero_out", "replace_one")
 BUDGETS = [(1.0, 1e-5), (0.1, 1e-5), (5.0, 1e-8), (1.0, 0.9)]
@@ -31,9 +32,9 @@ def planned(budget, adjacency, n_columns, n_discovered=None, least=1):
     )
 
 
-@pytest.mark.parametrize("budget", BUDGETS)
-@pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("n_columns", [1, 3, 50])
+@for_each("budget", BUDGETS)
+@for_each("adjacency", ADJACENCIES)
+@for_each("n_columns", [1, 3, 50])
 def test_events_spend_the_budget_and_no_more(budget, adjacency, n_columns):
     plan = planned(budget, adjacency, n_columns)
     epsilon, delta = budget

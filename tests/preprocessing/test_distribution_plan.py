@@ -15,6 +15,7 @@ from skdp.preprocessing._plan import (
     plan_scaler,
     root_weights,
 )
+from tests._loops import for_each
 
 N_ROWS, N_COLUMNS = 1000, 3
 BOX = {"grid": linear_edges, "bounds": (np.full(N_COLUMNS, -1.0), np.ones(N_COLUMNS))}
@@ -73,9 +74,9 @@ def test_lengths_of_contributions_to_moments():
     assert longest <= 1.0 + mechanism.rounding_slack
 
 
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 7.0, 100.0])
-@pytest.mark.parametrize("delta", [1e-12, 1e-5, 1e-4])
+@for_each("adjacency", ["zero_out", "replace_one"])
+@for_each("epsilon", [1e-3, 0.1, 1.0, 7.0, 100.0])
+@for_each("delta", [1e-12, 1e-5, 1e-4])
 def test_parts_of_a_budget_add_up_to_it(delta, epsilon, adjacency):
     """Of the mechanisms that run, by the distances that the proofs give, without the accountant."""
     most = 1.0 / calibrate(epsilon, delta, adjacency="replace_label")

@@ -37,6 +37,7 @@ from skdp.preprocessing import (
 )
 from skdp.utils.discovery import all_estimators
 from tests._listed import LINEAR, suited
+from tests._loops import for_each
 
 ENTRIES = (np.nan, np.inf, -np.inf, 1e308, -1e308, 0.5)
 LISTED = [[0.5, 1.0, -1.0]] * 2
@@ -132,7 +133,7 @@ def refused(function, *args, told="contains (NaN|infinity)|words or gaps", **opt
 
 
 @pytest.mark.parametrize("entry", NOT_FINITE)
-@pytest.mark.parametrize("model", predictors(), ids=lambda model: type(model).__name__)
+@for_each("model", predictors())
 def test_a_row_that_is_not_finite_is_refused(model, entry, rng):
     y = suited(model, np.arange(60) % 2.0)
     for dtype in (np.float32, np.float64):
@@ -146,8 +147,8 @@ def test_a_row_that_is_not_finite_is_refused(model, entry, rng):
             refused(clone(model).partial_fit, X, y)
 
 
-@pytest.mark.parametrize("entry", NOT_FINITE)
-@pytest.mark.parametrize("model", predictors(), ids=lambda model: type(model).__name__)
+@for_each("entry", NOT_FINITE)
+@for_each("model", predictors())
 def test_a_target_that_is_not_finite_is_refused(model, entry, rng):
     X = rng.uniform(-1.0, 1.0, (60, 2))
     for dtype in (np.float32, np.float64):

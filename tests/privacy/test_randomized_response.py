@@ -17,6 +17,7 @@ from skdp._mechanisms import RandomizedResponse
 from skdp._random import make_stream
 from skdp.accountant import PrivacyReport, RandomizedResponseEvent, calibrate_response
 from skdp.linear_model import label_aggregate
+from tests._loops import for_each
 from tests.privacy._cases import (
     LABEL_CASES,
     N_ROWS,
@@ -52,8 +53,8 @@ def outcomes(mechanism, label, words):
     return mechanism.release(labels, Words(words))
 
 
-@pytest.mark.parametrize("n_classes", CLASSES)
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@for_each("n_classes", CLASSES)
+@for_each("epsilon", EPSILONS)
 def test_probabilities_are_exactly_as_stated_and_enough(epsilon, n_classes):
     """All words between two ends go the same way, so that ends tell of all of them."""
     mechanism = mechanism_of(epsilon, n_classes)

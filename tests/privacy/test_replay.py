@@ -341,14 +341,29 @@ def test_every_choice_has_a_case(name, estimator):
                 assert constraint.options <= used, (name, parameter)
 
 
-# Besides their steps they have four releases, of which it takes many fits to have enough entries.
-MANY_FITS = [case for case in CASES if getattr(case.estimator, "inference", False)][1:]
+# What every change needs is the noise of each class, way of fitting and mechanism. Others are many
+# fits: of releases with a few entries it takes a hundred of them.
+FIRST_OF_A_KIND = {
+    (
+        type(case.estimator),
+        case.way,
+        getattr(case.estimator, "mechanism", None),
+        getattr(case.estimator, "noise_shape", None),
+        getattr(case.estimator, "noisy_dual", None),
+        getattr(case.estimator, "solver", None),
+        getattr(case.estimator, "selection", None),
+        getattr(case.estimator, "inference", None),
+    ): case
+    for case in reversed(CASES + LABEL_CASES)
+}.values()
 
 
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param(case, marks=[pytest.mark.long] * (case in MANY_FITS))
+        pytest.param(
+            case, marks=[pytest.mark.long] * all(case is not one for one in FIRST_OF_A_KIND)
+        )
         for case in CASES + LABEL_CASES
     ],
     ids=str,

@@ -114,6 +114,7 @@ def check_coverage(table, n_runs, level, exact=(), **settings):
             assert stats.binom.cdf(n_missed, n_runs, 1.0 - level) > 1e-7, name
 
 
+@pytest.mark.long
 def test_intervals_cover_what_the_table_says(table):
     exact = {("age", "mean"), ("income", "gaps"), ("income", "mean"), "word", "bar", "cell"}
     check_coverage(table, 150, 0.7, exact, epsilon=3.0)

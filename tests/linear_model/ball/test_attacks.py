@@ -15,6 +15,7 @@ from skdp.linear_model.ball._sums import BallSums, rows_in_ball
 from skdp.linear_model.whitened import _row_sums
 from skdp.linear_model.whitened._inference import MODELS
 from skdp.linear_model.whitened._row_sums import InferenceSums, RowSums
+from tests._loops import for_each
 
 
 def _mechanism(bound, size):
@@ -23,7 +24,7 @@ def _mechanism(bound, size):
     )
 
 
-@pytest.mark.parametrize("exponent", np.linspace(130.0, 134.0, 41))
+@for_each("exponent", np.linspace(130.0, 134.0, 41))
 def test_a_term_of_the_matrix_has_its_bound_where_weights_have_few_digits(exponent):
     X, clip = np.array([[10.0**exponent]]), 1e-30
     ball = Ball(np.zeros(1), np.ones(1), 1.0)

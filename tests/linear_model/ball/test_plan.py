@@ -22,6 +22,7 @@ from skdp.linear_model.ball._plan import (
     plan_ball,
     plan_targets,
 )
+from tests._loops import for_each
 
 STAGES = ["units", "coarse", "reach", "centre", "distance", "recentre", "scales", "radius"]
 ALL = {"units", "reach", "centre", "distance", "recentre", "scales", "radius"}
@@ -72,9 +73,9 @@ def test_nothing_is_bought(options):
     assert planned(**options)[:2] == (None, 0.0)
 
 
-@pytest.mark.parametrize("ball_budget", ["auto", 0.01, 0.3, 0.99])
-@pytest.mark.parametrize("options", [{}, {"n_rows": 1000}, {"centred": False, "n_rows": 10**7}])
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@for_each("ball_budget", ["auto", 0.01, 0.3, 0.99])
+@for_each("options", [{}, {"n_rows": 1000}, {"centred": False, "n_rows": 10**7}])
+@for_each("adjacency", ["zero_out", "replace_one"])
 def test_events_cost_the_share(adjacency, options, ball_budget):
     ball, spent, budget = planned(adjacency=adjacency, ball_budget=ball_budget, **options)
     events = ball.events
@@ -107,12 +108,10 @@ def test_bounds_are_those_that_are_proved(adjacency):
     assert ball.centre.size == ball.recentre.size == 9
 
 
-@pytest.mark.parametrize("inference", [False, True])
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-@pytest.mark.parametrize("n_rows", [300, 10**5])
-@pytest.mark.parametrize(
-    "settings", [{}, {"ball_budget": 0.5}, {"ball_budget": 0, "data_norm": 1.0}]
-)
+@for_each("inference", [False, True])
+@for_each("adjacency", ["zero_out", "replace_one"])
+@for_each("n_rows", [300, 10**5])
+@for_each("settings", [{}, {"ball_budget": 0.5}, {"ball_budget": 0, "data_norm": 1.0}])
 def test_ball_moment_and_steps_spend_the_budget(settings, n_rows, adjacency, inference):
     options = {"classes": [0, 1], "adjacency": adjacency, "inference": inference} | settings
     plan = DPLogisticRegression(**options)._plan(n_rows, 4, 1)
@@ -249,9 +248,9 @@ def ranges(epsilon=1.0, adjacency="zero_out", ball_budget="auto", **sizes):
     return (*plan_targets(budget, ball_budget, **sizes), budget)
 
 
-@pytest.mark.parametrize("ball_budget", ["auto", 0.01, 0.3, 0.99])
-@pytest.mark.parametrize("options", [{}, {"n_rows": 100}, {"n_targets": 5}])
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@for_each("ball_budget", ["auto", 0.01, 0.3, 0.99])
+@for_each("options", [{}, {"n_rows": 100}, {"n_targets": 5}])
+@for_each("adjacency", ["zero_out", "replace_one"])
 def test_releases_of_targets_cost_their_share(adjacency, options, ball_budget):
     plan, spent, budget = ranges(adjacency=adjacency, ball_budget=ball_budget, **options)
     assert len(plan.events) == 2 + 2 * plan.n_rounds

@@ -11,6 +11,7 @@ from skdp.linear_model.ball import _solver
 from skdp.linear_model.ball._plan import UNIT_BINS, bins_about, bins_below
 from skdp.linear_model.ball._solver import Ball, learn_ball, outside, quantile
 from skdp.linear_model.ball._sums import BallSums, places
+from tests._loops import for_each
 
 BINS = bins_about(1.0)
 D = 4
@@ -114,7 +115,7 @@ def test_other_units_by_powers_of_four_give_the_same_ball_in_them(factor, rng):
     assert other.radius == pytest.approx(one.radius, rel=1e-12)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "make",
     [
         lambda rng: np.zeros((3000, D)),
@@ -125,8 +126,8 @@ def test_other_units_by_powers_of_four_give_the_same_ball_in_them(factor, rng):
         lambda rng: 10.0 ** rng.uniform(-300, 300, (3000, D)),
     ],
 )
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 1e6])
-@pytest.mark.parametrize("fit_intercept", [False, True])
+@for_each("epsilon", [0.01, 1.0, 1e6])
+@for_each("fit_intercept", [False, True])
 def test_a_ball_is_finite_whatever_rows_are(fit_intercept, epsilon, make, rng):
     ball = learnt(make(rng), epsilon, fit_intercept=fit_intercept)
     assert np.isfinite(ball.center).all()

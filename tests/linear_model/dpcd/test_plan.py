@@ -62,11 +62,11 @@ def plan(**changes):
     return plan_dpcd(problem, budget, **arguments)
 
 
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 7.0, 100.0])
+@for_each("adjacency", ["zero_out", "replace_one"])
+@for_each("epsilon", [1e-3, 0.1, 1.0, 7.0, 100.0])
 @pytest.mark.parametrize("delta", [1e-12, 1e-5, 1e-4])
 @for_each("share", [0.0, 1e-6, 0.1, 0.5, 0.999])
-@pytest.mark.parametrize("clip_by", ["row", "entry"])
+@for_each("clip_by", ["row", "entry"])
 def test_the_parts_of_a_budget_add_up_to_it(delta, epsilon, share, adjacency, clip_by):
     """Computed from the events alone, in which only the accountant doubles."""
     options = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "clip_by": clip_by}

@@ -14,6 +14,7 @@ from skdp._sampling import SingleCoordinateSampler
 from skdp._weights import EVEN
 from skdp.linear_model._batches import CoordinateMean
 from skdp.linear_model.dpcd._solver import feature_moments, solve_dpcd
+from tests._loops import for_each
 
 
 @dataclass
@@ -72,11 +73,11 @@ PENALTIES = {
 }
 
 
-@pytest.mark.parametrize("clip_by", ["entry", "row"])
-@pytest.mark.parametrize("average", [True, False])
-@pytest.mark.parametrize("bound", ["some", "all", math.inf])
-@pytest.mark.parametrize("n_outputs", [1, 3])
-@pytest.mark.parametrize("name", ["squared_error", "log_loss"])
+@for_each("clip_by", ["entry", "row"])
+@for_each("average", [True, False])
+@for_each("bound", ["some", "all", math.inf])
+@for_each("n_outputs", [1, 3])
+@for_each("name", ["squared_error", "log_loss"])
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_the_loop_is_the_algorithm(penalty, name, n_outputs, bound, average, clip_by, rng):
     n_rows, n_columns, n_steps, period = 23, 4, 30, 8

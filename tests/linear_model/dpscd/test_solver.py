@@ -12,6 +12,7 @@ from skdp._random import make_stream
 from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
 from skdp.linear_model._batches import GatheredRows, squeezed
 from skdp.linear_model.dpscd._solver import solve_dpscd, solve_dpscd_primal, solve_dpscd_sequential
+from tests._loops import for_each
 from tests._objectives import DUAL
 
 
@@ -57,11 +58,11 @@ def plain_dpscd(X, Y, loss, alpha, rate, batches, bound, average, pull):
     return np.mean(iterates[first:], axis=0) if average else iterates[-1]
 
 
-@pytest.mark.parametrize("pull", [0.0, 0.3])
-@pytest.mark.parametrize("average", [False, True])
-@pytest.mark.parametrize("n_outputs", [1, 3])
-@pytest.mark.parametrize("fit_intercept", [False, True])
-@pytest.mark.parametrize("name", sorted(DUAL))
+@for_each("pull", [0.0, 0.3])
+@for_each("average", [False, True])
+@for_each("n_outputs", [1, 3])
+@for_each("fit_intercept", [False, True])
+@for_each("name", sorted(DUAL))
 def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, average, pull, rng):
     n_rows, n_features = 23, 4
     X = rng.standard_normal((n_rows, n_features))
@@ -318,10 +319,10 @@ class ScriptedMechanism:
         return out.copy()
 
 
-@pytest.mark.parametrize("replaced", [False, True])
-@pytest.mark.parametrize("n_outputs", [1, 2])
-@pytest.mark.parametrize("name", sorted(DUAL))
-@pytest.mark.parametrize("solver", ["sequential", "primal"])
+@for_each("replaced", [False, True])
+@for_each("n_outputs", [1, 2])
+@for_each("name", sorted(DUAL))
+@for_each("solver", ["sequential", "primal"])
 def test_a_record_shows_only_where_it_takes_part_and_all_state_is_released(
     solver, name, n_outputs, replaced, rng
 ):

@@ -21,6 +21,7 @@ from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPSGDClassifier, DPSGDRegressor
 from skdp.linear_model._plan import beside
 from skdp.utils.estimator_checks import check_private_estimator
+from tests._loops import for_each
 from tests._objectives import penalty_value
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
@@ -291,7 +292,10 @@ def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
     [
         {},
         {"mechanism": "laplace"},
-        {"mechanism": "laplace", "max_iter": 3, "adjacency": "replace_one", "penalty": "l1"},
+        pytest.param(
+            {"mechanism": "laplace", "max_iter": 3, "adjacency": "replace_one", "penalty": "l1"},
+            marks=pytest.mark.long,
+        ),
         pytest.param(
             {
                 "learning_rate": "invscaling",
@@ -390,8 +394,8 @@ BAD_PARAMETERS = [
 ]
 
 
-@pytest.mark.parametrize("estimator", BOTH)
-@pytest.mark.parametrize("parameters", BAD_PARAMETERS, ids=str)
+@for_each("estimator", BOTH)
+@for_each("parameters", BAD_PARAMETERS)
 def test_bad_parameters_are_refused_by_name_before_any_noise(
     estimator, parameters, cancer, monkeypatch
 ):

@@ -13,6 +13,7 @@ from skdp._penalties import Penalty, make_penalty
 from skdp._random import make_stream
 from skdp._sampling import PartitionSampler, PoissonSampler, SortedPartitionSampler
 from skdp.linear_model.dpsgd._solver import solve_dpsgd
+from tests._loops import for_each
 from tests._objectives import EACH
 
 
@@ -78,10 +79,10 @@ def plain(X, Y, loss, penalty, batches, *, bound, eta0, power, momentum, radius,
     return np.mean(iterates[len(iterates) // 2 :], axis=0) if average else w
 
 
-@pytest.mark.parametrize(("average", "momentum"), [(False, 0.0), (True, 0.0), (False, 0.6)])
-@pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
-@pytest.mark.parametrize("n_outputs", [1, 3])
-@pytest.mark.parametrize("fit_intercept", [False, True])
+@for_each("average, momentum", [(False, 0.0), (True, 0.0), (False, 0.6)])
+@for_each("penalty", ["l2", "l1", "elasticnet"])
+@for_each("n_outputs", [1, 3])
+@for_each("fit_intercept", [False, True])
 @pytest.mark.parametrize("name", [*EACH, "multinomial"])
 def test_the_loop_is_the_algorithm(name, fit_intercept, n_outputs, penalty, average, momentum, rng):
     if name == "multinomial" and n_outputs == 1:

@@ -21,6 +21,7 @@ from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import LabelAggregate, WALRClassifier, label_aggregate, walr_path
 from skdp.linear_model.walr._solver import consistent_means
 from skdp.utils.estimator_checks import check_private_estimator
+from tests._loops import for_each
 
 N_ROWS, N_FEATURES = 80, 4
 INF = float("inf")
@@ -244,7 +245,7 @@ NUMBERS_OF_AGGREGATES = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"sums": [[np.nan] * 5]},
@@ -281,7 +282,6 @@ NUMBERS_OF_AGGREGATES = (
         *({name: np.nan} for name in NUMBERS_OF_AGGREGATES),
         {"reproducible": "no"},
     ],
-    ids=str,
 )
 def test_a_spoilt_aggregate_is_refused(changes, records):
     X, y = records

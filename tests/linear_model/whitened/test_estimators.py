@@ -13,6 +13,7 @@ from skdp.accountant import calibrate
 from skdp.exceptions import PrivacyWarning
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.utils.estimator_checks import check_private_estimator
+from tests._loops import for_each, one_of_a_class
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
@@ -217,11 +218,9 @@ def test_memory_maps_and_threads_change_no_bit(dtype, cancer, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("estimator", BOTH)
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-@pytest.mark.parametrize("share", ["auto", 0.0, 0.5])
-@pytest.mark.parametrize(
-    ("of_ball", "data_norm", "copies"), [(0, 1.0, 1), (1, 1.0, 1), (2, None, 1), (6, None, 8)]
-)
+@for_each("adjacency", ["zero_out", "replace_one"])
+@for_each("share", ["auto", 0.0, 0.5])
+@for_each("of_ball, data_norm, copies", [(0, 1.0, 1), (1, 1.0, 1), (2, None, 1), (6, None, 8)])
 def test_the_report_is_true_of_the_parameters(
     of_ball, data_norm, copies, share, adjacency, estimator, cancer
 ):
@@ -298,15 +297,15 @@ def never_any_noise(monkeypatch):
     monkeypatch.setattr(GaussianMechanism, "release", never)
 
 
-@pytest.mark.parametrize("estimator", BOTH)
-@pytest.mark.parametrize("parameters", BAD_PARAMETERS, ids=lambda p: next(iter(p)))
+@for_each("estimator", BOTH)
+@for_each("parameters", BAD_PARAMETERS)
 @pytest.mark.usefixtures("never_any_noise")
 def test_bad_parameters_are_refused_by_name_before_any_noise(estimator, parameters, cancer):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         estimator(**parameters).fit(*cancer)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "parameters",
     [
         *({"alpha": value} for value in (-1e-3, 0.0, math.nan, 1e300)),
@@ -316,7 +315,6 @@ def test_bad_parameters_are_refused_by_name_before_any_noise(estimator, paramete
         *({"clipping_norm": value} for value in (1e-310, math.nan, math.inf, -1.0)),
         *({"data_norm": value} for value in (1e-310, math.nan, math.inf, -1.0)),
     ],
-    ids=str,
 )
 @pytest.mark.usefixtures("never_any_noise")
 def test_numbers_that_noise_hangs_on_are_refused_without_validation_too(parameters, cancer):
@@ -445,18 +443,20 @@ def test_moments_that_have_no_inverse(shape, epsilon, fit_intercept, cancer):
 
 @pytest.mark.parametrize(
     "estimator",
-    [
-        DPLogisticRegression(),
-        DPLogisticRegression(fit_intercept=False, average=False, momentum=0.9),
-        DPLogisticRegression(adjacency="replace_one", max_iter=5, clipping_norm=0.1),
-        DPLogisticRegression(moment_budget=0.0, data_norm=0.5),
-        DPLogisticRegression(**PLAIN),
-        DPRidge(),
-        DPRidge(target_bounds=(-1.0, 1.0), fit_intercept=False),
-        DPRidge(adjacency="replace_one", moment_budget=0.5, max_iter=2),
-        DPRidge(moment_budget=0.0, step_size=0.3),
-        DPRidge(**PLAIN),
-    ],
+    one_of_a_class(
+        [
+            DPLogisticRegression(),
+            DPLogisticRegression(fit_intercept=False, average=False, momentum=0.9),
+            DPLogisticRegression(adjacency="replace_one", max_iter=5, clipping_norm=0.1),
+            DPLogisticRegression(moment_budget=0.0, data_norm=0.5),
+            DPLogisticRegression(**PLAIN),
+            DPRidge(),
+            DPRidge(target_bounds=(-1.0, 1.0), fit_intercept=False),
+            DPRidge(adjacency="replace_one", moment_budget=0.5, max_iter=2),
+            DPRidge(moment_budget=0.0, step_size=0.3),
+            DPRidge(**PLAIN),
+        ]
+    ),
     ids=str,
 )
 def test_check_private_estimator(estimator):

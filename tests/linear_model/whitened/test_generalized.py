@@ -16,6 +16,7 @@ from skdp.linear_model.ball._plan import plan_targets
 from skdp.linear_model.ball._solver import learn_sizes
 from skdp.linear_model.ball._sums import BallSums
 from skdp.linear_model.whitened._row_sums import rounding_slack
+from tests._loops import for_each
 from tests.privacy._recorded import claimed_mu, measured_mu
 
 COEF = np.array([0.5, -0.4, 0.3, 0.0])
@@ -200,11 +201,9 @@ def test_powers_that_no_distribution_has(power):
         preview(DPTweedieRegressor(power=power), 100, 3)
 
 
-@pytest.mark.parametrize("kind", [DPPoissonRegressor, DPGammaRegressor])
-@pytest.mark.parametrize("size", [1e-300, 1e-30, 1e30, 1e300])
-@pytest.mark.parametrize(
-    "changes", [{}, {"fit_intercept": False}, {"ball_budget": 0, "data_norm": 1.0}]
-)
+@for_each("kind", [DPPoissonRegressor, DPGammaRegressor])
+@for_each("size", [1e-300, 1e-30, 1e30, 1e300])
+@for_each("changes", [{}, {"fit_intercept": False}, {"ball_budget": 0, "data_norm": 1.0}])
 def test_fits_stay_finite(kind, size, changes):
     X, y = amounts(300)
     model = kind(random_state=0, **changes).fit(X * size if size < 1e200 else X, y * size)

@@ -9,6 +9,7 @@ from skdp._plans._base import Budget
 from skdp.accountant import calibrate
 from skdp.linear_model.ball._plan import plan_ball
 from skdp.linear_model.whitened._plan import WhitenedProblem, plan_inference
+from tests._loops import for_each
 
 BIAS = 1.0 / 3.0
 
@@ -45,10 +46,10 @@ def plan(**changes):
     return plan_inference(problem, budget, **arguments)
 
 
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-@pytest.mark.parametrize("share", ["auto", 1e-6, 0.7])
-@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 100.0])
-@pytest.mark.parametrize("max_iter", ["auto", 12, 1000])
+@for_each("adjacency", ["zero_out", "replace_one"])
+@for_each("share", ["auto", 1e-6, 0.7])
+@for_each("epsilon", [1e-3, 1.0, 100.0])
+@for_each("max_iter", ["auto", 12, 1000])
 def test_all_releases_together_spend_the_budget(max_iter, epsilon, share, adjacency):
     """Of the mechanisms that run, by the distances that the proofs give, without the accountant."""
     made = plan(

@@ -158,9 +158,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [*itertools.chain(*(itertools.product([k], v) for k, v in BAD.items()))]
-)
+@for_each("name, value", [*itertools.chain(*(itertools.product([k], v) for k, v in BAD.items()))])
 def test_numbers_that_change_the_noise_are_checked_here_too(name, value):
     with pytest.raises(ValueError, match=name):
         plan(**{name: value})

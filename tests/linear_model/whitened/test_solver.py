@@ -19,6 +19,7 @@ from skdp.linear_model.whitened._solver import (
     solve_whitened,
     whiten,
 )
+from tests._loops import for_each
 from tests.linear_model.whitened.test_plan import BIAS, plan
 from tests.linear_model.whitened.test_whitening import plain_shrink
 
@@ -89,10 +90,10 @@ def plain(full, Y, loss, made):
     return iterates
 
 
-@pytest.mark.parametrize("average", [False, True])
-@pytest.mark.parametrize("share", [0.0, 0.3])
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-@pytest.mark.parametrize("fit_intercept", [False, True])
+@for_each("average", [False, True])
+@for_each("share", [0.0, 0.3])
+@for_each("adjacency", ["zero_out", "replace_one"])
+@for_each("fit_intercept", [False, True])
 @pytest.mark.parametrize("name", list(RULES))
 def test_the_loop_is_the_algorithm(name, fit_intercept, adjacency, share, average, rng, no_noise):
     rows, full, Y, loss = problem(rng, name, fit_intercept=fit_intercept)
@@ -173,22 +174,23 @@ def test_all_that_is_asked_of_the_data_follows_from_releases(monkeypatch):
 ALL_RULES = [*RULES.items(), *RULES_IN_BALL.items()]
 
 
-@pytest.mark.parametrize(("name", "rules"), ALL_RULES)
-@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 30.0])
-@pytest.mark.parametrize(("n_rows", "p"), [(1, 2), (200, 31), (10**4, 11), (10**6, 300)])
-def test_clips_and_steps_have_floors_whatever_is_released(n_rows, p, epsilon, name, rules, rng):
+@for_each("epsilon", [0.01, 0.1, 1.0, 30.0])
+@for_each("n_rows, p", [(1, 2), (200, 31), (10**4, 11), (10**6, 300)])
+def test_clips_and_steps_have_floors_whatever_is_released(n_rows, p, epsilon, rng):
     """From noise alone, which tells that there are no rows: C is never 0."""
     made = plan(n_rows=n_rows, n_columns=p, epsilon=epsilon)
     noise = rng.standard_normal(p * (p + 1) // 2) * made.moment.mechanism.noise_std / n_rows
     for vector in (noise, -np.abs(noise), 1e3 * noise, 0.0 * noise):
-        steps = choose_steps(whiten(as_symmetric(vector, p), made), made, rules)
-        least = min(rules.clip_noise * math.sqrt(n_rows / made.noise), rules.clip * 0.1)
-        assert steps.clip >= 0.5 * least
-        assert 10 <= steps.n_steps <= 40
-        assert 0.0 <= steps.momentum <= 0.7
-        assert 0 <= steps.first < steps.n_steps
-        assert math.isfinite(steps.noise)
-        assert steps.size == 1.0 / made.problem.smoothness
+        white = whiten(as_symmetric(vector, p), made)
+        for name, rules in ALL_RULES:
+            steps = choose_steps(white, made, rules)
+            least = min(rules.clip_noise * math.sqrt(n_rows / made.noise), rules.clip * 0.1)
+            assert steps.clip >= 0.5 * least, name
+            assert 10 <= steps.n_steps <= 40, name
+            assert 0.0 <= steps.momentum <= 0.7, name
+            assert 0 <= steps.first < steps.n_steps, name
+            assert math.isfinite(steps.noise), name
+            assert steps.size == 1.0 / made.problem.smoothness, name
 
 
 def test_what_is_given_is_taken(rng):
@@ -233,9 +235,9 @@ def test_the_predicted_noise_is_that_of_the_recursion(momentum, n_steps, first):
     np.testing.assert_allclose(_noise_power(n_steps, momentum, first, x), power, rtol=1e-10)
 
 
-@pytest.mark.parametrize("alpha", [1e-4, 1e-2, 1.0, 1e3, 1e30])
-@pytest.mark.parametrize("n_rows", [200, 10**5, 10**9])
-@pytest.mark.parametrize(("name", "rules"), ALL_RULES)
+@for_each("alpha", [1e-4, 1e-2, 1.0, 1e3, 1e30])
+@for_each("n_rows", [200, 10**5, 10**9])
+@for_each("name, rules", ALL_RULES)
 def test_no_alpha_makes_a_step_too_long(name, rules, n_rows, alpha, rng):
     """The step times the curvature of the penalty is at most 1, and with the loss's 2 (1 + m)."""
     loss = LOSSES.get(name, Multinomial(3))

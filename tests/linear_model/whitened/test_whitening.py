@@ -6,6 +6,7 @@ from sklearn.isotonic import isotonic_regression
 
 from skdp._mechanisms import as_symmetric
 from skdp.linear_model.whitened._solver import shrink, whiten
+from tests._loops import for_each
 from tests.linear_model.whitened.test_plan import BIAS, plan
 
 
@@ -34,10 +35,10 @@ def test_a_singular_moment_without_noise_stretches_nothing_without_end(rng):
     assert np.isfinite(whiten(np.zeros((4, 4)), plan(epsilon=math.inf, n_columns=4)).A).all()
 
 
-@pytest.mark.parametrize("n_rows", [1, 200, 10**5, 10**9])
-@pytest.mark.parametrize("alpha", [1e-30, 1e-4, 100.0])
-@pytest.mark.parametrize("size", [-5.0, 0.0, 0.3, 1e3])
-@pytest.mark.parametrize("bias", [0.0, BIAS])
+@for_each("n_rows", [1, 200, 10**5, 10**9])
+@for_each("alpha", [1e-30, 1e-4, 100.0])
+@for_each("size", [-5.0, 0.0, 0.3, 1e3])
+@for_each("bias", [0.0, BIAS])
 def test_the_map_is_what_its_bounds_say(bias, size, alpha, n_rows, rng):
     """For any release, an absurd one too: symmetric to the last bit, and stretched by no more."""
     sizes = {"bias": bias, "row_norm": math.hypot(1.0, bias)}

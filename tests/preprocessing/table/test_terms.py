@@ -8,6 +8,7 @@ import pytest
 
 from skdp.preprocessing.table._frames import Words
 from skdp.preprocessing.table._terms import Basis, HatsTerm, LineTerm, PairTerm, WordsTerm
+from tests._loops import for_each
 
 KNOTS = np.array([-1.0, 0.5, 2.0, 1e6])
 X = np.array([-1e308, -1.0, -0.3, -0.0, 0.0, 5e-324, 0.5, 1.9, 2.0, 7e5, 1e300, np.nan])
@@ -28,8 +29,8 @@ OF_WORDS = WordsTerm(name="w", feature=1, categories=ARRAY, counts=np.array([3.0
 PAIRS = [PairTerm(number, OF_WORDS) for number in NUMBERS]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("term", [*NUMBERS, OF_WORDS, *PAIRS])
+@for_each("dtype", [np.float64, np.float32])
+@for_each("term", [*NUMBERS, OF_WORDS, *PAIRS])
 def test_no_row_is_longer_than_1_and_columns_keep_their_range(term, dtype):
     block = term.columns(FRAME, dtype)
     assert block.shape == (12, term.n_columns)
@@ -86,7 +87,7 @@ def test_a_pair_has_the_products():
     assert pair.labels[:2] == ["x_-1 x w_a", "x_-1 x w_b"]
 
 
-@pytest.mark.parametrize("term", [*NUMBERS, OF_WORDS, *PAIRS])
+@for_each("term", [*NUMBERS, OF_WORDS, *PAIRS])
 def test_a_profile_has_a_row_for_each_count(term):
     rows, counts = term.profile()
     assert rows.shape == (counts.size, term.n_columns)
