@@ -29,17 +29,17 @@ def for_each(names, cases, parts=1):
     """As `pytest.mark.parametrize`, but for one test, which names each case that it fails for.
 
     Every case gets random generators as they were before the first one. A case that skips is
-    passed over, unless all do. Where there are so many cases that one process would be kept for long, `parts`
-    tests share them.
+    passed over, unless all do. `parts` tests share the cases, so that processes do, too.
     """
     names = tuple(name.strip() for name in names.split(","))
     cases = list(cases)
 
     def decorate(test):
         @functools.wraps(test)
-        def loop(part=0, **fixtures):
+        def loop(**fixtures):
             failures, skipped = [], []
-            for case in cases[part::parts]:
+            mine = cases[fixtures.pop("part") :: parts] if parts > 1 else cases
+            for case in mine:
                 values = case if len(names) > 1 else (case,)
                 given = dict(zip(names, values, strict=True))
                 try:
@@ -49,7 +49,7 @@ def for_each(names, cases, parts=1):
                 except (Exception, pytest.fail.Exception) as failure:
                     failure.add_note(f"in the case {given}")
                     failures.append(failure)
-            if skipped and len(skipped) == len(cases[part::parts]):
+            if skipped and len(skipped) == len(mine):
                 raise skipped[0]
             if len(failures) == 1:
                 raise failures[0]
