@@ -104,6 +104,12 @@ class PrivateEstimator(BaseEstimator):
     the same ledger. Files of joblib and skops hold the ledger as it was set.
     """
 
+    def _keep(self, arguments):
+        """Store a constructor's arguments, its `locals()`, as attributes of the same names."""
+        for name, value in arguments.items():
+            if name != "self":
+                setattr(self, name, value)
+
     @property
     def delta_(self):
         """Delta of the guarantee of a fit, which `delta` may leave to the number of records."""

@@ -350,23 +350,7 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
         ledger=None,
         random_state=None,
     ):
-        self.alpha = alpha
-        self.interactions = interactions
-        self.monotonic_cst = monotonic_cst
-        self.knots = knots
-        self.categories = categories
-        self.numeric_features = numeric_features
-        self.categorical_features = categorical_features
-        self.feature_bounds = feature_bounds
-        self.classes = classes
-        self.class_weight = class_weight
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.features_budget = features_budget
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._keep(locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, groups=None, public_weight=None):

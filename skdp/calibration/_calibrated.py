@@ -178,13 +178,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         random_state=None,
         ledger=None,
     ):
-        self.estimator = estimator
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.calibration_share = calibration_share
-        self.random_state = random_state
-        self.ledger = ledger
+        self._keep(locals())
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y, groups=None):

@@ -502,18 +502,7 @@ class DPGridSearch(BaseSearch):
         random_state=None,
         ledger=None,
     ):
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.scoring = scoring
-        self.validation_size = validation_size
-        self.n_trials = n_trials
-        self.method = method
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.ledger = ledger
+        self._keep(locals())
 
     def _settings(self):
         return ParameterGrid(self.param_grid)
@@ -646,19 +635,7 @@ class DPRandomizedSearch(BaseSearch):
         random_state=None,
         ledger=None,
     ):
-        self.estimator = estimator
-        self.param_distributions = param_distributions
-        self.n_iter = n_iter
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.scoring = scoring
-        self.validation_size = validation_size
-        self.n_trials = n_trials
-        self.method = method
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.ledger = ledger
+        self._keep(locals())
 
     def _settings(self):
         drawn = public_choices(self.random_state)

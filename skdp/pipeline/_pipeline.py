@@ -172,14 +172,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         random_state=None,
         allow=(),
     ):
-        self.steps = steps
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.shares = shares
-        self.ledger = ledger
-        self.random_state = random_state
-        self.allow = allow
+        self._keep(locals())
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X, y=None, groups=None, **params):

@@ -103,14 +103,7 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         ledger=None,
         random_state=None,
     ):
-        self.feature_bounds = feature_bounds
-        self.quantiles = quantiles
-        self.scale = scale
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.ledger = ledger
-        self.random_state = random_state
+        self._keep(locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, groups=None):
@@ -248,13 +241,7 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         ledger=None,
         random_state=None,
     ):
-        self.quantile = quantile
-        self.norm_bounds = norm_bounds
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.ledger = ledger
-        self.random_state = random_state
+        self._keep(locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, groups=None):
@@ -394,13 +381,7 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         ledger=None,
         random_state=None,
     ):
-        self.feature_bounds = feature_bounds
-        self.clip = clip
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.ledger = ledger
-        self.random_state = random_state
+        self._keep(locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, groups=None):

@@ -117,30 +117,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         ledger=None,
         random_state=None,
     ):
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.positive = positive
-        self.coef_bounds = coef_bounds
-        self.fit_intercept = fit_intercept
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.smoothness_budget = smoothness_budget
-        self.data_norm = data_norm
-        self.ball_budget = ball_budget
-        self.feature_bounds = feature_bounds
-        self.target_bounds = target_bounds
-        self.selection = selection
-        self.max_iter = max_iter
-        self.clipping_norm = clipping_norm
-        self.clip_by = clip_by
-        self.step_size = step_size
-        self.smoothness = smoothness
-        self.average_every = average_every
-        self.shrinkage = shrinkage
-        self.ledger = ledger
-        self.random_state = random_state
+        self._keep(locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, public_weight=None):
@@ -250,6 +227,7 @@ class DPCDLasso(DPCDElasticNet):
     (1, 1e-05)-DP
     """
 
+    l1_ratio = 1.0
     _parameter_constraints = _REGRESSION
 
     def __init__(
@@ -279,32 +257,7 @@ class DPCDLasso(DPCDElasticNet):
         ledger=None,
         random_state=None,
     ):
-        super().__init__(
-            alpha,
-            l1_ratio=1.0,
-            positive=positive,
-            coef_bounds=coef_bounds,
-            fit_intercept=fit_intercept,
-            epsilon=epsilon,
-            delta=delta,
-            adjacency=adjacency,
-            accountant=accountant,
-            smoothness_budget=smoothness_budget,
-            data_norm=data_norm,
-            ball_budget=ball_budget,
-            feature_bounds=feature_bounds,
-            target_bounds=target_bounds,
-            selection=selection,
-            max_iter=max_iter,
-            clipping_norm=clipping_norm,
-            clip_by=clip_by,
-            step_size=step_size,
-            smoothness=smoothness,
-            average_every=average_every,
-            shrinkage=shrinkage,
-            ledger=ledger,
-            random_state=random_state,
-        )
+        self._keep(locals())
 
 
 @shared_docs
@@ -429,31 +382,7 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         ledger=None,
         random_state=None,
     ):
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.coef_bounds = coef_bounds
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.class_weight = class_weight
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.smoothness_budget = smoothness_budget
-        self.data_norm = data_norm
-        self.ball_budget = ball_budget
-        self.feature_bounds = feature_bounds
-        self.selection = selection
-        self.max_iter = max_iter
-        self.clipping_norm = clipping_norm
-        self.clip_by = clip_by
-        self.step_size = step_size
-        self.smoothness = smoothness
-        self.average_every = average_every
-        self.shrinkage = shrinkage
-        self.ledger = ledger
-        self.random_state = random_state
+        self._keep(locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, public_weight=None):

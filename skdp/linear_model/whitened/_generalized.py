@@ -73,25 +73,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         ledger=None,
         random_state=None,
     ):
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.epsilon = epsilon
-        self.delta = delta
-        self.adjacency = adjacency
-        self.moment_budget = moment_budget
-        self.public_moment = public_moment
-        self.data_norm = data_norm
-        self.ball_budget = ball_budget
-        self.target_bounds = target_bounds
-        self.max_iter = max_iter
-        self.clipping_norm = clipping_norm
-        self.step_size = step_size
-        self.momentum = momentum
-        self.average = average
-        self.rows_per_group = rows_per_group
-        self.n_jobs = n_jobs
-        self.ledger = ledger
-        self.random_state = random_state
+        self._keep(locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, groups=None, public_weight=None):
@@ -410,27 +392,7 @@ class DPTweedieRegressor(_GeneralizedLinear):
         ledger=None,
         random_state=None,
     ):
-        super().__init__(
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            epsilon=epsilon,
-            delta=delta,
-            adjacency=adjacency,
-            moment_budget=moment_budget,
-            public_moment=public_moment,
-            data_norm=data_norm,
-            ball_budget=ball_budget,
-            target_bounds=target_bounds,
-            max_iter=max_iter,
-            clipping_norm=clipping_norm,
-            step_size=step_size,
-            momentum=momentum,
-            average=average,
-            rows_per_group=rows_per_group,
-            n_jobs=n_jobs,
-            ledger=ledger,
-            random_state=random_state,
-        )
+        self._keep(locals())
         self.power = power
 
     @property
