@@ -472,25 +472,6 @@ momentum_ : float
 {ball, moment_}
 {privacy_report_, n_features_in_, feature_names_in_}
 
-[fit:generalized]
-
-Parameters
-----------
-X : array-like or sparse of shape (n_samples, n_features)
-    Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
-y : array-like of shape (n_samples,)
-    Targets, at least 0; above 0 for the gamma distribution and powers from 2 on.
-{groups:whitened, public_weight}
-
-{Returns: self}
-
-{Raises: BudgetExceededError}
-ValueError
-    If a parameter or the input is invalid, a target is out of the loss's range, or an id of a group
-    is missing; no message quotes an entry of the data.
-TypeError
-    If X is of a kind that can't be read, or an id can't be hashed.
-
 [fitted:generalized]
 coef_ : ndarray of shape (n_features,)
     Coefficients of the linear predictor, whose exponential is the prediction.
@@ -692,14 +673,6 @@ rows_per_group : float or "auto", default="auto"
     second moment, at least 1. Groups with more count as so many there; their steps see all rows.
     "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
 
-[sample_epsilon]
-sample_epsilon : array-like of shape (n_samples,), default=None
-    For ``mechanism="laplace"``: the epsilon of each record, in (0, `epsilon`]. A batch's noise
-    serves its most demanding member, so records of about the same epsilon share batches, and those
-    with more noise take shorter steps; several passes share a record's epsilon. These numbers are
-    taken as public: they must not depend on the records. In a meta-estimator it needs metadata
-    routing, see ``set_fit_request``. Without them every record has `epsilon`.
-
 [sample_weight]
 sample_weight : array-like of shape (n_samples,), default=None
     Weights in the score.
@@ -808,14 +781,14 @@ TypeError
 ValueError
     If a parameter or the input is invalid; no message quotes an entry of the data.
 
+[ValueError:either]
+ValueError
+    If a parameter or the input is invalid, if labels have one class, or a class that isn't among
+    those declared; no message quotes an entry of the data.
+
 [ValueError:event]
 ValueError
     If a parameter is out of range.
-
-[ValueError:labels]
-ValueError
-    If a parameter or the input is invalid, if y has one class, or a class that isn't among those
-    declared; no message quotes an entry of the data.
 
 [ValueError:numbers]
 ValueError
@@ -874,13 +847,9 @@ X : array-like or sparse of shape (n_samples, n_features)
 y : None
     Ignored.
 
-[y:classification]
-y : array-like of shape (n_samples,)
-    Labels of any type that can be sorted.
-
-[y:regression]
+[y:either]
 y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-    Targets.
+    Targets of a regression, one or more of each row; or labels of any type that can be sorted.
 
 [y:score]
 y : array-like of shape (n_samples,)

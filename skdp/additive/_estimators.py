@@ -11,7 +11,6 @@ from skdp._checks import check_finite, check_n_jobs
 from skdp._docs import shared_docs
 from skdp._estimator import CaptionMixin, is_private
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
-from skdp._targets import encode_labels
 from skdp.additive._chosen import chosen_signs
 from skdp.additive._plan import plan_additive
 from skdp.additive._reading import as_frame, as_markdown
@@ -21,6 +20,7 @@ from skdp.linear_model._base import (
     CLASS_CONSTRAINTS,
     COMMON_CONSTRAINTS,
     RowPrivateEstimator,
+    unit_of,
     weights_public,
 )
 from skdp.linear_model.ball._solver import outside
@@ -42,6 +42,7 @@ CONSTRAINTS = {
 }
 
 
+@shared_docs
 class BaseAdditive(CaptionMixin, RowPrivateEstimator):
     """What additive models share: a table is learnt, and a linear model of its columns."""
 
@@ -72,33 +73,47 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         # Of what isn't fitted nothing was read but classes.
         return read_kinds(getattr(self, "_read", ())) + self._linear()._assumed()
 
-    def _read_table(self, X, y, **checks):
-        """Return the table, what is given of it, and y as scikit-learn's contract has it."""
-        y = validate_data(self, "no_validation", y, **checks)
+    def _read_table(self, X):
+        """Return the table, and what is given of it, of pairs and of signs."""
         frame = read_frame(self, X, reset=True)
-        quietly(check_consistent_length, y, range(frame.n_rows))
         given = given_to(self, frame.names, frame.kinds)
         pairs = self._pairs(frame.names)
-        signs = chosen_signs(self.monotonic_cst, frame, pairs)
-        return frame, given, y, pairs, signs
+        return frame, given, pairs, chosen_signs(self.monotonic_cst, frame, pairs)
 
     def _check_table(self, X):
         """Refuse what a fit would; return what it assumes public of the table."""
-        frame = read_frame(self, X, reset=True)
-        given_to(self, frame.names, frame.kinds)
-        chosen_signs(self.monotonic_cst, frame, self._pairs(frame.names))
-        return read_kinds(frame.read)
+        return read_kinds(self._read_table(X)[0].read)
 
     def _pairs(self, names):
         return chosen_pairs(self.interactions, names, "interactions")
 
-    def _fit_terms(self, model, table, targets, told, weights, groups, public_weight):
-        """Fit a linear model to the columns of a table, and publish its terms.
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, groups=None, public_weight=None):
+        """Learn the table and fit the terms privately.
 
-        `table` is what `_read_table` gives but y, and `told` what the model is told of y with its
-        coefficients: classes, or the units of targets.
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            Raw rows: numbers, words, booleans, categories, gaps.
+        {y:either, groups:whitened, public_weight}
+
+        {Returns: self}
+
+        {Raises: BudgetExceededError}
+        ValueError
+            If a parameter or the input is invalid, or an id of a group is missing; no message
+            quotes an entry.
+        TypeError
+            If a column is of a kind that can't be read.
         """
-        frame, given, pairs, signs = table
+        # 1. scikit-learn's contract
+        y = validate_data(self, "no_validation", y, **self._checks_of_targets())
+        frame, given, pairs, signs = self._read_table(X)
+        quietly(check_consistent_length, y, range(frame.n_rows))
+        model = self._linear()
+        targets, told, weights = model._read_targets(y, public_weight)
+        if any(signs) and (targets.shape[1] > 1 or y.ndim > 1):
+            raise ValueError(self._one_curve)
 
         # 2. bound the data
         codes, n_records = model._records(groups, targets, weights)
@@ -121,8 +136,8 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
             of_model=events, reproducible=stream.reproducible, also_public=also_public
         )
         model._set_coefs(coefs, bias, told)
-        unit = self._set_told(model, told)
-        self._publish(model, basis, frame, signs, unit**2 * covariance)
+        self._set_told(model, told)
+        self._publish(model, basis, frame, signs, np.max(unit_of(told)) ** 2 * covariance)
         return self
 
     def _learn_basis(self, frame, given, pairs, signs, weights, plan, stream):
@@ -141,7 +156,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         """Fit a linear model to the columns of a basis.
 
         Returns coefficients, the constant of the intercept's column, the covariance that noise
-        gives those of features, the releases, and what is told of y, of `_fit_terms`.
+        gives those of features, the releases, and what is told of y.
         """
         X, codes = basis.matrix(frame), frame.groups
         model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
@@ -150,8 +165,8 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         how = {"by_group": codes is not None, "scale": weights.scale, "budget": plan.rest}
         of_model = model._plan(plan.n_rows, X.shape[1], targets.shape[1], **how)
         rows = weights.without_zero_weights(model._certified_rows(X))
-        how = {"stream": stream, "is_null": rows.norm == 0.0, "codes": codes}
-        targets, told, of_model = self._learnt(model, targets, told, of_model, **how)
+        is_null = rows.norm == 0.0
+        targets, told, of_model = model._learnt(targets, told, of_model, stream, is_null, codes)
         rows, of_model, ball = model._placed(rows, of_model, stream, codes)
         coefs, steps = model._solve(of_model, rows, targets, stream, weights, codes)
         covariance = noise_covariance(steps)[: X.shape[1], : X.shape[1]]
@@ -327,6 +342,7 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     (age (hats): 6 values, smokes (words): 3 values)
     """
 
+    _one_curve = "monotonic_cst is for two classes: fit one class against the others."
     _parameter_constraints = {**CONSTRAINTS, **CLASS_CONSTRAINTS}  # noqa: RUF012
 
     def __init__(
@@ -352,44 +368,12 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     ):
         self._keep(locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, groups=None, public_weight=None):
-        """Learn the table and fit the terms privately.
-
-        Parameters
-        ----------
-        X : data frame or array-like of shape (n_samples, n_features)
-            Raw rows: numbers, words, booleans, categories, gaps.
-        {y:classification, groups:whitened, public_weight}
-
-        {Returns: self}
-
-        {Raises: BudgetExceededError}
-        ValueError
-            If a parameter or the input is invalid, or an id of a group is missing; no message
-            quotes an entry.
-        TypeError
-            If a column is of a kind that can't be read.
-        """
-        # 1. scikit-learn's contract
-        frame, given, y, pairs, signs = self._read_table(X, y)
-        classes, targets = encode_labels(y, self.classes)
-        if any(signs) and targets.shape[1] > 1:
-            raise ValueError("monotonic_cst is for two classes: fit one class against the others.")
-
-        # 2. to 5. with the linear model
-        model = self._linear()
-        weights = model._weigh(public_weight, y.size, classes, targets)
-        table = frame, given, pairs, signs
-        return self._fit_terms(model, table, targets, classes, weights, groups, public_weight)
-
-    def _learnt(self, model, targets, told, plan, **others):
-        return targets, told, plan
-
     def _set_told(self, model, classes):
         """Publish what a linear model was told of y, and return the unit of its coefficients."""
         self.classes_ = classes
-        return 1.0
+
+    def _checks_of_targets(self):
+        return {}
 
     def _linear(self):
         shared = {"alpha": self.alpha, "epsilon": self.epsilon, "n_jobs": self.n_jobs}

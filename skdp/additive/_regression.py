@@ -1,14 +1,12 @@
 """Additive models of targets."""
 
-import numpy as np
 from sklearn.base import RegressorMixin
 
 from skdp._docs import shared_docs
 from skdp._estimator import is_private
-from skdp._sklearn import StrOptions, _fit_context, quietly
+from skdp._sklearn import StrOptions, quietly
 from skdp.additive._estimators import CONSTRAINTS, BaseAdditive
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPRidge
-from skdp.linear_model._base import shares_of
 
 _OF_LOSS = {"squared_error": DPRidge, "poisson": DPPoissonRegressor, "gamma": DPGammaRegressor}
 
@@ -80,6 +78,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     True
     """
 
+    _one_curve = "monotonic_cst is for one target: fit one model for each."
     _parameter_constraints = {  # noqa: RUF012
         **CONSTRAINTS,
         "loss": [StrOptions(set(_OF_LOSS))],
@@ -109,37 +108,8 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     ):
         self._keep(locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, groups=None, public_weight=None):
-        """Learn the table and fit the terms privately.
-
-        Parameters
-        ----------
-        X : data frame or array-like of shape (n_samples, n_features)
-            Raw rows: numbers, words, booleans, categories, gaps.
-        {y:regression, groups:whitened, public_weight}
-
-        {Returns: self}
-
-        {Raises: BudgetExceededError}
-        ValueError
-            If a parameter or the input is invalid, or an id of a group is missing; no message
-            quotes an entry.
-        TypeError
-            If a column is of a kind that can't be read.
-        """
-        # 1. scikit-learn's contract
-        checks = {"multi_output": self._is_linear(), "y_numeric": True}
-        frame, given, y, pairs, signs = self._read_table(X, y, **checks)
-        if any(signs) and y.ndim > 1:
-            raise ValueError("monotonic_cst is for one target: fit one model for each.")
-
-        # 2. to 5. with the linear model
-        model = self._linear()
-        weights = model._weigh(public_weight, len(y))
-        targets, units = model._bounded_targets(y) if self._is_linear() else (model._moved(y), None)
-        table = frame, given, pairs, signs
-        return self._fit_terms(model, table, targets, units, weights, groups, public_weight)
+    def _checks_of_targets(self):
+        return {"multi_output": self._is_linear(), "y_numeric": True}
 
     def _is_linear(self):
         """Tell whether predictions are sums of terms, and not exponentials of them."""
@@ -148,17 +118,9 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     def _check_targets(self, y):
         self._linear()._check_targets(y)
 
-    def _learnt(self, model, targets, told, plan, stream, is_null, codes):
-        """Return targets in learnt units, these, and the plan, which may follow them."""
-        if not self._is_linear():
-            return model._over_mean(targets, plan, stream, is_null, codes)
-        how = {"stream": stream, "is_null": is_null, "shares": shares_of(codes)}
-        return *model._in_learnt_units(targets, told, plan.ranges, **how), plan
-
     def _set_told(self, model, told):
-        """Publish what a linear model was told of y, and return the unit of its coefficients."""
+        """Publish what a linear model was told of y."""
         self.target_bounds_ = model.target_bounds_
-        return np.max(told.half_width) if self._is_linear() else 1.0
 
     def _linear(self):
         shared = {"alpha": self.alpha, "epsilon": self.epsilon, "n_jobs": self.n_jobs}

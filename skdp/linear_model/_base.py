@@ -19,7 +19,14 @@ from skdp._estimator import BUDGET_CONSTRAINTS, CaptionMixin, RecordPrivateEstim
 from skdp._losses import INVERSE_LINKS, as_probabilities
 from skdp._plans._base import CLASSES_READ
 from skdp._sklearn import Interval, StrOptions, quietly, validate_data
-from skdp._targets import TargetUnits, as_targets, clip_targets, of_one_width, target_scale
+from skdp._targets import (
+    TargetUnits,
+    as_targets,
+    clip_targets,
+    encode_labels,
+    of_one_width,
+    target_scale,
+)
 from skdp._threads import BLOCK_ROWS
 from skdp._weights import WEIGHTS_STATED, class_scale, weigh, weights_of_classes
 from skdp.exceptions import warn_user
@@ -226,6 +233,11 @@ def shares_of(codes):
     return None if codes is None else 1.0 / np.bincount(codes)[codes]
 
 
+def unit_of(told):
+    """Return what targets were divided by, from what a fit was told of them; labels weren't."""
+    return getattr(told, "half_width", 1.0)
+
+
 class SteppedEstimator(RowPrivateEstimator):
     """What estimators that are trained step by step share."""
 
@@ -261,8 +273,13 @@ class LinearRegressorMixin(CaptionMixin):
 
     def _read(self, X, y, **checks):
         """Return X and y as scikit-learn's contract has them."""
-        checks = {"multi_output": True, "y_numeric": True, **checks}
+        checks = {"multi_output": not self._learns_sizes, "y_numeric": True, **checks}
         return validate_data(self, X, y, dtype=_FLOATS, **checks)
+
+    def _read_targets(self, y, public_weight):
+        """Return targets as training takes them, their units, and what records count."""
+        weights = self._weigh(public_weight, len(y))
+        return *self._bounded_targets(y), weights
 
     def _bounded_targets(self, y):
         """Return targets of shape (n, k) as training takes them, and the units that they are in.
@@ -290,18 +307,17 @@ class LinearRegressorMixin(CaptionMixin):
     def _learns_targets(self):
         return self.target_bounds is None and is_private(self) and self._has_share_for_targets()
 
-    def _in_learnt_units(self, targets, units, plan, stream, is_null, shares=None):
-        """Return targets in the ranges that the releases of a `TargetsPlan` tell of, and the units.
+    def _learnt(self, targets, units, plan, stream, is_null, codes=None):
+        """Return targets in the ranges that releases tell of, their units, and the plan.
 
-        What `_bounded_targets` gave is returned where there is no plan. `shares` are what rows
-        count in their group.
+        What `_bounded_targets` gave is returned where none is planned.
         """
-        if plan is None:
-            return targets, units
-        bounds = self._learnt_ends(targets, plan, stream, is_null, shares)
+        if plan.ranges is None:
+            return targets, units, plan
+        bounds = self._learnt_ends(targets, plan.ranges, stream, is_null, shares_of(codes))
         if self._one_width and targets.shape[1] > 1:
             bounds = of_one_width(bounds, center=self.fit_intercept)
-        return self._within(targets, bounds, units.one_target)
+        return *self._within(targets, bounds, units.one_target), plan
 
     def _learnt_ends(self, targets, plan, stream, is_null, shares=None):
         """Return the ends of the ranges that the releases of a `TargetsPlan` tell of."""
@@ -388,6 +404,15 @@ class LinearClassifierMixin(CaptionMixin):
     def _read(self, X, y, **checks):
         """Return X and y as scikit-learn's contract has them."""
         return validate_data(self, X, y, dtype=_FLOATS, **checks)
+
+    def _read_targets(self, y, public_weight):
+        """Return labels as training takes them, the classes, and what records count."""
+        classes, targets = encode_labels(y, self.classes)
+        return targets, classes, self._weigh(public_weight, y.size, classes, targets)
+
+    def _learnt(self, targets, classes, plan, stream, is_null, codes=None):
+        """Return what it gets: of labels nothing is learnt before a fit."""
+        return targets, classes, plan
 
     def _set_coefs(self, coefs, bias, classes):
         """Publish coefficients of shape (k, d), the intercept's column last where there is one."""

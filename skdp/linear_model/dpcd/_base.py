@@ -16,9 +16,10 @@ from skdp._bounds import (
     uncentred,
 )
 from skdp._checks import check_positive, read_numbers, read_pair
+from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._penalties import make_penalty
-from skdp._sklearn import Interval, StrOptions
+from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp._weights import joint_weights
 from skdp.linear_model._base import (
     BALL_CONSTRAINTS,
@@ -27,6 +28,7 @@ from skdp.linear_model._base import (
     BallMixin,
     SteppedEstimator,
     public_feature_bounds,
+    unit_of,
 )
 from skdp.linear_model._plan import Problem
 from skdp.linear_model.ball._solver import outside
@@ -85,8 +87,46 @@ class _InRanges(SteppedEstimator):
         return clip_rows(X, data_norm=data_norm, **how)
 
 
+@shared_docs
 class BaseDPCD(BallMixin, _InRanges):
     """Bounds, planning and solving of the DP-CD estimators."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, public_weight=None):
+        """Fit the model privately.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR. They are copied by column, as float64.
+        {y:either, public_weight}
+
+        {Returns: self}
+
+        {Raises: BudgetExceededError, ValueError:either, TypeError:unreadable}
+        """
+        # 1. scikit-learn's contract
+        X, y = self._read(X, y)
+        targets, told, weights = self._read_targets(y, public_weight)
+
+        # 2. bound the data
+        rows = weights.without_zero_weights(self._certified_rows(X))
+
+        # 3. plan from public numbers
+        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
+        stream = plan.start(self.random_state)
+
+        # 4. solve
+        targets, told, plan = self._learnt(targets, told, plan, stream, rows.norm == 0.0)
+        rows, plan, ball = self._placed(rows, plan, stream)
+        coefs, clip = self._solve(plan, rows, ball, targets, stream, weights, unit_of(told))
+
+        # 5. publish
+        report = self._report(plan, stream, public_weight, clip=clip)
+        self._set_ball(ball)
+        self._set_coefs(coefs, rows.bias, told)
+        self._set_report(plan, clip, report)
+        return self
 
     def _without_ball(self):
         if self._is_greedy:

@@ -6,8 +6,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from skdp._docs import shared_docs
 from skdp._losses import LOSSES
-from skdp._sklearn import Interval, StrOptions, _fit_context
-from skdp._targets import encode_labels
+from skdp._sklearn import Interval, StrOptions
 from skdp.linear_model._base import (
     CLASS_CONSTRAINTS,
     LinearClassifierMixin,
@@ -118,48 +117,6 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         random_state=None,
     ):
         self._keep(locals())
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, public_weight=None):
-        """Fit the model privately.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Training rows, dense or CSR. They are copied by column, as float64.
-        {y:regression, public_weight}
-
-        {Returns: self}
-
-        {Raises: BudgetExceededError, ValueError}
-        TypeError
-            If y is sparse.
-        """
-        # 1. scikit-learn's contract
-        X, y = self._read(X, y)
-        weights = self._weigh(public_weight, X.shape[0])
-
-        # 2. bound the data
-        rows = weights.without_zero_weights(self._certified_rows(X))
-        targets, units = self._bounded_targets(y)
-
-        # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
-        stream = plan.start(self.random_state)
-
-        # 4. solve
-        how = {"stream": stream, "is_null": rows.norm == 0.0}
-        targets, units = self._in_learnt_units(targets, units, plan.ranges, **how)
-        rows, plan, ball = self._placed(rows, plan, stream)
-        unit = units.half_width
-        coefs, clip = self._solve(plan, rows, ball, targets, stream, weights, unit)
-
-        # 5. publish
-        report = self._report(plan, stream, public_weight, clip=clip)
-        self._set_ball(ball)
-        self._set_coefs(coefs, rows.bias, units)
-        self._set_report(plan, clip, report)
-        return self
 
     def _loss(self, n_outputs):
         return LOSSES["squared_error"]
@@ -383,43 +340,6 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         random_state=None,
     ):
         self._keep(locals())
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, public_weight=None):
-        """Fit the model privately.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Training rows, dense or CSR. They are copied by column, as float64.
-        {y:classification, public_weight}
-
-        {Returns: self}
-
-        {Raises: BudgetExceededError, ValueError:labels, TypeError:unreadable}
-        """
-        # 1. scikit-learn's contract
-        X, y = self._read(X, y)
-        classes, targets = encode_labels(y, self.classes)
-        weights = self._weigh(public_weight, y.size, classes, targets)
-
-        # 2. bound the data
-        rows = weights.without_zero_weights(self._certified_rows(X))
-
-        # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
-        stream = plan.start(self.random_state)
-
-        # 4. solve
-        rows, plan, ball = self._placed(rows, plan, stream)
-        coefs, clip = self._solve(plan, rows, ball, targets, stream, weights)
-
-        # 5. publish
-        report = self._report(plan, stream, public_weight, clip=clip)
-        self._set_ball(ball)
-        self._set_coefs(coefs, rows.bias, classes)
-        self._set_report(plan, clip, report)
-        return self
 
     def _loss(self, n_outputs):
         return LOSSES["log_loss"]

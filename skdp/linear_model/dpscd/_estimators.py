@@ -12,7 +12,6 @@ from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._losses import LOSSES
 from skdp._sklearn import Interval, StrOptions, _fit_context
-from skdp._targets import encode_labels
 from skdp._weights import joint_weights
 from skdp.linear_model._base import (
     BALL_CONSTRAINTS,
@@ -39,8 +38,44 @@ _CONSTRAINTS = {
 }
 
 
+@shared_docs
 class _BaseDPSCD(BallMixin, SteppedEstimator):
     """What the DP-SCD estimators share."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, public_weight=None):
+        """Fit the model privately.
+
+        {Parameters: X:training, y:either, public_weight}
+
+        {Returns: self}
+
+        {Raises: BudgetExceededError, ValueError:either}
+        TypeError
+            If y is sparse, or X is and `solver` isn't "dual".
+        """
+        # 1. scikit-learn's contract
+        X, y = self._read(X, y, order=self._order(X))
+        targets, told, weights = self._read_targets(y, public_weight)
+
+        # 2. bound the data
+        rows = weights.without_zero_weights(self._certified_rows(X))
+
+        # 3. plan from public numbers
+        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
+        stream = plan.start(self.random_state)
+
+        # 4. solve
+        targets, told, plan = self._learnt(targets, told, plan, stream, rows.norm == 0.0)
+        rows, plan, ball = self._placed(rows, plan, stream)
+        coefs = self._solve(plan, rows, targets, stream, weights)
+
+        # 5. publish
+        report = self._report(plan, stream, public_weight)
+        self._set_ball(ball)
+        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, told)
+        self._set_report(plan, report)
+        return self
 
     def _without_ball(self):
         if self.solver != "dual":
@@ -213,43 +248,6 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
     ):
         self._keep(locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, public_weight=None):
-        """Fit the model privately.
-
-        {Parameters: X:training, y:regression, public_weight}
-
-        {Returns: self}
-
-        {Raises: BudgetExceededError, ValueError}
-        TypeError
-            If y is sparse, or X is and `solver` isn't "dual".
-        """
-        # 1. scikit-learn's contract
-        X, y = self._read(X, y, order=self._order(X))
-        weights = self._weigh(public_weight, X.shape[0])
-
-        # 2. bound the data
-        rows = weights.without_zero_weights(self._certified_rows(X))
-        targets, units = self._bounded_targets(y)
-
-        # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
-        stream = plan.start(self.random_state)
-
-        # 4. solve
-        how = {"stream": stream, "is_null": rows.norm == 0.0}
-        targets, units = self._in_learnt_units(targets, units, plan.ranges, **how)
-        rows, plan, ball = self._placed(rows, plan, stream)
-        coefs = self._solve(plan, rows, targets, stream, weights)
-
-        # 5. publish
-        report = self._report(plan, stream, public_weight)
-        self._set_ball(ball)
-        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, units)
-        self._set_report(plan, report)
-        return self
-
     def _loss(self, n_outputs):
         return LOSSES["squared_error"]
 
@@ -359,41 +357,6 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
         random_state=None,
     ):
         self._keep(locals())
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, public_weight=None):
-        """Fit the model privately.
-
-        {Parameters: X:training, y:classification, public_weight}
-
-        {Returns: self}
-
-        {Raises: BudgetExceededError, ValueError:labels}
-        TypeError
-            If X is sparse and `solver` isn't "dual".
-        """
-        # 1. scikit-learn's contract
-        X, y = self._read(X, y, order=self._order(X))
-        classes, targets = encode_labels(y, self.classes)
-        weights = self._weigh(public_weight, y.size, classes, targets)
-
-        # 2. bound the data
-        rows = weights.without_zero_weights(self._certified_rows(X))
-
-        # 3. plan from public numbers
-        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale)
-        stream = plan.start(self.random_state)
-
-        # 4. solve
-        rows, plan, ball = self._placed(rows, plan, stream)
-        coefs = self._solve(plan, rows, targets, stream, weights)
-
-        # 5. publish
-        report = self._report(plan, stream, public_weight)
-        self._set_ball(ball)
-        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, classes)
-        self._set_report(plan, report)
-        return self
 
     def _loss(self, n_outputs):
         return LOSSES[self.loss]

@@ -13,10 +13,11 @@ from skdp._checks import (
     check_sample_epsilon,
     check_word,
 )
+from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._penalties import make_penalty
 from skdp._random import random_name
-from skdp._sklearn import Interval, StrOptions
+from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp._weights import joint_weights
 from skdp.linear_model._base import (
     BALL_CONSTRAINTS,
@@ -26,6 +27,7 @@ from skdp.linear_model._base import (
     SteppedEstimator,
 )
 from skdp.linear_model._plan import LARGEST_NORM
+from skdp.linear_model.ball._solver import outside
 from skdp.linear_model.dpsgd._plan import PLANS, DPSGDProblem, StepSizes, plan_dpsgd_stream
 from skdp.linear_model.dpsgd._solver import solve_dpsgd
 
@@ -65,11 +67,55 @@ class _Stream:
     name: str | None = None
 
 
+@shared_docs
 class BaseDPSGD(BallMixin, SteppedEstimator):
     """Planning, solving and streams of the DP-SGD estimators."""
 
     # What earlier calls of `partial_fit` left.
     _stream = None
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_epsilon=None, public_weight=None):
+        """Fit the model privately.
+
+        {Parameters: X:training, y:either}
+        sample_epsilon : array-like of shape (n_samples,), default=None
+            For ``mechanism="laplace"``: the epsilon of each record, in (0, `epsilon`]. A batch's
+            noise serves its most demanding member, so records of about the same epsilon share
+            batches, and those with more noise take shorter steps; several passes share a record's
+            epsilon. These numbers are taken as public: they must not depend on the records. In a
+            meta-estimator it needs metadata routing, see ``set_fit_request``. Without them every
+            record has `epsilon`.
+        {public_weight}
+
+        {Returns: self}
+
+        {Raises: BudgetExceededError, ValueError:either, TypeError:unreadable}
+        """
+        # 1. scikit-learn's contract
+        X, y = self._read(X, y, order="C")
+        sample_epsilon = self._check_options(X.shape[0], sample_epsilon)
+        targets, told, weights = self._read_targets(y, public_weight)
+
+        # 2. bound the data
+        rows = weights.without_zero_weights(self._certified_rows(X))
+
+        # 3. plan from public numbers
+        stated = {"longest": self._length_of_longest(rows), "sample_epsilon": sample_epsilon}
+        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale, **stated)
+        stream = plan.start(self.random_state)
+
+        # 4. solve
+        targets, told, plan = self._learnt(targets, told, plan, stream, rows.norm == 0.0)
+        rows, plan, ball = self._placed(rows, plan, stream)
+        coefs = self._solve(plan, rows, targets, stream, weights)
+
+        # 5. publish
+        report = self._report(plan, stream, public_weight, budgets_public(sample_epsilon))
+        self._set_ball(ball)
+        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, told)
+        self._set_report(plan, plan.n_passes, report)
+        return self
 
     def _without_ball(self):
         return None if self.mechanism == "gaussian" else f"mechanism={self.mechanism!r}"

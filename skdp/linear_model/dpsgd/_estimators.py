@@ -16,8 +16,7 @@ from skdp.linear_model._base import (
     LinearRegressorMixin,
     weights_public,
 )
-from skdp.linear_model.ball._solver import outside
-from skdp.linear_model.dpsgd._base import CONSTRAINTS, BaseDPSGD, budgets_public, takes_streams
+from skdp.linear_model.dpsgd._base import CONSTRAINTS, BaseDPSGD, takes_streams
 
 
 @shared_docs
@@ -145,45 +144,6 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     ):
         self._keep(locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_epsilon=None, public_weight=None):
-        """Fit the model privately.
-
-        {Parameters: X:training, y:regression, sample_epsilon, public_weight}
-
-        {Returns: self}
-
-        {Raises: BudgetExceededError, ValueError}
-        TypeError
-            If y is sparse.
-        """
-        # 1. scikit-learn's contract
-        X, y = self._read(X, y, order="C")
-        sample_epsilon = self._check_options(X.shape[0], sample_epsilon)
-        weights = self._weigh(public_weight, X.shape[0])
-
-        # 2. bound the data
-        rows = weights.without_zero_weights(self._certified_rows(X))
-        targets, units = self._bounded_targets(y)
-
-        # 3. plan from public numbers
-        told = {"longest": self._length_of_longest(rows), "sample_epsilon": sample_epsilon}
-        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale, **told)
-        stream = plan.start(self.random_state)
-
-        # 4. solve
-        how = {"stream": stream, "is_null": rows.norm == 0.0}
-        targets, units = self._in_learnt_units(targets, units, plan.ranges, **how)
-        rows, plan, ball = self._placed(rows, plan, stream)
-        coefs = self._solve(plan, rows, targets, stream, weights)
-
-        # 5. publish
-        report = self._report(plan, stream, public_weight, budgets_public(sample_epsilon))
-        self._set_ball(ball)
-        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, units)
-        self._set_report(plan, plan.n_passes, report)
-        return self
-
     @available_if(takes_streams)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, public_weight=None):
@@ -212,11 +172,10 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         self._validate_params()
         X, y = self._read(X, y, order="C", reset=self._stream is None)
         self._check_options(X.shape[0])
-        weights = self._weigh(public_weight, X.shape[0])
+        targets, units, weights = self._read_targets(y, public_weight)
 
         # 2. bound the data
         rows = weights.without_zero_weights(self._certified_rows(X))
-        targets, units = self._bounded_targets(y)
 
         # 3. plan from public numbers, 4. solve and 5. publish
         also_public = weights_public(public_weight) + self._assumed()
@@ -358,41 +317,6 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         random_state=None,
     ):
         self._keep(locals())
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_epsilon=None, public_weight=None):
-        """Fit the model privately.
-
-        {Parameters: X:training, y:classification, sample_epsilon, public_weight}
-
-        {Returns: self}
-
-        {Raises: BudgetExceededError, ValueError:labels, TypeError:unreadable}
-        """
-        # 1. scikit-learn's contract
-        X, y = self._read(X, y, order="C")
-        classes, targets = encode_labels(y, self.classes)
-        sample_epsilon = self._check_options(X.shape[0], sample_epsilon)
-        weights = self._weigh(public_weight, X.shape[0], classes, targets)
-
-        # 2. bound the data
-        rows = weights.without_zero_weights(self._certified_rows(X))
-
-        # 3. plan from public numbers
-        told = {"longest": self._length_of_longest(rows), "sample_epsilon": sample_epsilon}
-        plan = self._plan(*X.shape, targets.shape[1], scale=weights.scale, **told)
-        stream = plan.start(self.random_state)
-
-        # 4. solve
-        rows, plan, ball = self._placed(rows, plan, stream)
-        coefs = self._solve(plan, rows, targets, stream, weights)
-
-        # 5. publish
-        report = self._report(plan, stream, public_weight, budgets_public(sample_epsilon))
-        self._set_ball(ball)
-        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, classes)
-        self._set_report(plan, plan.n_passes, report)
-        return self
 
     @available_if(takes_streams)
     @_fit_context(prefer_skip_nested_validation=True)

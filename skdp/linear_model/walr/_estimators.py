@@ -188,7 +188,8 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         ----------
         X : array-like or sparse of shape (n_samples, n_features)
             Training rows, dense or CSR, and public; float32 and float64 are used without a copy.
-        {y:classification}
+        y : array-like of shape (n_samples,)
+            Labels of any type that can be sorted.
         public_weight : array-like of shape (n_samples,), default=None
             How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
             weighted mean, so that ratios alone matter; the noise must hide the longest row times
@@ -198,7 +199,7 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
 
         {Returns: self}
 
-        {Raises: BudgetExceededError, ValueError:labels, TypeError:unreadable}
+        {Raises: BudgetExceededError, ValueError:either, TypeError:unreadable}
         """
         # 1. scikit-learn's contract
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C")

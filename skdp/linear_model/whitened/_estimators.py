@@ -3,7 +3,6 @@
 from functools import partial
 from numbers import Integral, Real
 
-import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
@@ -12,8 +11,7 @@ from skdp._checks import check_finite, check_n_jobs, check_positive
 from skdp._docs import shared_docs
 from skdp._groups import encode_groups
 from skdp._losses import LOSSES, Multinomial
-from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
-from skdp._targets import encode_labels
+from skdp._sklearn import Interval, StrOptions, _fit_context
 from skdp.linear_model._base import (
     BALL_CONSTRAINTS,
     CLASS_WEIGHT,
@@ -24,7 +22,7 @@ from skdp.linear_model._base import (
     LinearRegressorMixin,
     RowPrivateEstimator,
     is_private,
-    shares_of,
+    unit_of,
     weights_public,
 )
 from skdp.linear_model.ball._solver import inside, outside
@@ -73,11 +71,60 @@ CONSTRAINTS = {
 }
 
 
+@shared_docs
 class BaseWhitened(BallMixin, RowPrivateEstimator):
     """What the whitened estimators share."""
 
     # Of those that don't let them be chosen.
     momentum, public_moment = "auto", None
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, groups=None, public_weight=None):
+        """Fit the model privately.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
+        {y:either, groups:whitened, public_weight}
+
+        {Returns: self}
+
+        {Raises: BudgetExceededError}
+        ValueError
+            If a parameter or the input is invalid, if y has one class, or a class that isn't among
+            those declared, or a target that is out of the loss's range, or if an id of a group is
+            missing; no message quotes an entry of the data.
+        TypeError
+            If X or y is of a kind that can't be read, X is sparse with `inference`, or an id can't
+            be hashed.
+        """
+        # 1. scikit-learn's contract
+        X, y = self._read(X, y)
+        targets, told, weights = self._read_targets(y, public_weight)
+
+        # 2. bound the data
+        X = rows_of(groups, X)
+        rows = weights.without_zero_weights(self._certified_rows(X))
+        codes, n_records = self._records(groups, X, weights)
+
+        # 3. plan from public numbers
+        how = {"by_group": codes is not None, "scale": weights.scale}
+        plan = self._plan(n_records, X.shape[1], targets.shape[1], **how)
+        stream = plan.start(self.random_state)
+
+        # 4. solve
+        targets, told, plan = self._learnt(targets, told, plan, stream, rows.norm == 0.0, codes)
+        rows, plan, ball = self._placed(rows, plan, stream, codes)
+        coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
+
+        # 5. publish
+        self._set_report(plan, steps, stream, weights_public(public_weight))
+        self._set_ball(ball)
+        self._set_moment(plan, steps, ball)
+        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, told)
+        self._set_errors(steps.errors, rows.bias, unit_of(told))
+        return self
 
     def _takes_sparse(self):
         return not self.inference
@@ -314,55 +361,6 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
     ):
         self._keep(locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, groups=None, public_weight=None):
-        """Fit the model privately.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
-        {y:regression, groups:whitened, public_weight}
-
-        {Returns: self}
-
-        {Raises: BudgetExceededError}
-        ValueError
-            If a parameter or the input is invalid, or an id of a group is missing; no message
-            quotes an entry of the data.
-        TypeError
-            If y is sparse, or X with `inference`, or an id can't be hashed.
-        """
-        # 1. scikit-learn's contract
-        checks = {"multi_output": True, "y_numeric": True}
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], **checks)
-        weights = self._weigh(public_weight, X.shape[0])
-
-        # 2. bound the data
-        X = rows_of(groups, X)
-        rows = weights.without_zero_weights(self._certified_rows(X))
-        codes, n_records = self._records(groups, X, weights)
-        targets, units = self._bounded_targets(y)
-
-        # 3. plan from public numbers
-        how = {"by_group": codes is not None, "scale": weights.scale}
-        plan = self._plan(n_records, X.shape[1], targets.shape[1], **how)
-        stream = plan.start(self.random_state)
-
-        # 4. solve
-        how = {"plan": plan.ranges, "stream": stream, "shares": shares_of(codes)}
-        targets, units = self._in_learnt_units(targets, units, is_null=rows.norm == 0.0, **how)
-        rows, plan, ball = self._placed(rows, plan, stream, codes)
-        coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
-
-        # 5. publish
-        self._set_report(plan, steps, stream, weights_public(public_weight))
-        self._set_ball(ball)
-        self._set_moment(plan, steps, ball)
-        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, units)
-        self._set_errors(steps.errors, rows.bias, units.half_width)
-        return self
-
     def _loss(self, n_outputs):
         return LOSSES["squared_error"]
 
@@ -496,53 +494,6 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         random_state=None,
     ):
         self._keep(locals())
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, groups=None, public_weight=None):
-        """Fit the model privately.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
-        {y:classification, groups:whitened, public_weight}
-
-        {Returns: self}
-
-        {Raises: BudgetExceededError}
-        ValueError
-            If a parameter or the input is invalid, if y has one class, or a class that isn't among
-            those declared, or if an id of a group is missing; no message quotes an entry of the
-            data.
-        TypeError
-            If X is of a kind that can't be read, or an id can't be hashed.
-        """
-        # 1. scikit-learn's contract
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        classes, targets = encode_labels(y, self.classes)
-        weights = self._weigh(public_weight, y.size, classes, targets)
-
-        # 2. bound the data
-        X = rows_of(groups, X)
-        rows = weights.without_zero_weights(self._certified_rows(X))
-        codes, n_records = self._records(groups, X, weights)
-
-        # 3. plan from public numbers
-        how = {"by_group": codes is not None, "scale": weights.scale}
-        plan = self._plan(n_records, X.shape[1], targets.shape[1], **how)
-        stream = plan.start(self.random_state)
-
-        # 4. solve
-        rows, plan, ball = self._placed(rows, plan, stream, codes)
-        coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
-
-        # 5. publish
-        self._set_report(plan, steps, stream, weights_public(public_weight))
-        self._set_ball(ball)
-        self._set_moment(plan, steps, ball)
-        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, classes)
-        self._set_errors(steps.errors, rows.bias, 1.0)
-        return self
 
     def _loss(self, n_outputs):
         return LOSSES["log_loss"] if n_outputs == 1 else Multinomial(n_outputs)

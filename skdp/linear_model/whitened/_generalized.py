@@ -11,17 +11,16 @@ from sklearn.metrics import d2_tweedie_score
 from skdp._checks import check_finite
 from skdp._docs import shared_docs
 from skdp._losses import Tweedie
-from skdp._sklearn import Interval, _fit_context, quietly, validate_data
+from skdp._sklearn import Interval, quietly
 from skdp._targets import as_targets
-from skdp.linear_model._base import LinearRegressorMixin, is_private, shares_of, weights_public
-from skdp.linear_model.ball._solver import learn_sizes, outside
+from skdp.linear_model._base import LinearRegressorMixin, is_private, shares_of
+from skdp.linear_model.ball._solver import learn_sizes
 from skdp.linear_model.ball._sums import BallSums
 from skdp.linear_model.whitened._estimators import (
     AUTO,
     CONSTRAINTS,
     BaseWhitened,
     DPRidge,
-    rows_of,
 )
 
 # Predictions are within a factor of the released mean, this logarithm's.
@@ -75,38 +74,8 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     ):
         self._keep(locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, groups=None, public_weight=None):
-        """Fit the model privately.
-
-        {fit:generalized}
-        """
-        # 1. scikit-learn's contract
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
-        targets = self._moved(y)
-        weights = self._weigh(public_weight, X.shape[0])
-
-        # 2. bound the data
-        X = rows_of(groups, X)
-        rows = weights.without_zero_weights(self._certified_rows(X))
-        codes, n_records = self._records(groups, X, weights)
-
-        # 3. plan from public numbers
-        how = {"by_group": codes is not None, "scale": weights.scale}
-        plan = self._plan(n_records, X.shape[1], 1, **how)
-        stream = plan.start(self.random_state)
-
-        # 4. solve
-        targets, mean, plan = self._over_mean(targets, plan, stream, rows.norm == 0.0, codes)
-        rows, plan, ball = self._placed(rows, plan, stream, codes)
-        coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
-
-        # 5. publish
-        self._set_report(plan, steps, stream, weights_public(public_weight))
-        self._set_ball(ball)
-        self._set_moment(plan, steps, ball)
-        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, mean)
-        return self
+    def _read_targets(self, y, public_weight):
+        return self._moved(y), None, self._weigh(public_weight, len(y))
 
     def _set_coefs(self, coefs, bias, mean):
         """Publish coefficients of shape (1, d) that were learnt from targets over their mean."""
@@ -146,7 +115,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
     # A warning about an overflow would tell of the data.
     @np.errstate(all="ignore")
-    def _over_mean(self, targets, plan, stream, is_null, codes):
+    def _learnt(self, targets, told, plan, stream, is_null, codes=None):
         """Return targets over their mean, and what `_sized` does."""
         with BallSums(targets, is_null, self.n_jobs, shares_of(codes)).at_work() as sums:
             mean, plan = self._sized(sums, plan, stream, lambda: targets[~is_null].mean())
@@ -408,13 +377,6 @@ class DPTweedieRegressor(_GeneralizedLinear):
         """The class whose ways are taken."""
         return _GeneralizedLinear if self._learns_sizes else DPRidge
 
-    def fit(self, X, y, groups=None, public_weight=None):
-        """Fit the model privately.
-
-        {fit:generalized}
-        """
-        return self._kind.fit(self, X, y, groups, public_weight)
-
     def _check_targets(self, y):
         return self._kind._check_targets(self, y)
 
@@ -423,6 +385,12 @@ class DPTweedieRegressor(_GeneralizedLinear):
 
     def _half_width(self):
         return self._kind._half_width(self)
+
+    def _read_targets(self, *args):
+        return self._kind._read_targets(self, *args)
+
+    def _learnt(self, *args):
+        return self._kind._learnt(self, *args)
 
     def _set_coefs(self, *args):
         self._kind._set_coefs(self, *args)
