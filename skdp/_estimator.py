@@ -30,13 +30,14 @@ class CaptionMixin:
         return diagram_box(self, _caption(self))
 
 
-def _report_of(estimator):
+def report_of(estimator):
+    """Return the report of an estimator's fit, or None where there is none."""
     report = getattr(estimator, "privacy_report_", None)
     return report if isinstance(report, PrivacyReport) else None
 
 
 def _caption(estimator):
-    report = _report_of(estimator)
+    report = report_of(estimator)
     if report is not None:
         return f"this fit: {_guarantee(report)}"
     if not estimator._learns():
@@ -58,7 +59,7 @@ def _guarantee(report):
 
 
 def _unfolding_report(estimator):
-    report = _report_of(estimator)
+    report = report_of(estimator)
     if report is None:
         return ""
     return (
@@ -113,7 +114,7 @@ class PrivateEstimator(BaseEstimator):
     @property
     def delta_(self):
         """Delta of the guarantee of a fit, which `delta` may leave to the number of records."""
-        report = _report_of(self)
+        report = report_of(self)
         if report is None:
             raise AttributeError("delta_ is there after a fit.")
         return report.delta
@@ -162,7 +163,7 @@ class PrivateEstimator(BaseEstimator):
         return copy
 
     def __getstate__(self):
-        report = _report_of(self)
+        report = report_of(self)
         copying = list(_copying(sys._getframe()))
         is_passed = any(module.startswith(_PASSING) for module in copying)
         is_seeded = report is not None and report.reproducible and self.random_state is not None

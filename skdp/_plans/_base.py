@@ -51,6 +51,8 @@ NOT_COVERED = (
     "other fits on the same records: add them up with skdp.accountant.compose",
 )
 _ACCOUNTANTS = ("pld", "rdp")
+# What a report has of the budget as it is.
+_REPORTED = ("epsilon", "delta", "adjacency", "accountant", "unit", "not_covered")
 # Share of a good prediction up to which errors count by their size, not only by their sign.
 _FOLLOWED = 0.15
 # The parts of a budget add up to it but for rounding; this is far above that.
@@ -155,12 +157,18 @@ class Budget:
         return calibrate_pure(epsilon, n_steps=n_steps, adjacency=self.adjacency)
 
 
+class OfGroups:
+    """What budgets of fits that protect groups of rows have in common."""
+
+    unit = "one group"
+    of_groups = True
+    count = "n_groups"
+
+
 @dataclass(frozen=True)
-class GroupBudget(Budget):
+class GroupBudget(OfGroups, Budget):
     """What may be spent on protecting groups of rows, such as all rows of a person."""
 
-    unit: ClassVar = "one group"
-    of_groups: ClassVar = True
     assumed_public: ClassVar = (
         ASSUMED_PUBLIC[0],
         "the numbers of groups and columns, and the names of the columns",
@@ -172,7 +180,6 @@ class GroupBudget(Budget):
         PART_OF_GROUP,
         *NOT_COVERED[1:],
     )
-    count: ClassVar = "n_groups"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -221,21 +228,10 @@ class Plan:
         `also_public` is what this fit assumes public besides what its budget does, and `changes`
         are fields of the report that differ from the plan's.
         """
-        budget = self.budget
-        fields = {
-            "epsilon": budget.epsilon,
-            "delta": budget.delta,
-            "adjacency": budget.adjacency,
-            "events": self.events,
-            "clipping": self.clipping,
-            "accountant": budget.accountant,
-            "unit": budget.unit,
-            "assumed_public": budget.assumed_public + tuple(also_public),
-            "not_covered": budget.not_covered,
-            "reproducible": reproducible,
-            "notes": self.notes,
-        }
-        return PrivacyReport(**fields | changes)
+        fields = {name: getattr(self.budget, name) for name in _REPORTED}
+        fields |= {"events": self.events, "clipping": self.clipping, "notes": self.notes}
+        fields["assumed_public"] = self.budget.assumed_public + tuple(also_public)
+        return PrivacyReport(reproducible=reproducible, **fields | changes)
 
 
 def auto_batch_size(n_rows, *, noise_of_fit=0.0):

@@ -84,6 +84,11 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         """Refuse what a fit would; return what it assumes public of the table."""
         return read_kinds(self._read_table(X)[0].read)
 
+    def _shared(self):
+        """Return what the linear model is given as it is."""
+        names = "alpha", "epsilon", "delta", "adjacency", "n_jobs"
+        return {name: getattr(self, name) for name in names}
+
     def _pairs(self, names):
         return chosen_pairs(self.interactions, names, "interactions")
 
@@ -376,9 +381,9 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
         return {}
 
     def _linear(self):
-        shared = {"alpha": self.alpha, "epsilon": self.epsilon, "n_jobs": self.n_jobs}
-        shared |= {"delta": self.delta, "adjacency": self.adjacency}
-        return DPLogisticRegression(classes=self.classes, class_weight=self.class_weight, **shared)
+        return DPLogisticRegression(
+            classes=self.classes, class_weight=self.class_weight, **self._shared()
+        )
 
     def _outputs(self):
         return ["value"] if len(self.classes_) == 2 else [f"value_{c}" for c in self.classes_]

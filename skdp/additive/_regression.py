@@ -123,9 +123,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         self.target_bounds_ = model.target_bounds_
 
     def _linear(self):
-        shared = {"alpha": self.alpha, "epsilon": self.epsilon, "n_jobs": self.n_jobs}
-        shared |= {"delta": self.delta, "adjacency": self.adjacency}
-        return _OF_LOSS[self.loss](target_bounds=self.target_bounds, **shared)
+        return _OF_LOSS[self.loss](target_bounds=self.target_bounds, **self._shared())
 
     def predict(self, X):
         """Predict targets, cut to ``target_bounds_``.

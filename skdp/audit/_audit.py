@@ -12,10 +12,10 @@ from sklearn.covariance import ledoit_wolf
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from skdp._bounds import null_records
+from skdp._estimator import report_of
 from skdp._random import make_stream
 from skdp._sklearn import quietly, refuse_foreign
 from skdp._threads import single_threaded_blas
-from skdp.accountant import PrivacyReport
 from skdp.audit._canaries import check_replaceable, class_set, default_canaries, given_canaries
 from skdp.audit._result import AuditResult, epsilon_from_guesses, epsilon_from_rates
 from skdp.exceptions import PrivacyWarning
@@ -214,7 +214,7 @@ class Fitter:
         """Return an estimator fitted to a world, if it publishes what an audit needs."""
         with warnings.catch_warnings(action="ignore", category=PrivacyWarning):
             fitted = _fit(self._estimator, world, *self._seeds(1))
-        if not isinstance(getattr(fitted, "privacy_report_", None), PrivacyReport):
+        if report_of(fitted) is None:
             raise TypeError("estimator must publish a PrivacyReport as privacy_report_.")
         if not (hasattr(fitted, "coef_") and hasattr(fitted, "intercept_")):
             raise TypeError("estimator must publish coef_ and intercept_.")

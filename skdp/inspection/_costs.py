@@ -7,8 +7,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from skdp._checks import check_count
-from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, model_of
-from skdp.accountant import PrivacyReport, compose
+from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, model_of, report_of
+from skdp.accountant import compose
 from skdp.pipeline._steps import all_leaves, find_leaks, step_list, tree, why_container_is_refused
 
 _UNKNOWN_CHAIN = (
@@ -121,8 +121,8 @@ def total_report(pipeline):
     """
     if not hasattr(pipeline, "get_params"):
         raise TypeError(f"pipeline must be an estimator, got {type(pipeline).__name__}.")
-    if isinstance(getattr(pipeline, "privacy_report_", None), PrivacyReport):
-        return pipeline.privacy_report_
+    if (report := report_of(pipeline)) is not None:
+        return report
     is_outermost = isinstance(pipeline, Pipeline)
     steps = pipeline.steps if is_outermost else [("estimator", pipeline)]
     trees = step_list(steps, fitted=True)
@@ -131,8 +131,7 @@ def total_report(pipeline):
         is_private = isinstance(leaf.estimator, PrivateEstimator)
         if is_private and not hasattr(leaf.estimator, "privacy_report_"):
             raise NotFittedError(f"step {leaf.path!r} is private and isn't fitted.")
-        report = getattr(leaf.estimator, "privacy_report_", None)
-        if isinstance(report, PrivacyReport):
+        if (report := report_of(leaf.estimator)) is not None:
             reports[leaf.path] = report
     if not reports:
         raise ValueError("no step of the pipeline has a report: nothing was fitted privately.")

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skdp._plans._base import HISTOGRAM_KEY, Budget, GroupBudget, Plan
+from skdp._plans._base import HISTOGRAM_KEY, Budget, GroupBudget, OfGroups, Plan
 from skdp._plans._release import Release
 from skdp.accountant._report import PART_OF_GROUP
 
@@ -31,10 +31,9 @@ class ScoreBudget(Budget):
 
 
 @dataclass(frozen=True)
-class GroupScoreBudget(ScoreBudget):
+class GroupScoreBudget(OfGroups, ScoreBudget):
     """What may be spent on scores of groups, of each of which one row is seen."""
 
-    unit: ClassVar = GroupBudget.unit
     assumed_public: ClassVar = (
         *ScoreBudget.assumed_public[:2],
         "the number of groups, and the names of the columns",
@@ -42,7 +41,6 @@ class GroupScoreBudget(ScoreBudget):
         GroupBudget.assumed_public[-1],
     )
     not_covered: ClassVar = (PART_OF_GROUP, *ScoreBudget.not_covered)
-    count: ClassVar = GroupBudget.count
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

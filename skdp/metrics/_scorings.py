@@ -376,17 +376,7 @@ ROW_SPREAD = {
     "neg_mean_poisson_deviance": 0.1,
     "neg_mean_gamma_deviance": 0.2,
 }
-_OF_REGRESSORS = frozenset(
-    {
-        "r2",
-        "neg_mean_squared_error",
-        "neg_mean_absolute_error",
-        "neg_mean_poisson_deviance",
-        "neg_mean_gamma_deviance",
-        "d2_poisson",
-        "d2_gamma",
-    }
-)
+_OF_REGRESSORS = {name for name in SCORES if name.startswith(("r2", "d2_", "neg_mean_"))}
 
 
 def check_kind(estimator, scoring):

@@ -16,6 +16,7 @@ from skdp._plans._base import (
     SPLIT_SLACK,
     Budget,
     GroupBudget,
+    OfGroups,
     Plan,
 )
 from skdp._random import make_stream
@@ -59,18 +60,15 @@ class SearchBudget(Budget):
 
 
 @dataclass(frozen=True)
-class SearchGroupBudget(SearchBudget):
+class SearchGroupBudget(OfGroups, SearchBudget):
     """What may be spent on a search that protects groups of rows."""
 
-    unit: ClassVar = GroupBudget.unit
-    of_groups: ClassVar = True
     assumed_public: ClassVar = (SearchBudget.assumed_public[0], *GroupBudget.assumed_public[1:])
     not_covered: ClassVar = (
         SearchBudget.not_covered[0],
         GroupBudget.not_covered[1],
         *SearchBudget.not_covered[1:],
     )
-    count: ClassVar = GroupBudget.count
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

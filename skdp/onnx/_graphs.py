@@ -25,7 +25,7 @@ _NOT_CALIBRATED = (
 _LABEL_ENCODER = 2
 
 
-class _Graph:
+class Graph:
     """The graph of one operator; `dtype` is that of its rows."""
 
     def __init__(self, scope, operator, container):
@@ -155,9 +155,8 @@ def _labels(classes):
     return labels
 
 
-def convert_regressor(scope, operator, container):
+def convert_regressor(graph):
     """Add the graph of a linear regressor; targets are columns, also a single one."""
-    graph = _Graph(scope, operator, container)
     linear = _linear_model(graph.model)
     found = _scores(graph, _features(graph, graph.model), linear.coef_, linear.intercept_)
     if linear._loss(1).link == "log":
@@ -166,16 +165,14 @@ def convert_regressor(scope, operator, container):
     graph.publish(graph.clip(found, ends) if np.isfinite(ends).all() else found)
 
 
-def convert_classifier(scope, operator, container):
+def convert_classifier(graph):
     """Add the graph of a linear classifier."""
-    graph = _Graph(scope, operator, container)
     linear = _linear_model(graph.model)
     _classify(graph, _features(graph, graph.model), linear.coef_, linear.intercept_)
 
 
-def convert_calibrated(scope, operator, container):
+def convert_calibrated(graph):
     """Add the graph of a calibrated classifier, which is a linear one."""
-    graph = _Graph(scope, operator, container)
     model = graph.model
     linear, slope = _linear_model(model.estimator_), model.slope_
     if np.ndim(slope) or not hasattr(linear, "coef_"):
@@ -228,9 +225,8 @@ def _classify(graph, rows, coef, intercept):
     graph.publish(scores, 1)
 
 
-def convert_encoder(scope, operator, container):
+def convert_encoder(graph):
     """Add the graph of DPOneHotEncoder; each column has the type of the input that it is in."""
-    graph = _Graph(scope, operator, container)
     model = graph.model
     columns, parts = graph.columns(model.n_features_in_), []
     for (column, kind), known in zip(columns, model.categories_, strict=True):
@@ -285,9 +281,8 @@ def _string_hits(graph, column, known):
 _HITS = {tensors.StringTensorType: _string_hits, **dict.fromkeys(_NUMBERS, _number_hits)}
 
 
-def convert_vectorizer(scope, operator, container):
+def convert_vectorizer(graph):
     """Add the graph of DPTableVectorizer."""
-    graph = _Graph(scope, operator, container)
     graph.publish(_terms(graph, graph.model))
 
 
@@ -369,9 +364,8 @@ _SHAPES = {"hats": _hats, "line": _line}
 _TERMS = {**dict.fromkeys(_SHAPES, _number_columns), "words": _word_columns}
 
 
-def convert_bounds_scaler(scope, operator, container):
+def convert_bounds_scaler(graph):
     """Add the graph of BoundsScaler."""
-    graph = _Graph(scope, operator, container)
     mapped = graph.model._map
     slope = (mapped.stop - mapped.start) / (mapped.high - mapped.low)
     # float32 may not tell apart what is far from 0.
@@ -380,9 +374,8 @@ def convert_bounds_scaler(scope, operator, container):
     graph.publish(graph.clip(rows, ([mapped.start], [mapped.stop])))
 
 
-def convert_norm_clipper(scope, operator, container):
+def convert_norm_clipper(graph):
     """Add the graph of a transformer that scales down rows longer than its `norm_bound_`."""
-    graph = _Graph(scope, operator, container)
     ones = np.ones((graph.model.n_features_in_, 1))
     bound = np.array([graph.model.norm_bound_])
     rows = graph.rows(np.float64)
@@ -395,23 +388,20 @@ def convert_norm_clipper(scope, operator, container):
     graph.publish(graph.floats(graph.add("Mul", rows, scale)))
 
 
-def convert_standard_scaler(scope, operator, container):
+def convert_standard_scaler(graph):
     """Add the graph of DPStandardScaler."""
-    graph = _Graph(scope, operator, container)
     rows = graph.add("Sub", graph.rows(np.float64), graph.model.mean_)
     rows = graph.floats(graph.add("Div", rows, graph.model.scale_))
     graph.publish(graph.clip(rows, graph.model.feature_bounds_))
 
 
-def convert_quantile_clipper(scope, operator, container):
+def convert_quantile_clipper(graph):
     """Add the graph of DPQuantileClipper."""
-    graph = _Graph(scope, operator, container)
     graph.publish(graph.clip(graph.rows(), graph.model.feature_bounds_))
 
 
-def convert_imputer(scope, operator, container):
+def convert_imputer(graph):
     """Add the graph of DPSimpleImputer, where what it fills are numbers."""
-    graph = _Graph(scope, operator, container)
     model = graph.model
     if model.statistics_.dtype == object:
         raise TypeError(

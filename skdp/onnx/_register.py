@@ -134,7 +134,8 @@ def register():
     for kind, convert in _TRANSFORMERS.items():
         _tell(kind, _graphs.transformer_shape, convert)
     # As scikit-learn's, which reads the steps, with the options of the last one.
-    _tell(DPPipeline, pipeline_shape_calculator, convert_pipeline, options="passthrough")
+    functions = pipeline_shape_calculator, convert_pipeline
+    update_registered_converter(DPPipeline, "SkdpDPPipeline", *functions, options="passthrough")
     for kind in (DPGridSearch, DPRandomizedSearch):
         _tell(kind, _refuse_search, _graphs.convert_regressor)
 
@@ -144,8 +145,11 @@ def _of_kind(kind):
     return [one for one in members if isinstance(one, type) and issubclass(one, kind)]
 
 
-def _tell(kind, *functions, **options):
-    update_registered_converter(kind, f"Skdp{kind.__name__}", *functions, **options)
+def _tell(kind, shape, convert, **options):
+    def converter(scope, operator, container):
+        convert(_graphs.Graph(scope, operator, container))
+
+    update_registered_converter(kind, f"Skdp{kind.__name__}", shape, converter, **options)
 
 
 def _refuse_search(operator):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skdp._plans._base import PIPELINE_KEY, Budget, GroupBudget, Plan
+from skdp._plans._base import PIPELINE_KEY, Budget, GroupBudget, OfGroups, Plan
 from skdp.accountant._calibration import largest_within
 from skdp.accountant._events import ErasureEvent, joint_erasure
 from skdp.accountant._filter import (
@@ -47,18 +47,15 @@ class PipelineBudget(Budget):
 
 
 @dataclass(frozen=True)
-class PipelineGroupBudget(PipelineBudget):
+class PipelineGroupBudget(OfGroups, PipelineBudget):
     """What may be spent on a pipeline that protects groups of rows."""
 
-    unit: ClassVar = GroupBudget.unit
-    of_groups: ClassVar = True
     assumed_public: ClassVar = (
         PipelineBudget.assumed_public[0],
         *GroupBudget.assumed_public[1:],
         PipelineBudget.assumed_public[-1],
     )
     not_covered: ClassVar = (*GroupBudget.not_covered[:2], *PipelineBudget.not_covered[1:])
-    count: ClassVar = GroupBudget.count
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from skdp._estimator import RecordPrivateEstimator
-from skdp.accountant import PrivacyReport
+from skdp._estimator import RecordPrivateEstimator, report_of
 from skdp.accountant._report import UNPROTECTED
 from skdp.pipeline._chain import BoundsPassingPipeline
 from skdp.pipeline._leaks import why_refused
@@ -211,14 +210,9 @@ def _spent_before(steps):
     """Yield frozen leaves that spent something, each with its report."""
     for leaf in all_leaves(steps):
         if leaf.is_frozen:
-            if (report := _report_of(leaf)) is not None:
+            if (report := report_of(leaf.estimator)) is not None:
                 yield leaf, report
             yield from _spent_before(_steps_within(leaf))
-
-
-def _report_of(leaf):
-    report = getattr(leaf.estimator, "privacy_report_", None)
-    return report if isinstance(report, PrivacyReport) else None
 
 
 def _steps_within(leaf):
@@ -235,14 +229,14 @@ def _steps_within(leaf):
     found = []
     for name, estimator in pipeline.steps:
         left = reports_within([tree(name, estimator, **options)])
-        is_frozen = _report_of(leaf) is None or any(id(report) not in reported for report in left)
-        found.append(tree(name, estimator, is_frozen=is_frozen, **options))
+        is_covered = report_of(leaf.estimator) and all(id(report) in reported for report in left)
+        found.append(tree(name, estimator, is_frozen=not is_covered, **options))
     return found
 
 
 def reports_within(steps):
     """Return the reports of all leaves, as objects: a fit makes one of its own."""
-    found = map(_report_of, all_leaves(steps))
+    found = (report_of(leaf.estimator) for leaf in all_leaves(steps))
     return tuple(report for report in found if report is not None)
 
 

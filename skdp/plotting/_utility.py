@@ -1,6 +1,7 @@
 """Scores against epsilon, from a table that somebody else made."""
 
 import math
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
@@ -12,6 +13,7 @@ _COLUMNS = ("epsilon", "seed", "score")
 
 
 @shared_docs
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivacyUtilityDisplay:
     """The cost of privacy: scores against epsilon, with a band, and the score without privacy.
 
@@ -67,28 +69,15 @@ class PrivacyUtilityDisplay:
     (array([0.5, 2. ]), array([0.73, 0.87]), 0.92)
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon,
-        score,
-        low,
-        high,
-        band=0.8,
-        non_private=None,
-        baseline=None,
-        score_name="score",
-        name=None,
-    ):
-        self.epsilon = epsilon
-        self.score = score
-        self.low = low
-        self.high = high
-        self.band = band
-        self.non_private = non_private
-        self.baseline = baseline
-        self.score_name = score_name
-        self.name = name
+    epsilon: np.ndarray
+    score: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    band: float | str = 0.8
+    non_private: float | None = None
+    baseline: float | None = None
+    score_name: str = "score"
+    name: str | None = None
 
     @classmethod
     def from_results(

@@ -1,6 +1,7 @@
 """What skops must trust to load fitted estimators."""
 
 from skdp import accountant, linear_model, model_selection
+from skdp.accountant._selection_event import RELEASES
 from skdp.calibration import DPCalibratedClassifier
 from skdp.pipeline import DPPipeline
 from skdp.utils.discovery import all_estimators
@@ -14,12 +15,7 @@ _OTHERS = (
     model_selection.DPRandomizedSearch,
     linear_model.LabelAggregate,
     accountant.PrivacyReport,
-    accountant.ErasureEvent,
-    accountant.GaussianEvent,
-    accountant.LaplaceEvent,
-    accountant.NoisyMaxEvent,
-    accountant.RandomizedResponseEvent,
-    accountant.SelectionEvent,
+    *RELEASES,
 )
 # What fitted ones keep for themselves.
 _INSIDE = (

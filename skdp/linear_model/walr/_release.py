@@ -112,19 +112,10 @@ def label_aggregate(
     >>> label_aggregate(X, y, epsilon=2.0, classes=[0, 1, 2])
     LabelAggregate(150 rows, 3 classes, randomized_response, (2, 0)-DP for the label of one row)
     """
+    given = locals()
     checks = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
     X, y, names = validate_arrays("label_aggregate", X, y, **checks)
-    options = Options(
-        fit_intercept=fit_intercept,
-        classes=classes,
-        epsilon=epsilon,
-        delta=delta,
-        mechanism=mechanism,
-        noise_shape=noise_shape,
-        data_norm=data_norm,
-        ledger=ledger,
-        random_state=random_state,
-    )
+    options = Options(**{name: given[name] for name in CONSTRAINTS})
     account = resolve_account(ledger, "label_aggregate", options._asdict())
     return release_labels(X, y, names, options, account, public_weight)[1]
 

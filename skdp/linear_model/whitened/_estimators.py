@@ -70,6 +70,13 @@ CONSTRAINTS = {
     "n_jobs": [Integral, None],
 }
 
+# Of regressions whose errors aren't inferred.
+REGRESSION_CONSTRAINTS = {
+    **{name: allowed for name, allowed in CONSTRAINTS.items() if name != "inference"},
+    "momentum": [Interval(Real, 0, 1, closed="left"), AUTO],
+    "target_bounds": ["array-like", None],
+}
+
 
 @shared_docs
 class BaseWhitened(BallMixin, RowPrivateEstimator):

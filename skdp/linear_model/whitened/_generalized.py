@@ -16,12 +16,7 @@ from skdp._targets import as_targets
 from skdp.linear_model._base import LinearRegressorMixin, is_private, shares_of
 from skdp.linear_model.ball._solver import learn_sizes
 from skdp.linear_model.ball._sums import BallSums
-from skdp.linear_model.whitened._estimators import (
-    AUTO,
-    CONSTRAINTS,
-    BaseWhitened,
-    DPRidge,
-)
+from skdp.linear_model.whitened._estimators import REGRESSION_CONSTRAINTS, BaseWhitened, DPRidge
 
 # Predictions are within a factor of the released mean, this logarithm's.
 _REACH = 7.0
@@ -43,11 +38,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     inference = False
     _learns_sizes = True
 
-    _parameter_constraints = {  # noqa: RUF012
-        **{name: allowed for name, allowed in CONSTRAINTS.items() if name != "inference"},
-        "momentum": [Interval(Real, 0, 1, closed="left"), AUTO],
-        "target_bounds": ["array-like", None],
-    }
+    _parameter_constraints = REGRESSION_CONSTRAINTS
 
     def __init__(
         self,

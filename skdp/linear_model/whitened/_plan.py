@@ -4,13 +4,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 
 import numpy as np
 
 from skdp._checks import check_count, check_flag, check_positive, check_real
 from skdp._plans._base import SPLIT_SLACK, Plan
 from skdp._plans._release import Release
+from skdp.linear_model._plan import beside
 from skdp.linear_model.ball._plan import N_LENGTHS, BallPlan, TargetsPlan
 from skdp.linear_model.whitened._moment import as_training_has_it
 
@@ -151,12 +151,7 @@ class WhitenedPlan(Plan):
         steps = self.steps.split(n_steps).event
         moment = () if self.moment is None else (self.moment.event,)
         last = () if self.last is None else (self.last.event,)
-        return (*self._of_ball, *moment, steps, *last)
-
-    @property
-    def _of_ball(self):
-        found = (part.events for part in (self.ranges, self.ball) if part is not None)
-        return tuple(chain.from_iterable(found))
+        return (*beside(self.ranges, self.ball), *moment, steps, *last)
 
 
 def resolve_rows_per_group(rows_per_group, budget, n_groups, n_columns, moment_budget):
@@ -302,7 +297,8 @@ class InferencePlan(WhitenedPlan):
         kept = replace(steps, n_steps=self.n_steps - self.n_settling)
         scale, means, matrix = self.scale.event, self.means.event, self.matrix.event
         lengths = () if self.lengths is None else (self.lengths.event,)
-        return *self._of_ball, self.moment.event, *lengths, settling, scale, kept, means, matrix
+        before = (*beside(self.ranges, self.ball), self.moment.event, *lengths)
+        return *before, settling, scale, kept, means, matrix
 
 
 def plan_inference(

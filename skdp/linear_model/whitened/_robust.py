@@ -21,7 +21,7 @@ from skdp.linear_model._base import (
 from skdp.linear_model.ball._plan import CUT_TO, ERROR_EDGES, TARGET_EDGES, plan_counts
 from skdp.linear_model.ball._solver import learn_quantiles, outside
 from skdp.linear_model.ball._sums import BallSums, by_row
-from skdp.linear_model.whitened._estimators import AUTO, CONSTRAINTS, BaseWhitened, rows_of
+from skdp.linear_model.whitened._estimators import REGRESSION_CONSTRAINTS, BaseWhitened, rows_of
 from skdp.linear_model.whitened._row_sums import rounding_slack
 
 # Of the smoothed pinball, in spreads of the targets. Its slope is steep where errors are small, but
@@ -45,11 +45,7 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     # The quantile of the errors that the intercept is moved to in the end, or None.
     _moved_to = None
 
-    _parameter_constraints = {  # noqa: RUF012
-        **{name: allowed for name, allowed in CONSTRAINTS.items() if name != "inference"},
-        "momentum": [Interval(Real, 0, 1, closed="left"), AUTO],
-        "target_bounds": ["array-like", None],
-    }
+    _parameter_constraints = REGRESSION_CONSTRAINTS
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, groups=None, public_weight=None):
