@@ -12,9 +12,10 @@ from sklearn.covariance import ledoit_wolf
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from skdp._bounds import null_records
+from skdp._checks import check_n_jobs
 from skdp._estimator import report_of
 from skdp._random import make_stream
-from skdp._sklearn import quietly, refuse_foreign
+from skdp._sklearn import Interval, StrOptions, quietly, refuse_foreign, validate_params
 from skdp._threads import single_threaded_blas
 from skdp.audit._canaries import check_replaceable, class_set, default_canaries, given_canaries
 from skdp.audit._result import AuditResult, epsilon_from_guesses, epsilon_from_rates
@@ -28,8 +29,18 @@ _TRAINING = 3
 _THRESHOLDS = 200
 # Shares of the canaries that one-run guesses are made about, the surest ones.
 _SHARES = (1, 2, 4, 8)
+_CONSTRAINTS = {
+    "n_fits": [Interval(Integral, _FEWEST_FITS, None, closed="left")],
+    "confidence": [Interval(Real, 0, 1, closed="neither")],
+    "delta": [Interval(Real, 0, 1, closed="left"), None],
+    "method": [StrOptions({"threshold", "one_run"})],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+}
 
 
+# Parameters of the estimator are checked, too, when it is fitted.
+@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=False)
 def audit(
     estimator,
     X,
@@ -145,7 +156,10 @@ def audit(
     >>> result.passed, result.has_power
     (True, True)
     """
-    _check_parameters(estimator, n_fits, confidence, delta, method, n_jobs, random_state)
+    usable = hasattr(estimator, "get_params") and not isinstance(estimator, type)
+    if not usable or not {"epsilon", "random_state"} <= set(estimator.get_params()):
+        raise TypeError("estimator must be an instance with parameters epsilon and random_state.")
+    check_n_jobs(n_jobs)
     refuse_foreign(X, "X")
     refuse_foreign(y, "y")
     floats = {"input_name": "X", "dtype": [np.float64, np.float32]}
@@ -342,26 +356,3 @@ def _one_run(contrasts, weights, present, *, delta, error):
             best |= {"positives": n_here, "true_positives": true_positives}
             best |= {"negatives": n_guesses - n_here, "false_positives": false_positives}
     return best | {"largest_bound": largest}
-
-
-def _check_parameters(estimator, n_fits, confidence, delta, method, n_jobs, random_state):
-    usable = hasattr(estimator, "get_params") and not isinstance(estimator, type)
-    if not usable or not {"epsilon", "random_state"} <= set(estimator.get_params()):
-        raise TypeError("estimator must be an instance with parameters epsilon and random_state.")
-    if not _is_integer(n_fits) or n_fits < _FEWEST_FITS:
-        raise ValueError(f"n_fits must be an integer of at least {_FEWEST_FITS}, got {n_fits!r}.")
-    if not isinstance(confidence, Real) or not 0.0 < confidence < 1.0:
-        raise ValueError(f"confidence must be in (0, 1), got {confidence!r}.")
-    if delta is not None and (not isinstance(delta, Real) or not 0.0 <= delta < 1.0):
-        raise ValueError(f"delta must be None or in [0, 1), got {delta!r}.")
-    if method not in ("threshold", "one_run"):
-        raise ValueError(f"method must be 'threshold' or 'one_run', got {method!r}.")
-    if n_jobs is not None and (not _is_integer(n_jobs) or n_jobs == 0):
-        raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
-    seeded = _is_integer(random_state) and random_state >= 0
-    if not (random_state is None or seeded or hasattr(random_state, "randint")):
-        raise ValueError("random_state must be None, an integer of at least 0 or a RandomState.")
-
-
-def _is_integer(value):
-    return isinstance(value, Integral) and not isinstance(value, bool)
