@@ -217,7 +217,7 @@ def private_score(
     options = {"bins": bins, "target_bounds": target_bounds, "noise_std": noise_std}
     options["n_records"] = records_of(groups)
     options["labels"] = reader_of_labels(names, estimator, X, y)
-    asked = {name: SCORES[name](estimator, X, y, options) for name in names}
+    asked = {name: SCORES[name].axes(estimator, X, y, options) for name in names}
     # Scores of labels share a grid.
     keys = {name: "labels" if is_of_labels(name) else name for name in names}
     grids = {keys[name]: axes for name, (_, *axes) in asked.items()}

@@ -1,7 +1,9 @@
 """What each score needs of a record, and where a record lies on a public grid."""
 
 import math
+from collections.abc import Callable
 from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, kl_div
@@ -117,26 +119,16 @@ def grade(probability, power=GRADE):
 # What a score needs to know of a record's labels: whether the prediction is right, the class, too,
 # or also what another class it is taken for. Scores that are released together need the most.
 RIGHT, OF_CLASS, TAKEN_FOR = range(3)
-_OF_LABELS = {
-    "accuracy": RIGHT,
-    "balanced_accuracy": OF_CLASS,
-    "recall_macro": OF_CLASS,
-    "recall": TAKEN_FOR,
-    "precision": TAKEN_FOR,
-    "precision_macro": TAKEN_FOR,
-    "f1": TAKEN_FOR,
-    "f1_macro": TAKEN_FOR,
-}
 
 
 def is_of_labels(name):
     """Tell whether a score is of labels alone."""
-    return name in _OF_LABELS
+    return SCORES[name].detail is not None
 
 
 def reader_of_labels(names, estimator, X, y):
     """Return a function that gives `label_axes` for these scores, and predicts once."""
-    detail = max((_OF_LABELS[name] for name in names if is_of_labels(name)), default=RIGHT)
+    detail = max((SCORES[name].detail for name in names if is_of_labels(name)), default=RIGHT)
     return cache(partial(label_axes, estimator, X, y, detail))
 
 
@@ -343,38 +335,40 @@ def _r2(estimator, X, y, options):
     return partial(statistics.r2, error_scale=reach**2), axes
 
 
-SCORES = {
-    "accuracy": _accuracy,
-    "balanced_accuracy": _balanced_accuracy,
-    "f1": partial(_of_label, true=0.5, taken=0.5),
-    "f1_macro": partial(_of_label, true=0.5, taken=0.5, macro=True),
-    "precision": partial(_of_label, true=0.0, taken=1.0),
-    "precision_macro": partial(_of_label, true=0.0, taken=1.0, macro=True),
-    "recall": partial(_of_label, true=1.0, taken=0.0),
-    "recall_macro": _balanced_accuracy,
-    "roc_auc": _roc_auc,
-    "roc_auc_ovr": _roc_auc_ovr,
-    "neg_log_loss": _neg_log_loss,
-    "neg_brier_score": _neg_brier_score,
-    "r2": _r2,
-    "neg_mean_squared_error": _neg_mean_squared_error,
-    "neg_mean_absolute_error": _neg_mean_absolute_error,
-    "neg_mean_poisson_deviance": partial(_neg_mean_deviance, power=1.0),
-    "neg_mean_gamma_deviance": partial(_neg_mean_deviance, power=2.0),
-    "d2_poisson": partial(_d2, power=1.0),
-    "d2_gamma": partial(_d2, power=2.0),
-}
+class _Score(NamedTuple):
+    """A score: what makes its axes, and what else is known of it."""
 
-# Scores that are means over rows, and about what standard deviation those of rows have as a part of
-# their range: losses are mostly near its end.
-ROW_SPREAD = {
-    "accuracy": 0.5,
-    "neg_log_loss": 0.05,
-    "neg_brier_score": 0.1,
-    "neg_mean_squared_error": 0.05,
-    "neg_mean_absolute_error": 0.1,
-    "neg_mean_poisson_deviance": 0.1,
-    "neg_mean_gamma_deviance": 0.2,
+    axes: Callable
+    # Of means over rows, about what standard deviation those of rows have as a part of their range:
+    # losses are mostly near its end.
+    row_spread: float | None = None
+    # Of scores of labels, what they need to know of these.
+    detail: int | None = None
+
+
+_f1 = partial(_of_label, true=0.5, taken=0.5)
+_precision = partial(_of_label, true=0.0, taken=1.0)
+_recall = partial(_of_label, true=1.0, taken=0.0)
+SCORES = {
+    "accuracy": _Score(_accuracy, 0.5, RIGHT),
+    "balanced_accuracy": _Score(_balanced_accuracy, detail=OF_CLASS),
+    "f1": _Score(_f1, detail=TAKEN_FOR),
+    "f1_macro": _Score(partial(_f1, macro=True), detail=TAKEN_FOR),
+    "precision": _Score(_precision, detail=TAKEN_FOR),
+    "precision_macro": _Score(partial(_precision, macro=True), detail=TAKEN_FOR),
+    "recall": _Score(_recall, detail=TAKEN_FOR),
+    "recall_macro": _Score(_balanced_accuracy, detail=OF_CLASS),
+    "roc_auc": _Score(_roc_auc),
+    "roc_auc_ovr": _Score(_roc_auc_ovr),
+    "neg_log_loss": _Score(_neg_log_loss, 0.05),
+    "neg_brier_score": _Score(_neg_brier_score, 0.1),
+    "r2": _Score(_r2),
+    "neg_mean_squared_error": _Score(_neg_mean_squared_error, 0.05),
+    "neg_mean_absolute_error": _Score(_neg_mean_absolute_error, 0.1),
+    "neg_mean_poisson_deviance": _Score(partial(_neg_mean_deviance, power=1.0), 0.1),
+    "neg_mean_gamma_deviance": _Score(partial(_neg_mean_deviance, power=2.0), 0.2),
+    "d2_poisson": _Score(partial(_d2, power=1.0)),
+    "d2_gamma": _Score(partial(_d2, power=2.0)),
 }
 _OF_REGRESSORS = {name for name in SCORES if name.startswith(("r2", "d2_", "neg_mean_"))}
 
@@ -411,5 +405,5 @@ def row_scores(estimator, X, y, scoring, target_bounds):
     # Of two nodes, 0 and the largest loss.
     options = {"bins": 2, "target_bounds": target_bounds, "noise_std": 0.0}
     options["labels"] = reader_of_labels([scoring], estimator, X, y)
-    _, (axis,) = SCORES[scoring](estimator, X, y, options)
+    _, (axis,) = SCORES[scoring].axes(estimator, X, y, options)
     return axis.position if scoring == "accuracy" else 1.0 - axis.position

@@ -30,7 +30,7 @@ from skdp._sklearn import (
 from skdp._targets import encode_labels
 from skdp.exceptions import warn_user
 from skdp.linear_model._base import NO_TARGET_BOUNDS
-from skdp.metrics._scorings import ROW_SPREAD, SCORES, check_scoring, n_releases
+from skdp.metrics._scorings import SCORES, check_scoring, n_releases
 from skdp.model_selection._candidates import last_step, make_candidates, set_report
 from skdp.model_selection._plan import (
     SearchBudget,
@@ -174,7 +174,8 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         sizes = {"n_rows": n_records, "n_validation": n_validation}
         sizes["n_candidates"] = len(candidates.settings)
         fits = candidates.fits(n_records - n_validation, n_outputs, budget.of_groups)
-        score = {"row_spread": ROW_SPREAD.get(scoring), "n_releases": n_releases(scoring, classes)}
+        score = {"row_spread": SCORES[scoring].row_spread}
+        score["n_releases"] = n_releases(scoring, classes)
         plan = plan_selection(budget, fits=fits, **chosen, **sizes, **score)
         stream = plan.start(self.random_state)
 
