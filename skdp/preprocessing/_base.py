@@ -4,7 +4,9 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdp._bounds import counted_rows
 from skdp._estimator import CaptionMixin, RecordPrivateEstimator
+from skdp._groups import encode_groups
 from skdp._sklearn import validate_data
 
 DTYPES = [np.float64, np.float32]
@@ -19,6 +21,17 @@ class PrivateTransformer(CaptionMixin, TransformerMixin, RecordPrivateEstimator)
     with the range of each column; both up to rounding in the type of the output, which is float32
     only where that can hold the range.
     """
+
+    def _start(self, X, groups):
+        """Plan a fit and start it: return the plan, the stream, and which rows count.
+
+        Of each group one row counts.
+        """
+        codes, n_records = encode_groups(groups, len(X))
+        plan = self._plan(n_records, X.shape[1], by_group=codes is not None)
+        stream = plan.start(self.random_state)
+        rows = slice(None) if stream is None else counted_rows(X, codes, stream)
+        return plan, stream, rows
 
 
 class NumberTransformer(PrivateTransformer):

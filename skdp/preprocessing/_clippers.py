@@ -6,11 +6,10 @@ from numbers import Real
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
-from skdp._bounds import counted_rows, row_norms
+from skdp._bounds import row_norms
 from skdp._checks import check_bounds, check_feature_bounds, check_positive, check_real
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._groups import encode_groups
 from skdp._plans._base import NORM_KEY, QUANTILE_KEY
 from skdp._sklearn import Interval, StrOptions, _fit_context, validate_data
 from skdp.preprocessing._base import DTYPES, NumberTransformer
@@ -123,13 +122,10 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         quantiles = check_bounds(self.quantiles, "quantiles")
         if not (quantiles[0] >= 0.0 and quantiles[1] <= 1.0):
             raise ValueError("quantiles must be within 0 and 1.")
-        codes, n_records = encode_groups(groups, len(X))
-        plan = self._plan(n_records, X.shape[1], by_group=codes is not None)
-        stream = plan.start(self.random_state)
+        plan, stream, rows = self._start(X, groups)
 
         # 4. solve
-        rows = X[counted_rows(X, codes, stream)]
-        low, high = find_quantiles(rows, plan=plan, quantiles=quantiles, noise=stream)
+        low, high = find_quantiles(X[rows], plan=plan, quantiles=quantiles, noise=stream)
 
         # 5. publish
         # A column may have one value only, and ranges have a width.
@@ -263,13 +259,10 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         quantile = check_real(self.quantile, "quantile")
         if not 0.0 < quantile < 1.0:
             raise ValueError("quantile must be within 0 and 1.")
-        codes, n_records = encode_groups(groups, len(X))
-        plan = self._plan(n_records, X.shape[1], by_group=codes is not None)
-        stream = plan.start(self.random_state)
+        plan, stream, rows = self._start(X, groups)
 
         # 4. solve
-        norms = norms[counted_rows(X, codes, stream)]
-        found = find_quantiles(norms, plan=plan, quantiles=(quantile, quantile), noise=stream)
+        found = find_quantiles(norms[rows], plan=plan, quantiles=(quantile, quantile), noise=stream)
 
         # 5. publish
         self.norm_bound_ = max(float(found[1][0]), float(plan.bounds[0][0]))
@@ -398,14 +391,11 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
 
         # 2. the solver bounds the data, by ranges that the plan has
         # 3. plan from public numbers
-        codes, n_records = encode_groups(groups, len(X))
-        plan = self._plan(n_records, X.shape[1], by_group=codes is not None)
         clip = check_positive(self.clip, "clip")
-        stream = plan.start(self.random_state)
+        plan, stream, rows = self._start(X, groups)
 
         # 4. solve
-        rows = X[counted_rows(X, codes, stream)]
-        mean, scale = scale_columns(rows, plan=plan, noise=stream)
+        mean, scale = scale_columns(X[rows], plan=plan, noise=stream)
 
         # 5. publish
         self.mean_, self.scale_ = mean, scale

@@ -7,10 +7,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import counted_rows
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._groups import encode_groups
 from skdp._sklearn import (
     Interval,
     RealNotInt,
@@ -169,15 +167,12 @@ class DPOneHotEncoder(PrivateTransformer):
         columns = read_categories(X, find_gaps(X))
 
         # 3. plan from public numbers
-        codes, n_records = encode_groups(groups, len(X))
-        plan = self._plan(n_records, X.shape[1], by_group=codes is not None)
-        stream = plan.start(self.random_state)
+        plan, stream, rows = self._start(X, groups)
 
         # 4. release
         counts = [np.empty(0) for _ in categories]
         searched = [j for j, listed in enumerate(categories) if listed is None]
         if searched:
-            rows = counted_rows(X, codes, stream)
             of_searched = [np.array(columns[j], dtype=object)[rows] for j in searched]
             found = release_counts(of_searched, [None] * len(searched), plan=plan, noise=stream)
             for j, released in zip(searched, found, strict=True):

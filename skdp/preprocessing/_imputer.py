@@ -6,11 +6,9 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._bounds import counted_rows
 from skdp._checks import check_feature_bounds, check_real
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS
-from skdp._groups import encode_groups
 from skdp._sklearn import StrOptions, _fit_context, read_feature_names, validate_data
 from skdp.preprocessing._base import DTYPES, PrivateTransformer
 from skdp.preprocessing._bounded import type_that_holds
@@ -206,12 +204,9 @@ class DPSimpleImputer(PrivateTransformer):
         columns = [] if self.strategy in _OF_NUMBERS else read_categories(X, gaps)
 
         # 3. plan from public numbers
-        codes, n_records = encode_groups(groups, len(X))
-        plan = self._plan(n_records, X.shape[1], by_group=codes is not None)
-        stream = plan.start(self.random_state)
+        plan, stream, rows = self._start(X, groups)
 
         # 4. release
-        rows = slice(None) if stream is None else counted_rows(X, codes, stream)
         if self.strategy in _OF_NUMBERS:
             records = np.where(gaps[rows], np.nan, X[rows])
             find = _OF_NUMBERS[self.strategy]
