@@ -56,7 +56,7 @@ class SparseColumns:
 
     Stands for an ndarray of shape (n, d) where columns are read one at a time: `T` is a sequence
     of them, and ``X @ w`` predicts. A column is written to one buffer, that of the last one.
-    `elsewhere` is what columns hold where there is no entry; null rows are rows of 0.
+    `elsewhere` is what columns hold where there is no entry; null rows have none and are rows of 0.
     """
 
     def __init__(self, entries, elsewhere, is_null):
@@ -80,6 +80,19 @@ class SparseColumns:
         factors = np.where(self._is_null[:, np.newaxis], 0.0, factors)
         apart = self._of_entries(self._entries.data - self._for_entries(self._elsewhere))
         return apart.T @ factors + np.outer(self._elsewhere, factors.sum(axis=0))
+
+    @property
+    def size(self):
+        """How many numbers are read where each column is read once, by `nonzero`."""
+        stored = np.diff(self._entries.indptr)
+        return int(np.where(self._elsewhere == 0.0, stored, self.shape[0]).sum())
+
+    def nonzero(self, j):
+        """Return rows and values of a column that is 0 in all others; None if it isn't so in any."""
+        entries = slice(*self._entries.indptr[j : j + 2])
+        if self._elsewhere[j] == 0.0:
+            return self._entries.indices[entries], self._entries.data[entries]
+        return None
 
     def write(self, j, out):
         """Write a column to an array."""
@@ -117,6 +130,10 @@ class _Sequence:
     def __matmul__(self, factors):
         return self._columns.sums(factors)
 
+    def nonzero(self, j):
+        """Return the rows in which a column isn't 0, None for all of them, and its values there."""
+        return self._columns.nonzero(j) or (None, self[j])
+
     def __getitem__(self, j):
         if not 0 <= j < len(self):
             raise IndexError("There are fewer columns.")
@@ -124,6 +141,14 @@ class _Sequence:
             self._columns.write(j, self._buffer)
             self._last = j
         return self._buffer
+
+
+def nonzero_part(columns, j):
+    """Return the rows in which a column isn't 0, None for all of them, and its values there.
+
+    Columns are the transpose of an array, or of SparseColumns.
+    """
+    return (None, columns[j]) if isinstance(columns, np.ndarray) else columns.nonzero(j)
 
 
 def clipped_columns(X, scale, bias, is_null, low, high):
@@ -141,5 +166,7 @@ def clipped_columns(X, scale, bias, is_null, low, high):
     if low is not None:
         np.clip(data, low[X.indices], high[X.indices], out=data)
         elsewhere[:n_features] = np.clip(0.0, low, high)
+    data[np.repeat(is_null, np.diff(X.indptr))] = 0.0
     entries = type(X)((data, X.indices, X.indptr), shape=(n_rows, n_columns)).tocsc()
+    entries.eliminate_zeros()
     return SparseColumns(entries, elsewhere, is_null)

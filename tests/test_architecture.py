@@ -23,8 +23,8 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # Rooms in the order of the data's way: a file imports skdp modules of earlier rooms only.
 ROOMS = [
-    {"_docs", "_sparse", "_version", "exceptions"},
-    {"_checks", "_fused", "_kernels", "_random", "_sklearn", "_threads"},
+    {"_docs", "_kernels", "_sparse", "_version", "exceptions"},
+    {"_checks", "_fused", "_kernels_batches", "_random", "_sklearn", "_threads"},
     {"_bounds", "_clipping", "_groups", "_losses"},
     {"_penalties", "_sampling", "_targets", "_weights"},
     {"accountant"},

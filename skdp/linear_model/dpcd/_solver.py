@@ -8,6 +8,8 @@ from scipy.linalg.blas import daxpy
 
 from skdp._bounds import SMALLEST_NORM
 from skdp._clipping import clip_contributions
+from skdp._fused import kernels_of_batches
+from skdp._sparse import nonzero_part
 from skdp._threads import single_threaded_blas
 from skdp.linear_model._batches import CoordinateMean
 
@@ -120,7 +122,10 @@ def _take_mean(descent, coordinates, doubts):
 
 
 class _Descent:
-    """An iterate and its predictions, in the units' coordinates."""
+    """An iterate and its predictions, in the units' coordinates.
+
+    A step reads and changes only the rows in which its column isn't 0.
+    """
 
     def __init__(self, columns, targets, plan, loss, penalty, steps, noise, weights):
         self.X, unit = columns
@@ -137,7 +142,8 @@ class _Descent:
         self.steps = [steps.tolist() for _ in range(self.n_outputs)]
         self._x = self.X.T
         self._norm = _norms(self._x, plan.problem.n_features) if plan.by_row else None
-        self._buffer = np.empty(shape)
+        n_slopes = self.X.size * (plan.sampler.n_steps / self.n_columns)
+        self._kernels = kernels_of_batches(n_slopes, loss) if self.n_outputs == 1 else None
         self._predictions = np.empty(shape)
         self._of_output = list(self._predictions.reshape(self.n_outputs, self.n_rows))
         start = [alone.prox_of_number(0.0, 0.0) for alone in self.penalties]
@@ -152,34 +158,47 @@ class _Descent:
         """Release the sum of the records' slopes along a coordinate, for each output."""
         is_alone = j >= self._plan.problem.n_features
         mechanism = self._plan.alone.mechanism if is_alone else self._plan.mechanism
-        x, bound = self._x[j], mechanism.contribution_bound
-        slopes = self._loss.gradient(self._targets, self._predictions)
-        if self._weights is not None:
-            slopes *= self._weights
-        if not math.isinf(bound):
-            length = np.abs(x) if is_alone or self._norm is None else self._norm
-            if self._plan.scales:
-                slopes /= self._excess(length, bound)
-            clip_contributions(slopes.T, length, bound)
-        np.multiply(slopes, x, out=self._buffer)
-        return mechanism.release(np.add.reduce(self._buffer, axis=-1), self._noise).reshape(-1)
+        rows, x = nonzero_part(self._x, j)
+        norm = None if is_alone or self._norm is None else _of_rows(self._norm, rows)
+        total = self._sum(rows, x, np.abs(x) if norm is None else norm, mechanism)
+        return mechanism.release(total, self._noise).reshape(-1)
 
-    def _excess(self, length, bound):
+    def _sum(self, rows, x, length, mechanism):
+        """Return the sum of the slopes of rows, None for all, times entries of a column."""
+        bound, scales = mechanism.contribution_bound, self._plan.scales
+        targets, m, weights = (
+            _of_rows(values, rows) for values in (self._targets, self._predictions, self._weights)
+        )
+        if self._kernels is not None and not math.isinf(bound):
+            kind = self._kernels.LOSSES[self._loss.name]
+            total = self._kernels.sum_slopes(kind, scales, targets, m, x, length, weights, bound)
+            return np.asarray(total)
+        slopes = self._loss.gradient(targets, m)
+        if weights is not None:
+            slopes *= weights
+        if not math.isinf(bound):
+            if scales:
+                slopes /= self._excess(m, length, weights, bound)
+            clip_contributions(slopes.T, length, bound)
+        slopes *= x
+        return np.add.reduce(slopes, axis=-1)
+
+    def _excess(self, m, length, weights, bound):
         """Return how far beyond the bound the larger of a row's labels' slopes is, at least 1.
 
         It doesn't know the label: at the true odds slopes divided by it still add up to 0.
         """
-        largest = self._loss.largest_slope(self._predictions)
+        largest = self._loss.largest_slope(m)
         largest *= length
-        if self._weights is not None:
-            largest *= self._weights
+        if weights is not None:
+            largest *= weights
         largest /= bound
         return np.maximum(largest, 1.0, out=largest)
 
     def update(self, j):
         """Take a proximal step along a coordinate; return what the operator was applied to."""
         arguments = []
-        prox, x = self.penalties[j].prox_of_number, self._x[j]
+        prox, (rows, x) = self.penalties[j].prox_of_number, nonzero_part(self._x, j)
         for output, slope in enumerate(self.slopes(j).tolist()):
             row, step = self.w[output], self.steps[output][j]
             old = row[j]
@@ -188,9 +207,18 @@ class _Descent:
             arguments.append(argument)
             row[j] = new
             # Under an L1 penalty most coordinates stay where they are.
-            if new != old:
+            if new == old:
+                continue
+            if rows is None:
                 daxpy(x, self._of_output[output], a=new - old)
+            else:
+                self._of_output[output][rows] += (new - old) * x
         return arguments
+
+
+def _of_rows(values, rows):
+    """Return the last axis of values at some rows; all of it where they are None, as it is."""
+    return values if rows is None or values is None else values.take(rows, axis=-1)
 
 
 def _norms(columns, n_features):
@@ -200,7 +228,8 @@ def _norms(columns, n_features):
     """
     squares = np.zeros_like(columns[0])
     for j in range(n_features):
-        squares += np.square(columns[j])
+        rows, x = nonzero_part(columns, j)
+        squares[slice(None) if rows is None else rows] += np.square(x)
     norms = np.sqrt(squares)
     norms[norms < SMALLEST_NORM] = 0.0
     return norms
