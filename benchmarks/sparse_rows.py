@@ -105,9 +105,12 @@ def contenders(epsilon, n_rows, n_columns):
         "DPSCDClassifier": DPSCDClassifier(alpha=ALPHA, **private),
         "DPLogisticRegression": DPLogisticRegression(alpha=ALPHA, **private),
     }
-    # Each of its steps reads all predictions.
+    # Its columns are centred, unless there is no intercept: each of its steps reads all predictions.
     if n_rows * n_columns <= 10**8:
         found["DPCDClassifier"] = DPCDClassifier(alpha=ALPHA, **private)
+    if n_columns <= 10**4:
+        plain = DPCDClassifier(alpha=ALPHA, fit_intercept=False, **private)
+        found["DPCDClassifier(fit_intercept=False)"] = plain
     return found
 
 

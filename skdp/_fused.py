@@ -7,10 +7,8 @@ import numpy as np
 
 # Entries from which on a fit gains more than numba takes to start and, the first time, to compile.
 WORTHWHILE_ENTRIES = 2**25
-
-
-# The same of slopes of rows, one by one, that all steps of a fit compute.
-WORTHWHILE_SLOPES = 2**27
+# The same of slopes, a row's at a step each, that a fit computes.
+WORTHWHILE_SLOPES = 2**28
 
 
 def kernels_for(X):
@@ -21,12 +19,12 @@ def kernels_for(X):
     return _compiled("_kernels")
 
 
-def kernels_of_batches(n_slopes, loss):
-    """Return the module of compiled sums over batches and columns, or None for few or other slopes.
+def kernels_for_columns(n_slopes, loss):
+    """Return the module of compiled sums over columns; None for few slopes or those of other losses.
 
-    Of one output, and `n_slopes` of them in all steps.
+    `n_slopes` are computed by the whole fit.
     """
-    kernels = _compiled("_kernels_batches") if n_slopes >= WORTHWHILE_SLOPES else None
+    kernels = _compiled("_kernels_columns") if n_slopes >= WORTHWHILE_SLOPES else None
     return kernels if kernels is not None and loss.name in kernels.LOSSES else None
 
 

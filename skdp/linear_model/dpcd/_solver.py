@@ -8,7 +8,7 @@ from scipy.linalg.blas import daxpy
 
 from skdp._bounds import SMALLEST_NORM
 from skdp._clipping import clip_contributions
-from skdp._fused import kernels_of_batches
+from skdp._fused import kernels_for_columns
 from skdp._sparse import nonzero_part
 from skdp._threads import single_threaded_blas
 from skdp.linear_model._batches import CoordinateMean
@@ -143,7 +143,7 @@ class _Descent:
         self._x = self.X.T
         self._norm = _norms(self._x, plan.problem.n_features) if plan.by_row else None
         n_slopes = self.X.size * (plan.sampler.n_steps / self.n_columns)
-        self._kernels = kernels_of_batches(n_slopes, loss) if self.n_outputs == 1 else None
+        self._kernels = kernels_for_columns(n_slopes, loss) if self.n_outputs == 1 else None
         self._predictions = np.empty(shape)
         self._of_output = list(self._predictions.reshape(self.n_outputs, self.n_rows))
         start = [alone.prox_of_number(0.0, 0.0) for alone in self.penalties]

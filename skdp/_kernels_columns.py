@@ -1,4 +1,4 @@
-"""Sums over batches and columns that are compiled; see `skdp._kernels`."""
+"""Sums of slopes along a column that are compiled; see `skdp._kernels`."""
 
 import numpy as np
 
