@@ -105,7 +105,7 @@ def contenders(epsilon, n_rows, n_columns):
         "DPSCDClassifier": DPSCDClassifier(alpha=ALPHA, **private),
         "DPLogisticRegression": DPLogisticRegression(alpha=ALPHA, **private),
     }
-    # Its columns are centred, unless there is no intercept: each of its steps reads all predictions.
+    # Each of its steps reads all predictions, as columns are centred, unless there is no intercept.
     if n_rows * n_columns <= 10**8:
         found["DPCDClassifier"] = DPCDClassifier(alpha=ALPHA, **private)
     if n_columns <= 10**4:

@@ -20,7 +20,7 @@ def kernels_for(X):
 
 
 def kernels_for_columns(n_slopes, loss):
-    """Return the module of compiled sums over columns; None for few slopes or those of other losses.
+    """Return the module of compiled sums over columns, or None for other losses or few slopes.
 
     `n_slopes` are computed by the whole fit.
     """

@@ -88,7 +88,7 @@ class SparseColumns:
         return int(np.where(self._elsewhere == 0.0, stored, self.shape[0]).sum())
 
     def nonzero(self, j):
-        """Return rows and values of a column that is 0 in all others; None if it isn't so in any."""
+        """Return rows with entries and a column's values there; None if it isn't 0 elsewhere."""
         entries = slice(*self._entries.indptr[j : j + 2])
         if self._elsewhere[j] == 0.0:
             return self._entries.indices[entries], self._entries.data[entries]

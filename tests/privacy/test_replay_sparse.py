@@ -61,6 +61,7 @@ MODELS = [
     DPSGDRegressor(loss="huber", batch_size=60, data_norm=0.5, random_state=0),
     DPCDClassifier(**TWO),
     DPCDClassifier(smoothness="bounds", feature_bounds=(0.1, 2.0), **THREE),
+    DPCDClassifier(smoothness="bounds", feature_bounds=(-1.0, 2.0), **TWO),
     DPCDLasso(adjacency="replace_one", feature_bounds=(-2, 3), random_state=0),
     DPCDElasticNet(fit_intercept=False, data_norm=None, average_every=2, random_state=0),
     DPCDClassifier(selection="greedy", **TWO),
