@@ -1,5 +1,7 @@
 """Which sums over rows are compiled, where the optional extra `fast` is installed."""
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from math import prod
 
@@ -7,14 +9,34 @@ import numpy as np
 
 # Entries from which on a fit gains more than numba takes to start and, the first time, to compile.
 WORTHWHILE_ENTRIES = 2**25
+_told = ContextVar("compiled", default=None)
 
 
 def kernels_for(X):
     """Return the module of compiled sums, or None for rows that it doesn't take, or few."""
     is_plain = isinstance(X, np.ndarray) and X.flags.c_contiguous
-    if not is_plain or prod(X.shape) < WORTHWHILE_ENTRIES:
+    told = _told.get()
+    if not is_plain or not (can_compile(prod(X.shape)) if told is None else told):
         return None
+    return import_module("skdp._kernels")
+
+
+def can_compile(n_entries):
+    """Tell whether sums over rows of so many entries are to be compiled, and can be."""
+    if n_entries < WORTHWHILE_ENTRIES:
+        return False
     try:
-        return import_module("skdp._kernels")
+        import_module("skdp._kernels")
     except ImportError:
-        return None
+        return False
+    return True
+
+
+@contextmanager
+def sums_compiled(told):
+    """Have sums compiled or not, however few rows have them: these are part of a larger table."""
+    token = _told.set(told)
+    try:
+        yield
+    finally:
+        _told.reset(token)

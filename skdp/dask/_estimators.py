@@ -21,7 +21,6 @@ from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.linear_model.ball._solver import following, learn_ball, learn_targets, outside
 from skdp.linear_model.whitened._estimators import BaseWhitened
-from skdp.linear_model.whitened._row_sums import block_rows
 from skdp.linear_model.whitened._solver import rules_of, solve_whitened
 from skdp.linear_model.whitened._summary import INFERRED
 
@@ -31,7 +30,7 @@ _PARTITIONS = "the partitions of the collections, and that how they were cut doe
 
 @dataclass(frozen=True)
 class Reader:
-    """What workers get to know of an estimator; see `skdp.dask._parts.read_part`."""
+    """What workers get to know of an estimator; see `skdp.dask._parts.own_part`."""
 
     estimator: BaseWhitened
     n_jobs: int | None
@@ -45,9 +44,6 @@ class Reader:
         several = not self.estimator._learns_sizes
         is_of_numbers = is_regressor(self.estimator)
         return {"multi_output": several, "y_numeric": True} if is_of_numbers else {}
-
-    def block_rows(self, n_features):
-        return block_rows(n_features + bool(self.estimator.fit_intercept))
 
     def certified_rows(self, X):
         return self.estimator._certified_rows(X)
