@@ -1,6 +1,7 @@
 """Copies of rows that workers keep for themselves while a fit runs."""
 
 from collections import defaultdict
+from itertools import repeat
 from uuid import uuid4
 
 import dask
@@ -133,11 +134,11 @@ class PinnedSums(PartedSums):
             else:
                 task = _sum_pinned, *how, [(*part, self._part(place))], args
                 unpinned[worker].append(task)
-        # They run where their loads ran. Tied to workers, they would wait for dead ones.
-        sums = self._submit(name, [(_sum_pinned, *how, p, args) for p in pinned.values()])
+        tasks = [(_sum_pinned, *how, parts, args) for parts in pinned.values()]
+        sums = self._submit(name, tasks, pinned)
         for worker, tasks in unpinned.items():
-            # By the worker that knows what is kept of the parts, if it lives.
-            sums += self._submit(name, tasks, workers=[worker], allow_other_workers=True)
+            # There also what they read is read.
+            sums += self._submit(name, tasks, **_at(worker))
         return sums
 
     def _fewer(self, sums):
@@ -147,16 +148,25 @@ class PinnedSums(PartedSums):
             sums = self._submit("add", [(_added, heap) for heap in heaps])
         return sums
 
-    def _submit(self, name, tasks, **where):
-        """Return futures of tasks, each a function and its arguments."""
-        made = [
-            dask.delayed(function, pure=False)(*args, dask_key_name=f"skdp-{name}-{uuid4().hex}")
-            for function, *args in tasks
-        ]
+    def _submit(self, name, tasks, by=None, **where):
+        """Return futures of tasks, each a function and its arguments; and a worker, if told."""
+        made = []
+        for (function, *args), worker in zip(tasks, by or repeat(None), strict=False):
+            key = f"skdp-{name}-{uuid4().hex}"
+            with dask.annotate(**_at(worker)):
+                made.append(dask.delayed(function, pure=False)(*args, dask_key_name=key))
         return call_client(self._client.compute, made, optimize_graph=False, **where)
 
     def _gather(self, futures):
         return call_client(self._client.gather, futures)
+
+
+def _at(worker):
+    """Return how to say that a worker is to do a task, or any other if that is dead.
+
+    Elsewhere the results of its loads were copied to; and of copies Dask drops one, as it likes.
+    """
+    return {} if worker is None else {"workers": [worker], "allow_other_workers": True}
 
 
 def _load(reader, *part):

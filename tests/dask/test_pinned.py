@@ -326,3 +326,20 @@ def test_workers_that_die_cost_time_only(data):
         model = _KillsTwice(**shared)
         model._client = client
         np.testing.assert_array_equal(learnt(model.fit(X, y)), expected)
+
+
+def test_sums_are_asked_of_the_worker_that_has_the_rows(data, client, monkeypatch):
+    """Elsewhere they would find none, and of what is copied there Dask may drop either."""
+    reader, asked = reader_of(DaskDPRidge(**RIDGE)), []
+    with passes(read_table(*in_parts(*data)), reader, client=client) as sums:
+
+        def compute(made, compute=client.compute, **options):
+            asked.extend(made)
+            return compute(made, **options)
+
+        monkeypatch.setattr(client, "compute", compute)
+        sums.of_rows()
+        workers = {worker for worker, _ in sums._held.values()}
+    told = [one.dask.layers[one.key].annotations for one in asked]
+    assert {one["workers"][0] for one in told} == workers
+    assert all(one["allow_other_workers"] for one in told)
