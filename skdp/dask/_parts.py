@@ -133,7 +133,8 @@ def own_part(reader, stated, seal, X, y):
         # Another task or process may write to a file, or to what a worker holds, at any time. What
         # bounds rows and targets is made of copies, which nobody else can write to.
         X, targets = _own_copy(X), reader.targets(np.array(y))
-        with nullcontext() if stated.null_rows is None else null_records(stated.null_rows):
+        null = nullcontext() if stated.null_rows is None else null_records(stated.null_rows)
+        with null, sums_compiled(stated.compiled):
             bounded = reader.certified_rows(X)
     except (TypeError, ValueError) as error:
         return None, RejectedPartition(str(error))
