@@ -28,7 +28,6 @@ import time
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from unittest import mock
 
 import _common as bench
 import dask.array
@@ -37,11 +36,11 @@ import pandas as pd
 from _memory import Watcher, status
 from distributed import Client, LocalCluster
 
+from skdp._fused import sums_compiled
 from skdp._targets import encode_labels
-from skdp.dask import DaskDPLogisticRegression
+from skdp.dask import DaskDPLogisticRegression, _pinned
 from skdp.dask._estimators import Reader
 from skdp.dask._passes import passes
-from skdp.dask._sums import ClusterSums
 from skdp.dask._table import read_table
 from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model.whitened._row_sums import RowSums
@@ -154,7 +153,7 @@ def time_passes(n_rows, repeats):
             kinds = {"workers": at_work(passes(read_table(*held), reader, client=client))}
             found = {"start": [time.perf_counter() - start]}
             kinds["threads"] = at_work(RowSums(*given).at_work())
-            with mock.patch("skdp._fused.WORTHWHILE_ENTRIES", rows.size + 1):
+            with sums_compiled(False):
                 kinds["numpy"] = at_work(RowSums(*given).at_work())
             for sums in kinds.values():
                 sums.bound_slopes(A, 1.0)
@@ -168,12 +167,18 @@ def time_passes(n_rows, repeats):
             few = MANY_TASKS // n_tasks
             X = dask.array.ones((MANY_TASKS, HELD_FEATURES), chunks=(few, -1))
             y = dask.array.ones(MANY_TASKS, chunks=few)
-            shared = ClusterSums(read_table(X, y), reader, lambda: None, client)
-            shared.read()
-            shared.bound_slopes(A, 1.0)
-            slopes = partial(shared.slopes, w, mechanism)
-            per_task[n_tasks] = np.median([seconds_of(slopes) for _ in range(repeats)])
+            client.run(leave_no_room)
+            with passes(read_table(X, y), reader, client=client) as sums:
+                sums.bound_slopes(A, 1.0)
+                slopes = partial(sums.slopes, w, mechanism)
+                slopes()
+                per_task[n_tasks] = np.median([seconds_of(slopes) for _ in range(repeats)])
     return {name: np.array(seconds) for name, seconds in found.items()}, per_task
+
+
+def leave_no_room():
+    """Have a worker pin no rows."""
+    _pinned._SHARE = 0.0
 
 
 def planned(seconds_a_row, n_passes, disk, pass_seconds, task_seconds, network):

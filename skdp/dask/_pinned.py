@@ -125,21 +125,16 @@ class PinnedSums(PartedSums):
 
     def _ask(self, name, how, args, places):
         """Return futures of sums over parts, of those together that a worker has pinned."""
-        pinned, unpinned = defaultdict(list), defaultdict(list)
+        by_task = defaultdict(list)
         for place in places:
             (worker, is_pinned), load = self._held[place], self._loads[place]
             part = place, load.key, self._seen[place], load
             if is_pinned:
-                pinned[worker].append((*part, None))
+                by_task[worker, None].append((*part, None))
             else:
-                task = _sum_pinned, *how, [(*part, self._part(place))], args
-                unpinned[worker].append(task)
-        tasks = [(_sum_pinned, *how, parts, args) for parts in pinned.values()]
-        sums = self._submit(name, tasks, pinned)
-        for worker, tasks in unpinned.items():
-            # There also what they read is read.
-            sums += self._submit(name, tasks, **_at(worker))
-        return sums
+                by_task[worker, place].append((*part, self._part(place)))
+        tasks = [(_sum_pinned, *how, parts, args) for parts in by_task.values()]
+        return self._submit(name, tasks, [worker for worker, _ in by_task])
 
     def _fewer(self, sums):
         """Return so few futures of sums that they can come here."""
@@ -148,14 +143,14 @@ class PinnedSums(PartedSums):
             sums = self._submit("add", [(_added, heap) for heap in heaps])
         return sums
 
-    def _submit(self, name, tasks, by=None, **where):
+    def _submit(self, name, tasks, workers=None):
         """Return futures of tasks, each a function and its arguments; and a worker, if told."""
         made = []
-        for (function, *args), worker in zip(tasks, by or repeat(None), strict=False):
+        for (function, *args), worker in zip(tasks, workers or repeat(None), strict=False):
             key = f"skdp-{name}-{uuid4().hex}"
             with dask.annotate(**_at(worker)):
                 made.append(dask.delayed(function, pure=False)(*args, dask_key_name=key))
-        return call_client(self._client.compute, made, optimize_graph=False, **where)
+        return call_client(self._client.compute, made, optimize_graph=False)
 
     def _gather(self, futures):
         return call_client(self._client.gather, futures)
