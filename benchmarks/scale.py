@@ -12,8 +12,9 @@
   workers, have no compiled sums. ``start_seconds`` is what pinning takes, once.
 - "tasks": seconds of a pass over few rows on two workers that don't pin them, and of each task of a
   pass.
-- "plan": hours that larger tables take whose partitions, of a million rows, are read from disks at
-  every pass, and what most of them go to. Sums, disk and tasks take what they took here; the
+- "plan": hours that larger tables are computed to take whose partitions, of a million rows, are
+  read from disks at every pass, and what most of them go to; and the minutes that passes take where
+  workers have the memory to pin them. Sums, disk and tasks take what they took here; the
   scheduler's network is assumed to give ``--network`` bytes a second.
 
     python benchmarks/scale.py
@@ -197,6 +198,19 @@ def planned(seconds_a_row, n_passes, disk, pass_seconds, task_seconds, network):
             yield n_rows, n_workers, hours, max(parts, key=parts.get)
 
 
+def planned_pins(seconds_a_row, n_passes, pass_seconds, task_seconds, network):
+    """Give the minutes that passes take over tables that workers pin, and what takes most."""
+    for n_rows in PLANNED_ROWS:
+        for n_workers in PLANNED_WORKERS[1:]:
+            parts = {
+                "sums": seconds_a_row * n_rows / n_workers,
+                "network": 8.0 * (N_FEATURES + 1) ** 2 * n_workers / network,
+                "scheduling": pass_seconds + task_seconds * n_workers,
+            }
+            minutes = n_passes * sum(parts.values()) / 60.0
+            yield n_rows, n_workers, minutes, max(parts, key=parts.get)
+
+
 def file_rows(fits, who):
     """Give what was found of fits of a file, and how they grow with rows."""
     for fit in fits:
@@ -255,6 +269,13 @@ def main(arguments=None):
         found.append(
             ("plan", f"{n_rows:,} rows, {n_workers} workers", f"hours, most {most}", hours)
         )
+    # Of two workers, by entry.
+    pinned_row = 2.0 * np.median(of_passes["workers"]) / (1e6 * options.held)
+    pinned_row *= N_FEATURES / HELD_FEATURES
+    minutes_of = planned_pins(pinned_row, alone["passes"], least, a_task, options.network)
+    for n_rows, n_workers, minutes, most in minutes_of:
+        what = f"minutes of passes over pinned rows, most {most}"
+        found.append(("plan", f"{n_rows:,} rows, {n_workers} workers", what, minutes))
     table = pd.DataFrame(found, columns=["part", "of", "what", "value"])
     bench.write_table(table.round(4), "scale.csv", options, NOTE)
 

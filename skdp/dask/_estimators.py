@@ -78,8 +78,9 @@ class DaskWhitened:
         Parameters
         ----------
         X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
-            Training rows, in partitions. Workers with the memory read them twice, and keep copies
-            for the length of the fit. Otherwise they are read at every pass.
+            Training rows, in partitions. They are read twice, and copies are kept for the length of
+            the fit: in the memory of workers, or without a client in memory or a temporary file.
+            Partitions for which that has no room are read at every pass, too.
         y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
             Labels or targets, in partitions of as many rows as those of X.
 
@@ -217,7 +218,8 @@ _NO_CLASSES = (
 _PARAMETERS = """
     client : distributed.Client, default=None
         Whose workers compute the sums. None takes the current client, and without any reads one
-        partition after another in this process, so that memory doesn't grow with the rows.
+        partition after another in this process. Memory doesn't grow with the rows: copies of many
+        are in a temporary file.
 
     compute_chunk_sizes : bool, default=False
         Whether to count the rows of partitions whose number isn't known, such as a data frame's.
