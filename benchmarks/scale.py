@@ -12,8 +12,9 @@
   workers, have no compiled sums. ``start_seconds`` is what pinning takes, once.
 - "tasks": seconds of a pass over few rows on two workers that don't pin them, and of each task of a
   pass.
-- "plan": hours that larger tables take whose partitions, of a million rows, are read from disks at
-  every pass, and what most of them go to. Sums, disk and tasks take what they took here; the
+- "plan": hours that larger tables are computed to take whose partitions, of a million rows, are
+  read from disks at every pass, and what most of them go to; and the minutes that passes take where
+  workers have the memory to pin them. Sums, disk and tasks take what they took here; the
   scheduler's network is assumed to give ``--network`` bytes a second.
 
     python benchmarks/scale.py
@@ -28,7 +29,6 @@ import time
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from unittest import mock
 
 import _common as bench
 import dask.array
@@ -37,11 +37,11 @@ import pandas as pd
 from _memory import Watcher, status
 from distributed import Client, LocalCluster
 
+from skdp._fused import sums_compiled
 from skdp._targets import encode_labels
-from skdp.dask import DaskDPLogisticRegression
+from skdp.dask import DaskDPLogisticRegression, _pinned
 from skdp.dask._estimators import Reader
 from skdp.dask._passes import passes
-from skdp.dask._sums import ClusterSums
 from skdp.dask._table import read_table
 from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model.whitened._row_sums import RowSums
@@ -154,7 +154,7 @@ def time_passes(n_rows, repeats):
             kinds = {"workers": at_work(passes(read_table(*held), reader, client=client))}
             found = {"start": [time.perf_counter() - start]}
             kinds["threads"] = at_work(RowSums(*given).at_work())
-            with mock.patch("skdp._fused.WORTHWHILE_ENTRIES", rows.size + 1):
+            with sums_compiled(False):
                 kinds["numpy"] = at_work(RowSums(*given).at_work())
             for sums in kinds.values():
                 sums.bound_slopes(A, 1.0)
@@ -168,12 +168,18 @@ def time_passes(n_rows, repeats):
             few = MANY_TASKS // n_tasks
             X = dask.array.ones((MANY_TASKS, HELD_FEATURES), chunks=(few, -1))
             y = dask.array.ones(MANY_TASKS, chunks=few)
-            shared = ClusterSums(read_table(X, y), reader, lambda: None, client)
-            shared.read()
-            shared.bound_slopes(A, 1.0)
-            slopes = partial(shared.slopes, w, mechanism)
-            per_task[n_tasks] = np.median([seconds_of(slopes) for _ in range(repeats)])
+            client.run(leave_no_room)
+            with passes(read_table(X, y), reader, client=client) as sums:
+                sums.bound_slopes(A, 1.0)
+                slopes = partial(sums.slopes, w, mechanism)
+                slopes()
+                per_task[n_tasks] = np.median([seconds_of(slopes) for _ in range(repeats)])
     return {name: np.array(seconds) for name, seconds in found.items()}, per_task
+
+
+def leave_no_room():
+    """Have a worker pin no rows."""
+    _pinned._SHARE = 0.0
 
 
 def planned(seconds_a_row, n_passes, disk, pass_seconds, task_seconds, network):
@@ -190,6 +196,19 @@ def planned(seconds_a_row, n_passes, disk, pass_seconds, task_seconds, network):
             }
             hours = n_passes * sum(parts.values()) / 3600.0
             yield n_rows, n_workers, hours, max(parts, key=parts.get)
+
+
+def planned_pins(seconds_a_row, n_passes, pass_seconds, task_seconds, network):
+    """Give the minutes that passes take over tables that workers pin, and what takes most."""
+    for n_rows in PLANNED_ROWS:
+        for n_workers in PLANNED_WORKERS[1:]:
+            parts = {
+                "sums": seconds_a_row * n_rows / n_workers,
+                "network": 8.0 * (N_FEATURES + 1) ** 2 * n_workers / network,
+                "scheduling": pass_seconds + task_seconds * n_workers,
+            }
+            minutes = n_passes * sum(parts.values()) / 60.0
+            yield n_rows, n_workers, minutes, max(parts, key=parts.get)
 
 
 def file_rows(fits, who):
@@ -250,6 +269,13 @@ def main(arguments=None):
         found.append(
             ("plan", f"{n_rows:,} rows, {n_workers} workers", f"hours, most {most}", hours)
         )
+    # Of two workers, by entry.
+    pinned_row = 2.0 * np.median(of_passes["workers"]) / (1e6 * options.held)
+    pinned_row *= N_FEATURES / HELD_FEATURES
+    minutes_of = planned_pins(pinned_row, alone["passes"], least, a_task, options.network)
+    for n_rows, n_workers, minutes, most in minutes_of:
+        what = f"minutes of passes over pinned rows, most {most}"
+        found.append(("plan", f"{n_rows:,} rows, {n_workers} workers", what, minutes))
     table = pd.DataFrame(found, columns=["part", "of", "what", "value"])
     bench.write_table(table.round(4), "scale.csv", options, NOTE)
 

@@ -1,5 +1,7 @@
 """Which sums over rows are compiled, where the optional extra `fast` is installed."""
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from math import prod
 
@@ -9,14 +11,16 @@ import numpy as np
 WORTHWHILE_ENTRIES = 2**25
 # The same of slopes, a row's at a step each, that a fit computes.
 WORTHWHILE_SLOPES = 2**28
+_told = ContextVar("compiled", default=None)
 
 
 def kernels_for(X):
     """Return the module of compiled sums, or None for rows that it doesn't take, or few."""
     is_plain = isinstance(X, np.ndarray) and X.flags.c_contiguous
-    if not is_plain or prod(X.shape) < WORTHWHILE_ENTRIES:
+    told = _told.get()
+    if not is_plain or not (can_compile(prod(X.shape)) if told is None else told):
         return None
-    return _compiled("_kernels")
+    return import_module("skdp._kernels")
 
 
 def kernels_for_columns(n_slopes, loss):
@@ -28,8 +32,23 @@ def kernels_for_columns(n_slopes, loss):
     return kernels if kernels is not None and loss.name in kernels.LOSSES else None
 
 
+def can_compile(n_entries):
+    """Tell whether sums over rows of so many entries are to be compiled, and can be."""
+    return n_entries >= WORTHWHILE_ENTRIES and _compiled("_kernels") is not None
+
+
 def _compiled(name):
     try:
         return import_module(f"skdp.{name}")
     except ImportError:
         return None
+
+
+@contextmanager
+def sums_compiled(told):
+    """Have sums compiled or not, however few rows have them: these are part of a larger table."""
+    token = _told.set(told)
+    try:
+        yield
+    finally:
+        _told.reset(token)

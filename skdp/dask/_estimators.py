@@ -21,7 +21,6 @@ from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.linear_model.ball._solver import following, learn_ball, learn_targets, outside
 from skdp.linear_model.whitened._estimators import BaseWhitened
-from skdp.linear_model.whitened._row_sums import block_rows
 from skdp.linear_model.whitened._solver import rules_of, solve_whitened
 from skdp.linear_model.whitened._summary import INFERRED
 
@@ -31,7 +30,7 @@ _PARTITIONS = "the partitions of the collections, and that how they were cut doe
 
 @dataclass(frozen=True)
 class Reader:
-    """What workers get to know of an estimator; see `skdp.dask._parts.read_part`."""
+    """What workers get to know of an estimator; see `skdp.dask._parts.own_part`."""
 
     estimator: BaseWhitened
     n_jobs: int | None
@@ -45,9 +44,6 @@ class Reader:
         several = not self.estimator._learns_sizes
         is_of_numbers = is_regressor(self.estimator)
         return {"multi_output": several, "y_numeric": True} if is_of_numbers else {}
-
-    def block_rows(self, n_features):
-        return block_rows(n_features + bool(self.estimator.fit_intercept))
 
     def certified_rows(self, X):
         return self.estimator._certified_rows(X)
@@ -82,8 +78,9 @@ class DaskWhitened:
         Parameters
         ----------
         X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
-            Training rows, in partitions. Workers with the memory read them twice, and keep copies
-            for the length of the fit. Otherwise they are read at every pass.
+            Training rows, in partitions. They are read twice, and copies are kept for the length of
+            the fit: in the memory of workers, or without a client in memory or a temporary file.
+            Partitions for which that has no room are read at every pass, too.
         y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
             Labels or targets, in partitions of as many rows as those of X.
 
@@ -221,7 +218,8 @@ _NO_CLASSES = (
 _PARAMETERS = """
     client : distributed.Client, default=None
         Whose workers compute the sums. None takes the current client, and without any reads one
-        partition after another in this process, so that memory doesn't grow with the rows.
+        partition after another in this process. Memory doesn't grow with the rows: copies of many
+        are in a temporary file.
 
     compute_chunk_sizes : bool, default=False
         Whether to count the rows of partitions whose number isn't known, such as a data frame's.

@@ -26,7 +26,7 @@ _KEPT = ("fit_intercept", "epsilon", "delta", "ledger", "random_state")
 
 @dataclass(frozen=True)
 class _Reader:
-    """What workers get to know; see `skdp.dask._parts.read_part`."""
+    """What workers get to know; see `skdp.dask._parts.own_part`."""
 
     classes: np.ndarray
     # Arguments of `clip_rows`.
@@ -35,9 +35,6 @@ class _Reader:
     name: ClassVar = "label_aggregate"
     checks_of_targets: ClassVar = {}
     n_jobs: ClassVar = None
-
-    def block_rows(self, n_features):
-        return BLOCK
 
     def certified_rows(self, X):
         return clip_rows(X, **self.bounds)

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skdp._bounds import BoundedRows, null_records
+from skdp._fused import sums_compiled
 from skdp._sklearn import validate_arrays
 from skdp._sparse import canonical
 from skdp._threads import single_threaded_blas
-from skdp.dask._clients import RowsChangedError
 from skdp.linear_model.ball._solver import Ball
 from skdp.linear_model.ball._sums import BallSums, RowsInUnits, in_units
 from skdp.linear_model.walr._solver import PublicRows
@@ -29,12 +29,12 @@ _DIGEST_BYTES = 16
 class KeyedDigest(NamedTuple):
     """What takes digests of arrays, alike on every machine and for one fit.
 
-    Rows have a digest for each block of theirs. Its 64-bit words w, 8192 at a time, give two sums
-    modulo 2**64, of ``k w`` and of ``k`` times w with its bytes in reverse, where the multipliers k
-    follow from the key. If blocks differ, so do the lower 32 bits of a word or those of its
-    reverse, and over the choice of the key a sum is the same with probability at most 2**-33. The
-    sums are hashed, together with the last bytes that fill no word. The key is secret, so that
-    nobody can write rows whose digest is that of others.
+    The 64-bit words w of an array, 8192 at a time, give two sums modulo 2**64, of ``k w`` and of
+    ``k`` times w with its bytes in reverse, where the multipliers k follow from the key. If arrays
+    differ, so do the lower 32 bits of a word or those of its reverse, and over the choice of the
+    key a sum is the same with probability at most 2**-33. The sums are hashed, together with the
+    last bytes that fill no word. The key is secret, so that nobody can write rows whose digest is
+    that of others.
     """
 
     key: bytes
@@ -47,71 +47,6 @@ class KeyedDigest(NamedTuple):
         for part in (rows.data, rows.indices, rows.indptr):
             found.update(_digest(np.ascontiguousarray(part), self.key))
         return found.digest()
-
-    def watched(self, X, size, digests):
-        """Return rows of which each block is compared with its digest when it is asked for.
-
-        So memory is read once for both. Sparse rows, which nobody else can write to, have one
-        digest, and are compared now. `digests` are those of the blocks that `private_blocks` gives,
-        one after another. Rows that have others raise a RowsChangedError, now or later.
-        """
-        if not issparse(X):
-            return _Watched(X, size, digests, self)
-        if self.of(X) != digests:
-            raise RowsChangedError
-        return X
-
-    def opened(self, X, kept):
-        """Return the rows of a part, compared with those that something was kept of."""
-        return self.watched(_as_floats(X), kept.size, kept.digests)
-
-
-class Private:
-    """Stands for a digest where rows are a copy that nobody else can write to."""
-
-    def opened(self, X, kept):
-        """Return the rows of a part: they are those that something was kept of."""
-        return X if issparse(X) else _InBlocks(X)
-
-
-def private_blocks(X, size):
-    """Give the first row of each block of rows, and a copy of it that nobody else can write to.
-
-    Another task or process may write to a file, or to what a worker holds, at any time. What is
-    measured of rows, and added up, must be of the numbers that their digest was taken of. Sparse
-    rows, which nobody else can write to, are one block.
-    """
-    if issparse(X):
-        yield 0, X
-        return
-    for start in range(0, len(X), size):
-        yield start, np.array(X[start : start + size])
-
-
-class _Watched:
-    """Rows that can be asked for, as copies, by those slices only which have a digest."""
-
-    def __init__(self, X, size, digests, seal):
-        self._X, self._size, self._digests, self._seal = X, size, digests, seal
-        self.shape = X.shape
-
-    def __getitem__(self, block):
-        rows = np.array(self._X[block])
-        place = block.start // self._size * _DIGEST_BYTES
-        # A slice that is no block has a digest that is in no place.
-        if self._seal.of(rows) != self._digests[place : place + _DIGEST_BYTES]:
-            raise RowsChangedError
-        return rows
-
-
-class _InBlocks:
-    """Rows that can be asked for by slices, and are added up as those that are compared."""
-
-    def __init__(self, X):
-        self._X, self.shape = X, X.shape
-
-    def __getitem__(self, block):
-        return self._X[block]
 
 
 def _digest(array, key):
@@ -142,6 +77,8 @@ class PartitionSpec(NamedTuple):
     n_targets: int | None
     # Null records, see `skdp._bounds.null_records`.
     null_rows: list | None
+    # Whether the table has so many entries that its sums are compiled.
+    compiled: bool = False
 
     def fault_of(self, X, y):
         """Return in what a part differs from this, or None."""
@@ -167,13 +104,11 @@ class Kept(NamedTuple):
     scale: np.ndarray | None
     bias: float
     norm: np.ndarray
-    seal: KeyedDigest | Private
-    # Rows of a block.
-    size: int
-    # Of the blocks of the rows; and of these and of the targets.
-    digests: bytes
+    # Of the rows and the targets.
     digest: bytes
     is_sparse: bool
+    # Whether sums are compiled: those of a part are to be alike wherever they are made.
+    compiled: bool = False
     # In whose units rows are, and what they count; see `skdp._bounds.BoundedRows`.
     ball: Ball | None = None
     weight: np.ndarray | None = None
@@ -181,71 +116,44 @@ class Kept(NamedTuple):
     lengths: np.ndarray | None = None
 
 
-def read_part(reader, stated, seal, X, y):
-    """Return what is kept of a part, or a `RejectedPartition`.
-
-    An error would be logged by the worker together with what it was computing. The reader is what
-    workers get to know of whoever asks: no seed, ledger or client. It has a `name` for messages,
-    `checks_of_targets` (arguments of `sklearn.utils.check_X_y`), `block_rows(n_features)`,
-    `certified_rows(X)`, `targets(y)` of shape (m, k), `n_jobs`, and if there is one a `loss`; to
-    place parts in a ball, `bounded_by(ball, X, is_null)`.
-    """
-    return _read(reader, stated, seal, X, y, _as_floats)[1]
-
-
 def own_part(reader, stated, seal, X, y):
-    """Return a private copy of the rows of a part, and what is kept of the copy; see `read_part`.
+    """Return a private copy of the rows of a part, and what is kept of the copy.
 
-    None and a `RejectedPartition` where the part can't be used.
+    None and a `RejectedPartition` where the part can't be used: an error would be logged by the
+    worker together with what it was computing. The reader is what workers get to know of whoever
+    asks: no seed, ledger or client. It has a `name` for messages, `checks_of_targets` (arguments of
+    `sklearn.utils.check_X_y`), `certified_rows(X)`, `targets(y)` of shape (m, k), `n_jobs`, and if
+    there is one a `loss`; to place parts in a ball, `bounded_by(ball, X, is_null)`.
     """
-    X, kept = _read(reader, stated, seal, X, y, _own_copy)
-    return X, kept if X is None else kept._replace(seal=Private())
-
-
-def _read(reader, stated, seal, X, y, taken):
     if fault := stated.fault_of(X, y):
         return None, RejectedPartition(fault)
     try:
         checks = {"accept_sparse": "csr", **reader.checks_of_targets}
         X, y, _ = validate_arrays(reader.name, X, y, dtype=FLOATS, **checks)
-        # Nobody else can write to a copy: what bounds targets holds for what is kept of them.
-        targets = reader.targets(np.array(y))
-        X = taken(X)
-        size, bounded, digests = reader.block_rows(X.shape[1]), [], []
-        for start, rows in private_blocks(X, size):
-            with _null_records(stated.null_rows, start, rows.shape[0]):
-                bounded.append(reader.certified_rows(rows)._replace(X=None))
-            digests.append(seal.of(rows))
+        # Another task or process may write to a file, or to what a worker holds, at any time. What
+        # bounds rows and targets is made of copies, which nobody else can write to.
+        X, targets = _own_copy(X), reader.targets(np.array(y))
+        null = nullcontext() if stated.null_rows is None else null_records(stated.null_rows)
+        with null, sums_compiled(stated.compiled):
+            bounded = reader.certified_rows(X)
     except (TypeError, ValueError) as error:
         return None, RejectedPartition(str(error))
-    of_targets = seal.of(np.ascontiguousarray(targets))
-    digest = blake2b(b"".join([*digests, of_targets]), digest_size=len(of_targets)).digest()
-    scale, norm = _joined("scale", bounded), np.concatenate([rows.norm for rows in bounded])
-    sealed = seal, size, b"".join(digests), digest, issparse(X)
-    return X, Kept(targets, scale, bounded[0].bias, norm, *sealed)
+    digests = seal.of(X), seal.of(np.ascontiguousarray(targets))
+    digest = blake2b(b"".join(digests), digest_size=_DIGEST_BYTES).digest()
+    found = bounded.scale, bounded.bias, bounded.norm, digest, issparse(X), stated.compiled
+    return X, Kept(targets, *found)
 
 
-def _null_records(null_rows, start, n_rows):
-    """Make null records of those rows of a block which are."""
-    if null_rows is None:
-        return nullcontext()
-    return null_records([row - start for row in null_rows if 0 <= row - start < n_rows])
-
-
-def _joined(name, bounded):
-    """Return the factors of rows of all blocks that have this name, or None if none has any."""
-    factors = [getattr(rows, name) for rows in bounded]
-    if all(found is None for found in factors):
-        return None
-    pairs = zip(factors, bounded, strict=True)
-    return np.concatenate([np.ones(b.norm.size) if f is None else f for f, b in pairs])
+def of_part(function, reader, n_threads, X, kept, *args):
+    """Return what a function makes of a part, by compiled sums where all parts' are."""
+    with sums_compiled(kept.compiled):
+        return function(reader, n_threads, X, kept, *args)
 
 
 @np.errstate(all="ignore")
 def part_of_ball(reader, n_threads, X, kept, name, *args):
     """Return what a method of `BallSums` makes of a part."""
-    how = {"n_jobs": n_threads, "size": kept.size}
-    with BallSums(kept.seal.opened(X, kept), kept.norm == 0.0, **how).at_work() as sums:
+    with BallSums(X, kept.norm == 0.0, n_threads).at_work() as sums:
         return getattr(sums, name)(*args)
 
 
@@ -266,16 +174,10 @@ def place_part(reader, n_threads, X, kept, ball):
 
     Where the ball is None, they are clipped instead. Null records stay such.
     """
-    X, is_null, bounded = kept.seal.opened(X, kept), kept.norm == 0.0, []
-    size = X.shape[0] if issparse(X) else kept.size
     with null_records([]):
-        for start in range(0, X.shape[0], size):
-            block = slice(start, min(start + size, X.shape[0]))
-            rows = reader.bounded_by(ball, X[block], is_null[block])
-            bounded.append(rows._replace(X=None))
-    of_rows = {"norm": np.concatenate([rows.norm for rows in bounded]), "bias": bounded[0].bias}
-    factors = {name: _joined(name, bounded) for name in ("scale", "weight")}
-    return kept._replace(ball=ball, **of_rows, **factors)
+        rows = reader.bounded_by(ball, X, kept.norm == 0.0)
+    found = {name: getattr(rows, name) for name in ("scale", "bias", "norm", "weight")}
+    return kept._replace(ball=ball, **found)
 
 
 def measure_part(reader, n_threads, X, kept, A, bound):
@@ -317,7 +219,7 @@ def _sums(reader, n_threads, X, kept):
 
 def _rows(X, kept):
     """Return the rows of a part, in the units of their ball if there is one, and their bounds."""
-    X, shift = kept.seal.opened(X, kept), None
+    shift = None
     if kept.ball is not None:
         is_void = kept.norm == 0.0
         if issparse(X):
@@ -331,20 +233,9 @@ def _names(X):
     return list(X.columns) if hasattr(X, "columns") else None
 
 
-def _as_floats(X):
-    """Return rows of which blocks can be read, sparse ones as a copy of our own."""
-    X = X if issparse(X) else np.asarray(X)
-    dtype = X.dtype if X.dtype in FLOATS else np.float64
-    if issparse(X):
-        return canonical(X.tocsr().astype(dtype, copy=True))
-    return np.require(X, dtype=dtype, requirements="CA")
-
-
 def _own_copy(X):
-    """Return a copy of rows that nothing can be written to."""
-    X = _as_floats(X)
-    if not issparse(X):
-        X = np.array(X)
+    """Return a copy of rows, in C order or CSR, that nothing can be written to."""
+    X = canonical(X.copy()) if issparse(X) else np.array(X, order="C")
     for array in (X.data, X.indices, X.indptr) if issparse(X) else (X,):
         array.flags.writeable = False
     return X

@@ -1,28 +1,21 @@
-"""Where the passes of a fit are made: in this process, or by workers, which pin what fits."""
+"""Where the passes of a fit are made: in this process, or by workers."""
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
 
 from skdp._threads import single_threaded_blas
 from skdp.dask._pinned import PinnedSums
-from skdp.dask._sums import ClusterSums, LocalSums
+from skdp.dask._sums import LocalSums
 
 
 @contextmanager
 def passes(table, reader, *, client=None, verbose=0):
     """Give sums over the rows of a table, which were read: by a client or in this process."""
     with _bar(verbose) as on_pass, single_threaded_blas:
-        if client is None:
-            sums = LocalSums(table, reader, on_pass)
+        here = LocalSums if client is None else partial(PinnedSums, client=client)
+        with closing(here(table, reader, on_pass)) as sums:
             sums.read()
             yield sums
-            return
-        with PinnedSums(table, reader, on_pass, client) as sums:
-            if sums.read():
-                yield sums
-                return
-        sums = ClusterSums(table, reader, on_pass, client)
-        sums.read()
-        yield sums
 
 
 @contextmanager

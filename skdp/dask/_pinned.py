@@ -1,14 +1,19 @@
 """Copies of rows that workers keep for themselves while a fit runs."""
 
 from collections import defaultdict
+from itertools import repeat
+from uuid import uuid4
 
+import dask
 from distributed import WorkerPlugin, get_worker
 from distributed.system import MEMORY_LIMIT
+from joblib import effective_n_jobs, parallel_config
 
+from skdp._fused import can_compile
 from skdp._threads import map_in_order, single_threaded_blas
-from skdp.dask._clients import CHANGED
-from skdp.dask._parts import own_part, read_part
-from skdp.dask._sums import ClusterSums, _check, _n_threads, _refuse_if_any, _sum, _verdict
+from skdp.dask._clients import CHANGED, call_client
+from skdp.dask._parts import of_part, own_part
+from skdp.dask._sums import PartedSums, _check, _refuse_if_any, _sum, _verdict
 
 # Of a worker's memory, what its process may use once a copy is made: Dask writes what it manages to
 # disk from .6 or .7 on.
@@ -17,13 +22,15 @@ _SHARE = 0.5
 _MOST_LOADS = 10
 _LOST = "workers lose the rows that they hold faster than they load them. Nothing was published."
 _PLUGIN = "skdp-pinned"
+# Sums of parts that come here as they are, and how many of more one task adds up.
+_MOST_GATHERED, _BRANCHES = 64, 16
 # In a worker's process, what is pinned by the key of the task that loaded it. No key of Dask has
 # the rows: those may be spilled to disk, or be copied to other workers.
 _PINNED = {}
 
 
 class _Pinned:
-    """A private copy of the rows of a part, and what is kept of it after so many steps."""
+    """What is kept of a part after so many steps, and a private copy of its rows, or None."""
 
     def __init__(self, X, kept, holder):
         self.X, self.state, self.holder = X, (kept, 0), holder
@@ -52,54 +59,52 @@ class _Unpins(WorkerPlugin):
             _PINNED.pop(key, None)
 
 
-class PinnedSums(ClusterSums):
+class PinnedSums(PartedSums):
     """Parts of which each lies in the memory of one worker, as a copy that nothing else refers to.
 
     All parts are read twice before anything is released: what is pinned is then of one state of the
     collection. From there on a pass is one task a worker, which reads nothing and takes no digest.
     What is kept of a part follows from its copy and from the steps until now, so that a part whose
-    worker died is loaded by any other, and is to have the digest that it had.
+    worker died is loaded by any other, and is to have the digest that it had. A part for which no
+    worker has room is read, and compared, in each pass, by a task of its own.
     """
 
-    def __init__(self, *args):
-        super().__init__(*args)
-        # By place: what was loaded, and by whom; and what was kept of all parts, one by one.
-        self._loads, self._workers, self._steps = {}, {}, []
+    def __init__(self, table, reader, on_pass, client):
+        # Those that can't will fail when they are asked to, as workers do that come later.
+        can = call_client(client.run, can_compile, table.n_entries, on_error="ignore")
+        super().__init__(table, reader, on_pass, bool(can) and all(can.values()))
+        self._client = client
+        # By place: what was loaded, by whom, and whether it has the rows; and what was kept of all
+        # parts, one by one.
+        self._loads, self._held, self._steps = {}, {}, []
 
     def read(self):
-        """Pin all parts, and tell whether workers have room for them."""
-        everything = range(len(self._rows))
-        self._seen = self._load(everything, is_needed=False)
+        everything = range(len(self._stated))
+        self._seen = self._load(everything)
         _refuse_if_any(self._seen)
-        if None in self._workers.values():
-            return False
-        again = self._submit("check", [(_verdict_of, *part) for part in self._parts(everything)])
-        if self._gather(again) != self._seen:
+        again = [(_verdict_of, self._reader, *self._part(place)) for place in everything]
+        if self._gather(self._submit("check", again)) != self._seen:
             raise ValueError(CHANGED)
         self._is_sparse = any(is_sparse for _, is_sparse in self._seen)
         self._on_pass()
-        return True
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc_info):
+    def close(self):
         # Workers then drop what they pinned.
         for future in self._loads.values():
             future.release()
 
-    def _parts(self, places):
-        """Give what a part is read from."""
-        for place in places:
-            rows = self._rows[place], self._table.targets[place]
-            yield self._reader, self._stated[place], self._seal, *rows
+    def _part(self, place):
+        """Return what a part is read from."""
+        rows = self._table.rows[place], self._table.targets[place]
+        return self._stated[place], self._seal, *rows
 
-    def _load(self, places, is_needed):
+    def _load(self, places):
         """Have parts pinned, in the place of what was, and return what they are."""
-        futures = self._submit("load", [(_load, is_needed, *part) for part in self._parts(places)])
+        tasks = [(_load, self._reader, *self._part(place)) for place in places]
+        futures = self._submit("load", tasks)
         self._loads.update(zip(places, futures, strict=True))
-        verdicts, workers = zip(*self._gather(futures), strict=True)
-        self._workers.update(zip(places, workers, strict=True))
+        verdicts, held = zip(*self._gather(futures), strict=True)
+        self._held.update(zip(places, held, strict=True))
         return list(verdicts)
 
     def _keep(self, name, function, *args):
@@ -107,43 +112,74 @@ class PinnedSums(ClusterSums):
         self._steps = [*self._steps, (function, args)]
 
     def _sums(self, name, function, args, is_exact):
-        found, missing = {}, range(len(self._rows))
+        found, missing = {}, range(len(self._stated))
         for _ in range(_MOST_LOADS):
-            by_worker = defaultdict(list)
-            for place in missing:
-                load = self._loads[place]
-                part = place, load.key, self._seen[place], load
-                by_worker[self._workers[place]].append(part)
-            how = function, self._reader, is_exact, self._steps
-            tasks = [(_sum_pinned, *how, parts, args) for parts in by_worker.values()]
-            # They run where their loads ran. Tied to workers, they would wait for dead ones.
-            sums = self._submit(name, tasks)
-            sums, missing = _joined(self._gather(self._fewer(sums, _added) if is_exact else sums))
+            sums = self._ask(name, (function, self._reader, is_exact, self._steps), args, missing)
+            sums, missing = _joined(self._gather(self._fewer(sums) if is_exact else sums))
             found |= sums
             if not missing:
                 return [found[place] for place in sorted(found)]
-            if self._load(missing, is_needed=True) != [self._seen[place] for place in missing]:
+            if self._load(missing) != [self._seen[place] for place in missing]:
                 raise ValueError(CHANGED)
         raise RuntimeError(_LOST)
 
+    def _ask(self, name, how, args, places):
+        """Return futures of sums over parts, of those together that a worker has pinned."""
+        by_task = defaultdict(list)
+        for place in places:
+            (worker, is_pinned), load = self._held[place], self._loads[place]
+            part = place, load.key, self._seen[place], load
+            if is_pinned:
+                by_task[worker, None].append((*part, None))
+            else:
+                by_task[worker, place].append((*part, self._part(place)))
+        tasks = [(_sum_pinned, *how, parts, args) for parts in by_task.values()]
+        return self._submit(name, tasks, [worker for worker, _ in by_task])
 
-def _load(is_needed, *part):
-    """Pin a part; return what it is, and the worker, or None if that hasn't the memory for it."""
+    def _fewer(self, sums):
+        """Return so few futures of sums that they can come here."""
+        while len(sums) > _MOST_GATHERED:
+            heaps = [sums[i : i + _BRANCHES] for i in range(0, len(sums), _BRANCHES)]
+            sums = self._submit("add", [(_added, heap) for heap in heaps])
+        return sums
+
+    def _submit(self, name, tasks, workers=None):
+        """Return futures of tasks, each a function and its arguments; and a worker, if told."""
+        made = []
+        for (function, *args), worker in zip(tasks, workers or repeat(None), strict=False):
+            key = f"skdp-{name}-{uuid4().hex}"
+            with dask.annotate(**_at(worker)):
+                made.append(dask.delayed(function, pure=False)(*args, dask_key_name=key))
+        return call_client(self._client.compute, made, optimize_graph=False)
+
+    def _gather(self, futures):
+        return call_client(self._client.gather, futures)
+
+
+def _at(worker):
+    """Return how to say that a worker is to do a task, or any other if that is dead.
+
+    Elsewhere the results of its loads were copied to; and of copies Dask drops one, as it likes.
+    """
+    return {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+
+
+def _load(reader, *part):
+    """Pin a part; return what it is, and the worker, and whether that had memory for the rows."""
     worker = get_worker()
-    X, kept = own_part(*part)
-    if X is not None:
-        limit = worker.memory_manager.memory_limit or MEMORY_LIMIT
-        if not is_needed and worker.monitor.get_process_memory() > _SHARE * limit:
-            return _verdict(kept), None
-        if _PLUGIN not in worker.plugins:
-            # Before the loop hears that this task has ended.
-            worker.loop.add_callback(worker.plugin_add, _Unpins(), _PLUGIN)
-        _PINNED[worker.get_current_task()] = _Pinned(X, kept, worker.id)
-    return _verdict(kept), worker.address
+    X, kept = own_part(reader, *part)
+    limit = worker.memory_manager.memory_limit or MEMORY_LIMIT
+    if worker.monitor.get_process_memory() > _SHARE * limit:
+        X = None
+    if _PLUGIN not in worker.plugins:
+        # Before the loop hears that this task has ended.
+        worker.loop.add_callback(worker.plugin_add, _Unpins(), _PLUGIN)
+    _PINNED[worker.get_current_task()] = _Pinned(X, kept, worker.id)
+    return _verdict(kept), (worker.address, X is not None)
 
 
 def _verdict_of(*part):
-    return _verdict(read_part(*part))
+    return _verdict(own_part(*part)[1])
 
 
 def _sum_pinned(function, reader, is_exact, steps, parts, args):
@@ -152,26 +188,31 @@ def _sum_pinned(function, reader, is_exact, steps, parts, args):
     One sum over all, unless sums have to be added in the order of parts.
     """
 
-    def of_part(place, key, seen, load):
+    def sum_part(place, key, seen, load, unpinned):
         pinned = _PINNED.get(key)
-        if pinned is None:
-            return None
+        X = None if pinned is None else pinned.X
+        if X is None:
+            if unpinned is None:
+                return None
+            X, again = own_part(reader, *unpinned)
+            _check(again, seen)
+            pinned = pinned or _Pinned(X, again, None)
         kept, n_done = pinned.state
         if n_done > len(steps):
             # A task of an earlier pass that was run again elsewhere: nobody waits for it.
             return None
         _check(kept, seen)
         for step, values in steps[n_done:]:
-            kept = step(reader, n_threads, pinned.X, kept, *values)
+            kept = of_part(step, reader, n_threads, X, kept, *values)
         pinned.state = kept, len(steps)
-        return function(reader, n_threads, pinned.X, kept, *args)
+        return of_part(function, reader, n_threads, X, kept, *args)
 
     n_threads = _n_threads(reader)
     n_parts = min(n_threads, len(parts))
     n_threads //= n_parts
     sums, lost = {}, []
     with single_threaded_blas:
-        for (place, *_), found in zip(parts, map_in_order(of_part, parts, n_parts), strict=True):
+        for (place, *_), found in zip(parts, map_in_order(sum_part, parts, n_parts), strict=True):
             if found is None:
                 lost.append(place)
             else:
@@ -191,3 +232,12 @@ def _joined(found):
 def _added(found):
     sums, lost = _joined(found)
     return ({min(sums): _sum(sums.values())} if sums else sums), lost
+
+
+def _n_threads(reader):
+    """Return the threads of a worker, unless the estimator says how many."""
+    if reader.n_jobs is None:
+        return get_worker().state.nthreads
+    # Of processes joblib would allow a worker one alone.
+    with parallel_config("threading"):
+        return effective_n_jobs(reader.n_jobs)

@@ -1,29 +1,31 @@
 """Passes over the rows of a table, where they are computed."""
 
 import os
+import pickle
+import shutil
 import tempfile
-from collections import defaultdict
 from functools import partial
-from itertools import chain, repeat
+from itertools import chain
 from types import SimpleNamespace
-from uuid import uuid4
 
 import dask
 import numpy as np
-from distributed import get_worker
-from joblib import effective_n_jobs, parallel_config
+from joblib import effective_n_jobs
 
 from skdp._bounds import present_records, stretch_of
+from skdp._fused import can_compile
 from skdp._random import random_name
 from skdp._sklearn import as_configured_here
 from skdp._threads import map_in_order, sum_in_order
-from skdp.dask._clients import RowsChangedError, call_client, call_locally, culled
+from skdp.dask._clients import CHANGED, RowsChangedError, call_locally, culled
 from skdp.dask._parts import (
     KeyedDigest,
     PartitionSpec,
     RejectedPartition,
     measure_part,
     move_targets,
+    of_part,
+    own_part,
     part_by_label,
     part_moment,
     part_of_ball,
@@ -31,13 +33,14 @@ from skdp.dask._parts import (
     part_of_targets,
     part_slopes,
     place_part,
-    read_part,
 )
 
-# Bytes kept of rows, above which they lie in a file.
+# Bytes of rows and of what is kept of them, above which they lie in a file.
 _MOST_IN_MEMORY = 2**27
-# Sums of parts that come here as they are, and how many of more one task adds up.
-_MOST_GATHERED, _BRANCHES = 64, 16
+# Of what is free where temporary files are, what rows may take.
+_SHARE = 0.5
+# Bytes of which the places of arrays in a file are multiples.
+_ALIGNED = 64
 
 
 class PartedSums:
@@ -46,21 +49,26 @@ class PartedSums:
     The sum of a part is on the grid of the mechanism that will release the whole. So parts may be
     added in any order, and a part that was computed twice counts as it did before. Without noise
     there is no grid: sums are then added in the order of parts. `on_pass` is called at the end of
-    every pass over the rows; for the reader see `read_part`.
+    every pass over the rows; for the reader see `own_part`. Sums of all parts are `compiled`, or of
+    none.
 
-    Subclasses have `read`, which keeps what is kept of all parts (a ValueError that quotes no entry
-    if one can't be used) and tells by `_is_sparse` whether the rows of any are sparse, `_keep`,
-    which keeps what a function makes of that and the rows, and `_sums`, which gives sums that add
-    up to the whole: in the order of parts where they aren't exact.
+    Subclasses have `read`, which reads all parts twice and keeps what is kept of them (a ValueError
+    that quotes no entry if one can't be used, or changed) and tells by `_is_sparse` whether the
+    rows of any are sparse, `_keep`, which keeps what a function makes of that and the rows, and
+    `_sums`, which gives sums that add up to the whole: in the order of parts where they aren't
+    exact. All that holds rows is dropped by `close`.
     """
 
-    def __init__(self, table, reader, on_pass):
+    def __init__(self, table, reader, on_pass, compiled):
         self._table, self._reader, self._on_pass = table, reader, on_pass
         self._seal = KeyedDigest(random_name().encode())
         null_rows = _null_rows_of_parts(table.sizes)
         shape = table.n_features, table.names, table.n_targets
         sizes = zip(table.sizes, null_rows, strict=True)
-        self._stated = [PartitionSpec(size, *shape, null) for size, null in sizes]
+        self._stated = [PartitionSpec(size, *shape, null, compiled) for size, null in sizes]
+
+    def close(self):
+        """Drop what is held of the rows."""
 
     def counts(self, *args):
         """See `BallSums.counts`."""
@@ -139,54 +147,71 @@ class PartedSums:
 class LocalSums(PartedSums):
     """Parts that are read in order by this process, as many at a time as it has threads.
 
-    What is kept of many rows lies in a file without a name, where temporary files are.
+    Copies of rows, and what is kept of them, lie in memory, or if they are many in a file without a
+    name, where temporary files are. Rows for which that has no room are read again in each pass.
     """
 
     def __init__(self, table, reader, on_pass):
-        super().__init__(table, reader, on_pass)
-        self._rows, self._targets = culled(table.rows), culled(table.targets)
+        super().__init__(table, reader, on_pass, can_compile(table.n_entries))
+        parts = zip(culled(table.rows), culled(table.targets), strict=True)
+        self._parts = list(zip(self._stated, *zip(*parts, strict=True), strict=True))
         n_threads = effective_n_jobs(reader.n_jobs)
-        self._n_parts = min(n_threads, len(self._rows))
+        self._n_parts = min(n_threads, len(self._parts))
         self._n_threads = n_threads // self._n_parts
 
     def read(self):
-        self._kept = self._stored(self._read())
-        self._is_sparse = any(kept.is_sparse for kept in self._kept)
+        self._owned = self._stored(self._map(self._own, self._parts), _with_room)
+        again = self._map(lambda *part: _verdict(self._read(*part)[1]), self._parts)
+        if list(again) != [_verdict(kept) for _, kept in self._owned]:
+            raise ValueError(CHANGED)
+        self._is_sparse = any(kept.is_sparse for _, kept in self._owned)
         self._on_pass()
 
-    def _read(self):
-        @as_configured_here
-        def read(stated, *pair):
-            X, y = (call_locally(dask.get, *part) for part in pair)
-            return call_locally(read_part, self._reader, stated, self._seal, X, y)
+    def _read(self, stated, *pair):
+        X, y = (call_locally(dask.get, *part) for part in pair)
+        return call_locally(own_part, self._reader, stated, self._seal, X, y)
 
-        parts = zip(self._stated, self._rows, self._targets, strict=True)
-        for kept in map_in_order(read, parts, self._n_parts):
-            _refuse_if_any([kept])
-            yield kept
+    def _own(self, *part):
+        X, kept = self._read(*part)
+        _refuse_if_any([kept])
+        return X, kept
 
     def _keep(self, name, function, *args):
-        self._kept = self._stored(self._each(function, args))
+        kept = self._stored(self._each(function, args))
+        self._owned = [(X, k) for (X, _), k in zip(self._owned, kept, strict=True)]
 
     def _sums(self, name, function, args, is_exact):
         return self._each(function, args)
 
     def _each(self, function, args):
-        @as_configured_here
-        def call(part, kept):
-            X = call_locally(dask.get, *part)
-            return call_locally(function, self._reader, self._n_threads, X, kept, *args)
+        def call(part, owned):
+            X, kept = owned
+            if X is None:
+                X, again = self._read(*part)
+                call_locally(_check, again, _verdict(kept))
+            how = self._reader, self._n_threads, X, kept
+            return call_locally(of_part, function, *how, *args)
 
-        return map_in_order(call, zip(self._rows, self._kept, strict=True), self._n_parts)
+        return self._map(call, zip(self._parts, self._owned, strict=True))
 
-    def _stored(self, kept):
-        """Return what is kept of all parts, moved to a file where it is much."""
-        kept = iter(kept)
-        first = next(kept)
-        if _bytes_of(first) / len(first.norm) * self._table.n_rows <= _MOST_IN_MEMORY:
-            return [first, *kept]
-        with tempfile.TemporaryFile() as file:
-            return [_in_file(part, file) for part in chain([first], kept)]
+    def _map(self, function, arguments):
+        return map_in_order(as_configured_here(function), arguments, self._n_parts)
+
+    def _stored(self, parts, for_file=iter):
+        """Return what parts give, moved to a file where it is many bytes."""
+        parts = iter(parts)
+        first = next(parts)
+        if _bytes_of(first) / self._stated[0].size * self._table.n_rows <= _MOST_IN_MEMORY:
+            return [first, *parts]
+        return _in_file(for_file(chain([first], parts)))
+
+
+def _with_room(parts):
+    """Give parts, without the rows of those for which there is no room in temporary files."""
+    room = _SHARE * shutil.disk_usage(tempfile.gettempdir()).free
+    for X, kept in parts:
+        room -= _bytes_of(X)
+        yield (X if room >= 0.0 else None), kept
 
 
 def _null_rows_of_parts(sizes):
@@ -201,97 +226,36 @@ def _null_rows_of_parts(sizes):
     return [(null[parts == part] - starts[part]).tolist() for part in range(len(sizes))]
 
 
-def _bytes_of(kept):
-    return sum(value.nbytes for value in kept if isinstance(value, np.ndarray))
+def _pickled(value):
+    """Return what is pickled of a value but its arrays, and the bytes of these."""
+    buffers = []
+    rest = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    return rest, [buffer.raw() for buffer in buffers]
 
 
-def _in_file(kept, file):
-    """Return what is kept of a part, its arrays moved to the end of a file."""
-    moved = {}
-    for name, value in kept._asdict().items():
-        if isinstance(value, np.ndarray):
-            start = file.seek(0, os.SEEK_END)
-            copy = np.memmap(file, dtype=value.dtype, mode="w+", offset=start, shape=value.shape)
-            copy[...] = value
-            moved[name] = copy
-    return kept._replace(**moved)
+def _bytes_of(value):
+    return sum(buffer.nbytes for buffer in _pickled(value)[1])
 
 
-class ClusterSums(PartedSums):
-    """Parts that workers of a cluster hold or read.
-
-    A pass is one task a worker where workers hold the parts, and one task a part otherwise. Tasks
-    have no coins and no state, and what they need can be computed again: a worker that dies costs
-    time.
-    """
-
-    def __init__(self, table, reader, on_pass, client):
-        super().__init__(table, reader, on_pass)
-        self._client = client
-        self._rows = client.compute(table.rows) if table.held else table.rows
-
-    def read(self):
-        parts = zip(self._stated, repeat(self._seal), self._rows, self._table.targets, strict=False)
-        self._kept = self._submit("read", [(read_part, self._reader, *part) for part in parts])
-        # A part that is read again, targets included, is to be what it was.
-        self._seen = self._gather(self._submit("check", [(_verdict, k) for k in self._kept]))
-        _refuse_if_any(self._seen)
-        self._is_sparse = any(is_sparse for _, is_sparse in self._seen)
-        self._on_pass()
-
-    def _keep(self, name, function, *args):
-        parts = zip(self._rows, self._kept, self._seen, strict=True)
-        tasks = [(_keep_part, function, self._reader, *part, *args) for part in parts]
-        # An error is seen when they are asked for.
-        self._kept = self._submit(name, tasks)
-
-    def _sums(self, name, function, args, is_exact):
-        tasks, workers, places = [], [], []
-        for worker, held in self._places():
-            kinds = self._rows, self._kept, self._seen
-            parts = ([kind[place] for place in held] for kind in kinds)
-            tasks.append((_sum_parts, function, self._reader, is_exact, *parts, args))
-            workers.append(worker)
-            places += held
-        sums = self._submit(name, tasks, workers)
-        if is_exact:
-            sums = self._fewer(sums, _added)
-        found = list(chain.from_iterable(self._gather(sums)))
-        return found if is_exact else [found[i] for i in np.argsort(places)]
-
-    def _fewer(self, sums, added):
-        """Return so few futures of sums that they can come here."""
-        while len(sums) > _MOST_GATHERED:
-            heaps = [sums[i : i + _BRANCHES] for i in range(0, len(sums), _BRANCHES)]
-            sums = self._submit("add", [(added, heap) for heap in heaps])
-        return sums
-
-    def _places(self):
-        """Give workers, or None, and the places of parts that a task of theirs adds up."""
-        if not self._table.held:
-            return [(None, [place]) for place in range(len(self._rows))]
-        holders = call_client(self._client.who_has, self._rows)
-        by_worker = defaultdict(list)
-        for place, future in enumerate(self._rows):
-            by_worker[min(holders.get(future.key) or (None,), key=str)].append(place)
-        return by_worker.items()
-
-    def _submit(self, name, tasks, workers=None):
-        """Return futures of tasks, each a function and its arguments."""
-        made = []
-        for (function, *args), worker in zip(tasks, workers or repeat(None), strict=False):
-            options = {"workers": [worker], "allow_other_workers": True} if worker else {}
-            key = f"skdp-{name}-{uuid4().hex}"
-            with dask.annotate(**options):
-                made.append(dask.delayed(function, pure=False)(*args, dask_key_name=key))
-        return call_client(self._client.compute, made, optimize_graph=False)
-
-    def _gather(self, futures):
-        return call_client(self._client.gather, futures)
+def _in_file(values):
+    """Return values whose arrays lie in one file, which has no name and can only be read."""
+    made = []
+    with tempfile.TemporaryFile() as file:
+        for value in values:
+            rest, buffers = _pickled(value)
+            places = []
+            for buffer in buffers:
+                start = file.seek(-file.tell() % _ALIGNED, os.SEEK_CUR)
+                file.write(buffer)
+                places.append(slice(start, file.tell()))
+            made.append((rest, places))
+        file.flush()
+        mapped = memoryview(np.memmap(file, mode="r"))
+    return [pickle.loads(rest, buffers=[mapped[p] for p in places]) for rest, places in made]
 
 
 def _verdict(kept):
-    """Return why a part can't be used, or what it was: its digest, and whether it is sparse."""
+    """Return why a part can't be used, or what it is: its digest, and whether it is sparse."""
     return kept if isinstance(kept, RejectedPartition) else (kept.digest, kept.is_sparse)
 
 
@@ -301,40 +265,13 @@ def _refuse_if_any(kept):
             raise ValueError(part.message)
 
 
-def _keep_part(function, reader, X, kept, seen, *args):
-    _check(kept, seen)
-    return function(reader, _n_threads(reader), X, kept, *args)
-
-
-def _sum_parts(function, reader, is_exact, rows, kept, seen, args):
-    """Return the sum over parts, alone in a list, or without a grid all sums."""
-    sums, n_threads = [], _n_threads(reader)
-    for X, k, first in zip(rows, kept, seen, strict=True):
-        _check(k, first)
-        sums.append(function(reader, n_threads, X, k, *args))
-    return _added([sums]) if is_exact else sums
-
-
 def _check(kept, seen):
-    """Refuse what is kept of a part if that was read again, and is another."""
+    """Refuse a part that is read again, if it is another."""
     if _verdict(kept) != seen:
         raise RowsChangedError
-
-
-def _added(heaps):
-    return [_sum(chain.from_iterable(heaps))]
 
 
 def _sum(parts):
     """Return the sum of arrays, none of which changes: a task may be run again on the same."""
     parts = iter(parts)
     return sum_in_order(chain([next(parts).copy()], parts))
-
-
-def _n_threads(reader):
-    """Return the threads of a worker, unless the estimator says how many."""
-    if reader.n_jobs is None:
-        return get_worker().state.nthreads
-    # Of processes joblib would allow a worker one alone.
-    with parallel_config("threading"):
-        return effective_n_jobs(reader.n_jobs)

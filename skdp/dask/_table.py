@@ -8,7 +8,6 @@ import dask.array
 import numpy as np
 import pandas as pd
 from dask.base import is_dask_collection
-from distributed import futures_of
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -42,13 +41,16 @@ class Table(NamedTuple):
     names: list | None
     # None where y has one axis.
     n_targets: int | None
-    # Futures of what workers hold of X; empty where it is computed when it is needed.
-    held: list
 
     @property
     def n_rows(self):
         """Number of rows in all parts."""
         return sum(self.sizes)
+
+    @property
+    def n_entries(self):
+        """Number of entries of all rows."""
+        return self.n_rows * self.n_features
 
     @property
     def feature_names(self):
@@ -79,11 +81,9 @@ def read_table(X, y, *, compute_chunk_sizes=False, client=None):
         raise ValueError(_OTHER_PARTS)
     if not sum(n_rows):
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-    held = futures_of(X)
     parts = [part for part in zip(rows, targets, n_rows, strict=True) if part[2]]
     names = list(X.columns) if hasattr(X, "columns") else None
-    held = held if len(held) == len(rows) else []
-    return Table(*map(list, zip(*parts, strict=True)), n_features, names, width, held)
+    return Table(*map(list, zip(*parts, strict=True)), n_features, names, width)
 
 
 def _partitions(collection, name, compute_chunk_sizes, client):

@@ -4,6 +4,7 @@ import asyncio
 import os
 import pickle
 import signal
+from itertools import chain
 from uuid import uuid4
 
 import dask.array
@@ -24,21 +25,20 @@ from distributed import Client, LocalCluster, futures_of, get_worker
 from skdp._bounds import null_records
 from skdp._mechanisms import GaussianMechanism
 from skdp.dask import DaskDPRidge, _labels, _parts, _pinned, _sums, label_aggregate, transform
-from skdp.dask._clients import CHANGED, RowsChangedError
+from skdp.dask._clients import CHANGED
 from skdp.dask._estimators import Reader
 from skdp.dask._parts import (
     KeyedDigest,
     PartitionSpec,
     RejectedPartition,
+    own_part,
     part_by_label,
     part_moment,
-    read_part,
 )
 from skdp.dask._table import parts_of_frame
 from skdp.exceptions import PrivacyWarning
 from skdp.ledger import PrivacyLedger
 from skdp.linear_model import DPRidge, _base
-from skdp.linear_model.whitened import _row_sums
 from skdp.preprocessing import DPStandardScaler, NormClipper
 
 N, D, SIZE = 3000, 3, 1000
@@ -84,14 +84,14 @@ SEEN = []
 
 
 class Changing:
-    """Rows that are others from the second time on that a partition is computed."""
+    """Rows that are others once a partition was computed so often."""
 
-    def __init__(self, change):
-        self._change, self._name = change, uuid4().hex
+    def __init__(self, change, after=1):
+        self._change, self._after, self._name = change, after, uuid4().hex
 
     def __call__(self, block):
         token = self._name, tokenize(block)
-        made = self._change(block) if token in SEEN else block
+        made = self._change(block) if SEEN.count(token) >= self._after else block
         SEEN.append(token)
         return made
 
@@ -117,43 +117,30 @@ def unit(X):
     return X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
-def blocks_in_another_order(block):
-    return np.roll(block, SIZE // 2, axis=0)
+def without_room(monkeypatch):
+    """Have rows read again in each pass."""
+    monkeypatch.setattr(_pinned, "_SHARE", 0.0)
+    monkeypatch.setattr(_sums, "_SHARE", 0.0)
+    monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", 0)
 
 
-@pytest.mark.parametrize("change", [another_row, another_order, blocks_in_another_order])
+# The second read, and that of a pass.
+@pytest.mark.parametrize("after", [1, 2, 5])
+@pytest.mark.parametrize("change", [another_row, another_order])
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_no_change_of_rows_goes_unnoticed(change, kind, data, where, monkeypatch):
-    # Two blocks in a part.
-    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 8 * (D + 1) * SIZE // 2)
+def test_no_change_of_rows_goes_unnoticed(change, kind, after, data, where, monkeypatch):
+    without_room(monkeypatch)
     X, y = in_parts(unit(data[0]), data[1])
-    changing = Changing(change)
+    changing = Changing(change, after)
     as_kind = sparse(changing) if kind == "sparse" else changing
     rows = X.map_blocks(as_kind, dtype=float, meta=np.empty((0, D)))
     with pytest.raises(ValueError, match=CHANGED[:40]) as raised:
         DaskDPRidge(client=where, **RIDGE).fit(rows, y)
     assert raised.value.__context__ is None
-    changing = Changing(change)
+    changing = Changing(change, min(after, 2))
     rows = X.map_blocks(changing, dtype=float, meta=np.empty((0, D)))
     with pytest.raises(ValueError, match=CHANGED[:40]):
         label_aggregate(rows, y > 0.0, classes=[False, True], data_norm=1.5, client=where)
-
-
-def test_what_is_read_again_is_to_be_what_it_was(data):
-    # Rows of which the digest that was kept is true, but another than at first.
-    kept = _Kept()
-    with pytest.raises(RowsChangedError):
-        _sums._sum_parts(None, _Reader(), True, [data[0]], [kept], [(b"first", False)], ())
-    with pytest.raises(RowsChangedError):
-        _sums._keep_part(None, _Reader(), data[0], kept, (b"first", False))
-
-
-class _Kept:
-    digest, is_sparse = b"again", False
-
-
-class _Reader:
-    n_jobs = 1
 
 
 def written(X):
@@ -195,9 +182,13 @@ READERS = [
 ]
 
 
-def kept_of(reader, X, y):
+def owned(reader, X, y):
     stated = PartitionSpec(*X.shape, None, None, None)
-    return read_part(reader, stated, KeyedDigest(b"sixteen bytes..."), X, y)
+    return own_part(reader, stated, KeyedDigest(b"sixteen bytes..."), X, y)
+
+
+def kept_of(reader, X, y):
+    return owned(reader, X, y)[1]
 
 
 def sum_of(reader, X, kept):
@@ -209,9 +200,10 @@ def sum_of(reader, X, kept):
 @pytest.mark.parametrize("as_kind", [np.array, csr_array])
 @pytest.mark.parametrize("reader", READERS, ids=["moment", "labels"])
 def test_what_is_added_up_is_what_was_compared(reader, as_kind, data, monkeypatch):
-    X, y = as_kind(data[0]), data[1]
-    kept = kept_of(reader, X, y if isinstance(reader, Reader) else y > 0.0)
-    expected, digest = sum_of(reader, X, kept), _parts._digest
+    X, y, digest = as_kind(data[0]), data[1], _parts._digest
+    y = y if isinstance(reader, Reader) else y > 0.0
+    rows, kept = owned(reader, X, y)
+    expected = sum_of(reader, rows, kept)
 
     def then_written(rows, key):
         found = digest(rows, key)
@@ -220,9 +212,10 @@ def test_what_is_added_up_is_what_was_compared(reader, as_kind, data, monkeypatc
 
     with monkeypatch.context() as patch:
         patch.setattr(_parts, "_digest", then_written)
-        np.testing.assert_array_equal(sum_of(reader, X, kept), expected)
-    with pytest.raises(RowsChangedError):
-        sum_of(reader, X, kept)
+        rows, again = owned(reader, X, y)
+    assert again.digest == kept.digest
+    np.testing.assert_array_equal(sum_of(reader, rows, again), expected)
+    assert owned(reader, X, y)[1].digest != kept.digest
 
 
 @pytest.mark.parametrize("as_kind", [np.array, csr_array])
@@ -247,7 +240,7 @@ def test_the_digest_of_a_part_is_of_its_targets_too(reader, data):
     X, y = data[0], data[1] > 0.0
     first, again, other = (kept_of(reader, X, labels) for labels in (y, y, ~y))
     assert first.digest == again.digest
-    assert first.digests == other.digests
+    np.testing.assert_array_equal(first.norm, other.norm)
     assert first.digest != other.digest
 
 
@@ -271,19 +264,16 @@ def test_what_bounds_targets_holds_for_those_that_are_kept(data):
     np.testing.assert_array_equal(kept.targets[:, 0], data[1])
 
 
-def test_what_bounds_blocks_is_what_bounds_all_rows(data, monkeypatch):
-    monkeypatch.setattr(_row_sums, "_BLOCK_BYTES", 8 * (D + 1) * 700)
-    X = np.vstack([0.1 * data[0][:1400], 9.0 * data[0][1400:]])
-    for null, rows in ((None, X), ([3, 700, 2999], X), (None, csr_array(X)), (None, 0.1 * X)):
+def test_null_records_of_a_part(data):
+    X, null = np.vstack([0.1 * data[0][:1400], 9.0 * data[0][1400:]]), [3, 700, 2999]
+    for rows in (X, csr_array(X)):
         stated = PartitionSpec(*X.shape, None, None, null)
-        kept = read_part(READERS[0], stated, KeyedDigest(b"sixteen bytes..."), rows, data[1])
-        with null_records(null or []):
+        _, kept = own_part(READERS[0], stated, KeyedDigest(b"sixteen bytes..."), rows, data[1])
+        with null_records(null):
             whole = READERS[0].certified_rows(rows)
         np.testing.assert_array_equal(kept.norm, whole.norm)
-        assert kept.bias == whole.bias
-        assert (kept.scale is None) == (whole.scale is None)
-        if whole.scale is not None:
-            np.testing.assert_array_equal(kept.scale, whole.scale)
+        np.testing.assert_array_equal(kept.scale, whole.scale)
+        assert (kept.norm == 0.0).nonzero()[0].tolist() == null
 
 
 @pytest.mark.parametrize("as_view", [False, True])
@@ -291,7 +281,8 @@ def test_what_bounds_blocks_is_what_bounds_all_rows(data, monkeypatch):
 def test_rows_that_are_written_to_where_workers_hold_them(
     is_pinned, as_view, data, cluster, client, monkeypatch
 ):
-    monkeypatch.setattr(_pinned, "_SHARE", 0.5 if is_pinned else 0.0)
+    if not is_pinned:
+        without_room(monkeypatch)
     X, y = in_parts(*data)
     expected = DaskDPRidge(client=client, **RIDGE).fit(X, y).coef_
     # Arrays that own their memory.
@@ -412,8 +403,8 @@ def fails(block):
 
 
 class FailsLater(Changing):
-    def __init__(self):
-        super().__init__(fails)
+    def __init__(self, after=1):
+        super().__init__(fails, after)
 
 
 def frame_of(data):
@@ -434,8 +425,8 @@ def test_what_failing_partitions_say_is_withheld(when, data, where):
     model = DaskDPRidge(client=where, compute_chunk_sizes=True, **RIDGE)
     told = f"{'in this process' if where is None else 'on the workers'} with ValueError"
     kind = RuntimeError
-    if when == "not numbers" and where is not None:
-        # Workers check what they read the second time.
+    if when == "not numbers":
+        # What is read the second time is checked.
         kind, told = ValueError, CHANGED[:40]
     with pytest.raises(kind, match=told) as raised:
         model.fit(X, y)
@@ -444,15 +435,16 @@ def test_what_failing_partitions_say_is_withheld(when, data, where):
     assert raised.value.__cause__ is None
 
 
-def test_whoever_begins_again_is_charged_again(tmp_path, data, where):
+@pytest.mark.parametrize("n_charges", [0, 1])
+def test_whoever_begins_again_is_charged_again(n_charges, tmp_path, data, where, monkeypatch):
+    """All rows are read twice before there is a charge."""
+    without_room(monkeypatch)
     ledger = PrivacyLedger(tmp_path / "one.db", epsilon=3.0, delta=1e-4)
     X, y = in_parts(*data)
     model = DaskDPRidge(client=where, ledger=ledger, **{**RIDGE, "random_state": None})
     with pytest.raises(RuntimeError, match="Nothing was published"):
-        model.fit(X.map_blocks(FailsLater(), dtype=float, meta=np.empty((0, D))), y)
+        model.fit(X.map_blocks(FailsLater(1 + n_charges), dtype=float, meta=np.empty((0, D))), y)
     assert not hasattr(model, "coef_")
-    # Workers read all rows a second time before there is a charge.
-    n_charges = int(where is None)
     assert len(ledger.to_frame()) == n_charges
     model.fit(X, y)
     assert len(ledger.to_frame()) == n_charges + 1
@@ -460,7 +452,7 @@ def test_whoever_begins_again_is_charged_again(tmp_path, data, where):
 
 def test_sums_that_are_added_stay_as_they_are():
     heaps = [[np.ones(3)] for _ in range(4)]
-    assert _sums._added(heaps)[0].tolist() == [4.0, 4.0, 4.0]
+    assert _sums._sum(chain.from_iterable(heaps)).tolist() == [4.0, 4.0, 4.0]
     assert [heap[0].tolist() for heap in heaps] == [[1.0, 1.0, 1.0]] * 4
 
 
@@ -509,17 +501,6 @@ def test_rows_are_counted_where_they_are_read(data, where):
     counted = frame.map_partitions(look, meta=frame._meta)
     DaskDPRidge(client=where, compute_chunk_sizes=True, **RIDGE).fit(counted, y)
     assert {place == "here" for place in PLACES} == {where is None}
-
-
-@pytest.mark.parametrize("n_targets", [1, 2])
-def test_what_is_kept_is_counted_in_bytes(n_targets, data, monkeypatch):
-    y = np.repeat(data[1][:, np.newaxis], n_targets, axis=1)
-    in_file = []
-    monkeypatch.setattr(_sums, "_in_file", lambda kept, file: in_file.append(kept) or kept)
-    # Targets, norms, weights in the ball, and lengths from the moment on.
-    monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", N * 8 * 4)
-    DaskDPRidge(**{**RIDGE, "max_iter": 3}).fit(*in_parts(data[0], y))
-    assert len(in_file) == (0 if n_targets == 1 else N // SIZE)
 
 
 @pytest.mark.long

@@ -14,7 +14,7 @@ import dask.array
 from distributed import Client, LocalCluster
 
 from skdp import _threads
-from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _parts, _pinned, _sums
+from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _parts, _pinned
 from skdp.dask._clients import CHANGED, RowsChangedError
 from skdp.dask._estimators import Reader
 from skdp.dask._passes import passes
@@ -112,9 +112,11 @@ def test_passes_read_nothing_and_take_no_digest(data, client, monkeypatch):
 def test_rows_without_room_are_read_in_each_pass(data, client, monkeypatch):
     monkeypatch.setattr(_pinned, "_SHARE", 0.0)
     model = DaskDPRidge(client=client, **RIDGE)
+    READ.clear()
     with passes(read_table(*in_parts(*data)), reader_of(model), client=client) as sums:
-        assert type(sums) is _sums.ClusterSums
-        assert not _pinned._PINNED
+        assert all(pinned.X is None for pinned in _pinned._PINNED.values())
+        sums.of_rows()
+    assert len(READ) == 3 * N_PARTS
 
 
 def test_copies_cannot_be_written_to(data):
@@ -152,7 +154,7 @@ def test_copies_are_dropped_when_a_client_is_gone(data, cluster):
     sums = _pinned.PinnedSums(
         read_table(*in_parts(*data)), reader_of(DaskDPRidge(**RIDGE)), lambda: None, client
     )
-    assert sums.read()
+    sums.read()
     assert len(_pinned._PINNED) == N_PARTS
     client.close()
     wait_until_dropped()
@@ -233,7 +235,7 @@ def pinned(data):
     for place in range(2):
         X, kept = _parts.own_part(reader, stated, seal, *data)
         _pinned._PINNED[place] = _pinned._Pinned(X, kept, None)
-        parts.append((place, place, (kept.digest, False), None))
+        parts.append((place, place, (kept.digest, False), None, None))
     yield parts
     _pinned._PINNED.clear()
 
@@ -245,7 +247,7 @@ class _Threads:
 
 def test_a_copy_is_to_be_the_one_that_was_read_at_first(pinned):
     """A task that loads may have been run again, on other rows, by another worker."""
-    others = [(place, key, (b"first", False), load) for place, key, _, load in pinned]
+    others = [(place, key, (b"first", False), *more) for place, key, _, *more in pinned]
     with pytest.raises(RowsChangedError):
         _pinned._sum_pinned(None, _Threads(1), True, [], others, ())
 
@@ -287,7 +289,7 @@ def test_copies_are_those_of_one_worker(data):
     reader = reader_of(DaskDPRidge(**RIDGE))
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         sums = _pinned.PinnedSums(read_table(*in_parts(*data)), reader, lambda: None, client)
-        assert sums.read()
+        sums.read()
         loads = list(sums._loads.values())
         client.replicate(loads)
         # One worker of each is told to forget what it was told of the other's.
@@ -324,3 +326,20 @@ def test_workers_that_die_cost_time_only(data):
         model = _KillsTwice(**shared)
         model._client = client
         np.testing.assert_array_equal(learnt(model.fit(X, y)), expected)
+
+
+def test_sums_are_asked_of_the_worker_that_has_the_rows(data, client, monkeypatch):
+    """Elsewhere they would find none, and of what is copied there Dask may drop either."""
+    reader, asked = reader_of(DaskDPRidge(**RIDGE)), []
+    with passes(read_table(*in_parts(*data)), reader, client=client) as sums:
+
+        def compute(made, compute=client.compute, **options):
+            asked.extend(made)
+            return compute(made, **options)
+
+        monkeypatch.setattr(client, "compute", compute)
+        sums.of_rows()
+        workers = {worker for worker, _ in sums._held.values()}
+    told = [one.dask.layers[one.key].annotations for one in asked]
+    assert {one["workers"][0] for one in told} == workers
+    assert all(one["allow_other_workers"] for one in told)

@@ -6,16 +6,13 @@ from scipy.sparse import csr_array
 
 pytest.importorskip("distributed", reason="needs the extra dask")
 
-from skdp.dask._clients import RowsChangedError
-from skdp.dask._parts import KeyedDigest, private_blocks
+from skdp.dask._parts import KeyedDigest
 
-# Blocks of this many rows have full pieces of 8192 words, and a rest.
-SIZE = 3000
 SEAL = KeyedDigest(b"sixteen bytes...")
 
 
 def sealed(X, seal=SEAL):
-    return b"".join(seal.of(rows) for _, rows in private_blocks(X, SIZE))
+    return seal.of(X)
 
 
 def swapped(X, one, other):
@@ -35,7 +32,7 @@ def changed(X, place, value):
 def test_digests_follow_from_content(shape, dtype):
     X = np.random.default_rng(0).uniform(-1.0, 1.0, shape).astype(dtype)
     assert sealed(X) == sealed(X.copy()) == sealed(X, KeyedDigest(SEAL.key))
-    assert len(sealed(X)) == 16 * -(-shape[0] // SIZE)
+    assert len(sealed(X)) == 16
     others = [X.T.copy(), X.astype(np.float16), np.vstack([X, np.zeros((1, shape[1]))])]
     assert sealed(X) not in [sealed(other) for other in others]
 
@@ -74,66 +71,3 @@ def test_sparse_rows():
     shifted[7] += 1
     others = moved, longer, X * 2.0, csr_array((X.data, X.indices, shifted), shape=X.shape)
     assert sealed(X) not in [sealed(other) for other in others]
-
-
-def test_blocks_are_copies():
-    X = np.random.default_rng(0).uniform(-1.0, 1.0, (7000, 5))
-    found = list(private_blocks(X, SIZE))
-    assert [start for start, _ in found] == [0, 3000, 6000]
-    np.testing.assert_array_equal(np.vstack([rows for _, rows in found]), X)
-    assert not any(np.shares_memory(rows, X) for _, rows in found)
-
-
-BLOCKS = [slice(0, 3000), slice(3000, 6000), slice(6000, 7000)]
-
-
-def watched(X, seen, seal=SEAL):
-    """Return rows that are to be what others were."""
-    return seal.watched(X, SIZE, sealed(seen, seal))
-
-
-def test_blocks_are_compared_when_they_are_asked_for():
-    X = np.random.default_rng(0).uniform(-1.0, 1.0, (7000, 5))
-    rows = watched(X, X.copy())
-    for block in BLOCKS[::-1]:
-        # Nothing that is written after the comparison gets into a sum.
-        assert not np.shares_memory(rows[block], X)
-        np.testing.assert_array_equal(rows[block], X[block])
-    rows = watched(changed(X, (3500, 2), 0.5), X)
-    for place, block in enumerate(BLOCKS):
-        if place != 1:
-            rows[block]
-            continue
-        with pytest.raises(RowsChangedError):
-            rows[block]
-    # Changes are seen, too, that are made between two passes over the same memory.
-    rows = watched(X, X.copy())
-    rows[BLOCKS[2]]
-    X[6999] = X[0]
-    with pytest.raises(RowsChangedError):
-        rows[BLOCKS[2]]
-
-
-@pytest.mark.parametrize(
-    "block", [slice(1, 3001), slice(0, 2999), slice(0, 6000), slice(7000, 8000)]
-)
-def test_rows_that_have_no_digest_of_their_own_are_refused(block):
-    X = np.random.default_rng(0).uniform(-1.0, 1.0, (7000, 5))
-    with pytest.raises(RowsChangedError):
-        watched(X, X)[block]
-
-
-def test_blocks_that_moved_are_refused():
-    X = np.random.default_rng(0).uniform(-1.0, 1.0, (6000, 5))
-    moved = watched(np.vstack([X[3000:], X[:3000]]), X)
-    for block in BLOCKS[:2]:
-        with pytest.raises(RowsChangedError):
-            moved[block]
-
-
-def test_sparse_rows_are_compared_as_a_whole():
-    dense = np.random.default_rng(0).uniform(-1.0, 1.0, (7000, 5))
-    X, other = csr_array(dense), csr_array(changed(dense, (6999, 4), 0.5))
-    assert watched(X, X.copy()) is X
-    with pytest.raises(RowsChangedError):
-        watched(other, X)

@@ -235,7 +235,8 @@ class RowSums(BlockSums):
             return self._lengths
         if lengths is not None:
             self._lengths = lengths
-        elif issparse(A):
+            return lengths
+        if issparse(A):
             # Rows get no longer than the largest entry makes them.
             self._lengths = self._lengths * np.abs(A.diagonal()).max()
         else:
