@@ -2,14 +2,20 @@
 
 NumPy's sums are what these are compared with. Rows have any precision, results double. What one row
 gives depends on its own entries alone, and the order of work on shapes alone. Numbers may overflow.
+
+Rows are given as tuples: rows, a centre, a factor for each column, and which rows are void, which
+count as 0. The rows are moved to these units as they are read, but where the centre is None.
 """
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import overload
 
 LOSSES = {"log_loss": 0, "squared_error": 1}
 # Bytes of rows that are still in the nearest cache when they are read again.
 _TILE_BYTES = 6400
+# Of moments: rows whose products are added at once, one number in each lane.
+_SIDE_BY_SIDE = 64
 # Beyond it the logistic function is 0 or 1 to double precision.
 _LARGEST = 40.0
 
@@ -24,6 +30,39 @@ def _compiled(**how):
             return njit(**how)(function)
 
     return compile_it
+
+
+def _in_units(rows, centre, factors, is_void, start, end, room):
+    """Return some rows; `room` has space for them where they are moved."""
+
+
+# Nothing may be reordered here: whatever a row is used for, its entries have the same bits.
+@overload(_in_units, jit_options={"error_model": "numpy", "nogil": True})
+def _by_type(rows, centre, factors, is_void, start, end, room):
+    def as_they_are(rows, centre, factors, is_void, start, end, room):
+        return rows[start:end]
+
+    def moved(rows, centre, factors, is_void, start, end, room):
+        for i in range(start, end):
+            if is_void[i]:
+                room[i - start] = 0.0
+            else:
+                for j in range(len(centre)):
+                    room[i - start, j] = (rows[i, j] - centre[j]) * factors[j]
+        return room[: end - start]
+
+    return as_they_are if isinstance(centre, types.NoneType) else moved
+
+
+@_compiled()
+def _room(n, factors):
+    """Return space for n rows in units, in the type of their factors."""
+    return np.empty((n, len(factors)), factors.dtype)
+
+
+@_compiled()
+def _rows_of_tile(rows):
+    return max(4, _TILE_BYTES // (rows.shape[1] * rows.itemsize) // 4 * 4)
 
 
 @_compiled(fastmath={"reassoc", "contract"})
@@ -91,22 +130,24 @@ def _set_slopes(loss, targets, lengths, weights, bound, m):
 
 
 @_compiled()
-def add_slopes(loss, size, rows, scale, targets, lengths, weights, bound, w, constant, total):
+def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, constant, total):
     """Add the sum of slopes times rows, and of slopes, by blocks of `size` rows.
 
     Each slope times its weight is cut so that times its length it is within the bound. Rows count
     times their scale; `constant` is what the intercept's column adds to a prediction.
     """
+    rows, centre, factors, is_void = units
     n, d = rows.shape
-    tile = max(4, _TILE_BYTES // (d * rows.itemsize) // 4 * 4)
-    slopes, part = np.empty(tile), np.empty(d + 1)
+    tile = _rows_of_tile(rows)
+    slopes, part, room = np.empty(tile), np.empty(d + 1), _room(tile, factors)
     for first in range(0, n, size):
         part[:] = 0.0
         stop = min(first + size, n)
         for start in range(first, stop, tile):
             end = min(start + tile, stop)
             m = slopes[: end - start]
-            _set_products(rows[start:end], w, m)
+            x = _in_units(rows, centre, factors, is_void, start, end, room)
+            _set_products(x, w, m)
             if scale is not None:
                 for i in range(len(m)):
                     m[i] *= scale[start + i]
@@ -119,55 +160,137 @@ def add_slopes(loss, size, rows, scale, targets, lengths, weights, bound, w, con
             if scale is not None:
                 for i in range(len(m)):
                     m[i] *= scale[start + i]
-            _add_rows(rows[start:end], m, part[:d])
+            _add_rows(x, m, part[:d])
         for j in range(d + 1):
             total[j] += part[j]
 
 
+@_compiled()
+def _put_columns(rows, weights, constants, out):
+    """Put rows times their weights as columns, constants below them, and columns of 0 after them.
+
+    Without an intercept there is no place for a constant.
+    """
+    d = rows.shape[1]
+    out[:, len(rows) :] = 0.0
+    for i in range(len(rows)):
+        for j in range(d):
+            out[j, i] = rows[i, j] * weights[i]
+        if constants is not None:
+            out[d, i] = constants[i]
+
+
 @_compiled(fastmath={"reassoc", "contract"})
-def _set_squares(rows, centre, factors, out):
+def _add_squares(z, counted, total):
+    """Add products of rows with those before, four by four, their columns as often as they count.
+
+    There are a multiple of four rows, of `_SIDE_BY_SIDE` columns.
+    """
+    for i in range(0, len(z), 4):
+        for j in range(0, i + 4, 4):
+            aa = ab = ac = ad = ba = bb = bc = bd = ca = cb = cc = cd = da = db = dc = dd = 0.0
+            for t in range(_SIDE_BY_SIDE):
+                a, b, c, d = z[j, t], z[j + 1, t], z[j + 2, t], z[j + 3, t]
+                one, two = z[i, t] * counted[t], z[i + 1, t] * counted[t]
+                three, four = z[i + 2, t] * counted[t], z[i + 3, t] * counted[t]
+                aa, ab, ac, ad = aa + one * a, ab + one * b, ac + one * c, ad + one * d
+                ba, bb, bc, bd = ba + two * a, bb + two * b, bc + two * c, bd + two * d
+                ca, cb, cc, cd = ca + three * a, cb + three * b, cc + three * c, cd + three * d
+                da, db, dc, dd = da + four * a, db + four * b, dc + four * c, dd + four * d
+            found = (aa, ab, ac, ad), (ba, bb, bc, bd), (ca, cb, cc, cd), (da, db, dc, dd)
+            for k in range(4):
+                for m in range(4):
+                    total[i + k, j + m] += found[k][m]
+
+
+@_compiled()
+def add_moment(size, units, weights, constants, counted, total):
+    """Add the outer products of rows with themselves, as often as they count, by blocks.
+
+    Rows are weighed first; `constants` are what the intercept's column then has, if there is one.
+    """
+    rows, centre, factors, is_void = units
+    n, p, tile = len(rows), len(total), _SIDE_BY_SIDE
+    padded = p + -p % 4
+    room, times = _room(tile, factors), np.empty(tile)
+    z, part = np.zeros((padded, tile)), np.empty((padded, padded))
+    for first in range(0, n, size):
+        part[:] = 0.0
+        stop = min(first + size, n)
+        for start in range(first, stop, tile):
+            end = min(start + tile, stop)
+            times[:] = 0.0
+            times[: end - start] = counted[start:end]
+            x = _in_units(rows, centre, factors, is_void, start, end, room)
+            of_rows = None if constants is None else constants[start:end]
+            _put_columns(x, weights[start:end], of_rows, z)
+            _add_squares(z, times, part)
+        for i in range(p):
+            for j in range(i + 1):
+                total[i, j] += part[i, j]
+    for i in range(p):
+        for j in range(i):
+            total[j, i] = total[i, j]
+
+
+@_compiled(fastmath={"reassoc", "contract"})
+def _set_squares(rows, out):
     for i in range(len(rows)):
         total = 0.0
         for j in range(rows.shape[1]):
-            z = (rows[i, j] - centre[j]) * factors[j]
+            z = np.float64(rows[i, j])
             total += z * z
         out[i] = total
 
 
 @_compiled()
-def set_lengths(rows, centre, factors, out):
-    """Put the lengths of rows from a centre, each column times a factor."""
-    _set_squares(rows, centre, factors, out)
+def set_lengths(units, out):
+    """Put the lengths of rows."""
+    rows, centre, factors, is_void = units
+    tile = _rows_of_tile(rows)
+    room = _room(tile, factors)
+    for start in range(0, len(rows), tile):
+        end = min(start + tile, len(rows))
+        _set_squares(_in_units(rows, centre, factors, is_void, start, end, room), out[start:end])
     for i in range(len(out)):
         out[i] = np.sqrt(out[i])
 
 
 @_compiled()
-def add_moved(rows, centre, factors, weights, total):
-    """Add rows from a centre, each column times a factor and each row its weight.
-
-    Those of weight 0 may be anything.
-    """
-    for i in range(len(rows)):
-        if weights[i] != 0.0:
-            for j in range(rows.shape[1]):
-                total[j] += weights[i] * ((rows[i, j] - centre[j]) * factors[j])
+def add_moved(size, units, weights, total):
+    """Add rows times their weights, by blocks of `size` rows."""
+    rows, centre, factors, is_void = units
+    tile = _rows_of_tile(rows)
+    room, part = _room(tile, factors), np.empty(len(total))
+    for first in range(0, len(rows), size):
+        part[:] = 0.0
+        stop = min(first + size, len(rows))
+        for start in range(first, stop, tile):
+            end = min(start + tile, stop)
+            x = _in_units(rows, centre, factors, is_void, start, end, room)
+            _add_rows(x, weights[start:end], part)
+        for j in range(len(total)):
+            total[j] += part[j]
 
 
 @_compiled()
-def count_entries(rows, centre, factors, is_null, shift, first, n_bins, total):
+def count_entries(units, shift, first, n_bins, total):
     """Count the entries of each column by the leading bits of their distance from the centre.
 
-    They are shifted, and `first` is that of the first bin, where entries of 0 are, too. Null rows
+    They are shifted, and `first` is that of the first bin, where entries of 0 are, too. Void rows
     aren't counted.
     """
-    z = np.empty(rows.shape[1])
-    bits = z.view(np.int64)
+    rows, centre, factors, is_void = units
+    z, found = np.empty(len(centre)), np.empty(len(centre), np.int64)
+    counts, bits = np.zeros(len(total), np.int64), z.view(np.int64)
     for i in range(len(rows)):
-        if is_null[i]:
+        if is_void[i]:
             continue
         for j in range(len(z)):
             z[j] = 0.0 if rows[i, j] == 0.0 else abs((rows[i, j] - centre[j]) * factors[j])
         for j in range(len(z)):
-            place = min(max((bits[j] >> shift) - first, 0), n_bins - 1)
-            total[j * n_bins + place] += 1.0
+            found[j] = j * n_bins + min(max((bits[j] >> shift) - first, 0), n_bins - 1)
+        for j in range(len(z)):
+            counts[found[j]] += 1
+    for k in range(len(total)):
+        total[k] += counts[k]

@@ -78,6 +78,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
 
     # Of those that don't let them be chosen.
     momentum, public_moment = "auto", None
+    _copies_rows = False
 
     def _takes_sparse(self):
         return not self.inference

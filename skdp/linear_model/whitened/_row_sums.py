@@ -11,7 +11,7 @@ from scipy.sparse import csc_array, issparse
 
 from skdp._bounds import SMALLEST_NORM, row_norms
 from skdp._clipping import clip_contributions
-from skdp._fused import kernels_for
+from skdp._fused import kernels_for, units_of
 from skdp._mechanisms import as_vector
 from skdp._threads import WORTHWHILE_ENTRIES, single_threaded_blas, sum_in_order
 from skdp._weights import joint_weights
@@ -30,6 +30,8 @@ _MOST_THREADS = 2
 # rows are long, so that the map doesn't cost more than the products: rows for each column, at most.
 _GROUP, _ROWS_PER_COLUMN, _MOST_PER_GROUP = 8, 8, 2**14
 _UNIT_ROUNDOFF = 2.0**-53
+# Moments of longer rows are products of large matrices, which BLAS makes faster.
+_MOST_COMPILED_COLUMNS = 128
 
 
 def block_rows(n_columns):
@@ -170,12 +172,12 @@ class BlockSums:
 
         return self._sum_groups(add_group, shape, finish)
 
-    def _sum_groups(self, add_group, shape, finish):
+    def _sum_groups(self, add_group, shape, finish, *args):
         """Return the sum over groups of what `finish` makes of what is added of each."""
 
         def sum_group(start):
             total = np.zeros(shape)
-            add_group(slice(start, min(start + self._group, self._n_rows)), total)
+            add_group(slice(start, min(start + self._group, self._n_rows)), total, *args)
             return finish(total)
 
         return self._over(sum_group, range(0, self._n_rows, self._group))
@@ -203,7 +205,8 @@ class RowSums(BlockSums):
         kernels = kernels_for(rows.X) if targets.shape[1] == 1 else None
         if kernels is not None and loss.name not in kernels.LOSSES:
             kernels = None
-        super().__init__(rows.X, rows.n_columns, n_jobs, kernels=kernels)
+        X = rows.X if kernels is not None else getattr(rows.X, "held", rows.X)
+        super().__init__(X, rows.n_columns, n_jobs, kernels=kernels)
         self._scale, self._bias, norm = rows.scale, rows.bias, rows.norm
         self._targets, self._loss, self._counted = squeezed(targets), loss, weights
         self._weight, self._shift = rows.weight, rows.shift
@@ -221,7 +224,11 @@ class RowSums(BlockSums):
         weights = self._counted
         if weights is not None and not isinf(mechanism.contribution_bound):
             weights = np.minimum(weights, 1.0)
-        return self._sum_of_squares(self._add_moment, mechanism, weights)
+        sum_up = partial(self._sum, self._add_moment)
+        is_short = self.n_columns <= _MOST_COMPILED_COLUMNS
+        if self._kernels is not None and is_short and not isinf(mechanism.contribution_bound):
+            sum_up = partial(self._sum_groups, self._add_fused_moment)
+        return self._sum_of_squares(sum_up, mechanism, weights)
 
     def bound_slopes(self, A, bound, lengths=None):
         """Have the slopes of a row z cut so that ``||A z||`` times their length is within a bound.
@@ -261,22 +268,34 @@ class RowSums(BlockSums):
         if self._kernels is None or isinf(self._bound):
             total = self._sum(self._add_slopes, weights.shape, finish, weights)
         else:
-            total = self._sum_groups(partial(self._add_fused, weights), weights.shape, finish)
+            total = self._sum_groups(self._add_fused, weights.shape, finish, weights)
         return total.reshape(w.shape)
 
-    def _add_fused(self, w, group, total):
+    def _add_fused(self, group, total, w):
         """Add the slopes of a group of rows, as `_add_slopes` does by block."""
         d, bias = self._X.shape[1], self._bias
-        of_rows = self._X, self._scale, self._targets, self._lengths, self._weights
-        x, *of_rows = (each if each is None else np.asarray(each[group]) for each in of_rows)
+        of_rows = self._scale, self._targets, self._lengths, self._weights
+        of_rows = (each if each is None else each[group] for each in of_rows)
+        units = units_of(self._X, group)
         kind, constant = self._kernels.LOSSES[self._loss.name], bias * w[-1] if bias else 0.0
         part, w = np.zeros(d + 1), np.ascontiguousarray(w[:d])
         self._kernels.add_slopes(
-            kind, self._size, x, *of_rows, float(self._bound), w, constant, part
+            kind, self._size, units, *of_rows, float(self._bound), w, constant, part
         )
         total[:d] += part[:d]
         if bias:
             total[d] += bias * part[d]
+
+    def _add_fused_moment(self, group, total, weights):
+        """Add the outer products of a group of rows, as `_add_moment` does by block."""
+        ones = np.ones(group.stop - group.start) if self._weight is None else self._weight[group]
+        if self._is_null is not None:
+            ones = ones * ~self._is_null[group]
+        of_rows = ones if self._scale is None else ones * self._scale[group]
+        constants = self._bias * ones if self._bias else None
+        counted = np.ones(ones.size) if weights is None else weights[group]
+        units = units_of(self._X, group)
+        self._kernels.add_moment(self._size, units, of_rows, constants, counted, total)
 
     def _add_moment(self, block, x, scale, total, weights):
         d, bias = x.shape[1], self._bias
@@ -333,14 +352,14 @@ class RowSums(BlockSums):
             total[:-1] -= np.multiply.outer(self._shift, total[-1] / self._bias)
         return total
 
-    def _sum_of_squares(self, add, mechanism, *args):
+    def _sum_of_squares(self, sum_up, mechanism, *args):
         """Return the sum over groups of symmetric matrices, by `as_vector`."""
         shape = self.n_columns, self.n_columns
 
         def finish(total):
             return mechanism.rounded(as_vector(self._shifted(self._shifted(total).T)))
 
-        return self._sum(add, shape, finish, *args)
+        return sum_up(shape, finish, *args)
 
 
 # Squares of smaller lengths have few digits.
@@ -392,7 +411,7 @@ class InferenceSums(RowSums):
 
         A row's weight is cut so that its term's trace is within a bound.
         """
-        return self._sum_of_squares(self._add_matrix, mechanism, w, bound)
+        return self._sum_of_squares(partial(self._sum, self._add_matrix), mechanism, w, bound)
 
     def _weigh(self, block, x, scale, w):
         """Return a block's slopes as they are, and weights at cut ones; null records have none."""
