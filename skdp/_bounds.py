@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from skdp import _sparse
+from skdp import _fused, _sparse
 from skdp._checks import check_finite_input
-from skdp._fused import kernels_for, units_of
 
 _UNIT_ROUNDOFF = 2.0**-53
 _NORM_BLOCK, _PIECE = 1024, 4096
@@ -214,8 +213,9 @@ def row_norms(X):
     if issparse(X):
         return _sparse.row_norms(_sparse.canonical(X))
     norms = np.empty(X.shape[0])
-    if (kernels := kernels_for(X)) is not None:
-        kernels.set_lengths(units_of(X, slice(None)), norms)
+    is_large = norms.size * X.shape[1] >= _fused.WORTHWHILE_ENTRIES
+    if is_large and (kernels := _fused.kernels_for(X)) is not None:
+        kernels.set_lengths(_fused.units_of(X, slice(None)), norms)
         return norms
     for start in range(0, X.shape[0], _NORM_BLOCK):
         block = np.ascontiguousarray(X[start : start + _NORM_BLOCK], dtype=np.float64)
