@@ -14,8 +14,6 @@ from numba.extending import overload
 LOSSES = {"log_loss": 0, "squared_error": 1}
 # Bytes of rows that are still in the nearest cache when they are read again.
 _TILE_BYTES = 6400
-# Of moments: rows whose products are added at once, one number in each lane.
-_SIDE_BY_SIDE = 64
 # Beyond it the logistic function is 0 or 1 to double precision.
 _LARGEST = 40.0
 
@@ -52,12 +50,6 @@ def _by_type(rows, centre, factors, is_void, start, end, room):
         return room[: end - start]
 
     return as_they_are if isinstance(centre, types.NoneType) else moved
-
-
-@_compiled()
-def _room(n, factors):
-    """Return space for n rows in units, in the type of their factors."""
-    return np.empty((n, len(factors)), factors.dtype)
 
 
 @_compiled()
@@ -139,7 +131,11 @@ def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, co
     rows, centre, factors, is_void = units
     n, d = rows.shape
     tile = _rows_of_tile(rows)
-    slopes, part, room = np.empty(tile), np.empty(d + 1), _room(tile, factors)
+    slopes, part, room = (
+        np.empty(tile),
+        np.empty(d + 1),
+        np.empty((tile, len(factors)), factors.dtype),
+    )
     for first in range(0, n, size):
         part[:] = 0.0
         stop = min(first + size, n)
@@ -165,74 +161,6 @@ def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, co
             total[j] += part[j]
 
 
-@_compiled()
-def _put_columns(rows, weights, constants, out):
-    """Put rows times their weights as columns, constants below them, and columns of 0 after them.
-
-    Without an intercept there is no place for a constant.
-    """
-    d = rows.shape[1]
-    out[:, len(rows) :] = 0.0
-    for i in range(len(rows)):
-        for j in range(d):
-            out[j, i] = rows[i, j] * weights[i]
-        if constants is not None:
-            out[d, i] = constants[i]
-
-
-@_compiled(fastmath={"reassoc", "contract"})
-def _add_squares(z, counted, total):
-    """Add products of rows with those before, four by four, their columns as often as they count.
-
-    There are a multiple of four rows, of `_SIDE_BY_SIDE` columns.
-    """
-    for i in range(0, len(z), 4):
-        for j in range(0, i + 4, 4):
-            aa = ab = ac = ad = ba = bb = bc = bd = ca = cb = cc = cd = da = db = dc = dd = 0.0
-            for t in range(_SIDE_BY_SIDE):
-                a, b, c, d = z[j, t], z[j + 1, t], z[j + 2, t], z[j + 3, t]
-                one, two = z[i, t] * counted[t], z[i + 1, t] * counted[t]
-                three, four = z[i + 2, t] * counted[t], z[i + 3, t] * counted[t]
-                aa, ab, ac, ad = aa + one * a, ab + one * b, ac + one * c, ad + one * d
-                ba, bb, bc, bd = ba + two * a, bb + two * b, bc + two * c, bd + two * d
-                ca, cb, cc, cd = ca + three * a, cb + three * b, cc + three * c, cd + three * d
-                da, db, dc, dd = da + four * a, db + four * b, dc + four * c, dd + four * d
-            found = (aa, ab, ac, ad), (ba, bb, bc, bd), (ca, cb, cc, cd), (da, db, dc, dd)
-            for k in range(4):
-                for m in range(4):
-                    total[i + k, j + m] += found[k][m]
-
-
-@_compiled()
-def add_moment(size, units, weights, constants, counted, total):
-    """Add the outer products of rows with themselves, as often as they count, by blocks.
-
-    Rows are weighed first; `constants` are what the intercept's column then has, if there is one.
-    """
-    rows, centre, factors, is_void = units
-    n, p, tile = len(rows), len(total), _SIDE_BY_SIDE
-    padded = p + -p % 4
-    room, times = _room(tile, factors), np.empty(tile)
-    z, part = np.zeros((padded, tile)), np.empty((padded, padded))
-    for first in range(0, n, size):
-        part[:] = 0.0
-        stop = min(first + size, n)
-        for start in range(first, stop, tile):
-            end = min(start + tile, stop)
-            times[:] = 0.0
-            times[: end - start] = counted[start:end]
-            x = _in_units(rows, centre, factors, is_void, start, end, room)
-            of_rows = None if constants is None else constants[start:end]
-            _put_columns(x, weights[start:end], of_rows, z)
-            _add_squares(z, times, part)
-        for i in range(p):
-            for j in range(i + 1):
-                total[i, j] += part[i, j]
-    for i in range(p):
-        for j in range(i):
-            total[j, i] = total[i, j]
-
-
 @_compiled(fastmath={"reassoc", "contract"})
 def _set_squares(rows, out):
     for i in range(len(rows)):
@@ -248,7 +176,7 @@ def set_lengths(units, out):
     """Put the lengths of rows."""
     rows, centre, factors, is_void = units
     tile = _rows_of_tile(rows)
-    room = _room(tile, factors)
+    room = np.empty((tile, len(factors)), factors.dtype)
     for start in range(0, len(rows), tile):
         end = min(start + tile, len(rows))
         _set_squares(_in_units(rows, centre, factors, is_void, start, end, room), out[start:end])
@@ -257,11 +185,18 @@ def set_lengths(units, out):
 
 
 @_compiled()
+def put_rows(units, out):
+    """Put rows as they are in their units, in the type of these."""
+    rows, centre, factors, is_void = units
+    _in_units(rows, centre, factors, is_void, 0, len(rows), out)
+
+
+@_compiled()
 def add_moved(size, units, weights, total):
     """Add rows times their weights, by blocks of `size` rows."""
     rows, centre, factors, is_void = units
     tile = _rows_of_tile(rows)
-    room, part = _room(tile, factors), np.empty(len(total))
+    room, part = np.empty((tile, len(factors)), factors.dtype), np.empty(len(total))
     for first in range(0, len(rows), size):
         part[:] = 0.0
         stop = min(first + size, len(rows))

@@ -373,6 +373,11 @@ class RowsInUnits:
         return np.asarray(self.source[block]), centre, factors, self._is_void[block]
 
     def __getitem__(self, block):
+        if (kernels := kernels_for(self)) is not None:
+            units = self.units(block)
+            rows = np.empty(units[0].shape, self.dtype)
+            kernels.put_rows(units, rows)
+            return rows
         return in_units(self.source[block], self._ball, self._is_void[block])[0]
 
     @np.errstate(all="ignore")

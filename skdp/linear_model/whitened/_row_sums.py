@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from math import isinf
 
 import numpy as np
@@ -30,8 +29,6 @@ _MOST_THREADS = 2
 # rows are long, so that the map doesn't cost more than the products: rows for each column, at most.
 _GROUP, _ROWS_PER_COLUMN, _MOST_PER_GROUP = 8, 8, 2**14
 _UNIT_ROUNDOFF = 2.0**-53
-# Moments of longer rows are products of large matrices, which BLAS makes faster.
-_MOST_COMPILED_COLUMNS = 128
 
 
 def block_rows(n_columns):
@@ -224,11 +221,7 @@ class RowSums(BlockSums):
         weights = self._counted
         if weights is not None and not isinf(mechanism.contribution_bound):
             weights = np.minimum(weights, 1.0)
-        sum_up = partial(self._sum, self._add_moment)
-        is_short = self.n_columns <= _MOST_COMPILED_COLUMNS
-        if self._kernels is not None and is_short and not isinf(mechanism.contribution_bound):
-            sum_up = partial(self._sum_groups, self._add_fused_moment)
-        return self._sum_of_squares(sum_up, mechanism, weights)
+        return self._sum_of_squares(self._add_moment, mechanism, weights)
 
     def bound_slopes(self, A, bound, lengths=None):
         """Have the slopes of a row z cut so that ``||A z||`` times their length is within a bound.
@@ -286,17 +279,6 @@ class RowSums(BlockSums):
         if bias:
             total[d] += bias * part[d]
 
-    def _add_fused_moment(self, group, total, weights):
-        """Add the outer products of a group of rows, as `_add_moment` does by block."""
-        ones = np.ones(group.stop - group.start) if self._weight is None else self._weight[group]
-        if self._is_null is not None:
-            ones = ones * ~self._is_null[group]
-        of_rows = ones if self._scale is None else ones * self._scale[group]
-        constants = self._bias * ones if self._bias else None
-        counted = np.ones(ones.size) if weights is None else weights[group]
-        units = units_of(self._X, group)
-        self._kernels.add_moment(self._size, units, of_rows, constants, counted, total)
-
     def _add_moment(self, block, x, scale, total, weights):
         d, bias = x.shape[1], self._bias
         if scale is not None:
@@ -321,7 +303,11 @@ class RowSums(BlockSums):
             total[d, d] += bias**2 * counted.sum()
 
     def _set_lengths(self, block, x, scale, total, A):
-        self._lengths[block] = row_norms(self._products(x, scale, A))
+        mapped = self._products(x, scale, A)
+        if self._kernels is None:
+            self._lengths[block] = row_norms(mapped)
+        else:
+            self._kernels.set_lengths(units_of(mapped, slice(None)), self._lengths[block])
 
     def _add_slopes(self, block, x, scale, total, w):
         slopes = self._loss.gradient(self._targets[block], self._products(x, scale, w))
@@ -352,14 +338,14 @@ class RowSums(BlockSums):
             total[:-1] -= np.multiply.outer(self._shift, total[-1] / self._bias)
         return total
 
-    def _sum_of_squares(self, sum_up, mechanism, *args):
+    def _sum_of_squares(self, add, mechanism, *args):
         """Return the sum over groups of symmetric matrices, by `as_vector`."""
         shape = self.n_columns, self.n_columns
 
         def finish(total):
             return mechanism.rounded(as_vector(self._shifted(self._shifted(total).T)))
 
-        return sum_up(shape, finish, *args)
+        return self._sum(add, shape, finish, *args)
 
 
 # Squares of smaller lengths have few digits.
@@ -411,7 +397,7 @@ class InferenceSums(RowSums):
 
         A row's weight is cut so that its term's trace is within a bound.
         """
-        return self._sum_of_squares(partial(self._sum, self._add_matrix), mechanism, w, bound)
+        return self._sum_of_squares(self._add_matrix, mechanism, w, bound)
 
     def _weigh(self, block, x, scale, w):
         """Return a block's slopes as they are, and weights at cut ones; null records have none."""
