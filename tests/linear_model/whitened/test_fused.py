@@ -366,18 +366,19 @@ def test_what_a_ball_is_learnt_from_is_what_numpy_finds(offset, dtype, rng, choo
             sums.counts_by_column(UNIT_BINS, centre, unit, NO_NOISE),
             sums.moved(centre, unit, 2.0, NO_NOISE),
             # What was measured from one centre says nothing of another, or of other units.
-            sums.moved(centre + 1.0, unit, 2.0, NO_NOISE),
             sums.moved(centre, 2.0 * unit, 2.0, NO_NOISE),
+            sums.moved(centre, unit, 2.0, NO_NOISE),
+            sums.moved(centre + 1.0, unit, 2.0, NO_NOISE),
             sums.moved(centre, unit, math.inf, NO_NOISE),
         ]
 
     plain, fused = both(choose, lambda: BallSums(X, is_null), ask)
     np.testing.assert_array_equal(fused[0], plain[0])
     np.testing.assert_array_equal(fused[1], plain[1])
-    for k in (2, 3, 4):
+    for k in (2, 3, 4, 5):
         np.testing.assert_allclose(fused[k], plain[k], rtol=1e-12, atol=1e-12)
     # What isn't cut is added by NumPy.
-    np.testing.assert_array_equal(fused[5], plain[5])
+    np.testing.assert_array_equal(fused[6], plain[6])
 
 
 @pytest.mark.parametrize(
