@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from skdp import _sparse
+from skdp import _fused, _sparse
 from skdp._checks import check_finite_input
 
 _UNIT_ROUNDOFF = 2.0**-53
@@ -213,6 +213,10 @@ def row_norms(X):
     if issparse(X):
         return _sparse.row_norms(_sparse.canonical(X))
     norms = np.empty(X.shape[0])
+    is_large = norms.size * X.shape[1] >= _fused.WORTHWHILE_ENTRIES
+    if is_large and (kernels := _fused.kernels_for(X)) is not None:
+        kernels.set_lengths(_fused.units_of(X, slice(None)), norms)
+        return norms
     for start in range(0, X.shape[0], _NORM_BLOCK):
         block = np.ascontiguousarray(X[start : start + _NORM_BLOCK], dtype=np.float64)
         with np.errstate(over="ignore", under="ignore"):

@@ -12,10 +12,15 @@ WORTHWHILE_ENTRIES = 2**25
 # The same of slopes, a row's at a step each, that a fit computes.
 WORTHWHILE_SLOPES = 2**28
 _told = ContextVar("compiled", default=None)
+_NO_FACTORS = np.empty(0)
 
 
 def kernels_for(X):
-    """Return the module of compiled sums, or None for rows that it doesn't take, or few."""
+    """Return the module of compiled sums, or None for rows that it doesn't take, or few.
+
+    Rows that are asked for in other units are taken as what they are made of.
+    """
+    X = getattr(X, "source", X)
     is_plain = isinstance(X, np.ndarray) and X.flags.c_contiguous
     told = _told.get()
     if not is_plain or not (can_compile(prod(X.shape)) if told is None else told):
@@ -42,6 +47,13 @@ def _compiled(name):
         return import_module(f"skdp.{name}")
     except ImportError:
         return None
+
+
+def units_of(X, block):
+    """Return some rows as compiled sums take them."""
+    if hasattr(X, "source"):
+        return X.units(block)
+    return np.asarray(X[block]), None, _NO_FACTORS, None
 
 
 @contextmanager

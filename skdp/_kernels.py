@@ -2,10 +2,14 @@
 
 NumPy's sums are what these are compared with. Rows have any precision, results double. What one row
 gives depends on its own entries alone, and the order of work on shapes alone. Numbers may overflow.
+
+Rows are given as tuples: rows, a centre, a factor for each column, and which rows are void, which
+count as 0. The rows are moved to these units as they are read, but where the centre is None.
 """
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import overload
 
 LOSSES = {"log_loss": 0, "squared_error": 1}
 # Bytes of rows that are still in the nearest cache when they are read again.
@@ -24,6 +28,33 @@ def _compiled(**how):
             return njit(**how)(function)
 
     return compile_it
+
+
+def _in_units(rows, centre, factors, is_void, start, end, room):
+    """Return some rows; `room` has space for them where they are moved."""
+
+
+# Nothing may be reordered here: whatever a row is used for, its entries have the same bits.
+@overload(_in_units, jit_options={"error_model": "numpy", "nogil": True})
+def _by_type(rows, centre, factors, is_void, start, end, room):
+    def as_they_are(rows, centre, factors, is_void, start, end, room):
+        return rows[start:end]
+
+    def moved(rows, centre, factors, is_void, start, end, room):
+        for i in range(start, end):
+            if is_void[i]:
+                room[i - start] = 0.0
+            else:
+                for j in range(len(centre)):
+                    room[i - start, j] = (rows[i, j] - centre[j]) * factors[j]
+        return room[: end - start]
+
+    return as_they_are if isinstance(centre, types.NoneType) else moved
+
+
+@_compiled()
+def _rows_of_tile(rows):
+    return max(4, _TILE_BYTES // (rows.shape[1] * rows.itemsize) // 4 * 4)
 
 
 @_compiled(fastmath={"reassoc", "contract"})
@@ -91,22 +122,28 @@ def _set_slopes(loss, targets, lengths, weights, bound, m):
 
 
 @_compiled()
-def add_slopes(loss, size, rows, scale, targets, lengths, weights, bound, w, constant, total):
+def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, constant, total):
     """Add the sum of slopes times rows, and of slopes, by blocks of `size` rows.
 
     Each slope times its weight is cut so that times its length it is within the bound. Rows count
     times their scale; `constant` is what the intercept's column adds to a prediction.
     """
+    rows, centre, factors, is_void = units
     n, d = rows.shape
-    tile = max(4, _TILE_BYTES // (d * rows.itemsize) // 4 * 4)
-    slopes, part = np.empty(tile), np.empty(d + 1)
+    tile = _rows_of_tile(rows)
+    slopes, part, room = (
+        np.empty(tile),
+        np.empty(d + 1),
+        np.empty((tile, len(factors)), factors.dtype),
+    )
     for first in range(0, n, size):
         part[:] = 0.0
         stop = min(first + size, n)
         for start in range(first, stop, tile):
             end = min(start + tile, stop)
             m = slopes[: end - start]
-            _set_products(rows[start:end], w, m)
+            x = _in_units(rows, centre, factors, is_void, start, end, room)
+            _set_products(x, w, m)
             if scale is not None:
                 for i in range(len(m)):
                     m[i] *= scale[start + i]
@@ -119,55 +156,76 @@ def add_slopes(loss, size, rows, scale, targets, lengths, weights, bound, w, con
             if scale is not None:
                 for i in range(len(m)):
                     m[i] *= scale[start + i]
-            _add_rows(rows[start:end], m, part[:d])
+            _add_rows(x, m, part[:d])
         for j in range(d + 1):
             total[j] += part[j]
 
 
 @_compiled(fastmath={"reassoc", "contract"})
-def _set_squares(rows, centre, factors, out):
+def _set_squares(rows, out):
     for i in range(len(rows)):
         total = 0.0
         for j in range(rows.shape[1]):
-            z = (rows[i, j] - centre[j]) * factors[j]
+            z = np.float64(rows[i, j])
             total += z * z
         out[i] = total
 
 
 @_compiled()
-def set_lengths(rows, centre, factors, out):
-    """Put the lengths of rows from a centre, each column times a factor."""
-    _set_squares(rows, centre, factors, out)
+def set_lengths(units, out):
+    """Put the lengths of rows."""
+    rows, centre, factors, is_void = units
+    tile = _rows_of_tile(rows)
+    room = np.empty((tile, len(factors)), factors.dtype)
+    for start in range(0, len(rows), tile):
+        end = min(start + tile, len(rows))
+        _set_squares(_in_units(rows, centre, factors, is_void, start, end, room), out[start:end])
     for i in range(len(out)):
         out[i] = np.sqrt(out[i])
 
 
 @_compiled()
-def add_moved(rows, centre, factors, weights, total):
-    """Add rows from a centre, each column times a factor and each row its weight.
-
-    Those of weight 0 may be anything.
-    """
-    for i in range(len(rows)):
-        if weights[i] != 0.0:
-            for j in range(rows.shape[1]):
-                total[j] += weights[i] * ((rows[i, j] - centre[j]) * factors[j])
+def put_rows(units, out):
+    """Put rows as they are in their units, in the type of these."""
+    rows, centre, factors, is_void = units
+    _in_units(rows, centre, factors, is_void, 0, len(rows), out)
 
 
 @_compiled()
-def count_entries(rows, centre, factors, is_null, shift, first, n_bins, total):
+def add_moved(size, units, weights, total):
+    """Add rows times their weights, by blocks of `size` rows."""
+    rows, centre, factors, is_void = units
+    tile = _rows_of_tile(rows)
+    room, part = np.empty((tile, len(factors)), factors.dtype), np.empty(len(total))
+    for first in range(0, len(rows), size):
+        part[:] = 0.0
+        stop = min(first + size, len(rows))
+        for start in range(first, stop, tile):
+            end = min(start + tile, stop)
+            x = _in_units(rows, centre, factors, is_void, start, end, room)
+            _add_rows(x, weights[start:end], part)
+        for j in range(len(total)):
+            total[j] += part[j]
+
+
+@_compiled()
+def count_entries(units, shift, first, n_bins, total):
     """Count the entries of each column by the leading bits of their distance from the centre.
 
-    They are shifted, and `first` is that of the first bin, where entries of 0 are, too. Null rows
+    They are shifted, and `first` is that of the first bin, where entries of 0 are, too. Void rows
     aren't counted.
     """
-    z = np.empty(rows.shape[1])
-    bits = z.view(np.int64)
+    rows, centre, factors, is_void = units
+    z, found = np.empty(len(centre)), np.empty(len(centre), np.int64)
+    counts, bits = np.zeros(len(total), np.int64), z.view(np.int64)
     for i in range(len(rows)):
-        if is_null[i]:
+        if is_void[i]:
             continue
         for j in range(len(z)):
             z[j] = 0.0 if rows[i, j] == 0.0 else abs((rows[i, j] - centre[j]) * factors[j])
         for j in range(len(z)):
-            place = min(max((bits[j] >> shift) - first, 0), n_bins - 1)
-            total[j * n_bins + place] += 1.0
+            found[j] = j * n_bins + min(max((bits[j] >> shift) - first, 0), n_bins - 1)
+        for j in range(len(z)):
+            counts[found[j]] += 1
+    for k in range(len(total)):
+        total[k] += counts[k]

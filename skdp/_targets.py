@@ -62,8 +62,12 @@ def _declared_codes(y, classes):
     if y.dtype.kind == classes.dtype.kind and y.dtype.kind in "fM":
         # The same label may be stored with fewer digits or in another unit of time.
         known = classes.astype(y.dtype)
-    index = {label: code for code, label in enumerate(known.tolist())}
-    codes = np.array([index.get(label, -1) for label in y.tolist()])
+    if y.dtype == known.dtype and y.dtype.kind in "biuf":
+        codes = np.maximum(np.searchsorted(known, y, side="right") - 1, 0)
+        codes[known[codes] != y] = -1
+    else:
+        index = {label: code for code, label in enumerate(known.tolist())}
+        codes = np.array([index.get(label, -1) for label in y.tolist()])
     if (codes < 0).any():
         raise ValueError("y contains labels that are not among the declared classes.")
     return codes

@@ -129,6 +129,8 @@ class BallMixin:
     n_jobs = None
     # Whether columns are of one size by what is public.
     _alike_columns = False
+    # Whether batches are gathered from rows in a ball's units, which are then a copy.
+    _copies_rows = True
     # Whether of targets their sizes are learnt, and not ranges.
     _learns_sizes = False
 
@@ -211,8 +213,8 @@ class BallMixin:
         if ball is None:
             rows = super()._certified_rows(X)
             return rows._replace(norm=np.where(is_null, 0.0, rows.norm))
-        how = {"fit_intercept": self.fit_intercept, "clip": is_private(self)}
-        return rows_in_ball(X, ball, is_null, **how)
+        how = {"fit_intercept": self.fit_intercept, "is_copied": self._copies_rows}
+        return rows_in_ball(X, ball, is_null, clip=is_private(self), **how)
 
     def _published_ball(self):
         """Return the ball of a fit, or None where none was learnt."""

@@ -36,17 +36,26 @@ class BallSums(BlockSums):
         kernels = kernels_for(X) if shares is None else None
         super().__init__(X, X.shape[1], n_jobs, size, kernels)
         self._is_null, self._shares = is_null, shares
+        # Of compiled sums: a centre and units, and the lengths that rows have from there.
+        self._measured = None, None, None
 
     def counts(self, bins, centre, unit, mechanism):
         """Return how many records have a length in each bin."""
 
-        def add(block, x, scale, total):
-            lengths = self._lengths(x, centre, unit)
+        def add(block, x, scale, total, lengths=None):
+            lengths = _moved(x, centre, unit)[1] if lengths is None else lengths
             if not np.isfinite(lengths).all():
                 lengths = _long_norms(_moved(x, centre, unit)[0], lengths)
             self._count(total, places(bins, lengths / bins.unit), block, mechanism)
 
-        return self._sum(add, (bins.n_bins,), mechanism.rounded)
+        if self._kernels is None:
+            return self._sum(add, (bins.n_bins,), mechanism.rounded)
+        known = self._lengths(centre, unit)
+
+        def add_group(group, total):
+            add(group, self._X[group], None, total, known[group])
+
+        return self._sum_groups(add_group, (bins.n_bins,), mechanism.rounded)
 
     def counts_by_column(self, bins, centre, unit, mechanism):
         """Return how many records have an entry so far from the centre, of shape (d, bins).
@@ -67,9 +76,8 @@ class BallSums(BlockSums):
         elif self._kernels is not None:
 
             def add_group(group, total):
-                how = bins.shift, bins.first, bins.n_bins, total
-                rows, is_null = np.asarray(self._X[group]), self._is_null[group]
-                self._kernels.count_entries(rows, centre, per_unit, is_null, *how)
+                units = np.asarray(self._X[group]), centre, per_unit, self._is_null[group]
+                self._kernels.count_entries(units, bins.shift, bins.first, bins.n_bins, total)
 
             total = self._sum_groups(add_group, (size,), mechanism.rounded)
         else:
@@ -127,20 +135,23 @@ class BallSums(BlockSums):
         """Return the sum of rows that are moved, and cut to a radius."""
 
         def add(block, x, scale, total):
-            if self._kernels is not None:
-                factors, is_void = _factors(self._lengths(x, centre, unit), radius)
-                factors[is_void | self._is_null[block]] = 0.0
-                part = np.zeros_like(total)
-                self._kernels.add_moved(x, centre, 1.0 / unit, factors, part)
-                total += part
-                return
             z, factors, shift = self._cut(block, x, centre, unit, radius)
             if self._shares is not None:
                 total += self._truncated(z * factors[:, np.newaxis], block, mechanism)
                 return
             total += z.T @ factors - shift * factors.sum()
 
-        return self._sum(add, (self.n_columns,), mechanism.rounded)
+        if self._kernels is None or math.isinf(radius):
+            return self._sum(add, (self.n_columns,), mechanism.rounded)
+        known = self._lengths(centre, unit)
+
+        def add_group(group, total):
+            factors, is_void = _factors(known[group], radius)
+            factors[is_void | self._is_null[group]] = 0.0
+            units = np.asarray(self._X[group]), centre, 1.0 / unit, factors == 0.0
+            self._kernels.add_moved(self._size, units, factors, total)
+
+        return self._sum_groups(add_group, (self.n_columns,), mechanism.rounded)
 
     def squares(self, centre, unit, radius, mechanism):
         """Return the sum of the squares of such rows, by column."""
@@ -172,13 +183,21 @@ class BallSums(BlockSums):
         """Return by how much cancellation makes rounding errors of cut rows larger."""
         return stretch_of(shift, radius) if issparse(self._X) else 1.0
 
-    def _lengths(self, x, centre, unit):
-        """Return the lengths of a block's rows from a centre, in units of columns."""
-        if self._kernels is None:
-            return _moved(x, centre, unit)[1]
-        lengths = np.empty(len(x))
-        self._kernels.set_lengths(x, centre, 1.0 / unit, lengths)
-        return lengths
+    def _lengths(self, centre, unit):
+        """Return the lengths of all rows but null ones from a centre, in units of columns.
+
+        By compiled code, and once: two sums in a row ask for the same.
+        """
+        if self._measured[0] is not centre or self._measured[1] is not unit:
+            lengths = np.empty(self._n_rows)
+
+            def measure(group, total):
+                units = np.asarray(self._X[group]), centre, 1.0 / unit, self._is_null[group]
+                self._kernels.set_lengths(units, lengths[group])
+
+            self._sum_groups(measure, (), float)
+            self._measured = centre, unit, lengths
+        return self._measured[2]
 
     def _cut(self, block, x, centre, unit, radius):
         """Return the rows of a block, what they are cut by, and what is still to be taken off."""
@@ -280,14 +299,16 @@ def by_row(X, weights):
 
 
 @np.errstate(all="ignore")
-def rows_in_ball(X, ball, is_null, *, fit_intercept, clip=True):
+def rows_in_ball(X, ball, is_null, *, fit_intercept, clip=True, is_copied=True):
     """Return rows in the ball's units, weighted so that no weighted row is longer than its radius.
 
-    They are a copy of X, of its type, and of a memory map copies of what is asked for. Sparse ones
-    aren't moved: that is left to the sums. Rows too short to be measured are null records.
+    They are a copy of X, of its type; of a memory map, and of rows whose sums are compiled where
+    that needs no copy, copies of what is asked for. Sparse ones aren't moved: that is left to the
+    sums. Rows too short to be measured are null records.
     """
-    bias, in_file = intercept_constant(ball.radius, fit_intercept), _is_mapped(X)
-    Z, shift = (RowsInUnits(X, ball, is_null), None) if in_file else in_units(X, ball)
+    bias = intercept_constant(ball.radius, fit_intercept)
+    by_part = _is_mapped(X) or not (is_copied or kernels_for(X) is None)
+    Z, shift = (RowsInUnits(X, ball, is_null), None) if by_part else in_units(X, ball)
     lengths = row_norms(Z) if shift is None else _lengths_from(shift, Z)
     weight, is_void = _factors(lengths, ball.radius if clip else math.inf)
     is_void |= is_null
@@ -295,7 +316,7 @@ def rows_in_ball(X, ball, is_null, *, fit_intercept, clip=True):
     if clip:
         norm[norm < SMALLEST_NORM] = 0.0
     if is_void.any():
-        Z = RowsInUnits(X, ball, is_void) if in_file else _without(Z, is_void)
+        Z = RowsInUnits(X, ball, is_void) if by_part else _without(Z, is_void)
         norm = np.where(is_void, 0.0, norm)
         weight[is_void] = 0.0
     return BoundedRows(Z, None, bias, norm, weight, shift)
@@ -326,24 +347,43 @@ def _is_mapped(X):
 class RowsInUnits:
     """Dense rows that can be asked for in a ball's units, as copies.
 
-    Those that are void have the entries 0.
+    Those that are void have the entries 0. The source is the rows as they are.
     """
 
     def __init__(self, X, ball, is_void):
-        self._X, self._ball, self._is_void, self.shape = X, ball, is_void, X.shape
+        self.source, self._ball, self._is_void, self.shape = X, ball, is_void, X.shape
 
     @property
     def dtype(self):
         """Type of the numbers."""
-        return self._X.dtype
+        return self.source.dtype
+
+    @property
+    def held(self):
+        """A copy of all rows in units, of those that lie in memory and wait for compiled sums."""
+        if _is_mapped(self.source) or kernels_for(self) is None:
+            return self
+        return in_units(self.source, self._ball, self._is_void)[0]
+
+    def units(self, block):
+        """Return rows as compiled sums take them, which make the numbers that `in_units` does."""
+        centre, factors = (
+            each.astype(self.dtype) for each in (self._ball.center, 1.0 / self._ball.scale)
+        )
+        return np.asarray(self.source[block]), centre, factors, self._is_void[block]
 
     def __getitem__(self, block):
-        return in_units(self._X[block], self._ball, self._is_void[block])[0]
+        if (kernels := kernels_for(self)) is not None:
+            units = self.units(block)
+            rows = np.empty(units[0].shape, self.dtype)
+            kernels.put_rows(units, rows)
+            return rows
+        return in_units(self.source[block], self._ball, self._is_void[block])[0]
 
     @np.errstate(all="ignore")
     def take(self, indices, axis=0, out=None, mode="raise"):
         """Return chosen rows, as an array does."""
-        rows = self._X.take(indices, axis=axis, mode=mode)
+        rows = self.source.take(indices, axis=axis, mode=mode)
         rows = in_units(rows, self._ball, self._is_void.take(indices, mode=mode))[0]
         if out is not None:
             out[...] = rows

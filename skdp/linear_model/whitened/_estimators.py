@@ -84,6 +84,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
 
     # Of those that don't let them be chosen.
     momentum, public_moment = "auto", None
+    _copies_rows = False
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, groups=None, public_weight=None):

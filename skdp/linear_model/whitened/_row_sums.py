@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from math import isinf
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy.sparse import csc_array, issparse
 
 from skdp._bounds import SMALLEST_NORM, row_norms
 from skdp._clipping import clip_contributions
-from skdp._fused import kernels_for
+from skdp._fused import kernels_for, units_of
 from skdp._mechanisms import as_vector
 from skdp._threads import WORTHWHILE_ENTRIES, single_threaded_blas, sum_in_order
 from skdp._weights import joint_weights
@@ -170,12 +169,12 @@ class BlockSums:
 
         return self._sum_groups(add_group, shape, finish)
 
-    def _sum_groups(self, add_group, shape, finish):
+    def _sum_groups(self, add_group, shape, finish, *args):
         """Return the sum over groups of what `finish` makes of what is added of each."""
 
         def sum_group(start):
             total = np.zeros(shape)
-            add_group(slice(start, min(start + self._group, self._n_rows)), total)
+            add_group(slice(start, min(start + self._group, self._n_rows)), total, *args)
             return finish(total)
 
         return self._over(sum_group, range(0, self._n_rows, self._group))
@@ -203,7 +202,8 @@ class RowSums(BlockSums):
         kernels = kernels_for(rows.X) if targets.shape[1] == 1 else None
         if kernels is not None and loss.name not in kernels.LOSSES:
             kernels = None
-        super().__init__(rows.X, rows.n_columns, n_jobs, kernels=kernels)
+        X = rows.X if kernels is not None else getattr(rows.X, "held", rows.X)
+        super().__init__(X, rows.n_columns, n_jobs, kernels=kernels)
         self._scale, self._bias, norm = rows.scale, rows.bias, rows.norm
         self._targets, self._loss, self._counted = squeezed(targets), loss, weights
         self._weight, self._shift = rows.weight, rows.shift
@@ -262,18 +262,19 @@ class RowSums(BlockSums):
         if self._kernels is None or isinf(self._bound):
             total = self._sum(self._add_slopes, weights.shape, finish, weights)
         else:
-            total = self._sum_groups(partial(self._add_fused, weights), weights.shape, finish)
+            total = self._sum_groups(self._add_fused, weights.shape, finish, weights)
         return total.reshape(w.shape)
 
-    def _add_fused(self, w, group, total):
+    def _add_fused(self, group, total, w):
         """Add the slopes of a group of rows, as `_add_slopes` does by block."""
         d, bias = self._X.shape[1], self._bias
-        of_rows = self._X, self._scale, self._targets, self._lengths, self._weights
-        x, *of_rows = (each if each is None else np.asarray(each[group]) for each in of_rows)
+        of_rows = self._scale, self._targets, self._lengths, self._weights
+        of_rows = (each if each is None else each[group] for each in of_rows)
+        units = units_of(self._X, group)
         kind, constant = self._kernels.LOSSES[self._loss.name], bias * w[-1] if bias else 0.0
         part, w = np.zeros(d + 1), np.ascontiguousarray(w[:d])
         self._kernels.add_slopes(
-            kind, self._size, x, *of_rows, float(self._bound), w, constant, part
+            kind, self._size, units, *of_rows, float(self._bound), w, constant, part
         )
         total[:d] += part[:d]
         if bias:
@@ -303,7 +304,11 @@ class RowSums(BlockSums):
             total[d, d] += bias**2 * counted.sum()
 
     def _set_lengths(self, block, x, scale, total, A):
-        self._lengths[block] = row_norms(self._products(x, scale, A))
+        mapped = self._products(x, scale, A)
+        if self._kernels is None:
+            self._lengths[block] = row_norms(mapped)
+        else:
+            self._kernels.set_lengths(units_of(mapped, slice(None)), self._lengths[block])
 
     def _add_slopes(self, block, x, scale, total, w):
         slopes = self._loss.gradient(self._targets[block], self._products(x, scale, w))

@@ -2,18 +2,20 @@
 
 import math
 import pickle
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from skdp import _fused
-from skdp._bounds import clip_rows, null_records
+from skdp._bounds import clip_rows, null_records, row_norms
 from skdp._losses import LOSSES
 from skdp._mechanisms import GaussianMechanism
 from skdp.linear_model import DPLogisticRegression, DPPoissonRegressor, DPRidge
 from skdp.linear_model.ball._plan import UNIT_BINS, bins_about
-from skdp.linear_model.ball._sums import BallSums
+from skdp.linear_model.ball._solver import Ball
+from skdp.linear_model.ball._sums import BallSums, RowsInUnits, in_units, rows_in_ball
 from skdp.linear_model.whitened import _row_sums
 from skdp.linear_model.whitened._row_sums import RowSums, rounding_slack
 from tests.linear_model.ball.test_sums import HARD
@@ -40,6 +42,18 @@ def _kernels():
 def certified(X, **options):
     with null_records(NULL):
         return clip_rows(X, data_norm=4.0, fit_intercept=True, bias=BIAS, **options)
+
+
+def in_ball(X, is_copied=False):
+    """Rows in the units of a ball about them, some of them longer than its radius."""
+    ball = Ball(np.full(X.shape[1], 5.0), np.geomspace(0.01, 100.0, X.shape[1]), 0.8 * D**0.5)
+    is_null = np.isin(np.arange(len(X)), NULL)
+    return rows_in_ball(X, ball, is_null, fit_intercept=True, is_copied=is_copied)
+
+
+def about(rng, dtype=np.float64):
+    """Rows about the centre of `in_ball`."""
+    return (5.0 + np.geomspace(0.01, 100.0, D) * rng.standard_normal((N, D))).astype(dtype)
 
 
 def both(choose, make, ask):
@@ -72,6 +86,106 @@ def test_sums_of_slopes_are_those_of_numpy(loss, clip, weighted, dtype, rng, cho
     make = lambda: RowSums(rows, targets, LOSSES[loss], None, weights)  # noqa: E731
     plain, fused = both(choose, make, ask)
     np.testing.assert_allclose(fused, plain, rtol=0.0, atol=1e-12 * np.abs(plain).max())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
+def test_sums_over_rows_in_a_ball_are_those_over_a_copy(
+    loss, weighted, dtype, rng, choose, monkeypatch
+):
+    small_blocks(monkeypatch)
+    X, targets = about(rng, dtype), np.sign(rng.standard_normal((N, 1)))
+    weights = rng.uniform(0.0, 3.0, N) if weighted else None
+    A, w = mapping(rng, D + 1), 3.0 * rng.standard_normal((D + 1, 1))
+
+    def ask(sums):
+        assert isinstance(sums._X, RowsInUnits) == (sums._kernels is not None)
+        lengths = sums.bound_slopes(A, 2.0).copy()
+        assert 0 < np.count_nonzero(lengths == 0.0) < N
+        return sums.moment(NO_NOISE), lengths, sums.slopes(w, NO_NOISE)
+
+    make = lambda: RowSums(in_ball(X), targets, LOSSES[loss], None, weights)  # noqa: E731
+    for plain, fused in zip(*both(choose, make, ask), strict=True):
+        np.testing.assert_allclose(fused, plain, rtol=0.0, atol=1e-12 * np.abs(plain).max())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@np.errstate(all="ignore")
+def test_rows_in_units_have_the_bits_of_their_copies_in_every_sum(dtype, rng, choose):
+    """What certifies the length of a row is of the numbers that are added."""
+    choose(True)
+    X = np.concatenate([make(rng) for make in HARD.values()]).astype(dtype)
+    X = X[np.isfinite(X).all(axis=1)]
+    d = X.shape[1]
+    ball = Ball(rng.standard_normal(d), rng.uniform(0.1, 3.0, d), 1.0)
+    is_void = rng.random(len(X)) < 0.2
+    copy, rows = in_units(X, ball, is_void)[0], RowsInUnits(X, ball, is_void)
+    assert rows[:].tobytes() == copy.tobytes()
+    choose(False)
+    lengths = row_norms(copy)
+    choose(True)
+    np.testing.assert_allclose(row_norms(rows), lengths, rtol=1e-15, atol=1e-300)
+    one, nothing = np.ones(1), np.zeros(d)
+    for i in range(len(X)):
+        units, moved, added = rows.units(slice(i, i + 1)), np.zeros(d), np.zeros(d + 1)
+        _kernels().add_moved(1, units, one, moved)
+        # Predictions of 0 of targets of -1 have slopes of 1.
+        _kernels().add_slopes(1, 1, units, None, -one, one, None, 2.0, nothing, 0.0, added)
+        for found in (moved, added[:d]):
+            np.testing.assert_array_equal(found, copy[i].astype(np.float64))
+
+
+def test_rows_whose_sums_are_not_compiled_are_copied(rng, choose, tmp_path):
+    choose(True)
+    X = about(rng)
+    several, loss = np.sign(rng.standard_normal((N, 2))), LOSSES["squared_error"]
+    np.testing.assert_array_equal(RowSums(in_ball(X), several, loss)._X, in_ball(X, True).X)
+    np.save(tmp_path / "X.npy", X)
+    in_file = in_ball(np.load(tmp_path / "X.npy", mmap_mode="r"))
+    assert RowSums(in_file, several, loss)._X is in_file.X
+
+
+@pytest.mark.parametrize("model", [DPRidge(random_state=0), DPLogisticRegression(random_state=0)])
+def test_a_fit_in_a_ball_takes_no_copy_of_the_rows(model, rng, choose):
+    choose(True)
+    X = rng.standard_normal((50_000, 50))
+    y = (X[:, 0] > 0.0).astype(float)
+    model.fit(X[:1000], y[:1000])
+    tracemalloc.start()
+    try:
+        model.fit(X, y)
+        assert tracemalloc.get_traced_memory()[1] < 0.7 * X.nbytes
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@np.errstate(all="ignore")
+def test_no_row_of_a_ball_adds_more_than_the_bound(dtype, loss, rng, choose):
+    """Also rows of single precision along what the map makes short, and long ones."""
+    choose(True)
+    stretch, bound = 1e6, 0.5
+    A = mapping(rng, D + 1, stretch)
+    slack = rounding_slack(1, D + 1, 1) * stretch
+    axes = np.ascontiguousarray(np.linalg.eigh(A)[1].T[:, :D])
+    for size in (1e-160, 1e-30, 1.0, 1e4, 1e30):
+        X = (5.0 + np.geomspace(0.01, 100.0, D) * size * axes).astype(dtype)
+        for i in np.flatnonzero(np.isfinite(X).all(axis=1)):
+            # None of them is a null record.
+            rows = in_ball(np.concatenate([X[i : i + 1]] * 2))
+            rows = rows._replace(X=RowsInUnits(X[i : i + 1], rows.X._ball, np.zeros(1, bool)))
+            rows = rows._replace(norm=rows.norm[1:], weight=rows.weight[1:])
+            targets = rng.choice([-1.0, 1.0, 1e300], (1, 1))
+            with RowSums(rows, targets, LOSSES[loss]).at_work() as sums:
+                assert sums._kernels is not None
+                largest = 0.64 * D * (1.0 + 1.0 / 9.0)
+                assert np.linalg.norm(sums.moment(NO_NOISE)) <= largest * (1.0 + slack)
+                sums.bound_slopes(A, bound)
+                w = rng.choice([1.0, 1e308]) * rng.standard_normal((D + 1, 1))
+                total = sums.slopes(w, NO_NOISE)
+            assert np.linalg.norm(total) <= bound * (1.0 + slack)
 
 
 def test_predictions_of_all_sizes_have_their_slopes():
@@ -162,7 +276,7 @@ def test_null_records_add_nothing(rng, choose):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("form", ["array", "memory map"])
+@pytest.mark.parametrize("form", ["array", "memory map", "ball"])
 def test_threads_change_no_bit_and_there_may_be_many(
     form, dtype, rng, tmp_path, choose, monkeypatch
 ):
@@ -173,7 +287,8 @@ def test_threads_change_no_bit_and_there_may_be_many(
     if form == "memory map":
         np.save(tmp_path / "X.npy", X)
         X = np.load(tmp_path / "X.npy", mmap_mode="r")
-    rows, targets = certified(X), np.sign(rng.standard_normal((N, 1)))
+    rows = in_ball(X) if form == "ball" else certified(X)
+    targets = np.sign(rng.standard_normal((N, 1)))
     A, w = mapping(rng, D + 1), rng.standard_normal((D + 1, 1))
     mechanism = GaussianMechanism(2.0, 1.0, D + 1, N)
     found, workers = set(), []
@@ -186,13 +301,14 @@ def test_threads_change_no_bit_and_there_may_be_many(
     assert workers == [1, 2, 3, 5]
 
 
-def test_a_record_moves_the_rounding_of_no_other_group(rng, choose, monkeypatch):
+@pytest.mark.parametrize("bound_rows", [certified, in_ball])
+def test_a_record_moves_the_rounding_of_no_other_group(bound_rows, rng, choose, monkeypatch):
     small_blocks(monkeypatch)
     choose(True)
     X, targets = rng.standard_normal((N, D)), np.sign(rng.standard_normal((N, 1)))
     mechanism, parts = GaussianMechanism(2.0, 1.0, D + 1, N), []
     for changed in (X, np.where(np.arange(N)[:, np.newaxis] == 100, 9.0, X)):
-        with RowSums(certified(changed), targets, LOSSES["log_loss"]).at_work() as sums:
+        with RowSums(bound_rows(changed), targets, LOSSES["log_loss"]).at_work() as sums:
             sums.bound_slopes(np.eye(D + 1), 0.5)
             kept = []
             sums._over = lambda add, jobs, kept=kept: kept.extend(map(add, jobs)) or kept[0]
@@ -249,12 +365,20 @@ def test_what_a_ball_is_learnt_from_is_what_numpy_finds(offset, dtype, rng, choo
             sums.counts(bins_about(math.sqrt(D)), centre, unit, NO_NOISE),
             sums.counts_by_column(UNIT_BINS, centre, unit, NO_NOISE),
             sums.moved(centre, unit, 2.0, NO_NOISE),
+            # What was measured from one centre says nothing of another, or of other units.
+            sums.moved(centre, 2.0 * unit, 2.0, NO_NOISE),
+            sums.moved(centre, unit, 2.0, NO_NOISE),
+            sums.moved(centre + 1.0, unit, 2.0, NO_NOISE),
+            sums.moved(centre, unit, math.inf, NO_NOISE),
         ]
 
     plain, fused = both(choose, lambda: BallSums(X, is_null), ask)
     np.testing.assert_array_equal(fused[0], plain[0])
     np.testing.assert_array_equal(fused[1], plain[1])
-    np.testing.assert_allclose(fused[2], plain[2], rtol=1e-12, atol=1e-12)
+    for k in (2, 3, 4, 5):
+        np.testing.assert_allclose(fused[k], plain[k], rtol=1e-12, atol=1e-12)
+    # What isn't cut is added by NumPy.
+    np.testing.assert_array_equal(fused[6], plain[6])
 
 
 @pytest.mark.parametrize(
