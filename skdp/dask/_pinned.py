@@ -70,10 +70,12 @@ class PinnedSums(PartedSums):
     """
 
     def __init__(self, table, reader, on_pass, client):
-        # Those that can't will fail when they are asked to, as workers do that come later.
-        can = call_client(client.run, can_compile, table.n_entries, on_error="ignore")
-        super().__init__(table, reader, on_pass, bool(can) and all(can.values()))
-        self._client = client
+        self._client, workers = client, list(call_client(client.nthreads))
+        # By tasks: whoever else asks a worker that dies may wait for ever. Workers that come later,
+        # and can't, will fail when they are to.
+        asked = self._submit("compile", [(can_compile, table.n_entries) for _ in workers], workers)
+        can = self._gather(asked)
+        super().__init__(table, reader, on_pass, bool(can) and all(can))
         # By place: what was loaded, by whom, and whether it has the rows; and what was kept of all
         # parts, one by one.
         self._loads, self._held, self._steps = {}, {}, []

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 pytest.importorskip("distributed", reason="needs the extra dask")
 
 import dask.array
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, get_worker
 
 from skdp import _fused
 from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _pinned, _sums
@@ -249,25 +249,19 @@ def test_sums_of_parts_are_compiled_where_those_of_all_rows_are(
             assert len(compiled) == model.n_iter_ * N_PARTS
 
 
-def _cannot(n_entries):
-    return False
+def _is_first(n_entries):
+    return get_worker().name == 0
 
 
 def test_sums_are_compiled_by_all_workers_or_by_none(data, cluster, compiled, monkeypatch):
     X, y = in_parts(data[0], (data[1] > 0.0).astype(int))
     model = DaskDPLogisticRegression(**LOGISTIC)
     with Client(cluster, set_as_default=False) as client:
-        run = client.run
-
-        def by_one(function, *args, **options):
+        with monkeypatch.context() as patch:
             # As if one of the workers hadn't numba.
-            found = run(function, *args, **options)
-            return {key: found[key] and place > 0 for place, key in enumerate(found)}
-
-        monkeypatch.setattr(client, "run", by_one)
-        model.set_params(client=client).fit(X, y)
+            patch.setattr(_pinned, "can_compile", _is_first)
+            model.set_params(client=client).fit(X, y)
         assert compiled == []
-        monkeypatch.setattr(client, "run", run)
 
         # A worker that comes later, without it, makes no sums of other bits.
         monkeypatch.setattr(_fused, "import_module", _Fails(_fused.import_module))
@@ -292,8 +286,14 @@ def test_a_client_without_workers_has_no_compiled_sums(data, compiled):
     """Those that come may not have them."""
 
     class _Client:
-        def run(self, *args, **options):
+        def nthreads(self):
             return {}
+
+        def compute(self, tasks, **options):
+            assert tasks == []
+
+        def gather(self, futures):
+            return []
 
     table = read_table(*in_parts(*data))
     sums = _pinned.PinnedSums(table, reader_of(DaskDPRidge(**RIDGE)), None, _Client())
