@@ -11,6 +11,7 @@ from skdp._checks import check_finite, check_n_jobs
 from skdp._docs import shared_docs
 from skdp._estimator import CaptionMixin, is_private
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
+from skdp._targets import unit_of
 from skdp.additive._chosen import chosen_signs
 from skdp.additive._plan import plan_additive
 from skdp.additive._reading import as_frame, as_markdown
@@ -20,7 +21,6 @@ from skdp.linear_model._base import (
     CLASS_CONSTRAINTS,
     COMMON_CONSTRAINTS,
     RowPrivateEstimator,
-    unit_of,
     weights_public,
 )
 from skdp.linear_model.ball._solver import outside

@@ -235,11 +235,6 @@ def shares_of(codes):
     return None if codes is None else 1.0 / np.bincount(codes)[codes]
 
 
-def unit_of(told):
-    """Return what targets were divided by, from what a fit was told of them; labels weren't."""
-    return getattr(told, "half_width", 1.0)
-
-
 class SteppedEstimator(RowPrivateEstimator):
     """What estimators that are trained step by step share."""
 

@@ -20,6 +20,7 @@ from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._penalties import make_penalty
 from skdp._sklearn import Interval, StrOptions, _fit_context
+from skdp._targets import unit_of
 from skdp._weights import joint_weights
 from skdp.linear_model._base import (
     BALL_CONSTRAINTS,
@@ -28,7 +29,6 @@ from skdp.linear_model._base import (
     BallMixin,
     SteppedEstimator,
     public_feature_bounds,
-    unit_of,
 )
 from skdp.linear_model._plan import Problem
 from skdp.linear_model.ball._solver import outside

@@ -12,6 +12,7 @@ from skdp._docs import shared_docs
 from skdp._groups import encode_groups
 from skdp._losses import LOSSES, Multinomial
 from skdp._sklearn import Interval, StrOptions, _fit_context
+from skdp._targets import unit_of
 from skdp.linear_model._base import (
     BALL_CONSTRAINTS,
     CLASS_WEIGHT,
@@ -22,7 +23,6 @@ from skdp.linear_model._base import (
     LinearRegressorMixin,
     RowPrivateEstimator,
     is_private,
-    unit_of,
     weights_public,
 )
 from skdp.linear_model.ball._solver import inside, outside
