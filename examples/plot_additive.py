@@ -10,9 +10,9 @@ missing values, words and amounts of unknown range. The risk is constrained to i
 # %%
 # The table
 # ---------
-# It is made up: age, yearly income, debt over income, and job. One in ten incomes isn't known, and
-# some people don't tell their job. Whoever has much debt, a low income or no work fails more often
-# to pay back; the young do so more often than those of middle age.
+# The table is generated. Its columns are age, yearly income, debt over income, and job. One income
+# in ten is missing, and some people do not state their job. People with high debt, a low income or
+# no work default more often. Young people default more often than middle-aged people.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,7 +27,7 @@ JOBS = {"employee": -0.2, "civil servant": -0.8, "self-employed": 0.4, "none": 1
 
 
 def applicants(n, seed):
-    """Return a table of applicants, and 1 for each who fails to pay back."""
+    """Return a table of applicants, and 1 for each who defaults."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"age": np.clip(rng.gamma(9.0, 5.0, n), 18, 90).round()})
     frame["income"] = rng.lognormal(10.2, 0.6, n).round(-2)
@@ -49,9 +49,9 @@ print(X.head())
 # %%
 # The fit
 # -------
-# The table goes in as it is. Knots, words and gaps are learnt within the one epsilon. What we know
-# without the records is that risk doesn't fall with debt, nor rise with income: that isn't secret,
-# and costs nothing.
+# The model takes the raw table. Knots, categories and gaps are learnt within the same epsilon. It
+# is known without the records that risk does not decrease with debt and does not increase with
+# income. This knowledge is public, so it costs no privacy.
 
 RULES = {"debt_ratio": 1, "income": -1}
 
@@ -71,30 +71,30 @@ print(model.privacy_report_)
 # --------------------------
 # Contributions and the intercept add up to the logit of the risk.
 
-person = X_test.iloc[[0]]
+person = X_test.iloc[[0]].round(2)
 for term, part in zip(model.terms_, model.explain(person)[0], strict=True):
     print(f"{term.name:>10} = {person[term.name].item()!s:<15} {part:+.2f}")
 print(f"{'intercept':>10}   {'':<15} {model.intercept_[0]:+.2f}")
 print(f"risk: {model.predict_proba(person)[0, 1]:.3f}")
 
 # %%
-# What does monotony cost, and what does privacy?
+# What do the constraints cost, and what does privacy cost?
 
 free = [fitted() for _ in range(N_REPEATS)]
 ruled = [fitted(monotonic_cst=RULES) for _ in range(N_REPEATS)]
 exact = DPAdditiveClassifier(classes=[0, 1], epsilon=float("inf")).fit(X, y)
-for name, models in {"free": free, "monotone": ruled, "no privacy": [exact]}.items():
+for name, models in {"free": free, "monotonic": ruled, "no privacy": [exact]}.items():
     areas = [roc_auc_score(y_test, one.decision_function(X_test)) for one in models]
     print(f"{name:>10}: area under the curve {np.mean(areas):.3f}")
 
 # %%
 # The shapes
 # ----------
-# Bands are the noise that privacy added, and no sampling error; below each curve is the released
-# share of the records. A gap has a value of its own.
+# The bands show the noise that was added for privacy, without the sampling error. Below each curve
+# are the released shares of the records. Missing entries have a value of their own.
 
 display = ShapeFunctionDisplay.from_estimator(model)
 plt.show()
 
 # %%
-# More is in `doc/additive.rst`: pairs of columns, what costs, and what is assumed public.
+# :doc:`../additive` covers pairs of columns, costs, and what is assumed public.

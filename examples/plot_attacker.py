@@ -11,14 +11,15 @@ carries out many attacks, and compares their success with the bound of the repor
 # %%
 # A strong attacker, on purpose
 # -----------------------------
-# The patients are made up, so that nobody is attacked who exists: an attack that is tried on real
-# records tells of them, and no report counts that. Everything is in the attacker's favour. The
-# patients are few, and the one in question is unlike the others, so that hardly anything but her
-# own record moves the model in that direction. The model takes one step with all rows: no random
-# batch hides who takes part, and nothing is published but one sum with noise.
+# The patients are made up. An attack on real records would reveal information about them that no
+# report covers. Everything is in the attacker's favour. The patients are few, and the attacked
+# patient is unlike the others, so almost only her own record moves the model in her direction. The
+# model takes one step with all rows. No random batch hides who takes part, and the only release is
+# one noisy sum.
 #
-# ``adjacency="replace_one"`` compares data sets in which one record is another: here the same
-# patient, ill or well. Seeds make this example repeatable; a seeded model protects nobody.
+# With ``adjacency="replace_one"``, neighbouring data sets differ in one record: here the same
+# patient, ill or well. Seeds make this example repeatable, but a model with a known seed protects
+# no one.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -61,8 +62,8 @@ print(report.to_text())
 # %%
 # Two worlds
 # ----------
-# The attacker knows all other rows, and so what the model would be without noise in either world.
-# All they need to look at is the model's decision value for the patient. It is noisy, and the two
+# The attacker knows all other rows, and can compute the model without noise in either world. Only
+# the model's decision value for the patient matters. It is noisy, so its distributions in the two
 # worlds overlap.
 
 N_FITS = 100 * N_REPEATS
@@ -80,14 +81,14 @@ decisions = {
 # %%
 # The audit
 # ---------
-# ``skdp.audit`` does the same with care: it chooses the threshold on a third of the fits and counts
-# errors on the others, with exact confidence bounds. Its verdict is one-sided. A bound above the
-# claim convicts the claim; a bound below it is no proof, because a better attack may exist.
-# Epsilons are compared at delta = 0.05, where errors are common enough to be counted.
+# ``skdp.audit`` runs this attack properly. It chooses the threshold on a third of the fits and
+# counts errors on the others, with exact confidence bounds. Its verdict is one-sided. A lower bound
+# above the claim refutes the claim. A bound below the claim proves nothing, because a better attack
+# may exist. Epsilons are compared at delta = 0.05, where errors are frequent enough to be counted.
 
 
 def attack(model, seed):
-    """Return what an attack on a model reached."""
+    """Return the result of an attack on a model."""
     canary = (patient, 1, patient, 0)
     return audit(model, X, y, canary=canary, n_fits=N_FITS, delta=0.05, random_state=seed)
 
@@ -102,8 +103,8 @@ for seed, epsilon in enumerate((0.5, 2.0, 5.0)):
 # %%
 # A false promise
 # ---------------
-# What if the code is wrong? This model reports four times less than it spends, and everything else
-# about it looks as before.
+# What if the code is wrong? This model spends four times the epsilon that it reports. Nothing else
+# about it looks different.
 
 
 class OverPromising(DPSGDClassifier):
@@ -124,10 +125,10 @@ print(false.to_text())
 # %%
 # Promise and attack
 # ------------------
-# A curve is what a report allows: no attack may have errors below it. A guess that looks at nothing
-# is on the diagonal. The attacks come close to their curves, since everything was in their favour,
-# and where one lies below, it is by about what the intervals allow. The one on the false promise is
-# far below the curve of that promise.
+# Each curve is the bound of a report: no attack can have errors below it. A blind guess lies on the
+# diagonal. The attacks come close to their curves, because everything is in their favour. Where an
+# attack lies below its curve, the distance is about what the intervals allow. The attack on the
+# false promise is far below the curve of that promise.
 
 figure, axes = plt.subplots(figsize=(6.2, 5.2), layout="constrained")
 for (epsilon, report), colour in zip(reports.items(), (GREEN, BLUE, ORANGE), strict=True):
@@ -159,12 +160,12 @@ axes.annotate(
     color=RED,
     arrowprops={"arrowstyle": "-", "color": RED, "shrinkB": 8},
 )
-axes.set(title="Honest models keep their promise, a false one is caught")
+axes.set(title="Honest models keep their promise, the false one is caught")
 axes.spines[["top", "right"]].set_visible(False)
 
 # %%
-# What the attacker has to go by are two overlapping heaps of decision values, here at an epsilon of
-# 2.
+# The attacker sees one decision value, which is drawn from one of two overlapping distributions.
+# Here epsilon is 2.
 
 figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 bins = np.histogram_bin_edges(np.concatenate(list(decisions.values())), 30)
@@ -185,7 +186,7 @@ for label, colour in ((0, "0.55"), (1, BLUE)):
 axes.set(
     yticks=[],
     xlabel="decision value of the published model for the patient",
-    title=r"Was she ill? What the attacker has to go by, $\varepsilon = 2$",
+    title=r"Was she ill? Decision values in both worlds, $\varepsilon = 2$",
 )
 axes.spines[["top", "right", "left"]].set_visible(False)
 plt.show()

@@ -3,8 +3,8 @@ Clipping and scaling, done right and wrong
 ==========================================
 
 Data preparation is the most common source of errors with private models. A scaler fitted on private
-records publishes facts about single people, whatever the report of the model says. And bounds that
-do not fit cost far more accuracy than privacy itself. This example shows both errors, and a
+records publishes facts about single people, whatever the report of the model says. Bounds that do
+not fit cost far more accuracy than privacy itself. This example shows both errors, and a
 preparation without them.
 """
 
@@ -12,7 +12,7 @@ preparation without them.
 # Loan applications, and one rich applicant
 # -----------------------------------------
 # A bank predicts which loans default. The two thousand applicants are made up, so we may look at
-# what nobody should see. One of them is very rich.
+# values that must stay hidden in real records. One of them is very rich.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -53,15 +53,15 @@ X_test, y_test = make_applicants(20_000, np.random.default_rng(99))
 # %%
 # Seven ways to prepare them
 # --------------------------
-# Wrong are the two scalers of scikit-learn: ``StandardScaler`` and ``MinMaxScaler`` read the
-# records and keep what they read. What is more, one record then moves all the rows that the model
-# is shown, so that its guarantee, which is for one row, no longer speaks of one person. They are
-# right where the records are public.
+# The two scalers of scikit-learn are wrong here. ``StandardScaler`` and ``MinMaxScaler`` read the
+# records and store what they learn. In addition, one record then changes all the rows that the
+# model trains on. The guarantee of the model is for one row, so it no longer covers one person.
+# These scalers are right for public records.
 #
-# All others are private, for they learn nothing. The bounds are a typical applicant, and how far
-# to both sides most others are, as a loan officer would guess them. Bounds may be wrong by a lot:
-# here they are also 30 times too wide and 30 times too narrow. Amounts of money spread over powers
-# of ten, so their logarithm is easier to bound than they are.
+# All other preparations are private, because they learn nothing. The bounds are centred at a
+# typical applicant and reach to both sides as far as most others, as a loan officer would guess.
+# Bounds may be wrong by a lot, so this example also uses bounds 30 times too wide and 30 times too
+# narrow. Amounts of money spread over powers of ten, so their logarithms are easier to bound.
 
 TYPICAL = np.array([40e3, 10e3, 42, 6, 5, 1])
 REACH = np.array([100e3, 50e3, 40, 20, 8, 4])
@@ -92,14 +92,14 @@ PREPARATIONS = {
 LEAKS = ("StandardScaler", "MinMaxScaler")
 
 # %%
-# What they are good for
-# ----------------------
-# The area under the ROC curve on fresh applicants, at epsilon 1. Seeds make this page repeatable;
-# a real fit has none.
+# How well each works
+# -------------------
+# The score is the area under the ROC curve on new applicants, at epsilon 1. Seeds make this page
+# repeatable; a real fit has none.
 
 
 def fit(preparation, X, y, seed, epsilon=1.0, data_norm=1.0):
-    """Return a fitted pipeline, whose report covers the model for what it was shown."""
+    """Return a fitted pipeline, whose report covers the model but not the preparation."""
     model = DPLogisticRegression(
         epsilon=epsilon, data_norm=data_norm, classes=[0, 1], random_state=seed
     )
@@ -119,9 +119,9 @@ for name, scores in by_preparation.items():
     print(f"{' '.join(name.split()):40} {np.mean(scores):.3f}{'   LEAKS' * (name in LEAKS)}")
 
 # %%
-# Bad bounds cost accuracy and no privacy, and too narrow is better than too wide. The scalers that
-# leak aren't even good here: a single income sets the scale of all others, which is also why it can
-# be read from them.
+# Bad bounds cost accuracy but no privacy, and narrow bounds do better than wide ones. The scalers
+# that leak are not even accurate here, because a single income sets the scale of all others. For
+# the same reason this income can be read from the scaler.
 
 BLUE, RED = "#0072b2", "#d55e00"
 figure, axes = plt.subplots(figsize=(7.0, 4.4), layout="constrained")
@@ -133,7 +133,7 @@ for row, (name, scores) in enumerate(by_preparation.items()):
 axes.set(
     yticks=range(len(by_preparation)),
     yticklabels=by_preparation,
-    xlabel="area under the ROC curve, fresh applicants",
+    xlabel="area under the ROC curve, new applicants",
 )
 axes.invert_yaxis()
 axes.axhspan(len(by_preparation) - 2.5, len(by_preparation) - 0.5, color=RED, alpha=0.07, lw=0)
@@ -144,12 +144,13 @@ axes.grid(axis="x", alpha=0.25)
 axes.spines[["top", "right"]].set_visible(False)
 
 # %%
-# How long a row may be
-# ----------------------
-# Rows longer than ``data_norm`` are scaled down to it, and the noise is made for rows of that
-# length. So too small a bound keeps directions and loses lengths, and too large a bound drowns
-# everything. That is for classifiers. A regression whose bound is too small predicts too much for
-# longer rows, unless a ``NormClipper`` in the pipeline shortens them there too.
+# The bound on the length of a row
+# --------------------------------
+# Rows longer than ``data_norm`` are clipped to it, and the noise hides rows of that length. A bound
+# that is too small keeps the directions of rows and loses their lengths. A bound that is too large
+# hides everything in noise. This holds for classifiers. The predictions of a regression whose bound
+# is too small are too large for longer rows, unless a ``NormClipper`` in the pipeline clips these
+# rows in predictions too.
 
 EPSILONS = (0.3, 3.0)
 DATA_NORMS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -191,16 +192,18 @@ axes.set(
     xlabel="data_norm",
 )
 axes.minorticks_off()
-axes.set_title("Too small costs little, too large a lot", loc="left", fontsize=11)
+axes.set_title(
+    "Too small a bound costs little, too large a bound costs a lot", loc="left", fontsize=11
+)
 axes.grid(axis="y", alpha=0.25)
 axes.spines[["top", "right"]].set_visible(False)
 
 # %%
-# What an attacker reads
-# ----------------------
-# Somebody wants to know whether the rich applicant is among the records, or an ordinary one in
-# that place. The wrong pipeline has the answer in a fitted attribute. The right pipeline has noisy
-# coefficients, which come out much the same either way.
+# What an attacker can read
+# -------------------------
+# An attacker wants to know whether the records contain the rich applicant, or an ordinary applicant
+# in the same place. The wrong pipeline stores the answer in a fitted attribute. The right pipeline
+# has noisy coefficients, which are about the same in both cases.
 
 X_with, y_with = make_private_records(0)
 X_without, y_without = make_applicants(N_APPLICANTS, np.random.default_rng(0))
@@ -230,7 +233,7 @@ for who, value in largest.items():
         color=COLOURS[who],
     )
 wrong.set(xscale="log", xlim=(8e4, 1.2e8), yticks=[], xlabel="largest income, kept by MinMaxScaler")
-wrong.set_title("Wrong: one look at the scaler tells", loc="left", fontsize=11)
+wrong.set_title("Wrong: the scaler reveals the applicant", loc="left", fontsize=11)
 bins = np.histogram_bin_edges(np.concatenate(list(coefficients.values())), bins=10)
 for who, values in coefficients.items():
     right.hist(values, bins, color=COLOURS[who], alpha=0.55, label=f"{who} applicant")
@@ -246,4 +249,5 @@ for axes in (wrong, right):
 plt.show()
 
 # %%
-# The attacker is certain, or can do little better than guess.
+# With the wrong pipeline the attacker is certain. With the right one they can do little better than
+# guess.

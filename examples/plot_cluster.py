@@ -3,19 +3,19 @@ A table in parts, and workers that may die
 ==========================================
 
 A fit by private whitening computes some forty sums over all rows, and adds noise to each sum once.
-So rows can stay on the workers of a cluster, and the failure of a worker costs only time. Here the
-cluster is two threads of this process. For a real cluster only ``Client("scheduler:8786")``
-changes.
+Rows can therefore stay on the workers of a cluster, and the failure of a worker costs only time.
+Here the cluster is two threads of this process. For a real cluster only
+``Client("scheduler:8786")`` changes.
 """
 
 # %%
 # A census in partitions
 # ----------------------
-# Adult, of the census of 1994 in the United States: who earns more than 50,000 dollars? It comes
-# from OpenML. Without a network a made-up twin takes its place, with the columns that are used here
-# and their types. What is found on the twin says nothing of the census; the line that is printed
-# tells which of the two this page shows. Each partition would be a file of a county, and its number
-# of rows is public.
+# The table is Adult, from the census of 1994 in the United States. Who earns more than 50,000
+# dollars a year? The table comes from OpenML. Without a network a made-up twin takes its place,
+# with the columns that are used here and their types. What is found on the twin says nothing of the
+# census; the printed line says which of the two this page shows. Each partition stands for the file
+# of one county, and its number of rows is public.
 
 import warnings
 
@@ -34,7 +34,7 @@ from skdp.preprocessing import BoundsScaler
 
 N_REPEATS = 3
 ROWS = 2_000
-# Public ranges, written down without looking. What is beyond is moved to the end.
+# Public ranges, written without looking at the data. Values beyond them are clipped.
 BOUNDS = {
     "age": (0, 100),
     "education-num": (1, 16),
@@ -75,8 +75,9 @@ y = da.from_array(rows["class"].eq(">50K").to_numpy().astype(int), chunks=ROWS)
 # %%
 # One fit, three ways
 # -------------------
-# In memory, partition after partition in this process, and on the workers that hold the partitions.
-# The seed makes the noise the same for the comparison; leave ``random_state`` alone for real rows.
+# The same fit runs in memory, partition by partition in this process, and on the workers that hold
+# the partitions. The seed makes the noise equal for the comparison; leave out ``random_state`` for
+# real rows.
 
 shared = {"classes": [0, 1], "data_norm": 1.5, "random_state": 0}
 in_memory = DPLogisticRegression(**shared).fit(X.compute(), y.compute())
@@ -87,12 +88,12 @@ with LocalCluster(**options) as cluster, Client(cluster) as client:
     held = client.persist([X, y])
     on_workers = DaskDPLogisticRegression(**shared).fit(*held)
 
-print("in order and on workers the same bits:", np.array_equal(one_by_one.coef_, on_workers.coef_))
-print(f"in memory the same to {np.abs(in_memory.coef_ - on_workers.coef_).max():.0e}")
+print("in order and on workers, equal bits:", np.array_equal(one_by_one.coef_, on_workers.coef_))
+print(f"in memory, equal to within {np.abs(in_memory.coef_ - on_workers.coef_).max():.0e}")
 
 # %%
-# What the report says of it
-# --------------------------
+# The report
+# ----------
 
 report = on_workers.privacy_report_
 print(report, report.not_covered[-1], sep="\n")
@@ -100,8 +101,9 @@ print(report, report.not_covered[-1], sep="\n")
 # %%
 # More rows
 # ---------
-# Noise is added once to a sum, however many rows it is of: what privacy costs falls with them. The
-# partitions fit into memory, so they are kept there and not made again at each pass.
+# Noise is added once to a sum, whatever its number of rows. The cost of privacy therefore falls
+# with the number of rows. The partitions fit into memory, so they are kept there and not computed
+# again in each pass.
 
 X, y = dask.persist(X, y)
 X_test = scaler.fit_transform(test[list(BOUNDS)])
@@ -132,7 +134,7 @@ axes.set(
     xticklabels=[f"{size:,}" for size in ROWS * sizes],
     xlabel="rows",
     ylabel="log loss on other people",
-    title="What privacy costs falls with the number of rows",
+    title="The cost of privacy falls with the number of rows",
 )
 axes.minorticks_off()
 axes.legend(frameon=False)

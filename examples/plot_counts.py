@@ -3,15 +3,15 @@ Claims: a rate and an amount
 ============================
 
 The expected yearly cost of an insurance policy is the rate of claims times the cost of a claim.
-Both are never negative, and both have a model with a logarithm: Poisson regression for the rate,
-gamma regression for the amount. This example fits them privately, without any bounds.
+Neither is ever negative, and each has a model with a logarithmic link: Poisson regression for the
+rate, gamma regression for the amount. This example fits them privately, without any bounds.
 """
 
 # %%
 # A made-up portfolio
 # -------------------
-# Young drivers, those with a bad record and those in towns have more claims; powerful cars have
-# dear ones. The records are drawn here, so that the true rates are known.
+# Young drivers, drivers with a bad record and drivers in towns have more claims. Claims for
+# powerful cars cost more. The records are generated here, so the true rates are known.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -36,10 +36,10 @@ train, test = np.split(rng.permutation(N_POLICIES), [N_POLICIES // 2])
 # Two fits on two parts
 # ---------------------
 # The rate is learnt from the policies of the first half, and the amount from the claims of the
-# other half. No policy is in both fits, so that each gives away one epsilon. The second fit takes
-# the number of its rows as public, as all fits do (:doc:`../privacy_model`): here, how many claims
-# there were in that half, which insurers publish. The scores below are computed without noise. On
-# records of people they would need a budget, too: :doc:`../private_scores`.
+# other half. No policy is in both fits, so each policy spends one epsilon. Like all fits, the
+# second fit takes the number of its rows as public (:doc:`../privacy_model`). Here this is the
+# number of claims in that half, which insurers publish. The scores below are computed without
+# noise. On real records they would need a budget, too: :doc:`../private_scores`.
 
 had_claim = test[claims[test] > 0]
 amount = rng.gamma(1.5, cost[had_claim] / 1.5)
@@ -51,9 +51,9 @@ print(f"{how_much.privacy_report_}; D2 {how_much.score(X[had_claim], amount):.3f
 # %%
 # Are the rates right?
 # --------------------
-# Policies are put into ten parts by their predicted rate. If the model had the true rates, the dots
-# would be on the line. The band on the right is where other noise would have put the predictions:
-# made-up records may be fitted again and again.
+# Policies are grouped into ten parts by their predicted rate. With the true rates, the dots would
+# lie on the line. The band on the right shows the predictions of fits with other noise: made-up
+# records may be fitted many times.
 
 predicted = how_often.predict(X[test])
 tenths = np.array_split(np.argsort(predicted), 10)

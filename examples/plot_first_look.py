@@ -10,9 +10,9 @@ all questions at once, within one epsilon that is charged to the ledger of a stu
 # %%
 # The table
 # ---------
-# Thirty thousand stays in a made-up hospital: patients of all ages, some of whom come again. Bills
-# have a long tail, a ward is missing here and there, and one ward is so rare that to name it would
-# tell of somebody.
+# The table has thirty thousand stays in a made-up hospital. Patients are of all ages, and some have
+# several stays. Bills have a long tail, and some entries for the ward are missing. One ward is so
+# rare that its name would reveal someone.
 
 import tempfile
 from pathlib import Path
@@ -41,8 +41,8 @@ print(stays.head())
 # %%
 # One call
 # --------
-# With `groups` the guarantee is for a patient with all their stays: one stay of each is described.
-# The ledger holds what the whole study may spend.
+# With `groups` the guarantee is for a patient with all stays, and one stay of each patient is
+# described. The ledger holds the budget of the whole study.
 
 folder = Path(tempfile.mkdtemp())
 ledger = PrivacyLedger(folder / "study.db", epsilon=2.0, delta=1e-5, unit="one group")
@@ -54,48 +54,49 @@ print(found.to_frame().round(1).T)
 print(f"left for a model: epsilon {ledger.left:.2f}")
 
 # %%
-# How sure is that?
-# -----------------
-# Each number has an interval for what the table of one stay each says without noise. Here are the
-# means, and medians, of all columns of numbers:
+# How accurate are the answers?
+# -----------------------------
+# Each number has an interval for its value without noise, in the table of one stay per patient.
+# These are the means and medians of all numeric columns:
 
 intervals = found.to_frame(intervals=True)
 print(intervals.loc[["age", "days", "bill"], ["mean", "50%"]].round(1))
 
 # %%
-# Stays that are made up may be looked at again and again. Without `groups` all of them are
-# described, and about one in twenty intervals for their mean age should miss it:
+# Made-up stays may be described many times. Without `groups` all stays are described, and about one
+# interval in twenty should miss their mean age:
 
 n_held = 0
 for seed in range(N_REPEATS):
     look = describe(stays[["age"]], epsilon=0.5, delta=1e-6, random_state=seed)
     told = look.to_frame(intervals=True).loc["age", "mean"]
     n_held += told["low"] <= stays["age"].mean() <= told["high"]
-print(f"{n_held} of {N_REPEATS} intervals hold the mean age")
+print(f"{n_held} of {N_REPEATS} intervals contain the mean age")
 
 # %%
-# The ward that two patients had shares a line with all that few had. Whether there is such a ward
-# can't be told:
+# The ward of only two patients shares a line with all other rare wards. The release does not reveal
+# whether such a ward exists:
 
 print(found.histograms_["ward"].round())
 
 # %%
 # Two columns together
 # --------------------
-# A crosstab counts pairs. Ages are cut into ranges that hold like shares of them, and the noise of
-# all cells is as large:
+# A crosstab counts pairs. Ages are binned into ranges with about equal shares of the patients, and
+# all cells have the same amount of noise:
 
 print(found.crosstabs_["ward", "age"].round())
-print(f"each cell within {found.crosstab_margins_['ward', 'age']:.0f}, at a level of 95 %")
+print(f"each cell is within {found.crosstab_margins_['ward', 'age']:.0f}, at a level of 95 %")
 
 # %%
 # All columns in one picture
 # --------------------------
-# Grey bands are the intervals. The last bar of a column of numbers has all beyond it, too.
+# Grey bands show the intervals. The last bar of a numeric column also counts all values beyond it.
 
 found.plot()
 plt.show()
 
 # %%
-# What was released may be used again at no cost: the range of bills as bounds of a model, the wards
-# as its categories. `doc/describe.rst` says what the intervals are for, and what isn't in them.
+# By post-processing, releases may be used again at no cost: the range of bills as bounds of a
+# model, and the wards as its categories. :doc:`../describe` explains what the intervals cover, and
+# what they do not.

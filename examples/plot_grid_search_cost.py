@@ -10,9 +10,9 @@ adds up the cost of the search, and compares it with alternatives at the same gu
 # %%
 # A pipeline
 # ----------
-# Made-up loans. Each range is written from what the feature means, without looking at a row; what
-# is outside is moved to its end. Seeds make this example repeatable; leave ``random_state`` alone
-# when the loans are real.
+# The loans are made up. Each range follows from the meaning of the feature, and is written without
+# looking at a row. Values outside are clipped to it. Seeds make this example repeatable; leave out
+# ``random_state`` for real loans.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -76,11 +76,11 @@ def pipeline(epsilon=1.0, delta=DELTA, random_state=None):
 # %%
 # One report is not the whole bill
 # --------------------------------
-# Twelve settings and five folds, and the best setting once more on all rows: 61 fits.
-# ``GridSearchCV`` keeps the last one. ``cross_validate`` can keep them all, so let it collect the
-# reports that a search would not show. The folds are those of ``KFold``: stratified ones, which are
-# the default for classifiers, are chosen by the labels, so that one record may move others to
-# another fold, and nothing can be added up.
+# Twelve settings, five folds, and a refit of the best setting on all rows make 61 fits.
+# ``GridSearchCV`` keeps the last one. ``cross_validate`` can keep them all, so it is used here to
+# collect the reports that a search would not show. The folds are those of ``KFold``. Stratified
+# folds, the default for classifiers, depend on the labels. With them one record may move others to
+# another fold, and the reports cannot be composed.
 
 GRID = {
     "dpsgdclassifier__alpha": [1e-4, 1e-3, 1e-2],
@@ -97,11 +97,11 @@ bill = compose(reports)
 print(f"The last report: {reports[-1]}. All {len(reports)} together: {bill}")
 
 # %%
-# ``compose`` adds up what is known of the releases, which is far less than the sum of the epsilons,
-# and still far more than the report of the winner. Not even this is all: the scores that chose the
-# winner were computed on private records without noise, and no report covers them. Two more traps.
-# A seeded pipeline is cloned with its seed, so that all folds share their noise, and ``compose``
-# refuses such reports:
+# ``compose`` computes the composition of all releases. It is far less than the sum of the epsilons,
+# and still far more than the report of the winner. Even this total is incomplete: the scores that
+# chose the winner were computed on private records without noise, and no report covers them. There
+# are two more pitfalls. First, a seeded pipeline is cloned with its seed, so all folds share their
+# noise, and ``compose`` refuses such reports:
 
 seeded = [pipeline(random_state=0).fit(X, y)[-1].privacy_report_ for _ in range(2)]
 try:
@@ -110,22 +110,22 @@ except ValueError as error:
     print(error)
 
 # %%
-# And a scaler that learns from the rows, such as ``StandardScaler``, would have leaked in every one
+# Second, a scaler that learns from the rows, such as ``StandardScaler``, would have leaked in each
 # of the fits.
 #
-# What else could be done
-# -----------------------
-# Four ways to a model, and their accuracy on other loans:
+# Alternatives
+# ------------
+# There are four ways to choose a model. Their accuracy on other loans is measured below:
 #
-# * search, each fit with epsilon = 1, and pay the bill above;
-# * search, with so little epsilon a fit that all fits together spend 1;
-# * tune on loans that are public, here from abroad, where things are somewhat different; then one
-#   fit;
-# * don't search: take the defaults and bounds thought of before; then one fit.
+# * search, with epsilon = 1 for each fit, at the total cost above;
+# * search, with so small an epsilon for each fit that all fits together spend 1;
+# * tune on public loans, here from abroad, where the effects are somewhat different, and fit once;
+# * do not search: fit once, with the defaults and with bounds that were chosen beforehand.
 #
-# The accountant says how little is left for one of so many fits: calibrate the noise for the steps
-# of all of them, and ask what the steps of one cost. The fits on four of five folds sample at the
-# highest rate, so that theirs is on the safe side.
+# The accountant computes the epsilon that is left for one of so many fits. The noise is calibrated
+# for the steps of all fits, and then the cost of the steps of one fit is computed. The fits on four
+# of five folds have the highest sampling rate, so taking their rate for all fits is on the safe
+# side.
 
 fit_on_folds = reports[0].events[0]
 noise = calibrate(
@@ -149,13 +149,13 @@ check.append(pipeline(**small).fit(X, y)[-1].privacy_report_)
 print(f"One fit: epsilon = {small['epsilon']:.3g}. All {len(check)} together: {compose(check)}")
 
 # %%
-# Now all four, with other loans, other noise and other folds each time. Accuracy is measured on
-# loans whose records are not private. (These searches are seeded, and so no example of how to
-# search. Seeds make the figure repeatable.)
+# Now all four are compared, with other loans, other noise and other folds each time. Accuracy is
+# measured on loans whose records are not private. (These searches are seeded to make the figure
+# repeatable. Do not seed a real search.)
 
 
 def search(X, y, seed, **budget):
-    """Return a search over the grid that was fitted."""
+    """Return a fitted search over the grid."""
     folds = KFold(5, shuffle=True, random_state=seed)
     return GridSearchCV(pipeline(**budget, random_state=seed), GRID, cv=folds).fit(X, y)
 
@@ -178,9 +178,9 @@ for name, found in scores.items():
     print(f"{name:>10}  {np.mean(found):.3f}")
 
 # %%
-# A search within the budget adds so much noise to every fit that it chooses almost blindly, and the
-# model it chooses is as noisy as the rest. Without public data, keep to defaults and to bounds that
-# follow from the meaning of the features.
+# A search within the budget adds so much noise to every fit that it chooses almost at random, and
+# the chosen model is as noisy as the others. Without public data, keep to defaults and to bounds
+# that follow from the meaning of the features.
 
 COLOURS = {"bill": "#D55E00", "small": "#CC79A7", "public": "#009E73", "defaults": "#0072B2"}
 NAMES = {
@@ -222,7 +222,7 @@ axes.set(
 axes.spines[["top", "right"]].set_visible(False)
 
 # %%
-# What the same guarantee buys: a dot is a fit, a bar their mean.
+# The accuracy of each way: a dot is a fit, and a bar is the mean of the fits.
 
 figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 for row, name in enumerate(NAMES):
@@ -249,7 +249,7 @@ axes.set(
     yticklabels=NAMES.values(),
     ylim=(len(NAMES) - 0.5, -0.5),
     xlabel="accuracy on other loans",
-    title="Within the same budget, not searching does better",
+    title="Within the same budget, one fit beats a search",
 )
 axes.tick_params(axis="y", length=0)
 axes.spines[["top", "right", "left"]].set_visible(False)

@@ -12,7 +12,7 @@ noise. ``inference=True`` estimates both within the same epsilon, and says when 
 # ----------
 # Adult, of the census of 1994 in the United States, comes from OpenML. Without a network a made-up
 # twin takes its place, with the same columns and types. What is found on the twin says nothing of
-# the census; the line that is printed says which of the two this page shows.
+# the census; the printed line says which of the two this page shows.
 
 import warnings
 
@@ -53,8 +53,8 @@ with warnings.catch_warnings(action="ignore"):  # of a second try
         print("No network: a made-up twin of Adult.")
 
 # %%
-# Coefficients are easiest to read in units that mean something, counted from a typical person. Both
-# are written down without looking, and what is far off is moved to a limit.
+# Coefficients are easiest to read in meaningful units, relative to a typical person. Both are
+# chosen without looking at the data, and extreme values are clipped.
 
 X = pd.DataFrame(
     {
@@ -71,8 +71,8 @@ y = table["class"].eq(">50K").to_numpy().astype(int)
 # The table
 # ---------
 # ``data_norm`` is a length that hardly any row exceeds, because intervals are for the model of rows
-# that are cut to it; the penalty is next to nothing. Errors by sampling are those that any
-# statistician would report; those by privacy are ours.
+# clipped to it. The penalty is almost zero. Sampling errors are those that any statistician would
+# report. Privacy errors come from the added noise.
 
 
 def fit(epsilon, rows=slice(None)):
@@ -89,8 +89,8 @@ print(model.summary())
 # %%
 # The same without privacy
 # ------------------------
-# Maximum likelihood by Newton's method, and errors from the curvature: what ``summary()`` of
-# statsmodels' ``Logit`` prints.
+# This is maximum likelihood by Newton's method, with errors from the curvature, as printed by
+# ``summary()`` of statsmodels' ``Logit``.
 
 
 def logit(X, y):
@@ -108,11 +108,11 @@ plain = pd.DataFrame({"coefficient": coefficients, "std error": errors}, index=X
 print(plain.round(3))
 
 # %%
-# Do intervals hold what they promise?
-# ------------------------------------
-# Let the whole table be the population, and draw people from it, again and again. How many of the
-# intervals hold the coefficient of the population? ``inference_quality_`` says in advance which
-# fits can't tell.
+# Do intervals have the promised coverage?
+# ----------------------------------------
+# The whole table is now the population, and people are drawn from it repeatedly. How many of the
+# intervals contain the coefficient of the population? ``inference_quality_`` says in advance which
+# fits have no valid interval.
 
 rng = np.random.default_rng(0)
 for n_people, epsilon in ((5_000, 4.0), (5_000, 1.0), (1_000, 0.3)):
@@ -124,11 +124,12 @@ for n_people, epsilon in ((5_000, 4.0), (5_000, 1.0), (1_000, 0.3)):
     )
     if len(ends):
         held = (ends[..., 0] < coefficients) & (coefficients < ends[..., 1])
-        print(f", {held.mean():.0%} of which hold it", end="")
+        print(f", {held.mean():.0%} of which contain it", end="")
     print()
 
 # %%
-# Where there is none, asking for it is an error that says why. A wrong interval would be worse.
+# Where there is no interval, asking for one raises an error with the reason. A wrong interval would
+# be worse.
 
 for each in fits:
     try:
@@ -140,8 +141,8 @@ for each in fits:
 # %%
 # The figure
 # ----------
-# The smaller epsilon, the longer the intervals; and at an epsilon of 1 they are little longer than
-# those without privacy, because this table is long.
+# Intervals get longer as epsilon gets smaller. At epsilon 1 they are little longer than those
+# without privacy, because this table has many rows.
 
 figure, axes = plt.subplots(figsize=(6.8, 4.2), layout="constrained")
 places = np.arange(len(X.columns))

@@ -16,11 +16,11 @@ text between them.
 # ----------------------
 # The rows are public *between the two*, and WALR doesn't protect them: the guarantee is for the
 # purchase of one visit. So a ``StandardScaler`` fitted to all rows leaks nothing here, though it
-# would anywhere else in this gallery. Both parties must prepare the rows alike, or
+# would anywhere else in this gallery. Both parties must prepare the rows in the same way, or
 # ``fit_aggregate`` refuses them.
 #
-# The visits are made up. Seeds make this example repeatable; leave ``random_state`` alone when the
-# labels are real.
+# The visits are made up. Seeds make this example repeatable; leave out ``random_state`` for real
+# labels.
 
 import json
 
@@ -74,9 +74,9 @@ print(f"{len(X)} visits, {bought.mean():.1%} of them with a purchase")
 # %%
 # The shop: one noisy sum
 # -----------------------
-# This is the only line that reads a label. ``classes`` is declared, so that even their set isn't
-# read from the labels. The message also holds exact sums of the features, by which other rows are
-# noticed: it is not for third parties who may not know the visits.
+# Only this call reads a label. ``classes`` is declared, so even the set of classes is not read from
+# the labels. The message also contains exact sums of the features, which detect that the rows
+# differ. It must not go to third parties who may not know the visits.
 
 
 def shop(epsilon, random_state=None):
@@ -93,15 +93,15 @@ print(f"The shop sends {len(message) / 1000:.1f} kB: {', '.join(json.loads(messa
 # %%
 # The platform: a model without labels
 # ------------------------------------
-# The aggregate carries its guarantee. How much noise there is, and so how strong the penalty should
-# be, follows from it, and nothing has to be tuned. More models from the same message cost nothing
-# more (see :func:`skdp.linear_model.walr_path`).
+# The aggregate carries its guarantee. The amount of noise follows from it, and so does the strength
+# of the penalty, so nothing has to be tuned. By post-processing, more models from the same message
+# cost nothing (see :func:`skdp.linear_model.walr_path`).
 
 
 def platform(message):
     """Return a model trained from the shop's message."""
     aggregate = LabelAggregate.from_json(message)
-    # The aggregate's guarantee is what counts. The model is told that we expect it.
+    # The guarantee is that of the aggregate. These parameters say that we expect it.
     model = WALRClassifier(epsilon=aggregate.epsilon, delta=aggregate.delta)
     return model.fit_aggregate(X, aggregate)
 
@@ -110,11 +110,11 @@ model = platform(message)
 print(model.privacy_report_.to_text())
 
 # %%
-# What it is worth
-# ----------------
-# The area under the ROC curve on later visits, for which the shop tells the purchases. Scores like
-# these aren't covered by the guarantee: compute them on visits whose labels may be known, or leave
-# them with the shop. ``epsilon=inf`` is the same code without noise.
+# Accuracy on later visits
+# ------------------------
+# The score is the area under the ROC curve on later visits, whose purchases the shop discloses. The
+# guarantee does not cover such scores. Compute them on visits whose labels may be known, or let the
+# shop compute them. ``epsilon=inf`` runs the same code without noise.
 
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 results, coefs = [], []
@@ -149,7 +149,7 @@ axes.set(
     title="What sells, found without seeing a purchase",
 )
 axes.annotate(
-    "blue: label-blind, $\\varepsilon = 1$, one dot a release\n"
+    "blue: label-blind, $\\varepsilon = 1$, one dot per release\n"
     "black: trained on all labels, no privacy",
     (1.0, 0.03),
     xycoords="axes fraction",
@@ -160,7 +160,7 @@ axes.spines[["top", "right", "left"]].set_visible(False)
 axes.tick_params(axis="y", length=0)
 
 # %%
-# And how well the purchases of later visits are foreseen:
+# The last figure shows how well the purchases of later visits are predicted:
 
 figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 PrivacyUtilityDisplay.from_results(

@@ -12,8 +12,8 @@ found at which epsilon.
 # A survey of sleep
 # -----------------
 # Ten thousand night workers answer 40 questions on a scale from 0 to 10, and wear a watch that
-# scores their sleep from 0 to 100. Six of the answers have to do with sleep. The people are made
-# up, so that we know which six, and may look at everything.
+# scores their sleep from 0 to 100. Six of the answers are related to sleep. The people are made up,
+# so we know which six, and may look at everything.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -48,10 +48,10 @@ def make_answers(rng):
 # %%
 # The model
 # ---------
-# The scales of answers and scores are public bounds by design. By default a private LASSO takes
-# out by itself what noise alone would explain. To see what noise does, and what a penalty does
-# about it, the options below turn that off: no shrinkage, few passes, each of which would add
-# noise, and the last iterate.
+# The scales of answers and scores are public bounds by design. By default a private LASSO removes
+# effects that noise alone would explain. The options below turn this off, to show the effects of
+# noise and of a penalty: no shrinkage, few passes (each adds noise), and the last iterate instead
+# of an average.
 
 SCALER = BoundsScaler(feature_bounds=(0, 10))
 
@@ -73,9 +73,9 @@ def select(X, y, alpha, epsilon=1.0, random_state=None):
 # %%
 # A path, without privacy and with it
 # -----------------------------------
-# Each point of a private path is a fit of its own, and spends. On real people the picture would
-# have cost what all fits cost together. (These have no seed: what shares a seed can't be added
-# up.)
+# Each point of a private path is a fit of its own, and spends epsilon. On real people the figure
+# would have cost the composition of all fits. (These fits have no seed, because fits that share a
+# seed cannot be composed.)
 
 ALPHAS = np.geomspace(0.03, 5.0, 12)
 
@@ -87,11 +87,11 @@ print("one fit:       ", fits[0].privacy_report_)
 print("the whole path:", compose(fit.privacy_report_ for fit in fits))
 
 # %%
-# A penalty above the noise, for free
-# -----------------------------------
-# How much noise a fit adds depends on public numbers, and next to nothing on people's answers. So
-# we make up people whose sleep has nothing to do with any answer, fit them at the epsilon of the
-# real fit, and take the smallest penalty that selects nothing in several fits. That needs nobody's
+# A penalty above the noise, at no cost
+# -------------------------------------
+# The amount of noise in a fit depends on public numbers, and hardly on people's answers. So we
+# generate people whose sleep does not depend on any answer, fit them at the epsilon of the real
+# fit, and take the smallest penalty that selects nothing in several fits. This needs no real
 # records. Seeds make this page repeatable; a real fit has none.
 
 
@@ -113,7 +113,7 @@ EPSILONS = (0.1, 0.3, 1.0, 3.0)
 alphas = {epsilon: smallest_alpha(epsilon) for epsilon in EPSILONS}
 
 # %%
-# One fit at that penalty is what the real survey would pay for. How often does it find what?
+# The real survey would pay for one fit at that penalty. How often does it select each answer?
 
 found = np.zeros((N_QUESTIONS, len(EPSILONS)))
 for seed in range(N_REPEATS):
@@ -131,8 +131,8 @@ for epsilon, share in zip(EPSILONS, found.T, strict=True):
 # %%
 # The figures
 # -----------
-# At a penalty that was chosen on made-up people, what is selected can mostly be believed; what a
-# small epsilon costs is the weaker effects.
+# At a penalty that was chosen on made-up people, most selected effects are real. A small epsilon
+# misses the weaker effects.
 
 figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 table = np.vstack([found[:N_USEFUL], found[N_USEFUL:].mean(axis=0)])
@@ -150,12 +150,12 @@ axes.set(
 )
 axes.tick_params(length=0)
 axes.spines[:].set_visible(False)
-axes.set_title("Share of fits that select it", loc="left", fontsize=11)
+axes.set_title("Share of fits that select each answer", loc="left", fontsize=11)
 
 # %%
-# The paths behind it. Without privacy, the useless answers leave first and the rest in order of
-# their effects. With noise they stay in the model until the penalty is above it, and the weak
-# effects drown.
+# These are the paths. Without privacy, the useless answers leave first, and the others leave in
+# order of their effects. With noise, useless answers stay in the model until the penalty is above
+# the noise, and weak effects cannot be distinguished from it.
 
 figure, (left, right) = plt.subplots(ncols=2, figsize=(9.0, 4.4), layout="constrained")
 colours = plt.get_cmap("viridis")(np.linspace(0, 0.75, N_USEFUL))

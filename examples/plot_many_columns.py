@@ -2,16 +2,16 @@
 Which words matter, out of five thousand
 ========================================
 
-Notes of patients contain thousands of words, of which a few matter. Noise on all coefficients hides
-them. Greedy coordinate descent privately selects the steepest word, takes a step along it alone,
-and selects again. All other coefficients stay exactly 0.
+Notes of patients contain thousands of words, but only a few matter. Noise on all coefficients hides
+these few. Greedy coordinate descent privately selects the steepest word, takes a step along it
+alone, and selects again. All other coefficients stay exactly 0.
 """
 
 # %%
 # Made-up notes
 # -------------
-# A note holds about a hundred of 5,000 words, some of which are far more frequent than others. The
-# label hangs on six of them.
+# A note contains about a hundred of 5,000 words, some of which are far more frequent than others.
+# The label depends on six of them.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,7 +28,7 @@ lengths = rng.poisson(100, N_NOTES)
 words = rng.choice(N_WORDS, size=lengths.sum(), p=share / share.sum())
 X = csr_array((np.ones(words.size), (np.repeat(np.arange(N_NOTES), lengths), words)))
 X.sum_duplicates()
-X.data[:] = 1.0  # whether a word is there, not how often
+X.data[:] = 1.0  # whether a word occurs, not how often
 matter = {3: 1.5, 8: -1.5, 15: 1.5, 30: -2.0, 60: 2.0, 90: -2.0}
 score = X[:, list(matter)] @ np.array(list(matter.values()))
 y = rng.random(N_NOTES) < 1 / (1 + np.exp(score.mean() - score))
@@ -37,9 +37,9 @@ train, test = slice(0, 10_000), slice(10_000, None)
 # %%
 # Choices and noise
 # -----------------
-# Values are 0 and 1, which is all that greedy selection has to know. It makes some tens of choices,
-# each of which is paid for. DP-SGD puts noise on all 5,000 coefficients in each of its steps.
-# Scores here are computed without noise; on records of people they would need a budget, too.
+# Values are 0 and 1, and greedy selection needs no other bound. It makes some tens of choices, and
+# each spends a part of the budget. DP-SGD adds noise to all 5,000 coefficients in each of its
+# steps. Scores here are computed without noise; on real records they would need a budget, too.
 
 known = {"epsilon": 1.0, "classes": [False, True]}
 models = {
@@ -60,8 +60,8 @@ for name, model in models.items():
 # %%
 # What was found
 # --------------
-# Rings are true coefficients, dots are released ones of several fits. A rare word that noise alone
-# has chosen may get a large coefficient: few notes have it, so that it hardly matters.
+# Rings are true coefficients, and dots are released coefficients of several fits. A rare word that
+# was chosen by noise alone may get a large coefficient. Few notes contain it, so it hardly matters.
 
 figure, panels = plt.subplots(1, 2, figsize=(9, 4), sharey=True, layout="constrained")
 for panel, (name, found) in zip(panels, coefs.items(), strict=True):

@@ -13,7 +13,7 @@ Each row is a stay, and a model that protects one stay may still reveal who come
 # Ten years of patients with diabetes in the United States (Strack and others, 2014): 101,766 stays
 # of 71,518 patients, from OpenML. Without a network a made-up twin takes the table's place, with
 # the columns that are used here and their types. What is found on the twin says nothing of the
-# hospitals; the line that is printed says which of the two this page shows.
+# hospitals; the printed line says which of the two this page shows.
 
 import warnings
 
@@ -28,7 +28,7 @@ from skdp.preprocessing import BoundsScaler
 
 N_REPEATS = 2
 MOST = 40
-# Public ranges, written from what the columns count. What is beyond is moved to the end.
+# Public ranges, from what the columns count. Values beyond them are clipped.
 BOUNDS = {
     "time_in_hospital": (0, 14),  # days
     "num_lab_procedures": (0, 100),
@@ -42,7 +42,7 @@ BOUNDS = {
 
 
 def twin(n_patients):
-    """Return a made-up table of stays: the sick come more often, and differ from each other."""
+    """Return a made-up table of stays; sicker patients come more often, and patients differ."""
     rng = np.random.default_rng(0)
     n_stays = np.minimum((1.0 - rng.random(n_patients)) ** (-1.0 / 1.7), MOST).astype(int)
     ids = np.repeat(rng.permutation(n_patients), n_stays)
@@ -76,12 +76,12 @@ print(f"and {np.mean(n_stays >= 5):.1%} five times or more.")
 # %%
 # What a report says
 # ------------------
-# Without ``groups`` the guarantee is for a stay. What it comes to for a patient with forty of them
-# can be asked, and is nothing; with ``groups`` it is for a patient.
+# Without ``groups`` the guarantee is for a stay. The report can convert it to a guarantee for a
+# patient with forty stays, which is worthless. With ``groups`` the guarantee is for a patient.
 
 
 def new_model(**parameters):
-    """Return a model with public bounds: rows are at most ``sqrt(8)`` long, and few that long."""
+    """Return a model with public bounds: rows are at most ``sqrt(8)`` long, mostly shorter."""
     return DPLogisticRegression(data_norm=2.0, delta=1e-6, classes=[0, 1], **parameters)
 
 
@@ -91,16 +91,17 @@ print(f"{by_stay.unit}: {by_stay}; forty rows: {by_stay.epsilon_at(1e-6, group_s
 print(f"{by_patient.unit}: {by_patient}")
 
 # %%
-# The whole report says what is public now. The number of stays isn't, in all or of a patient.
+# The full report lists what is public. The number of stays is not, neither in total nor for a
+# patient.
 
 print(by_patient.to_text())
 
 # %%
 # Three ways to protect a patient
 # -------------------------------
-# At the same epsilon for a patient: all stays with ``groups``; one stay of each, drawn at random;
-# or all stays, each with a fortieth of the budget. The error is that of the coefficients to those
-# of a fit on all stays without privacy.
+# Three fits have the same epsilon for a patient: all stays with ``groups``; one stay of each
+# patient, drawn at random; and all stays, each with a fortieth of the budget. The error is the
+# distance of the coefficients from those of a fit to all stays without privacy.
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0)
 
@@ -116,7 +117,7 @@ errors = {name: np.empty((N_REPEATS, len(EPSILONS))) for name in ("groups", "one
 for repeat in range(N_REPEATS):
     rows = one_stay_each(np.random.default_rng(repeat))
     for place, epsilon in enumerate(EPSILONS):
-        # Of the noise, in which forty stays add up; a fortieth of epsilon would come to more.
+        # A fortieth in terms of the noise, where forty stays add up; of epsilon it would be more.
         fortieth = get_epsilon(MOST * calibrate(epsilon, 1e-6), 1e-6)
         for name, model in {
             "groups": new_model(epsilon=epsilon).fit(X, y, groups=ids),
@@ -129,12 +130,13 @@ for name, found in errors.items():
     print(f"{name:10}", *[f"{value:6.3f}" for value in found.mean(axis=0)])
 
 # %%
-# One stay each is private too, but fewer rows tell less, and patients who come often count for
-# less: no budget makes up for that.
+# One stay per patient is private too, but fewer rows carry less information, and patients who come
+# often count for less. No budget makes up for that.
 #
-# What ``groups`` can't do is to let a patient with forty stays count forty times as much as one
-# with one stay: everybody's part in a step is cut to the same length. Where those with many stays
-# are what matters, look at how the model does for them, on records that aren't private.
+# With ``groups``, a patient with forty stays cannot count forty times as much as a patient with one
+# stay, because the contribution of each patient to a step is clipped to the same length. Where
+# patients with many stays matter most, check how the model does for them, on records that are not
+# private.
 
 figure, axes = plt.subplots(figsize=(6.6, 4.4), layout="constrained")
 for name, label, colour in (

@@ -1,20 +1,20 @@
 """
-Personal budgets: a batch is as quiet as its most demanding member
+Personal budgets: the strictest record sets the noise of its batch
 ==================================================================
 
-Hospitals share a model of which patients come back within a month. The ethics board of each decides
-on the protection of its patients: most boards accept epsilon = 2, some ask for 0.1. The strictest
-epsilon for all would waste accuracy. ``sample_epsilon`` gives every record its own epsilon. The
-result depends on which records share a batch.
+Hospitals share a model of which patients come back within a month. The ethics board of each
+hospital decides on the protection of its patients. Most boards accept epsilon = 2, and some ask for
+0.1. The strictest epsilon for all would waste accuracy. ``sample_epsilon`` gives each record its
+own epsilon. The result depends on which records share a batch.
 """
 
 # %%
-# Budgets that tell nothing
-# -------------------------
-# A budget is public, and must not depend on the record: if people with an embarrassing diagnosis
-# asked for more protection, their budget would give it away. Here boards decide before anybody is
-# admitted. The patients are made up, with features that are scaled to [-1, 1] by public ranges
-# already. Seeds make this example repeatable; leave ``random_state`` alone when they are real.
+# Budgets that reveal nothing
+# ---------------------------
+# A budget is public, and must not depend on the record. If people with an embarrassing diagnosis
+# asked for more protection, their budget would reveal it. Here boards decide before patients are
+# admitted. The patients are made up, and their features are already scaled to [-1, 1] by public
+# ranges. Seeds make this example repeatable; leave out ``random_state`` for real patients.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,7 +27,7 @@ STRICT, USUAL = 0.1, 2.0
 
 
 def patients(n, rng):
-    """Return rows of made-up patients, and who of them came back."""
+    """Return rows of made-up patients, and which of them came back."""
     X = rng.uniform(-1.0, 1.0, (n, 5))
     effects = np.array([4.0, -3.0, 2.0, 1.0, -1.0])
     return X, (rng.random(n) < 1.0 / (1.0 + np.exp(-0.3 - X @ effects))).astype(int)
@@ -39,8 +39,8 @@ def budgets(share, rng):
 
 
 def new_model(epsilon=USUAL, **parameters):
-    """Return a model for pure epsilon (delta = 0), the kind that knows personal budgets."""
-    # Rows are at most sqrt(5) long, and few are longer than 1.5, to which they are then scaled.
+    """Return a model for pure epsilon (delta = 0), which supports personal budgets."""
+    # Rows are at most sqrt(5) long. Few are longer than 1.5, and these are clipped to it.
     return DPSGDClassifier(
         mechanism="laplace", epsilon=epsilon, data_norm=1.5, classes=[0, 1], **parameters
     )
@@ -49,8 +49,8 @@ def new_model(epsilon=USUAL, **parameters):
 # %%
 # One fit, many epsilons
 # ----------------------
-# Each record takes part in one batch, and the noise of a batch serves its most demanding member.
-# ``epsilon`` is the largest that anybody allows.
+# Each record takes part in one batch, and the strictest record of a batch sets its noise.
+# ``epsilon`` is the largest personal epsilon.
 
 rng = np.random.default_rng(0)
 X, y = patients(N_PATIENTS, rng)
@@ -61,14 +61,15 @@ print(model.privacy_report_.to_text())
 # %%
 # What mixing would cost
 # ----------------------
-# With one strict record in ten, nearly every batch that is drawn at random has a strict member, and
-# its noise: everybody would be trained with the strictest. But budgets are public, so batches may
-# be chosen by them. ``fit`` puts records of the same budget into the same batch; which of them meet
-# is random. The strict have larger batches, which bear more noise, and batches that are noisy still
-# take shorter steps.
+# With one strict record in ten, nearly every random batch contains a strict record, and gets the
+# noise for it. In effect, all records would be trained at the strictest epsilon. But budgets are
+# public, so batches may depend on them. ``fit`` puts records of the same budget into the same
+# batch, at random among these. Strict records have larger batches, which tolerate more noise.
+# Batches that are still noisy take shorter steps.
 #
-# Here is what ``fit`` avoids, by hand: ``partial_fit`` takes one batch at a time, with the epsilon
-# that the estimator has then. The batches are as large as for everybody with the strictest.
+# The code below does by hand what ``fit`` avoids. ``partial_fit`` takes one batch at a time, with
+# the current epsilon of the estimator. The batches are as large as in a fit at the strictest
+# epsilon for all.
 
 batch_size = new_model(STRICT).fit(X, y).batch_size_
 
@@ -85,10 +86,10 @@ model = fit_mixed(X, y, sample_epsilon, rng)
 print(model.privacy_report_, "in", model.n_iter_, "batches, all of them noisy")
 
 # %%
-# What it gains
-# -------------
-# Accuracy on 10,000 patients whose records are not private, for a growing share of strict budgets.
-# The comparison that must not be forgotten: leave out who is strict.
+# The gain in accuracy
+# --------------------
+# Accuracy is measured on 10,000 patients whose records are not private, for a growing share of
+# strict budgets. An important comparison is a fit that leaves out the strict patients.
 
 SHARES = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99)
 scores = {name: [] for name in ("strictest", "mixed", "grouped", "left out")}
@@ -110,14 +111,15 @@ for seed in range(N_REPEATS):
 scores = {name: np.reshape(found, (N_REPEATS, -1)) for name, found in scores.items()}
 
 # %%
-# While most patients are usual, ``sample_epsilon`` does as well as a fit without the strict, and no
-# better: what they could add drowns in their noise, and these patients are all alike. When few are
-# usual, the strict carry the model, and to leave them out is what costs. One doesn't have to know
-# beforehand which it is. Random batches gain something while strict records are rare; from one in
-# ten on, everybody is trained with the strictest.
+# While most patients have the usual budget, ``sample_epsilon`` does as well as a fit without the
+# strict patients, and no better. The strict patients add little beside their noise, and all
+# patients here are alike. When few have the usual budget, the model depends on the strict patients,
+# and leaving them out is costly. With ``sample_epsilon`` one need not know the share beforehand.
+# Random batches gain something while strict records are rare. From one in ten on, they amount to
+# the strictest epsilon for all.
 #
-# Who is protected more moves the model less. Where the strict are different from the others, look
-# at how the model does for them, on records that aren't private.
+# Patients with more protection have less influence on the model. Where strict patients differ from
+# the others, check how the model does for them, on records that are not private.
 
 RED, BLUE, GREEN, GREY = "#D55E00", "#0072B2", "#009E73", "0.5"
 figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
@@ -126,7 +128,7 @@ for name, label, colour, style, point, shift in (
     ("left out", "strict patients left out", GREY, ":", 5, (-12, 0)),
     ("grouped", "sample_epsilon: batches by budget", GREEN, "o-", 2, (0, 9)),
     ("mixed", "batches at random", BLUE, "o-", 1, (10, 2)),
-    ("strictest", "everybody with the strictest", RED, "--", 0, (0, -14)),
+    ("strictest", "strictest epsilon for all", RED, "--", 0, (0, -14)),
 ):
     mean = scores[name].mean(axis=0)
     axes.plot(places, mean, style, color=colour, lw=2)
@@ -143,14 +145,14 @@ axes.set(
     xticklabels=[f"{100 * share:g} %" for share in SHARES],
     xlabel=rf"patients with $\varepsilon = {STRICT:g}$; the others have {USUAL:g}",
     ylabel="accuracy on other patients",
-    title="One strict record costs its whole batch",
+    title="One strict record makes its whole batch noisy",
 )
 axes.margins(y=0.1)
 axes.spines[["top", "right"]].set_visible(False)
 
 # %%
-# Which batches are noisy? A dot is a patient, a box a batch, drawn smaller than it is. A strict
-# patient, red and here one in ten, makes the whole box noisy.
+# Which batches are noisy? A dot is a patient, and a box is a batch, drawn smaller than it is. A
+# strict patient (red, here one in ten) makes the whole batch noisy.
 
 figure, places = plt.subplots(2, 1, figsize=(5.6, 5.6), layout="constrained")
 drawn = np.where(np.random.default_rng(3).random(18 * 24) < 0.1, STRICT, USUAL)

@@ -11,8 +11,8 @@ pays once: fits, scores and the choice together have one epsilon.
 # %%
 # Sensors in unknown units
 # ------------------------
-# The machines are made up. Seeds make this example repeatable; leave ``random_state`` alone when
-# records are real.
+# The machines are made up. Seeds make this example repeatable; leave out ``random_state`` for real
+# records.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -37,11 +37,11 @@ def machines(n, rng):
 
 
 # %%
-# Settings, written without a look at the data
+# Settings, chosen without looking at the data
 # --------------------------------------------
-# All sensors or the first five, lengths of rows over four powers of ten, and two penalties that
-# follow from the length: sixteen settings. What chooses columns and what clips rows learn nothing,
-# so that they may be steps of a pipeline that is searched.
+# All sensors or the first five, four bounds on the length of a row over powers of ten, and two
+# penalties that follow from the bound make sixteen settings. The steps that select columns and clip
+# rows learn nothing, so they may be steps of a searched pipeline.
 
 ALL = [("kept", "passthrough", slice(0, None))]
 FIRST = [("kept", "passthrough", slice(0, N_USEFUL))]
@@ -74,20 +74,20 @@ print({name.rpartition("__")[2]: value for name, value in search.best_params_.it
 print(f"noisy accuracy on the rows held out: {search.best_score_:.3f}")
 
 # %%
-# The search draws how often it tries, and never tells. Each trial draws one of the settings, fits
-# it on three quarters of the rows and scores it, with noise, on the rest; the best trial is
-# published and the others are forgotten. There is no table of them: it would tell their number,
-# which is what keeps the search cheap. The report says what the alternative would have cost, which
-# is to fit all settings once:
+# The search draws its number of trials at random, and keeps it secret. Each trial draws one of the
+# settings, fits it on three quarters of the rows and scores it, with noise, on the rest. The best
+# trial is published and the others are discarded. There is no table of trials, because it would
+# reveal their number, and the search is cheap only while this number is secret. The report also
+# gives the cost of the alternative, which fits all settings once:
 
 for note in search.privacy_report_.notes:
     print(note)
 
 # %%
-# What it buys
-# ------------
-# Four ways to a model, on other machines each time. "Knew it" is the best of the settings, had it
-# been known beforehand; "at random" is any of them.
+# The gain in accuracy
+# --------------------
+# Four ways to choose a setting are compared, on other machines each time. "Knew it" is the best
+# setting, as if it had been known beforehand. "At random" is the mean over the settings.
 
 BUDGET = {"epsilon": 1.0}
 ways = {name: [] for name in ("knew it", "search", "default", "at random")}
@@ -127,9 +127,9 @@ axes.tick_params(axis="y", length=0)
 axes.spines[["top", "right", "left"]].set_visible(False)
 
 # %%
-# The price is noise: how much more a fit has of it than a single fit with the whole epsilon. It
-# grows slowly with the number of settings, where fitting all of them costs its root. For two or
-# three settings that is less, and the search does that.
+# The cost is noise, measured relative to a single fit with the whole epsilon. It grows slowly with
+# the number of settings. Fitting all settings costs the square root of their number. For two or
+# three settings this is cheaper, and the search then fits them all.
 
 figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 counts = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48])
@@ -150,7 +150,7 @@ axes.set(
     xlabel="settings",
     ylabel="noise of a fit, single fit = 1",
     ylim=0,
-    title="What choosing costs",
+    title="The cost of choosing",
 )
 axes.spines[["top", "right"]].set_visible(False)
 plt.show()

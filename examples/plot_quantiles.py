@@ -10,8 +10,8 @@ shows that records with typing errors hardly matter.
 # %%
 # Made-up stays
 # -------------
-# Old patients stay longer, and severe cases vary more. One record in two hundred has hours where
-# it should have days.
+# Old patients stay longer, and the stays of severe cases vary more. One record in two hundred has
+# hours instead of days.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,8 +30,8 @@ typed = np.where(rng.random(N_PATIENTS) < 0.005, 24 * days, days)
 # %%
 # Two quantiles, one epsilon each
 # -------------------------------
-# No bound is given: neither of ages nor of stays. The shares below are computed without noise; on
-# records of people they would need a budget, too.
+# No bound is given, neither for ages nor for stays. The shares below are computed without noise; on
+# real records they would need a budget, too.
 
 quantiles = {
     share: DPQuantileRegressor(quantile=share, epsilon=0.5, random_state=SEED)
@@ -39,13 +39,14 @@ quantiles = {
 }
 for share, model in quantiles.items():
     below = np.mean(days[test] <= model.fit(X[train], typed[train]).predict(X[test]))
-    print(f"{share}: {model.privacy_report_}; {below:.3f} of other patients are below")
+    print(f"{share}: {model.privacy_report_}; {below:.3f} of stays are below it")
 
 # %%
 # Typing errors
 # -------------
-# Right: the effect of a year of age by twenty fits each. Ridge regression follows the errors, and
-# more so with a larger budget, which learns a range that holds them. Huber's regression doesn't.
+# The right panel shows the effect of a year of age in twenty fits of each method. Ridge regression
+# follows the errors, and more so with a larger budget, which learns a range that includes them.
+# Huber regression does not.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 shown = rng.choice(np.flatnonzero(test), 1500, replace=False)

@@ -107,14 +107,14 @@ def private_pipeline(epsilon, random_state=None):
 # What privacy costs
 # ------------------
 # Accuracy on held-out records for several epsilons, and without privacy by the same code
-# (``epsilon=inf``), over several random splits. Seeds make this example repeatable; leave
-# ``random_state`` alone when the model is real.
+# (``epsilon=inf``), over several random splits. Seeds make this example repeatable; leave out
+# ``random_state`` for a real model.
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, float("inf"))
 
 
 def accuracies(X, y, n_seeds):
-    """Return test accuracies, one row an epsilon and one column a seed."""
+    """Return test accuracies, one row per epsilon and one column per seed."""
     scores = np.empty((len(EPSILONS), n_seeds))
     with tqdm(total=scores.size, desc="Training private models") as progress:
         for seed in range(n_seeds):
@@ -170,7 +170,7 @@ def main():
         print(f"  {name:>10} {row.mean():8.3f} {row.min():11.3f}")
     print(f"  (always the more common class: {baseline:.3f})\n")
 
-    # The real thing: one fit, no seed, and the guarantee that goes with it.
+    # A real fit has no seed. Its report is the guarantee.
     model = private_pipeline(epsilon=1.0).fit(X, y)
     print(model[-1].privacy_report_.to_text())
 

@@ -11,10 +11,10 @@ rarer or more common.
 # %%
 # A bank that calls people
 # ------------------------
-# A Portuguese bank offered deposits by telephone (Moro, Cortez and Rita, 2014). The table
-# comes from OpenML. Without a network a made-up twin takes its place, with the same columns and
-# types. What is found on the twin says nothing of the bank; the line that is printed says which of
-# the two this page shows. How long a call lasted is left out: nobody knows it before the call.
+# A Portuguese bank offered deposits by telephone (Moro, Cortez and Rita, 2014). The table comes
+# from OpenML. Without a network a made-up twin takes its place, with the same columns and types.
+# What is found on the twin says nothing of the bank; the printed line says which of the two this
+# page shows. The duration of a call is left out, because it is not known before the call.
 
 import copy
 import warnings
@@ -87,7 +87,7 @@ with warnings.catch_warnings(action="ignore"):  # of a second try
         print("No network: a made-up twin of bank marketing.")
 
 # %%
-# Ranges and answers are public, so that preparing the rows learns nothing.
+# Ranges and answers are public, so the preparation learns nothing from the rows.
 
 NORM = (0.2 * len(RANGES) + len(ANSWERS)) ** 0.5
 known = OneHotEncoder(
@@ -104,18 +104,18 @@ X, X_test, y, y_test = train_test_split(prepare.fit_transform(X), y, test_size=0
 # %%
 # Four models
 # -----------
-# The bank has told the press how many said yes: the share is public. ``class_weight`` takes it to
-# give both classes the same weight in all, and reads no label for that.
+# The bank has published how many people said yes, so the share is public. ``class_weight`` uses it
+# to give both classes the same total weight, and reads no label for that.
 #
-# The probabilities of such a model are those of a world in which every second person says yes. The
-# textbook's way back is to move the intercept by the difference of the log odds. That is true where
-# training follows the weights. With noise it does so in part only: a class that is rare has few
-# records to hide behind, and heavy ones are cut. So the same move goes too far.
+# The probabilities of such a model are for a population in which every second person says yes. The
+# textbook correction shifts the intercept by the difference of the log odds. This is right where
+# training follows the weights. With noise, training follows them only in part: a rare class has few
+# records, and records of large weight are clipped. The same shift therefore goes too far.
 #
-# Without weights there is less to mend, but where epsilon is as small as here noise alone makes the
-# probabilities of a rare class too low. ``DPCalibratedClassifier`` relies on none of this. It
-# spends a tenth of the budget on counts of predictions and outcomes, and finds from them by how
-# much to move.
+# Without weights there is less to correct. But at an epsilon as small as here, noise alone makes
+# the probabilities of a rare class too low. ``DPCalibratedClassifier`` relies on none of this. It
+# spends a tenth of the budget on counts of predictions and outcomes, and estimates the shift from
+# them.
 
 SHARE = 0.117
 BALANCED = {0: 0.5 / (1 - SHARE), 1: 0.5 / SHARE}
@@ -147,11 +147,12 @@ def fits(X, y):
 models = [fits(X, y) for _ in range(N_REPEATS)]
 
 # %%
-# What they are worth
-# -------------------
-# A call costs 1, and a yes brings 8. So call whom a yes is likelier of than one in eight: with true
-# probabilities that is arithmetic, and no threshold has to be found by trying it on people. All
-# four models rank people about equally well; what differs is whether their numbers mean anything.
+# How useful the probabilities are
+# --------------------------------
+# A call costs 1, and a yes gains 8. It pays to call people whose probability of a yes is above one
+# in eight. With true probabilities this threshold follows by arithmetic, and needs no tuning on
+# people's records. All four models rank people about equally well. They differ in whether their
+# probabilities are true.
 
 COLOURS = dict(zip(models[0], ("#D55E00", "#CC79A7", "0.5", "#0072B2"), strict=True))
 print(f"{'':32} {'AUC':>6} {'log loss':>9} {'mean p':>7} {'gain of 1,000 people':>21}")
@@ -168,9 +169,10 @@ print(f"{'':39} said yes: {y_test.mean():13.3f}")
 # %%
 # The figure
 # ----------
-# Each line is the mean of several fits: what was predicted, in eight groups of people, and how many
-# of them said yes. The table is public, so that this curve can be exact. Of private records
-# :func:`skdp.metrics.private_calibration_curve` draws one, for an epsilon.
+# Each line is the mean of several fits. It shows the mean prediction in eight groups of people, and
+# the share of each group that said yes. The table is public, so this curve can be exact. For
+# private records, :func:`skdp.metrics.private_calibration_curve` computes such a curve, for an
+# epsilon.
 
 figure, axes = plt.subplots(figsize=(6.0, 5.0), layout="constrained")
 axes.plot([0.01, 1.0], [0.01, 1.0], color="0.8", lw=6, zorder=0)
@@ -200,8 +202,8 @@ plt.show()
 # Where yes is rarer
 # ------------------
 # Another bank has the same kind of customers, and its public share of yes is a third of ours. If
-# only the share differs, and those who say yes are like ours, log odds differ by a number that is
-# known. It is added to the offset: post-processing, which costs nothing.
+# only the share differs, and the people who say yes are like ours, the log odds differ by a known
+# number. It is added to the offset. This is post-processing, which costs nothing.
 
 rng = np.random.default_rng(1)
 there = (y_test == 0) | (rng.random(len(y_test)) < 0.3)

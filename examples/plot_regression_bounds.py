@@ -10,11 +10,11 @@ writes bounds from what the columns mean, and shows the effect of wrong bounds.
 # %%
 # Houses of California
 # --------------------
-# The census of 1990, in districts of some thousand people: median income, age of the houses, rooms
-# and so on, and the median value of a house in units of 100,000 dollars. scikit-learn downloads the
-# table. Without a network a made-up twin takes its place, with the same columns. What is found on
-# the twin says nothing of the state; the line that is printed says which of the two this page
-# shows.
+# The table is from the census of 1990. A row is a district of some thousand people, with its median
+# income, the age of its houses, rooms and so on. The target is the median value of a house in units
+# of 100,000 dollars. scikit-learn downloads the table. Without a network a made-up twin takes its
+# place, with the same columns. What is found on the twin says nothing of the state; the printed
+# line says which of the two this page shows.
 
 import warnings
 
@@ -63,10 +63,10 @@ X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
 # %%
 # Bounds from a map and a form
 # ----------------------------
-# The state ends where it ends, the form of the census had no box above 500,000 dollars, and for the
-# rest a guess will do: what is beyond is moved to the end of its range. No house was looked at.
-# ``data_norm`` is about the length of a typical row, ``sqrt(0.2 * 8)`` by the rule of thumb, and
-# ``NormClipper`` shortens longer ones, in predictions too.
+# The borders of the state are public, and the form of the census had no box above 500,000 dollars.
+# For the rest a guess is enough, because values beyond a range are clipped to it. No record was
+# looked at. ``data_norm`` is about the length of a typical row, ``sqrt(0.2 * 8)`` by the rule of
+# thumb. ``NormClipper`` clips longer rows, in predictions too.
 
 BOUNDS = {
     "MedInc": (0, 10),  # in 10,000 dollars
@@ -99,22 +99,22 @@ print(model[-1].privacy_report_)
 # %%
 # How good is it?
 # ---------------
-# R2 on other districts, which are just as private: ``private_score`` spends a tenth of epsilon on
-# them and says how sure it is, of the sample and of the noise.
+# The score is R2 on other districts, which are also private. ``private_score`` spends epsilon = 0.1
+# on them, and gives an interval that covers both sampling and noise.
 
 print(private_score(model, X_test, y_test, scoring="r2", target_bounds=VALUES, epsilon=0.1))
 
 # %%
-# What bounds are worth
-# ---------------------
-# Many fits, whose scores are exact because this table is public. Bounds that are too narrow take
-# away a part of what there is to learn, at any epsilon. Those that are too wide make all noise as
-# many times louder, which a large epsilon or a long table makes up for.
+# The effect of wrong bounds
+# --------------------------
+# The scores of many fits are exact here, because this table is public. Bounds that are too narrow
+# remove a part of the signal, at any epsilon. Bounds that are too wide scale up all noise by the
+# same factor, which a large epsilon or a long table makes up for.
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 CHOICES = {
     "public bounds": ("#0072B2", {}),
-    "targets cut at half": ("#CC79A7", {"target_bounds": (0, 2.5)}),
+    "targets clipped at half": ("#CC79A7", {"target_bounds": (0, 2.5)}),
     "targets ten times too wide": ("#E69F00", {"target_bounds": (0, 50)}),
     "features ten times too wide": ("#D55E00", {"widen": 10.0}),
 }
@@ -130,11 +130,11 @@ plain = LinearRegression().fit(X, y).score(X_test, y_test)
 print(f"{'epsilon':28}", *[f"{epsilon:6g}" for epsilon in EPSILONS])
 for name, found in scores.items():
     print(f"{name:28}", *[f"{value:6.2f}" for value in np.mean(found, axis=0)])
-print(f"no privacy: {same:.2f}, and {plain:.2f} by LinearRegression on rows as they are")
+print(f"no privacy: {same:.2f}, and {plain:.2f} by LinearRegression on unclipped rows")
 
 # %%
-# Clipping isn't only a price. The real table has districts with a thousand people to a house: they
-# pull a regression on rows as they are, and hardly one on clipped rows.
+# Clipping also has a benefit. The real table has districts with a thousand people to a house. They
+# have a large influence on a regression on unclipped rows, and hardly any on one on clipped rows.
 
 figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 axes.axhline(same, color="0.35", ls="--", lw=1)
@@ -150,7 +150,7 @@ axes.set(
     ylim=(0.0, same + 0.08),
     xlabel=r"$\varepsilon$",
     ylabel="$R^2$ on other districts",
-    title="Bounds from common sense do, far too wide ones don't",
+    title="Bounds from common sense suffice, far too wide ones do not",
 )
 axes.minorticks_off()
 axes.legend(frameon=False, loc="lower right")

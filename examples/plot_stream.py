@@ -11,12 +11,12 @@ step, and the guarantee for all days is that of one.
 # %%
 # Appointments, and public bounds
 # -------------------------------
-# The patients are made up. Each feature gets a range from what it means, written before anybody
-# came: a booking is at most 90 days ahead, a patient travels at most 50 km, and of visits, missed
-# appointments and reminders more than ten tell nothing new. What lies outside is moved to the end
-# of its range.
+# The patients are made up. The range of each feature follows from its meaning, and was written
+# before the first patient came. A booking is at most 90 days ahead, and a patient travels at most
+# 50 km. More than ten visits, missed appointments or reminders carry no further information. Values
+# outside a range are clipped to it.
 #
-# Seeds make this example repeatable; leave ``random_state`` alone when the patients are real.
+# Seeds make this example repeatable; leave out ``random_state`` for real patients.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -38,7 +38,7 @@ BOUNDS = {
 
 
 def patients(n, rng):
-    """Return rows of made-up patients, and who of them didn't come."""
+    """Return rows of made-up patients, and which of them did not come."""
     missed = rng.poisson(rng.gamma(1.0, 1.5, n))
     X = np.column_stack(
         [
@@ -58,16 +58,16 @@ def patients(n, rng):
 # One step a day
 # --------------
 # ``BoundsScaler`` maps the ranges to [-1, 1]. A step also needs a public bound on the length of a
-# row: few patients are at an end of all six ranges at once, hence 1.5, and longer rows are scaled
-# down to it. Streams use spherical Laplace noise, whose guarantee has delta = 0.
+# row. It is 1.5, because few patients are at an end of all six ranges at once, and longer rows are
+# clipped to it. Streams use spherical Laplace noise, whose guarantee has delta = 0.
 
 scaler = BoundsScaler(feature_bounds=np.transpose(list(BOUNDS.values())))
-# It learns nothing, so that a row of zeros serves to fit it.
+# It learns nothing, so a row of zeros is enough to fit it.
 scaler.fit(np.zeros((1, len(BOUNDS))))
 
 
 def new_model(epsilon, random_state=None):
-    """Return a model that takes in a day's patients by partial_fit."""
+    """Return a model that learns from a day's patients by partial_fit."""
     return DPSGDClassifier(
         mechanism="laplace",
         epsilon=epsilon,
@@ -85,7 +85,7 @@ for day in range(3):
 report = model.privacy_report_
 
 # %%
-# The report's note says what this rests on.
+# The notes of the report state what this relies on.
 
 for note in report.notes:
     print(note)
@@ -93,8 +93,8 @@ for note in report.notes:
 # %%
 # Two months
 # ----------
-# Accuracy after each day, on 10,000 patients whose records are not private. Everything is repeated
-# with other patients and other noise.
+# Accuracy is measured after each day, on 10,000 patients whose records are not private. Everything
+# is repeated with other patients and other noise.
 
 EPSILONS = {0.1: "#D55E00", 1.0: "#0072B2", float("inf"): "0.35"}
 scores = {epsilon: np.empty((N_REPEATS, N_DAYS)) for epsilon in EPSILONS}
@@ -134,7 +134,7 @@ axes.set(
     xlabel=f"days of {PATIENTS_A_DAY} patients each",
     ylabel="accuracy on other patients",
     xlim=(0, N_DAYS + 9),
-    title="The model improves day by day, and who came once pays once",
+    title="The model improves daily, and one visit costs one epsilon",
 )
 axes.annotate(
     "bands: 8 of 10 repeats",
@@ -148,8 +148,8 @@ axes.annotate(
 axes.spines[["top", "right"]].set_visible(False)
 
 # %%
-# If the *same* people came every day, their epsilons would add up: the line that rises. A
-# stream is for records that come once. Where they return, fit the model from time to time on all
+# If the *same* people came every day, their epsilons would add up, as the rising line shows. A
+# stream is for records that come once. Where people return, fit the model from time to time on all
 # records, or set ``epsilon`` to what a day may cost a person.
 
 figure, axes = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
@@ -164,7 +164,7 @@ axes.set(
     ylabel=r"a person's $\varepsilon$",
     ylim=0,
     xlim=(0, N_DAYS + 9),
-    title="Who comes every day pays every day",
+    title="People who come every day spend epsilon every day",
 )
 axes.spines[["top", "right"]].set_visible(False)
 plt.show()

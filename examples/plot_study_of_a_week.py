@@ -10,11 +10,11 @@ week, and two fits are refused.
 # %%
 # Sunday: the records
 # -------------------
-# Patients with diabetes in 130 hospitals of the United States (Strack and others, 2014), the first
-# stay of each, so that a row is a person. Did they come back? The table comes from OpenML. Without
-# a network a made-up twin takes its place, with the columns that are used here and their types.
-# What is found on the twin says nothing of the hospitals; the line that is printed says which of
-# the two this page shows.
+# The table has patients with diabetes in 130 hospitals of the United States (Strack and others,
+# 2014). Only the first stay of each patient is kept, so a row is a person. Did they come back? The
+# table comes from OpenML. Without a network a made-up twin takes its place, with the columns that
+# are used here and their types. What is found on the twin says nothing of the hospitals; the
+# printed line says which of the two this page shows.
 
 import tempfile
 import warnings
@@ -36,7 +36,7 @@ from skdp.preprocessing import BoundsScaler
 
 N_REPEATS = 5
 EPSILON, DELTA = 1.0, 1e-6
-# Public ranges, written from what the columns count. What is beyond is moved to the end.
+# Public ranges, from what the columns count. Values beyond them are clipped.
 BOUNDS = {
     "time_in_hospital": (0, 14),  # days
     "num_lab_procedures": (0, 100),
@@ -49,7 +49,7 @@ BOUNDS = {
 
 
 def twin(n):
-    """Return a made-up table of patients who look like those of the hospitals."""
+    """Return a made-up table that looks like that of the hospitals."""
     rng = np.random.default_rng(0)
     ill = rng.standard_normal(n)
     table = pd.DataFrame({"patient_nbr": rng.permutation(n)})
@@ -76,9 +76,9 @@ X, X_test, y, y_test = train_test_split(X, y, train_size=0.5, random_state=0)
 # %%
 # Monday: the budget, and a first look
 # ------------------------------------
-# The people who answer for the records decide what all fits together may spend, before the first
-# one, and make a file of it. Whoever has the path can fit; nobody can spend more. A ledger takes no
-# seeds, so the numbers below are others at each run.
+# The people who are responsible for the records set the budget of all fits together, before the
+# first one, and create a file for it. Everyone who has the path can fit, but all of them together
+# cannot exceed the budget. A ledger accepts no seeds, so the numbers below differ from run to run.
 
 folder = tempfile.TemporaryDirectory()
 path = Path(folder.name, "study.db")
@@ -87,7 +87,7 @@ days = {}
 
 
 def evening(day):
-    """Keep what was spent by the end of a day."""
+    """Record what was spent by the end of a day."""
     days[day] = (len(ledger.to_frame()), ledger.spent)
     print(f"{day}: {ledger.spent:.2f} spent, {ledger.left:.2f} left")
 
@@ -99,9 +99,10 @@ evening("Monday")
 # %%
 # Tuesday: a search
 # -----------------
-# Four settings, three folds, and a refit: 13 fits, all of them charged. The folds are those of
-# ``KFold``, because stratified ones read the labels. The scores that choose are exact and on no
-# bill: they stay where the records are, and no report covers what the choice of a setting tells.
+# Four settings, three folds, and a refit make 13 fits, and all of them are charged. The folds are
+# those of ``KFold``, because stratified ones read the labels. The scores that choose a setting are
+# exact and are not charged. They stay where the records are, and no report covers what the chosen
+# setting reveals.
 
 grid = {"alpha": [1e-4, 1e-2], "data_norm": [1.0, 2.0]}
 search = GridSearchCV(clone(model).set_params(epsilon=0.08), grid, cv=KFold(3)).fit(X, y)
@@ -110,7 +111,7 @@ evening("Tuesday")
 # %%
 # Wednesday: another method, several times
 # ----------------------------------------
-# How much do its results depend on the noise? To see that costs one fit each time.
+# How much do its results depend on the noise? Each repeat costs one fit.
 
 sgd = DPSGDClassifier(
     epsilon=0.1, delta=DELTA, data_norm=2.0, batch_size=1000, classes=[0, 1], ledger=ledger
@@ -123,8 +124,8 @@ evening("Wednesday")
 # %%
 # Thursday: a refusal
 # -------------------
-# A colleague opens the file by its path, and wants one fit with all of epsilon. Nothing is drawn,
-# nothing is charged, and the error says what would be possible.
+# A colleague opens the file by its path, and asks for one fit with all of epsilon. No noise is
+# drawn, nothing is charged, and the error says what would be possible.
 
 greedy = clone(model).set_params(epsilon=EPSILON, ledger=path)
 try:
@@ -136,8 +137,8 @@ evening("Thursday")
 # %%
 # Friday: the refit
 # -----------------
-# What is left goes into the model that will be published. ``preview`` tells the report of a fit
-# without making it, and the ledger whether it can be afforded.
+# The rest of the budget goes into the model that will be published. ``preview`` computes the report
+# of a fit without the fit, and the ledger checks whether it can be afforded.
 
 final = clone(model).set_params(**search.best_params_)
 for epsilon in np.arange(EPSILON, 0.0, -0.02):
@@ -162,14 +163,14 @@ print(ledger)
 # %%
 # The report of the study
 # -----------------------
-# What may be said of everything that came out in this week is the budget, and it could have been
-# said on Monday.
+# The guarantee for everything that was released in this week is the budget. It could have been
+# stated on Monday.
 
 print(ledger.report().to_text())
 
 # %%
-# The first figure shows why a ledger is worth more than a list of epsilons: their plain sum is
-# correct and far too large.
+# The first figure shows why a ledger is better than a list of epsilons: their plain sum is correct,
+# but far too large.
 
 figure, axes = plt.subplots(figsize=(6.6, 4.4), layout="constrained")
 asked = np.append(0.0, np.cumsum(ledger.to_frame()["epsilon"]))
@@ -201,7 +202,8 @@ axes.set(
 axes.spines[["top", "right"]].set_visible(False)
 
 # %%
-# The second one is what ``LedgerDisplay`` draws: shares of the budget, which add up, fit by fit.
+# The second figure is drawn by ``LedgerDisplay``. It shows shares of the budget, which add up, fit
+# by fit.
 
 display = LedgerDisplay.from_ledger(ledger, name="study of a week")
 display.ax_.spines[["top", "right"]].set_visible(False)

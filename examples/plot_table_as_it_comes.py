@@ -2,18 +2,18 @@
 A table as it comes: missing values, unknown categories, one epsilon
 ====================================================================
 
-Real tables have missing values, unlisted words and amounts without a known range. Filling, encoding
-and scaling learn from the records, and in most code they learn exactly: a leak beside a private
-model. This example learns all of it privately, within one budget.
+Real tables have missing values, unlisted categories and amounts without a known range. Imputing,
+encoding and scaling learn from the records. In most code they learn exact values, which is a leak
+beside a private model. This example learns all of it privately, within one budget.
 """
 
 # %%
 # The table
 # ---------
-# Adult, of the census of 1994 in the United States: who earns more than 50,000 dollars? It comes
-# from OpenML. Without a network a made-up twin takes its place, with the same columns, types and
-# gaps, so that this page can be built anywhere. What is found on the twin says nothing of the
-# census; the line that is printed says which of the two this page shows.
+# The table is Adult, from the census of 1994 in the United States. Who earns more than 50,000
+# dollars a year? The table comes from OpenML. Without a network a made-up twin takes its place,
+# with the same columns, types and gaps, so that this page can be built anywhere. What is found on
+# the twin says nothing of the census; the printed line says which of the two this page shows.
 
 import warnings
 
@@ -83,8 +83,9 @@ with warnings.catch_warnings(action="ignore"):  # of a second try
         print("No network: a made-up twin of Adult.")
 
 # %%
-# Its words have gaps, its numbers don't. Nobody may look whether they do, so that a pipeline has to
-# be ready for it; and we take one in ten entries out to see that it is.
+# Its categories have missing entries, and its numbers do not. In private records one may not look,
+# so a pipeline has to handle missing entries in all columns. To test this, we remove one entry in
+# ten.
 
 gaps = np.random.default_rng(0).random((len(table), len(NUMBERS) + len(CODES))) < 0.1
 X, y = table[[*NUMBERS, *CODES]].mask(gaps), (table["class"] == ">50K").to_numpy().astype(int)
@@ -92,11 +93,11 @@ X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
 print(X.head())
 
 # %%
-# How it usually goes
-# -------------------
-# The model is private, and three steps before it keep exact medians, means and every word that
-# occurs, that of a single person included. `total_report` adds up what a plain pipeline's steps
-# report, and names those that report nothing.
+# The usual pipeline
+# ------------------
+# The model is private, but three steps before it store exact medians, means and every category that
+# occurs, even if only one person has it. `total_report` adds up what the steps of a plain pipeline
+# report, and names the steps that report nothing.
 
 leaking = make_pipeline(
     make_column_transformer(
@@ -109,7 +110,7 @@ report = total_report(leaking.fit(X, y))
 print(report, *report.not_covered[:3], sep="\n")
 
 # %%
-# A private pipeline refuses such steps, and says what to use:
+# A private pipeline refuses such steps, and names the private ones:
 
 try:
     make_private_pipeline(*[step for _, step in leaking.steps]).fit(X, y)
@@ -119,9 +120,9 @@ except ValueError as error:
 # %%
 # The same, privately
 # -------------------
-# What is given are bounds that nobody would doubt: ages and hours up to 1,000, a million of gains.
-# Fills, scales, words and the length of rows are learnt. Each step hands on what it promises of its
-# output, and the budget is charged once.
+# Only generous bounds are given: ages and hours up to 1,000, and gains up to a million. Fill
+# values, scales, categories and the length of rows are learnt. Each step propagates the bounds of
+# its output to the next, and the budget is charged once.
 
 GENEROUS = ([0, 0, 0, 0], [1000, 100, 1e6, 1000])
 
@@ -145,14 +146,14 @@ print(model.privacy_report_, *model.privacy_report_.notes, sep="\n")
 print(*[name for name in model[0].get_feature_names_out() if "country" in name], sep="\n")
 
 # %%
-# Countries with a handful of people aren't found: they share the column "infrequent". Had all of
-# them a column, the model would tell that somebody from there took part.
+# Countries with a handful of people are not found: they share the column "infrequent". A column for
+# each country would reveal that someone from there took part.
 #
-# What knowledge is worth
-# -----------------------
-# For comparison: somebody who knows all ranges and words writes the preprocessing by hand, and the
-# model gets the whole budget; and somebody who only knows the generous bounds gives these to
-# `BoundsScaler`.
+# The value of public knowledge
+# -----------------------------
+# There are two comparisons. In the first, all ranges and categories are known, the preprocessing is
+# written by hand, and the model gets the whole budget. In the second, only the generous bounds are
+# known, and are given to `BoundsScaler`.
 
 FILLS = [40.0, 10.0, 0.0, 40.0]
 WORDS = [pd.unique(table[name].dropna()) for name in CODES]  # stands for a code book
@@ -192,7 +193,7 @@ KNOWN = ([0, 0, 0, 0], [100, 16, 20_000, 100])
 curves = {
     "learnt privately": ("#0072B2", [auc(learnt, e) for e in EPSILONS]),
     "by hand, all known": ("0.45", [auc(by_hand, e, KNOWN) for e in EPSILONS]),
-    "generous bounds as they are": ("#D55E00", [auc(by_hand, e, GENEROUS) for e in EPSILONS]),
+    "generous bounds, unchanged": ("#D55E00", [auc(by_hand, e, GENEROUS) for e in EPSILONS]),
 }
 figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
 for name, (colour, values) in curves.items():
@@ -202,7 +203,7 @@ axes.set(
     xticklabels=[f"{epsilon:g}" for epsilon in EPSILONS],
     xlabel=r"$\varepsilon$ of preprocessing and model together",
     ylabel="area under the ROC curve, other people",
-    title="Unknown ranges and words, learnt privately",
+    title="Unknown ranges and categories, learnt privately",
 )
 axes.minorticks_off()
 axes.legend(frameon=False)
@@ -210,6 +211,6 @@ axes.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# Learning the preprocessing costs a quarter of the budget, in terms of squared mu. What it gives is
-# about as good as knowing the table, and far better than generous bounds as they are.
-# `doc/pipeline.rst` has the rules.
+# Learning the preprocessing costs a quarter of the budget, in terms of squared mu. The result is
+# about as good as with known ranges and categories, and far better than with the generous bounds
+# unchanged. :doc:`../pipeline` has the rules.

@@ -169,11 +169,11 @@ ADVICE = [
 ]
 
 # %%
-# How much of the possible each reaches
-# -------------------------------------
-# On fresh records whose targets are right: accuracy of classifiers, R2 of regressions. Both are
-# mapped so that 0 is a constant prediction and 1 is scikit-learn on the same records without
-# privacy. Seeds make this page repeatable; a real fit has none.
+# Scores relative to no privacy
+# -----------------------------
+# The score is accuracy for classifiers and R2 for regressions, on new records whose targets are
+# right. Both are mapped so that 0 is a constant prediction and 1 is scikit-learn on the same
+# records without privacy. Seeds make this page repeatable; a real fit has none.
 
 
 def score(model, X, y):
@@ -184,7 +184,7 @@ def score(model, X, y):
 
 
 def mean_shares(make, public, models):
-    """Return the mean share of the possible that each private model reaches."""
+    """Return the mean score of each private model as a share of the score without privacy."""
     shares = np.empty((N_REPEATS, len(models)))
     make_test = one_scale if make is wrong_targets else make
     X_test, y_test = make_test(10_000, np.random.default_rng(1000))
@@ -234,7 +234,7 @@ for place, row in enumerate(shares):
         label, marker, colour = next(
             look for start, look in LOOKS.items() if estimator.startswith(start)
         )
-        # Side by side, so that equal ones are seen; what is below 0 stands at the edge.
+        # Side by side, so that equal values are visible; values below 0 are drawn at the edge.
         height = place + 0.16 * (rank - (len(row) - 1) / 2)
         axes.plot(max(value, 0.0), height, marker, color=colour, ms=9, clip_on=False, label=label)
     axes.text(1.06, place, ADVICE[place], va="center", family="monospace", fontsize=9)
