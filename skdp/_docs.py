@@ -15,20 +15,21 @@ accountant : {"pld", "rdp"}, default="pld"
 
 [adjacency]
 adjacency : {"zero_out", "replace_one"}, default="zero_out"
-    What the guarantee compares: data sets in which one record is a null record that contributes
-    nothing, or in which one record is any other. The second needs about twice the noise.
+    Which data sets are neighbouring. One record is replaced by a null record that contributes
+    nothing ("zero_out"), or by any other record ("replace_one"). The second needs about twice the
+    noise.
 
 [adjacency:score]
 adjacency : {"zero_out", "replace_one"}, default="zero_out"
-    What the guarantee compares; see :func:`private_score`.
+    Which data sets are neighbouring; see :func:`private_score`.
 
 [average_every]
 average_every : int, "auto" or None, default="auto"
-    Passes between averagings, at each of which the iterate is replaced by the mean of the iterates
-    since the last. It costs no privacy. None averages nothing. "auto" averages the second half of
-    the passes once, before the penalty is applied, so that what is 0 on average stays exactly 0;
-    and adds nine steps of the intercept alone, the first and the last ones. Without privacy it
-    averages nothing.
+    Passes between averagings. Each averaging replaces the iterate by the mean of the iterates since
+    the last one. It costs no privacy. None averages nothing. "auto" averages the second half of the
+    passes once, before the penalty is applied, so a coefficient that is 0 on average stays exactly
+    0. It also adds nine steps of the intercept alone, at the start and at the end. Without privacy
+    it averages nothing.
 
 [ax]
 ax : matplotlib Axes, default=None
@@ -36,24 +37,24 @@ ax : matplotlib Axes, default=None
 
 [batch_size]
 batch_size : int or "auto", default="auto"
-    Expected rows a step. "auto" is a function of n_samples, n_features and the parameters: a
-    quarter of the square root of n_samples, at least 8, or more where small batches would cost
-    noise (for ``solver="dual"``).
+    Expected number of rows per step. "auto" is a function of n_samples, n_features and the
+    parameters: a quarter of the square root of n_samples, at least 8, or more where small batches
+    would add noise (for ``solver="dual"``).
 
 [batch_size:dpsgd]
 batch_size : int or "auto", default="auto"
-    Rows a step: expected for Gaussian noise, at most for Laplace noise. "auto" is a function of
-    public numbers: half the square root of n_samples, at least 8, or as many as Gaussian noise asks
-    for before it is amplified no further; with personal budgets records of a smaller epsilon have
-    larger batches.
+    Rows per step: the expected number for Gaussian noise, the largest number for Laplace noise.
+    "auto" is a function of public numbers: half the square root of n_samples, at least 8, or more
+    for Gaussian noise where a smaller batch would gain no further amplification. With personal
+    budgets, records of a smaller epsilon have larger batches.
 
 [ball_budget]
 ball_budget : float or "auto", default="auto"
-    Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), that learns the ball that
-    the rows lie in: a centre, a scale for each column, and a radius. `alpha` penalises the scaled
-    columns, as after a StandardScaler, and rows that lie beyond the radius count less. 0 switches
-    it off: rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to 0.5 where the records
-    are so few that there is no more than a radius about 0. Parts that noise would hide are not
+    Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+    that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises the
+    scaled columns, as after a StandardScaler, and rows beyond the radius count less. With 0 no ball
+    is learnt, and rows are clipped to `data_norm` about 0. "auto" is 0.12, and up to 0.5 where the
+    records are so few that only a radius about 0 is learnt. Parts that noise would hide are not
     learnt. If that includes a scale for each column (``scale_`` is then one number), columns of
     large numbers dominate the others: bring them to similar units, for example with
     `skdp.preprocessing.BoundsScaler`. For a regressor without `target_bounds`, a quarter of the
@@ -61,48 +62,49 @@ ball_budget : float or "auto", default="auto"
 
 [ball_budget:dpcd]
 ball_budget : float or "auto", default="auto"
-    Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), that learns the ball that
-    the rows lie in: a centre, a scale for each column, and a radius. `alpha` penalises the scaled
-    columns, as after a StandardScaler, and rows beyond the radius count less. Values aren't clipped
-    then: `data_norm` and `feature_bounds` then only bound the length of rows. `coef_bounds` stay in
-    units of X. 0 switches it off. "auto" is 0.12, more where the records are few, and 0 where what
-    would be learnt drowns in noise, where a `clipping_norm` is given, and where `smoothness` isn't
-    "private": what these need is known of rows as they are. For a regressor without
+    Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+    that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises the
+    scaled columns, as after a StandardScaler, and rows beyond the radius count less. Values are
+    then not clipped: `data_norm` and `feature_bounds` only bound the length of rows. `coef_bounds`
+    stay in units of X. With 0 no ball is learnt. "auto" is 0.12, more where the records are few,
+    and 0 where noise would hide the ball, where a `clipping_norm` is given, and where `smoothness`
+    isn't "private": these refer to rows that are not scaled. For a regressor without
     `target_bounds`, a quarter of the share learns these; "auto" is then 0.04 more, and up to 0.2
     with few records.
 
 [ball_budget:dpscd]
 ball_budget : float or "auto", default="auto"
-    Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), that learns the ball that
-    the rows lie in: a centre, a scale for each column, and a radius. `alpha` penalises the scaled
-    columns, as after a StandardScaler, and rows beyond the radius count less. Other settings are
-    for rows as long as `data_norm`, and follow the radius. 0 switches it off: rows are clipped to
-    `data_norm` about 0. "auto" is 0.12, more where the records are few, and 0 where what would be
-    learnt drowns in noise, where a `clipping_norm` is given, and with ``noisy_dual=True`` or
-    another solver than "dual": what these need is known of rows as they are. For a regressor
-    without `target_bounds`, a quarter of the share learns these; "auto" is then 0.04 more, and up
-    to 0.2 with few records.
+    Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+    that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises the
+    scaled columns, as after a StandardScaler, and rows beyond the radius count less. Other settings
+    are for rows as long as `data_norm`, and follow the radius. With 0 no ball is learnt, and rows
+    are clipped to `data_norm` about 0. "auto" is 0.12, more where the records are few, and 0 where
+    noise would hide the ball, where a `clipping_norm` is given, and with ``noisy_dual=True`` or
+    another solver than "dual": these refer to rows that are not scaled. For a regressor without
+    `target_bounds`, a quarter of the share learns these; "auto" is then 0.04 more, and up to 0.2
+    with few records.
 
 [ball_budget:dpsgd]
 ball_budget : float or "auto", default="auto"
-    Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), that learns the ball that
-    the rows lie in: a centre, a scale for each column, and a radius. `alpha` penalises the scaled
-    columns, as after a StandardScaler, and rows beyond the radius count less. Other settings are
-    for rows as long as `data_norm`, and follow the radius. 0 switches it off: rows are clipped to
-    `data_norm` about 0. "auto" is 0.12, more where the records are few, and 0 where what would be
-    learnt drowns in noise, and for ``mechanism="laplace"``. For a regressor without
+    Share of the budget (of the squared Gaussian-DP parameter), in [0, 1), for learning the ball
+    that contains the rows: a centre, a scale for each column, and a radius. `alpha` penalises the
+    scaled columns, as after a StandardScaler, and rows beyond the radius count less. Other settings
+    are for rows as long as `data_norm`, and follow the radius. With 0 no ball is learnt, and rows
+    are clipped to `data_norm` about 0. "auto" is 0.12, more where the records are few, and 0 where
+    noise would hide the ball, and for ``mechanism="laplace"``. For a regressor without
     `target_bounds`, a quarter of the share learns these; "auto" is then 0.04 more, and up to 0.2
     with few records.
 
 [ball]
 center_ : ndarray of shape (n_features,)
-    What was learnt as the centre of the rows; 0 without an intercept. This and the next two are
-    there only if a ball was learnt.
+    Learnt centre of the rows; 0 without an intercept. This attribute and the next two exist only if
+    a ball was learnt.
 scale_ : ndarray of shape (n_features,)
-    What columns were divided by: about the size of most of their entries that aren't 0. Without
-    privacy, their standard deviation.
+    Divisors of the columns: about the size of most of their entries that are not 0. Without
+    privacy, their standard deviations.
 radius_ : float
-    Rows ``(x - center_) / scale_`` that are longer count less, by this over their length.
+    Radius of the ball. Rows ``(x - center_) / scale_`` that are longer count less, by the radius
+    over their length.
 
 [BudgetExceededError]
 BudgetExceededError
@@ -112,9 +114,9 @@ BudgetExceededError
 class_weight : dict, default=None
     Public weights of the classes, by label; a class without one has 1. A record counts as many
     times as the weight of its label, and is clipped to the same bound as all others, so the label
-    stays private. Weights that balance classes are ``1 / (n_classes * share)``, by shares that are
-    known or guessed without the data: "balanced" would read them, and is refused. None is 1 for
-    all.
+    stays private. Weights that balance classes are ``1 / (n_classes * share)``, with shares that
+    are known or guessed without the data. "balanced" would read the shares from the data, and is
+    refused. None gives all classes the weight 1.
 
 [classes]
 classes : array-like, default=None
@@ -127,29 +129,30 @@ classes_ : ndarray of shape (n_classes,)
 
 [clipping_norm]
 clipping_norm : float or "auto", default="auto"
-    Factor C of the thresholds ``C_j = sqrt(M_j / sum(M)) C`` of what one row contributes to the
-    j-th entry of the gradient, see `clip_by`, with M the smoothness. "auto" follows from M, the
-    sizes and the privacy parameters: little noise, little clipping. It gives the intercept a bound
-    of its own, which leaves the slopes of a rare class as they are.
+    Factor C of the clipping thresholds ``C_j = sqrt(M_j / sum(M)) C``, where M is the smoothness.
+    They bound what one row contributes to the j-th entry of the gradient; see `clip_by`. "auto"
+    follows from M, the sizes and the privacy parameters: the less noise, the less clipping. It
+    gives the intercept a bound of its own, so the slopes of a rare class are not clipped.
 
 [clip_by]
 clip_by : {"row", "entry"}, default="row"
-    What is cut. "entry" is the paper's: the j-th entry of what a row contributes, to C_j. "row":
-    the row's slope, so that of the entries of a pass over C_j the squares add up to at most the
-    number of features. The noise is the same, and less is cut.
+    What is clipped. "entry", as in the paper, clips the j-th entry of a row's contribution to C_j.
+    "row" clips the slope of a row, so that over a pass the squares of its entries divided by C_j
+    add up to at most the number of features. The noise is the same, and less is clipped.
 
 [clipping_norm:dpscd]
 clipping_norm : float or "auto", default="auto"
-    Bound on what one row contributes to a release, in the units of its dual variable times its norm
-    (for ``solver="primal"``: on the update of a coefficient times its column's norm bound). With a
-    centre, "auto" lets all passes together take a dual variable through its range, or through 0.6
-    of it where the noise is large. Without, it balances the noise that a fit adds to a prediction
-    against how far its rows can move it. Both are functions of n_samples and the parameters.
+    Clipping bound on the contribution of one row to a release, in the units of its dual variable
+    times its norm (for ``solver="primal"``: on the update of a coefficient times its column's norm
+    bound). With a centre, "auto" is so large that all passes together can move a dual variable
+    through its range, or through 0.6 of it where the noise is large. Without a centre, "auto"
+    balances the noise in a prediction against how far the rows can move it. Both are functions of
+    n_samples and the parameters.
 
 [clipping_norm_]
 clipping_norm_ : float or None
-    The factor C of the clipping bounds; None where it follows from smoothness constants that were
-    bought, and so isn't public.
+    The factor C of the clipping bounds; None where it follows from privately released smoothness
+    constants, and so isn't public.
 
 [coef_]
 coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
@@ -162,39 +165,39 @@ coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
 [data_norm]
 data_norm : float, default=None
     Public bound on the L2 norm of a row. Where no ball is learnt (see `ball_budget`), longer rows
-    are scaled down to it in `fit`, not in `predict`: put
-    ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None scales no row: the
+    are clipped to it in `fit`, but not in `predict`: put
+    ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator. None clips no row: the
     guarantee doesn't need it. Where rows are known to be short, the bound lets
     ``clipping_norm="auto"`` choose a smaller one.
 
 [data_norm:classification]
 data_norm : float, default=1.0
     Public bound on the L2 norm of a row. Where a ball is learnt (see `ball_budget`), it may be far
-    too wide. Else longer rows are scaled down to it in `fit`, not in `predict`: put
+    too wide. Otherwise longer rows are clipped to it in `fit`, but not in `predict`: put
     ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or probabilities of long
-    rows are overconfident. Take a typical row's length then: ``sqrt(0.2 * a + b)`` for `a` numbers
-    in [-1, 1] and `b` one-hot coded columns, counted before coding. Ten times too wide can cost
-    everything. `skdp.preprocessing.BoundsScaler` gives features public ranges.
+    rows are overconfident. In that case take the length of a typical row: ``sqrt(0.2 * a + b)`` for
+    `a` numbers in [-1, 1] and `b` one-hot coded columns, counted before coding. A bound ten times
+    too wide can cost all accuracy. `skdp.preprocessing.BoundsScaler` gives features public ranges.
 
 [data_norm:regression]
 data_norm : float, default=1.0
     Public bound on the L2 norm of a row. Where a ball is learnt (see `ball_budget`), it may be far
-    too wide. Else longer rows are scaled down to it in `fit`, not in `predict`: put
-    ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or predictions for long
-    rows are far off. Take a typical row's length then: ``sqrt(0.2 * a + b)`` for `a` numbers in
-    [-1, 1] and `b` one-hot coded columns, counted before coding. Ten times too wide can cost
-    everything. `skdp.preprocessing.BoundsScaler` gives features public ranges.
+    too wide. Otherwise longer rows are clipped to it in `fit`, but not in `predict`: put
+    ``skdp.preprocessing.NormClipper(data_norm)`` before the estimator, or predictions for long rows
+    are far off. In that case take the length of a typical row: ``sqrt(0.2 * a + b)`` for `a`
+    numbers in [-1, 1] and `b` one-hot coded columns, counted before coding. A bound ten times too
+    wide can cost all accuracy. `skdp.preprocessing.BoundsScaler` gives features public ranges.
 
 [data_norm:whitened]
 data_norm : float or None, default=None
-    Public bound on the L2 norm of a row. None needs none: a ball that the rows lie in is learnt,
-    see `ball_budget`. A bound makes that cheaper, and where there is too much noise to learn
-    anything, it is what rows are clipped to in `fit` (not in `predict`).
+    Public bound on the L2 norm of a row. None sets no bound: a ball that contains the rows is
+    learnt, see `ball_budget`. A bound makes this cheaper. Where there is too much noise to learn a
+    ball, rows are clipped to the bound in `fit` (not in `predict`).
 
 [delta]
 delta : float or "auto", default="auto"
-    Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, and ``0.1 / n``
-    where that is less: n is the number of records, or of people where groups are given.
+    Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 / n`` where
+    that is less; n is the number of records, or of people where groups are given.
 
 [delta:score]
 delta : float, default=0.0
@@ -207,7 +210,7 @@ delta : float or "auto", default="auto"
 
 [epsilon]
 epsilon : float, default=1.0
-    Privacy loss, above 0. ``float("inf")`` runs the same code without noise and bounds.
+    Privacy loss, above 0. ``float("inf")`` runs the same code without noise or bounds.
 
 [epsilon:score]
 epsilon : float
@@ -220,24 +223,25 @@ estimator : estimator
     ends in one and whose other steps learn nothing: :class:`~skdp.preprocessing.BoundsScaler`,
     :class:`~skdp.preprocessing.NormClipper`, :class:`~skdp.preprocessing.DPOneHotEncoder` with
     lists of all categories, :class:`~skdp.preprocessing.DPSimpleImputer` with
-    ``strategy="constant"``, and ColumnTransformer of these with columns by names or places,
-    FeatureUnion and Pipeline. Its epsilon, delta, adjacency, ledger and random_state are set by the
-    search: leave their defaults, which count as unset; any but the search's are an error.
+    ``strategy="constant"``, and ColumnTransformer of these with columns by name or position,
+    FeatureUnion and Pipeline. The search sets its epsilon, delta, adjacency, ledger and
+    random_state. Leave their defaults, which count as unset; values that differ from those of the
+    search are an error.
 
 [eta0]
 eta0 : float or "auto", default="auto"
     First step size. "auto" balances the noise that a fit adds to the weights against how far its
     rows can move them; it is a function of the numbers of rows and columns and of the parameters.
-    Steps too long to be stable are taken with momentum, which only "auto" does. In `partial_fit`,
-    where the number of later calls is unknown, it falls with the number of calls. Ignored for
+    Where steps would be too long to be stable, "auto" also uses momentum. In `partial_fit`, where
+    the number of later calls is unknown, it falls with the number of calls. Ignored for
     ``learning_rate="inv_alpha"``.
 
 [feature_bounds]
 feature_bounds : pair (low, high), default=None
     Public range of the features, two numbers or two array-likes of shape (n_features,). Where no
-    ball is learnt (see `ball_budget`), values beyond it are moved to it in `fit`, and not in
-    `predict`: where many are, predictions are far off. None means ``(-data_norm, data_norm)``, or
-    ``(-1, 1)`` without a `data_norm`, which suits features scaled by
+    ball is learnt (see `ball_budget`), values beyond it are clipped to it in `fit`, but not in
+    `predict`: where there are many, predictions are far off. None means ``(-data_norm,
+    data_norm)``, or ``(-1, 1)`` without a `data_norm`, which suits features scaled by
     `skdp.preprocessing.BoundsScaler`; raw ones need bounds of their own.
 
 [feature_bounds:dpscd]
@@ -249,8 +253,8 @@ feature_bounds : pair (low, high), default=None
 [feature_bounds:transformer]
 feature_bounds : pair (low, high), default=(-1.0, 1.0)
     Public range of the features: two numbers for all features, or two array-likes of shape
-    (n_features,). Write them from what the features mean, never from the data. Ten times too wide
-    costs little, too narrow hides what is beyond.
+    (n_features,). Choose them by the meaning of the features, never from the data. A range ten
+    times too wide costs little. A range that is too narrow hides the values beyond it.
 
 [feature_names_in_]
 feature_names_in_ : ndarray of shape (n_features,)
@@ -262,21 +266,23 @@ figure_ : matplotlib Figure
 
 [fit_intercept]
 fit_intercept : bool, default=True
-    Whether to fit an intercept. It is penalised like the rest, as the distance from the middle of
-    the bounds of the targets, given or learnt (from 0 without them), through a column equal to a
-    third of the ball's radius, or of `data_norm` where no ball is learnt.
+    Whether to fit an intercept. It is penalised like the coefficients, by its distance from the
+    middle of the bounds of the targets, given or learnt (from 0 without them). It belongs to a
+    constant column, equal to a third of the ball's radius, or of `data_norm` where no ball is
+    learnt.
 
 [fit_intercept:classification]
 fit_intercept : bool, default=True
-    Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a column
-    equal to a third of the ball's radius, or of `data_norm` where no ball is learnt.
+    Whether to fit an intercept. It is penalised like the coefficients, as in LinearSVC. It belongs
+    to a constant column, equal to a third of the ball's radius, or of `data_norm` where no ball is
+    learnt.
 
 [fit_intercept:dpcd]
 fit_intercept : bool, default=True
-    Whether to fit an intercept. It is penalised like the rest, as the distance from the middle of
-    the bounds of the targets, given or learnt (from 0 without them), through a column equal to a
-    third of the ball's radius, or of `data_norm` where no ball is learnt (1 / 3 without it).
-    `positive` and `coef_bounds` leave it free.
+    Whether to fit an intercept. It is penalised like the coefficients, by its distance from the
+    middle of the bounds of the targets, given or learnt (from 0 without them). It belongs to a
+    constant column, equal to a third of the ball's radius, or of `data_norm` where no ball is
+    learnt (1 / 3 without it). `positive` and `coef_bounds` leave it free.
 
 [group_size]
 group_size : int
@@ -288,24 +294,23 @@ groups : array-like of shape (n_samples,), default=None
 
 [groups:drawn]
 groups : array-like of shape (n_samples,), default=None
-    The person, household, ... of each row, as hashable ids. Then the guarantee is for one group,
-    with all its rows: of each one row counts, drawn by chance. The number of groups is public.
-    None: each row is a record.
+    The person, household, ... of each row, as hashable ids. The guarantee is then for one group,
+    with all its rows. One row of each group counts, drawn at random. The number of groups is
+    public. With None each row is a record.
 
 [groups:whitened]
 groups : array-like of shape (n_samples,), default=None
-    The person, household, ... of each row, as hashable ids. Then the guarantee is for one group,
-    with all its rows; the number of groups is public, and how many rows each has isn't: it is what
-    `delta` goes by, and what the sum over all rows is divided by in the objective. Under "zero_out"
-    a part of a group, such as one of its rows, has the guarantee of
-    ``privacy_report_.epsilon_at(delta, group_size=2)``. None: each row is a record.
+    The person, household, ... of each row, as hashable ids. The guarantee is then for one group,
+    with all its rows. The number of groups is public; the number of rows of each group is not. The
+    number of groups sets `delta`, and divides the sum over all rows in the objective. Under
+    "zero_out" a part of a group, such as one of its rows, has the guarantee of
+    ``privacy_report_.epsilon_at(delta, group_size=2)``. With None each row is a record.
 
 [guarantee:transformer]
-**Guarantee.** The fitted attributes are (`epsilon`,
-`delta`)-differentially private for one row under `adjacency`, for any data, whatever the other
-parameters. What is assumed public and what is not covered is listed in ``privacy_report_``. What
-`transform` gives for private rows is as private as these rows: give it to a private estimator,
-whose guarantee adds to this one.
+**Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
+under `adjacency`, for any data, whatever the other parameters. ``privacy_report_`` lists what is
+assumed public and what is not covered. The output of `transform` for private rows is as private as
+these rows: pass it to a private estimator, whose guarantee composes with this one.
 
 [ImportError]
 ImportError
@@ -313,13 +318,14 @@ ImportError
 
 [inference]
 inference : bool, default=False
-    Whether to release what standard errors and confidence intervals need, too, within the same
-    budget: see `conf_int` and `summary`. For one target, or two classes. The coefficients then come
-    from other steps, for which `step_size`, `average` and, where there is one, `momentum` must be
-    as they are by default; "auto" is a `moment_budget` of 0.3 and a `max_iter` of 32, and at least
-    12. Where no ball is learnt, intervals are for the model of rows clipped to `data_norm`: for one
-    of rows as they are, take a norm that hardly any row exceeds. `DPRidge` has none without bounds
-    of targets, given or learnt. doc/theory/inference.rst derives them.
+    Whether to also release what standard errors and confidence intervals need, within the same
+    budget: see `conf_int` and `summary`. It supports one target, or two classes. The coefficients
+    then come from other steps, for which `step_size`, `average` and, where there is one, `momentum`
+    must keep their defaults. "auto" then means a `moment_budget` of 0.3, and a `max_iter` of 32;
+    `max_iter` must be at least 12. Where no ball is learnt, intervals are for the model of rows
+    clipped to `data_norm`. For the model of all rows unclipped, take a norm that hardly any row
+    exceeds. `DPRidge` has no intervals without bounds of targets, given or learnt.
+    doc/theory/inference.rst derives them.
 
 [intercept_]
 intercept_ : float or ndarray of shape (n_outputs,)
@@ -335,19 +341,19 @@ l1_ratio : float, default=0.5
 
 [ledger]
 ledger : str, path or PrivacyLedger, default=None
-    Budget of the study that a fit is charged to before its noise is drawn, see
-    :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-    ``SKDP_LEDGER`` names, and without it records nothing.
+    Budget of the study, to which a fit is charged before its noise is drawn; see
+    :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+    ``SKDP_LEDGER`` names; without it nothing is recorded.
 
 [ledger:score]
 ledger : str, PathLike, PrivacyLedger or None, default=None
-    Where the release is charged; see :mod:`skdp.ledger`.
+    Ledger to which the release is charged; see :mod:`skdp.ledger`.
 
 [ledger:search]
 ledger : str, path or PrivacyLedger, default=None
-    Budget of the study that the whole search is charged to, once, before any noise is drawn, see
-    :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-    ``SKDP_LEDGER`` names, and without it records nothing.
+    Budget of the study, to which the whole search is charged once, before any noise is drawn; see
+    :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+    ``SKDP_LEDGER`` names; without it nothing is recorded.
 
 [LedgerError]
 LedgerError
@@ -355,7 +361,7 @@ LedgerError
 
 [LedgerError:score]
 skdp.exceptions.LedgerError
-    If there is a ledger, and it doesn't take this release.
+    If there is a ledger, and it refuses this release.
 
 [mechanism]
 mechanism : {"auto", "laplace", "gaussian"}, default="auto"
@@ -363,63 +369,64 @@ mechanism : {"auto", "laplace", "gaussian"}, default="auto"
 
 [mechanism:dpsgd]
 mechanism : {"gaussian", "laplace"}, default="gaussian"
-    "gaussian" draws Poisson batches and amplifies privacy by it. "laplace" gives the pure guarantee
-    (delta = 0) of the paper: spherical noise on disjoint batches, drawn without looking at the
-    data, so that a record takes part in one release a pass. Several passes share `epsilon`. It
-    allows personal budgets (see `fit`) and streams (`partial_fit`).
+    "gaussian" draws Poisson batches, which amplify privacy. "laplace" gives the pure guarantee
+    (delta = 0) of the paper, by spherical noise on disjoint batches. These are drawn without
+    looking at the data, so a record takes part in one release per pass. Several passes share
+    `epsilon`. It allows personal budgets (see `fit`) and streams (`partial_fit`).
 
 [method]
 method : {"auto", "repeat", "compose"}, default="auto"
-    "repeat" fits and scores candidates drawn at random, a secret number of times, and publishes the
-    best trial alone. "compose" fits every candidate once, each with a share of the budget, chooses
-    by a noisy maximum, and has no score to publish; it needs a `scoring` that is a mean over rows.
-    "auto" is the one of less noise, by public numbers; the report has both.
+    "repeat" fits and scores candidates drawn at random, a secret number of times, and publishes
+    only the best trial. "compose" fits each candidate once, with a share of the budget, and chooses
+    by a noisy maximum. It has no score to publish, and needs a `scoring` that is a mean over rows.
+    "auto" is the method with less noise, by public numbers; the report states both.
 
 [method:dpcd]
-Algorithm 1 of [1]_: each step releases one coordinate of the gradient over
-all rows, and takes a proximal step along it. The coordinates of a pass come in random order, where
-the paper draws each independently. Coordinates whose features are small have small bounds, little
-noise and long steps, so features needn't be of one scale. By row a pass over the features is one
+Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes a
+proximal step along it. The coordinates of a pass come in random order, while the paper draws each
+independently. Coordinates whose features are small have small bounds, little noise and long steps,
+so features need not have the same scale. With ``clip_by="row"`` a pass over the features is one
 Gaussian release. The noise is that of the exact composition of Gaussian mechanisms.
 
 [moment_budget]
 moment_budget : float or "auto", default="auto"
     Share of the budget, in [0, 1) and in terms of the squared parameter of Gaussian differential
-    privacy, that buys the second moment of the rows. "auto" is 0.1, and 0 above 2,000 columns,
-    where the moment's eigenvectors would take longer than all the rest. With 0 rows aren't
-    whitened, which is worse wherever columns are correlated or of uneven scale.
+    privacy, for releasing the second moment of the rows. "auto" is 0.1, and 0 above 2,000 columns,
+    where computing the eigenvectors of the moment would take longer than the rest of the fit. With
+    0 rows aren't whitened, which is less accurate wherever columns are correlated or of uneven
+    scale.
 
 [guarantee:generalized]
 **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-(its features and its target) under `adjacency`, for any data, whatever the other parameters;
-of a fit with `groups` for one group, which is all rows of a person.
-What is assumed public and what is not covered is listed in ``privacy_report_``.
+(its features and its target) under `adjacency`, for any data, whatever the other parameters; for a
+fit with `groups`, for one group, which is all rows of a person. ``privacy_report_`` lists what is
+assumed public and what is not covered.
 
 [notes:generalized]
-As `DPRidge`, with one difference. Counts of targets by size are released first, from a share of the
-budget. The mean follows from them, and so does how long slopes may be: cutting fewer would add
-noise to all, cutting more would bias the mean. The linear predictor is cut to seven on both sides
-of the logarithm of the mean, so that no step overflows; without an intercept, of 0. A wrong mean
-costs accuracy, not privacy. Slopes are cut, so that they need no bound
-(doc/theory/whitening.rst).
+The method is that of `DPRidge`, with one difference. Counts of targets by size are released first,
+from a share of the budget. The mean follows from them, and so does the clipping bound of slopes:
+clipping fewer would add noise to all, and clipping more would bias the mean. The linear predictor
+is clipped to seven on both sides of the logarithm of the mean (without an intercept, of 0), so no
+step overflows. A wrong mean costs accuracy, not privacy. Because slopes are clipped, they need no
+bound (doc/theory/whitening.rst).
 
 [generalized]
 alpha : float, default=1e-4
-    Strength of the L2 penalty, beside a deviance of targets over their mean.
+    Strength of the L2 penalty, for a deviance of targets divided by their mean.
 {fit_intercept, epsilon, delta, adjacency, moment_budget, public_moment, data_norm:whitened}
 {ball_budget}
 target_bounds : pair of floats (low, high), default=None
-    Public range of y, if there is one. Targets beyond it are moved to it, and predictions are cut
-    to it. None moves nothing.
+    Public range of y, if there is one. Targets and predictions beyond it are clipped to it. None
+    clips nothing.
 max_iter : int or "auto", default="auto"
-    Steps, each of which reads all rows once, besides up to eleven readings before them. All are
-    taken. "auto" follows from the released moment and public numbers.
+    Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
+    over the rows before the first step. "auto" follows from the released moment and public numbers.
 clipping_norm : float or "auto", default="auto"
-    Bound on what one row contributes to a step: its slope, of targets over their mean, times the
-    length of the whitened row. "auto" follows from releases and public numbers.
+    Clipping bound on the contribution of one row to a step: its slope, for targets divided by their
+    mean, times the length of the whitened row. "auto" follows from releases and public numbers.
 step_size : float or "auto", default="auto"
-    Length of the steps in whitened coordinates. "auto" is 0.4, over what the curvature of a typical
-    mean over rows is.
+    Length of the steps in whitened coordinates. "auto" is 0.4 divided by the curvature of a typical
+    mean over rows.
 momentum : float or "auto", default="auto"
     Share of the last step, in [0, 1), that each step repeats.
 average : bool, default=True
@@ -427,33 +434,34 @@ average : bool, default=True
 {rows_per_group, n_jobs:whitened, ledger, random_state}
 
 [notes:robust]
-A range of most targets is learnt first, also where there are `target_bounds`. Then counts of
-targets between edges, from 3 % of what range and ball leave of the budget, tell of their middle and
-spread. Slopes are at most `huber_threshold`, or 1, however far
-a target is: outliers move the model little, also those that privacy asks to cut.
+A range of most targets is learnt first, even with `target_bounds`. Then a histogram of targets
+gives their middle and spread, for 3 % of what range and ball leave of the budget. Slopes are at
+most `huber_threshold`, or 1, for any target. So outliers move the model little, including those
+that are clipped for privacy.
 
 [alpha:robust]
 alpha : float, default=1e-4
-    Strength of the L2 penalty, beside a loss of targets in spreads.
+    Strength of the L2 penalty, for a loss of targets in units of their spread.
 
 [robust]
 {fit_intercept, epsilon, delta, adjacency, moment_budget, public_moment, data_norm:whitened}
 {ball_budget}
 target_bounds : pair of floats (low, high), default=None
-    Public range of y. Targets beyond it are moved to it, and predictions too; it may be far too
-    wide. None takes twice the range of most targets, wherever they lie. That range is learnt
-    from a share of the budget: see `ball_budget`. Where that is 0, y is taken as it is, with a
-    warning where there are no bounds: private all the same, but good only if the bounds are narrow,
-    or most targets are in [-1, 1].
+    Public range of y, which may be far too wide. Targets and predictions beyond it are clipped to
+    it. None takes twice the range of most targets, wherever they lie. That range is learnt from a
+    share of the budget: see `ball_budget`. Where this share is 0, y is used unchanged, with a
+    warning where there are no bounds. The fit is then still private, but accurate only if the
+    bounds are narrow, or most targets are in [-1, 1].
 max_iter : int or "auto", default="auto"
-    Steps, each of which reads all rows once, besides up to eleven readings before them. All are
-    taken. "auto" follows from the released moment and public numbers.
+    Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
+    over the rows before the first step. "auto" follows from the released moment and public numbers.
 clipping_norm : float or "auto", default="auto"
-    Bound on what one row contributes to a step: its slope, of targets in spreads, times the length
-    of the whitened row. "auto" follows from the released moment and public numbers.
+    Clipping bound on the contribution of one row to a step: its slope, for targets in units of
+    their spread, times the length of the whitened row. "auto" follows from the released moment and
+    public numbers.
 step_size : float or "auto", default="auto"
-    Length of the steps in whitened coordinates. "auto" is 1, over what the curvature of a typical
-    mean over rows is.
+    Length of the steps in whitened coordinates. "auto" is 1 divided by the curvature of a typical
+    mean over rows.
 momentum : float or "auto", default="auto"
     Share of the last step, in [0, 1), that each step repeats.
 average : bool, default=True
@@ -464,7 +472,7 @@ average : bool, default=True
 n_iter_ : int
     Steps taken.
 clipping_norm_ : float
-    What a row's contribution to a step was clipped to; see `clipping_norm`.
+    Bound to which a row's contribution to a step was clipped; see `clipping_norm`.
 step_size_ : float
     Length of the steps; see `step_size`.
 momentum_ : float
@@ -476,13 +484,13 @@ momentum_ : float
 coef_ : ndarray of shape (n_features,)
     Coefficients of the linear predictor, whose exponential is the prediction.
 intercept_ : float
-    Its constant.
+    Intercept of the linear predictor.
 target_bounds_ : tuple (low, high)
-    What predictions are cut to.
+    Bounds to which predictions are clipped.
 n_iter_ : int
     Steps taken.
 clipping_norm_ : float
-    What a row's contribution to a step was clipped to; see `clipping_norm`.
+    Bound to which a row's contribution to a step was clipped; see `clipping_norm`.
 step_size_ : float
     Length of the steps; see `step_size`.
 momentum_ : float
@@ -492,17 +500,17 @@ momentum_ : float
 
 [public_moment]
 public_moment : array-like of shape (n_features + 1, n_features + 1), default=None
-    Second moment of public rows, in place of one that is bought: the mean of ``np.outer(z, z)``
-    over rows ``z = (1, x)``, in the units of X, or ``moment_`` of an earlier model. With groups the
-    mean is over people, of the sums over their rows. Nothing is spent on a moment then. It is
-    assumed public; a wrong one costs accuracy only. With ``epsilon=inf`` it is not needed: rows are
+    Second moment of public rows, in place of a released one: the mean of ``np.outer(z, z)`` over
+    rows ``z = (1, x)``, in the units of X, or ``moment_`` of an earlier model. With groups it is
+    the mean over people of the sums over their rows. No budget is then spent on a moment. It is
+    assumed public; a wrong one costs only accuracy. With ``epsilon=inf`` it is not needed: rows are
     whitened by their own moment.
 
 [moment_]
 moment_ : ndarray of shape (n_features + 1, n_features + 1)
-    Second moment of the rows (1, x) by which rows were whitened: as it was released, shrunk, and
-    with what noise may hide added. Rows beyond the ball, or `data_norm`, count in it as they did in
-    the fit. It is there where a moment was bought, with an intercept; see `public_moment`.
+    Second moment of the rows (1, x) by which rows were whitened: the released moment, shrunk, plus
+    what noise may hide. Rows beyond the ball, or `data_norm`, count in it as they did in the fit.
+    It exists where a moment was released, with an intercept; see `public_moment`.
 
 [n_features_in_]
 n_features_in_ : int
@@ -514,50 +522,52 @@ n_iter_ : int
 
 [interactions]
 interactions : list of pairs, default=None
-    Pairs of columns, by name or place, that get a surface beside their curves. Choose them by what
-    columns mean, not by looking at the records.
+    Pairs of columns, by name or position, that get a surface in addition to their curves. Choose
+    them by the meaning of the columns, not by looking at the records.
 
 [monotonic_cst]
 monotonic_cst : dict by column or array-like of int of shape (n_features,), default=None
-    1 for a curve that rises, -1 for one that falls, 0 for any. Columns of numbers alone, for one
-    output. Curves are made so after the fit, which costs nothing.
+    1 for an increasing curve, -1 for a decreasing one, 0 for any. Only for columns of numbers, and
+    for one output. The constraint is applied after the fit, by post-processing, which costs
+    nothing.
 
 [knots:table]
 knots : "auto", int or dict, default="auto"
-    How many knots a column of numbers has, at most; "auto" is 4 to 12, as its noise allows. A dict
-    by column has lists of knots, which cost nothing; columns that it doesn't name have "auto".
+    Largest number of knots of a column of numbers; "auto" is 4 to 12, depending on its noise. A
+    dict by column has lists of knots, which cost nothing; columns that it doesn't name have "auto".
 
 [categories:table]
 categories : "auto" or dict, default="auto"
-    A dict by column has lists of the words to distinguish, NaN for gaps, which costs nothing. In
-    all other columns of words, these are found privately.
+    A dict by column has lists of the categories to distinguish, with NaN for missing entries, which
+    costs nothing. In all other columns of words, the categories are learnt privately.
 
 [kinds:table]
 numeric_features, categorical_features : list, default=None
-    Columns of numbers and of words, by name or place. Of all others that is read from their types,
-    which the report names as assumed public: booleans, strings, objects and categories are words.
-    In a column of numbers all that is no number is a gap, and in one of words numbers are words.
+    Columns of numbers and of words, by name or position. The kind of all others is read from their
+    types, which the report names as assumed public: booleans, strings, objects and categories are
+    words. In a column of numbers, an entry that is not a number is missing. In a column of words,
+    numbers are words.
 
 [feature_bounds:table]
 feature_bounds : pair (low, high) or dict, default=None
-    Public range of the columns of numbers, or a dict of such by column. Numbers beyond it count as
-    its ends in `fit`. It saves the release that finds out where numbers lie.
+    Public range of the columns of numbers, or a dict of ranges by column. Numbers beyond it are
+    clipped to it in `fit`. It saves the release that learns the range of the numbers.
 
 [features_budget]
 features_budget : float or "auto", default="auto"
-    Share of the squared mu of Gaussian DP, in (0, 1), that learns knots and categories; "auto" is
-    0.1. The rest is the model's, and none is spent where both are given for all columns.
+    Share of the squared mu of Gaussian DP, in (0, 1), for learning knots and categories; "auto" is
+    0.1. The rest goes to the model. Nothing is spent on them where both are given for all columns.
 
 [terms_]
 terms_ : tuple of objects
     One for each column, in their order, and then one for each pair of `interactions`. Each has
-    ``name``, ``kind`` ("hats", "line", "words" or "pair"), ``features``, ``knots``,
-    ``categories``, ``labels`` of the places that have values, ``values``, ``std`` of the noise that
-    privacy added to them, ``weights``, the share of the records at each, and ``is_noise``: whether
-    noise alone makes values as large. `std` is no sampling error. It is predicted, mostly to
-    within a factor of 2 where records are, and of a classifier with given knots up to five times
-    too small; where next to none are, noise is larger. Words that the released counts don't show,
-    such as new ones, have the value 0.
+    ``name``, ``kind`` ("hats", "line", "words" or "pair"), ``features``, ``knots``, ``categories``,
+    ``labels`` of the places that have values, ``values``, ``std`` of the noise that privacy added
+    to them, ``weights``, the share of the records at each, and ``is_noise``: whether noise alone
+    makes values as large. `std` is not a sampling error. It is a prediction, mostly right to within
+    a factor of 2 where there are records. For a classifier with given knots it is up to five times
+    too small. Where there are almost no records, the noise is larger. Words that the released
+    counts don't show, such as new ones, have the value 0.
 
 [feature_importances_]
 feature_importances_ : ndarray of shape (n_terms,)
@@ -571,8 +581,9 @@ n_jobs : int, default=None
 [n_jobs:whitened]
 n_jobs : int, default=None
     Threads that share a sum over all rows, as in joblib. They are used only where a sum has enough
-    work to pay for them, and two at most where sums aren't compiled (the extra ``fast`` of the
-    package): more would take longer. The result is the same to the last bit for every value.
+    work to pay for them, and at most two where sums aren't compiled (the extra ``fast`` of the
+    package), because more would take longer. The result is the same to the last bit for every
+    value.
 
 [noisy_dual]
 noisy_dual : bool, default=False
@@ -633,35 +644,36 @@ delta_ : float
 
 [proximal]
 proximal : float or "auto", default="auto"
-    Strength of a pull to a centre that follows the model as it is released (for ``solver="dual"``):
-    the objective has :math:`\frac{\kappa}{2} \|w - \text{centre}\|^2` in addition, which damps
-    noise and, as the centre moves, hardly the model. It costs no privacy. 0 is the paper's
+    Strength of a proximal term (for ``solver="dual"``): :math:`\frac{\kappa}{2} \|w -
+    \text{centre}\|^2` is added to the objective, with a centre that follows the released model. It
+    damps noise and, as the centre moves, hardly the model. It costs no privacy. 0 is the paper's
     algorithm. "auto" is 0 for the squared loss and where a `clipping_norm` is given, and otherwise
-    a function of n_samples, n_features and the parameters. The intercept's pull is a public share
-    of it, between a ninth and all.
+    a function of n_samples, n_features and the parameters. The strength for the intercept is a
+    public share of it, between a ninth and all.
 
 [public_weight]
 public_weight : array-like of shape (n_samples,), default=None
-    How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the weighted
-    mean, so that ratios alone matter. What a record adds to a release is cut to the same bound
-    whatever its weight is. Weights are taken as public, and aren't published: they must not depend
-    on the records, and stay in their places if a record changes. In a meta-estimator they need
-    metadata routing, see ``set_fit_request``. Without them all records count alike.
+    Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The loss is
+    the weighted mean, so only ratios matter. The contribution of a record to a release is clipped
+    to the same bound, whatever its weight. Weights are assumed public, and are not published. They
+    must not depend on the records, and keep their positions if a record changes. In a
+    meta-estimator they need metadata routing, see ``set_fit_request``. Without weights all records
+    count equally.
 
 [random_state]
 random_state : int, RandomState instance or None, default=None
     None draws all randomness from the operating system. A seed makes the fit reproducible, also for
-    whoever learns it and subtracts the noise, and fits with an equal seed share their noise (so do
-    the folds of a cross-validation, which clones the seed): their guarantees don't add up. The
-    report says that there was one.
+    anyone who learns it and subtracts the noise. Fits with an equal seed share their noise (so do
+    the folds of a cross-validation, which clones the seed), and their guarantees don't compose. The
+    report says that there was a seed.
 
 [random_state:dpsgd]
 random_state : int, RandomState instance or None, default=None
     None draws all randomness from the operating system. A seed makes the fit reproducible, also for
-    whoever learns it and subtracts the noise, and fits with an equal seed share their noise (so do
-    the folds of a cross-validation, which clones the seed): their guarantees don't add up. The
-    report says that there was one. Within a stream each call of `partial_fit` has noise of its own;
-    streams of one seed share it.
+    anyone who learns it and subtracts the noise. Fits with an equal seed share their noise (so do
+    the folds of a cross-validation, which clones the seed), and their guarantees don't compose. The
+    report says that there was a seed. Within a stream each call of `partial_fit` has noise of its
+    own; streams of one seed share it.
 
 [random_state:score]
 random_state : int, RandomState instance or None, default=None
@@ -669,9 +681,9 @@ random_state : int, RandomState instance or None, default=None
 
 [rows_per_group]
 rows_per_group : float or "auto", default="auto"
-    Of fits with `groups`: how many rows of full length the rows of a group may come to in the
-    second moment, at least 1. Groups with more count as so many there; their steps see all rows.
-    "auto" is 2 to 16, the more the less noise there is, and follows from public numbers.
+    For fits with `groups`: bound on the contribution of a group to the second moment, as a number
+    of rows of full length, at least 1. Groups with more are clipped to it there; the steps use all
+    rows. "auto" is 2 to 16, larger with less noise, and follows from public numbers.
 
 [sample_weight]
 sample_weight : array-like of shape (n_samples,), default=None
@@ -680,12 +692,12 @@ sample_weight : array-like of shape (n_samples,), default=None
 [selection]
 selection : {"cyclic", "greedy"}, default="cyclic"
     How coordinates are selected. "cyclic" updates all of them in each pass. "greedy" [2]_ is for
-    thousands of columns of which few matter: each update is along one coordinate, which a private
-    choice among the steepest selects. Coordinates that aren't selected keep the coefficient 0.
-    Columns count in units of `feature_bounds`, which should be close; no ball is learnt, and
-    the mean square of a column is released with its slope. `clipping_norm` is then what one row's
-    slope is cut to. Parameters of passes (`smoothness`, `smoothness_budget`, `clip_by`,
-    `average_every` and `shrinkage`) must be left out.
+    thousands of columns of which few matter: each update is along one coordinate, which is
+    privately selected among the steepest. Coordinates that aren't selected keep the coefficient 0.
+    Columns are measured in units of `feature_bounds`, which should be tight. No ball is learnt, and
+    the mean square of a column is released with its slope. `clipping_norm` is then the bound to
+    which the slope of one row is clipped. Parameters of passes (`smoothness`, `smoothness_budget`,
+    `clip_by`, `average_every` and `shrinkage`) must be left out.
 
 [self]
 self : object
@@ -693,25 +705,25 @@ self : object
 
 [shrinkage]
 shrinkage : float or "auto", default="auto"
-    Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which is
-    there for the noise and comes on top of the penalty of the model. "auto" follows from the sizes
-    and the privacy parameters; under an L1 penalty, and with ``average_every="auto"``, it also sets
-    to 0 what noise alone would explain. 0 without privacy.
+    Strength s of a penalty ``s / 2 * mean(x_j ** 2) * w_j ** 2`` on each coefficient, which reduces
+    the noise and is added to the penalty of the model. "auto" follows from the sizes and the
+    privacy parameters. Under an L1 penalty, and with ``average_every="auto"``, it also sets to 0
+    the coefficients that noise alone would explain. It is 0 without privacy.
 
 [smoothness]
 smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
     Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1.
-    "private" spends `smoothness_budget` on the means; "bounds" takes the largest square that
-    `feature_bounds` allow for the mean, and learns slowly where values are mostly far inside them;
-    an array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the features.
-    With ``epsilon=inf`` the first two are the exact means. With an intercept "private" buys the
-    features' means too, and trains on features less their means, which is the same model but for
-    the penalty on the intercept; M is then theirs.
+    "private" spends `smoothness_budget` on the means. "bounds" replaces the mean by the largest
+    square that `feature_bounds` allow, and learns slowly where values are mostly far inside them.
+    An array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the features.
+    With ``epsilon=inf`` the first two are the exact means. With an intercept "private" also
+    releases the means of the features, and trains on centred features. This is the same model
+    except for the penalty on the intercept; M is then that of the centred features.
 
 [smoothness_budget]
 smoothness_budget : float, default=0.1
     Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian differential
-    privacy, that ``smoothness="private"`` spends on it; of what a learnt ball leaves.
+    privacy, that ``smoothness="private"`` spends. It is a share of what a learnt ball leaves.
 
 [solver]
 solver : {"dual", "sequential", "primal"}, default="dual"
@@ -720,7 +732,7 @@ solver : {"dual", "sequential", "primal"}, default="dual"
     coordinates of the model; smooth losses only; `batch_size` then counts columns, "auto" being 1).
     Both are accounted without amplification by sampling, and every release has the pairwise
     sensitivity ``2 C sqrt(L (L + 1))`` with C the clipping norm and L the batch size, under either
-    adjacency. `n_jobs` has no work there.
+    adjacency. `n_jobs` has no effect there.
 
 [step_size]
 step_size : float or "auto", default="auto"
@@ -732,38 +744,39 @@ step_size_ : float
     The factor of the steps.
 
 [stream]
-Available for ``mechanism="laplace"``. All rows of a call form one batch, used
-once. Records of different calls are different people's, so the guarantee of all calls together is
-that of the least private one: the report's epsilon doesn't grow. Showing a record to several calls
-breaks that: it has the sum of their epsilons. So does a call that is tried again from a copy (a
-checkpoint, a pickle): a ledger charges it once more, and without one nothing notices. What is kept
-between calls is made of releases. `fit` starts afresh, and so does the first call after it.
+Available for ``mechanism="laplace"``. All rows of a call form one batch, used once. Records of
+different calls belong to different people, so the guarantee of all calls together is that of the
+least private one: the report's epsilon doesn't grow. A record in several calls breaks this
+assumption, and has the sum of their epsilons. So does a call that is repeated from a copy (a
+checkpoint, a pickle): a ledger charges it again, and without a ledger nothing detects it. All state
+between calls is computed from releases. `fit` starts afresh, and so does the first call after it.
 
 [target_bounds]
 target_bounds : pair of floats (low, high), default=None
-    Public range of y. Targets beyond it are moved to it, and training works on targets mapped to
+    Public range of y. Targets beyond it are clipped to it, and training works on targets mapped to
     [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range of
     most targets where a ball is learnt (see `ball_budget`) and the objective has no number in the
     units of y, such as the strength of an L1 penalty or the threshold of Huber's loss. Elsewhere y
-    is taken as it is, with a warning: private all the same, but good only if the targets are within
-    about [-1, 1].
+    is used unchanged, with a warning: the fit is still private, but accurate only if the targets
+    are within about [-1, 1].
 
 [target_bounds_]
 target_bounds_ : tuple (low, high)
-    What predictions are cut to: the bounds of the targets, given or learnt, with an entry for each
-    of several learnt targets. Infinite where there are none, and without privacy.
+    Bounds to which predictions are clipped: those of the targets, given or learnt, with an entry
+    for each of several learnt targets. Infinite where there are none, and without privacy.
 
 [target_bounds:dpcd]
 target_bounds : pair of floats (low, high), default=None
-    Public range of y. Targets beyond it are moved to it, and training works on targets mapped to
+    Public range of y. Targets beyond it are clipped to it, and training works on targets mapped to
     [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range of
-    most targets where a ball is learnt: see `ball_budget`; of several targets ranges are equally
-    wide. Elsewhere y is taken as it is, with a warning: private all the same, but good only if the
-    targets are within about [-1, 1]. The objective is that of the targets in their own units.
+    most targets where a ball is learnt: see `ball_budget`; the ranges of several targets are
+    equally wide. Elsewhere y is used unchanged, with a warning: the fit is still private, but
+    accurate only if the targets are within about [-1, 1]. The objective is that of the targets in
+    their own units.
 
 [TypeError:display]
 TypeError
-    If `ax` isn't axes of matplotlib.
+    If `ax` isn't a matplotlib Axes.
 
 [TypeError:score]
 TypeError
@@ -792,7 +805,7 @@ ValueError
 
 [ValueError:numbers]
 ValueError
-    If X has another number of features than in `fit`, or is no finite array of numbers.
+    If X has another number of features than in `fit`, or isn't a finite array of numbers.
 
 [ValueError:score]
 ValueError

@@ -79,8 +79,8 @@ _PASSING = ("joblib.hashing", "joblib.externals.loky.", "loky.", "multiprocessin
 _FILING = ("joblib.numpy_pickle", "skops.")
 
 _SEED_IN_COPY = (
-    "This {} was fitted with a seed, and the copy holds it as random_state: whoever has the copy "
-    "can remove the noise. Publish a fit that was made with random_state=None."
+    "This {} was fitted with a seed, and the copy holds it as random_state: anyone who has it can "
+    "remove the noise. Publish a fit that was made with random_state=None."
 )
 # Of the parameters that every private estimator has.
 BUDGET_CONSTRAINTS = {

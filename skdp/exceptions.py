@@ -24,8 +24,8 @@ class PrivacyWarning(UserWarning):
 class NoIntervalError(ValueError):
     """No valid confidence interval can be given, so none is given.
 
-    Noise hides too much, or clipping removes too much; the message says which. The coefficients are
-    still private.
+    The noise is too large, or clipping removes too much; the message says which. The coefficients
+    are still private.
 
     Raises
     ------
@@ -50,8 +50,8 @@ class NoIntervalError(ValueError):
 class LedgerError(RuntimeError):
     """A ledger can't record a fit, which therefore isn't made.
 
-    The file is missing, damaged, locked or not to be written, or the fit is none that this ledger
-    counts: another unit or adjacency, or a seed.
+    The file is missing, damaged, locked or not writable, or this ledger can't count the fit: it has
+    another unit or adjacency, or a seed.
 
     Raises
     ------
@@ -80,12 +80,12 @@ class BudgetExceededError(LedgerError):
     Parameters
     ----------
     message : str
-        What is shown.
+        Text of the error.
     left, asked : float, default=None
         Epsilon at the ledger's delta: that of the largest single Gaussian fit that would still be
-        taken, and that of the fit that wasn't.
+        accepted, and that of the refused fit.
     n_fits : int, default=None
-        How many fits like this one the whole budget pays for.
+        Number of fits like this one that the whole budget pays for.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What fits cost in privacy: calibration of the noise, and the report of a guarantee."""
+"""The privacy cost of fits: calibration of the noise, and the report of a guarantee."""
 
 from skdp.accountant._calibration import calibrate, calibrate_classic, get_epsilon
 from skdp.accountant._events import (

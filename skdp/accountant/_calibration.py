@@ -189,42 +189,42 @@ def calibrate(
 
     With full batches the answer is the analytic Gaussian mechanism [1]_, exact. With Poisson
     batches it comes from privacy loss distributions [2]_ and is 0.1 to 0.3 % above the smallest
-    noise that would do (1 % where 1e6 steps or a tiny epsilon leave rounding errors). It is never
+    sufficient noise (1 % where 1e6 steps or a tiny epsilon leave rounding errors). It is never
     below: ``get_epsilon`` of the result, with the same other arguments (and ``pairwise=False``), is
     at most ``epsilon``.
 
     Parameters
     ----------
     epsilon : float
-        Target, from 1e-12 to 1e6. ``inf`` asks for no privacy and returns 0.
+        Target, from 1e-12 to 1e6. ``inf`` means no privacy and returns 0.
     delta : float
-        Target, in (0, 1). 0 is possible for ``epsilon=inf`` only.
+        Target, in (0, 1). 0 is possible only for ``epsilon=inf``.
     sampling_rate : float, default=1.0
         Probability that a record takes part in a step, in (0, 1]. Below 1 the batches must be
         Poisson samples: an independent coin per record and step.
     n_steps : int, default=1
         Number of releases.
     adjacency : {"zero_out", "replace_one", "replace_label"}, default="zero_out"
-        What may change between two data sets. For "replace_one" one record's contribution moves
-        by up to twice its bound, and this function, not the caller, accounts for the factor.
-        "replace_label" needs ``sampling_rate=1``, and the noise multiplier is then relative to
-        the distance between the releases of two neighbouring data sets.
+        How neighbouring data sets differ. For "replace_one" the contribution of one record moves by
+        up to twice its bound, and this function, not the caller, accounts for the factor.
+        "replace_label" needs ``sampling_rate=1``, and the noise multiplier is then relative to the
+        distance between the releases of two neighbouring data sets.
     accountant : {"pld", "rdp"}, default="pld"
-        "rdp" uses Renyi divergences [3]_, which are looser. Below the delta where "pld" drowns
-        in rounding errors (1e-12, more beyond 250 steps), and beyond 4e6 steps, Poisson batches
-        fall back on "rdp".
+        "rdp" uses Renyi divergences [3]_, which are looser. Below the delta where rounding errors
+        make "pld" unreliable (1e-12, more beyond 250 steps), and beyond 4e6 steps, Poisson batches
+        fall back to "rdp".
     pairwise : bool, default=False
-        Whether the noise multiplier is to be relative to the distance between the releases of two
+        Whether the noise multiplier is relative to the distance between the releases of two
         neighbouring data sets, which is never doubled. Needs ``sampling_rate=1``.
     beside : tuple of GaussianEvent, default=()
-        Other releases on full batches, which epsilon and delta are to pay for, too. They may come
-        before, and what they are made of may not follow from these.
+        Other releases on full batches, whose cost epsilon and delta also cover. They may come
+        before, and must not depend on these releases.
 
     Returns
     -------
     noise_multiplier : float
-        Standard deviation of the noise divided by the bound on one record's contribution. When
-        delta is so large that any noise will do, 0.01.
+        Standard deviation of the noise divided by the bound on one record's contribution. It is
+        0.01 where delta is so large that any noise is enough.
 
     Raises
     ------
@@ -274,13 +274,13 @@ def calibrate(
 def calibrate_classic(epsilon, delta):
     """Noise of one Gaussian release by the classic formula, for comparison with `calibrate`.
 
-    It is ``sqrt(2 log(1.25 / delta)) / epsilon`` [1]_, more than `calibrate` asks for.
+    It is ``sqrt(2 log(1.25 / delta)) / epsilon`` [1]_, which is more than `calibrate` returns.
 
     Parameters
     ----------
     epsilon : float
-        Target, in (0, 1]: the theorem says nothing of larger ones, where the formula soon gives
-        too little noise.
+        Target, in (0, 1]. The theorem does not cover larger values, for which the formula soon
+        gives too little noise.
     delta : float
         Target, in (0, 0.05].
 
@@ -335,9 +335,9 @@ def get_epsilon(
     n_steps : int, default=1
         Number of releases.
     adjacency : {"zero_out", "replace_one", "replace_label"}, default="zero_out"
-        What may change between two data sets, see :func:`calibrate`.
+        How neighbouring data sets differ, see :func:`calibrate`.
     accountant : {"pld", "rdp"}, default="pld"
-        How steps are added up, see :func:`calibrate`.
+        How steps are composed, see :func:`calibrate`.
 
     Returns
     -------

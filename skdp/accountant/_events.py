@@ -1,4 +1,4 @@
-"""What algorithms release, told to the accountant."""
+"""Releases of algorithms, as the accountant counts them."""
 
 import math
 from dataclasses import dataclass, replace
@@ -113,8 +113,8 @@ class GaussianEvent(Event):
         Parameters
         ----------
         adjacency : str
-            Replacing a record moves a sum by up to twice its bound; a pairwise multiplier has that
-            inside.
+            Replacing a record moves a sum by up to twice its bound; a pairwise multiplier already
+            includes this.
 
         Returns
         -------
@@ -129,13 +129,13 @@ class GaussianEvent(Event):
     def scaled_to_group(self, group_size):
         """Event of one record that dominates this event seen by a group of records.
 
-        The group's sum differs from its null sum by a vector of norm at most ``k`` (in units of
-        the bound) when at least one of its ``k`` coins shows, which has probability
-        ``1 - (1 - q)^k``, and by nothing otherwise. Given the past, a release is therefore a
-        mixture over the coins of pairs of the subsampled Gaussian with that probability and
-        sensitivity at most ``k``; hockey-stick divergences are jointly convex, so the worst such
-        pair dominates, and dominating pairs compose adaptively (Zhu, Dong and Wang 2022,
-        theorem 10). It is exact at ``q = 1``.
+        The group's sum differs from its null sum by a vector of norm at most ``k`` (in units of the
+        bound) when at least one of its ``k`` coins includes a record, which has probability ``1 -
+        (1 - q)^k``, and by nothing otherwise. Given the past, a release is therefore a mixture over
+        the coins of pairs of the subsampled Gaussian with that probability and sensitivity at most
+        ``k``; hockey-stick divergences are jointly convex, so the worst such pair dominates, and
+        dominating pairs compose adaptively (Zhu, Dong and Wang 2022, theorem 10). The result is
+        exact at ``q = 1``.
 
         {Parameters: group_size}
 
@@ -158,7 +158,8 @@ class LaplaceEvent(Event):
     """Laplace noise added to sums over disjoint batches, several times.
 
     The noise z has a density proportional to ``exp(-||z|| / scale)``, with the L2 norm: it is
-    spherical. On counts it is whole and every count has noise of its own, so that the norm is L1.
+    spherical. On counts it consists of integers, and every count has noise of its own, so the norm
+    is L1.
 
     Parameters
     ----------
@@ -170,10 +171,10 @@ class LaplaceEvent(Event):
         Number of releases that a step consists of, made on disjoint sets of records that were
         chosen without looking at them. A record takes part in one of them.
     largest_multiplier : float, default=None
-        Where releases have different noise, the largest noise multiplier; `noise_multiplier` is
-        the smallest, which the guarantee rests on. None means that all are equal.
+        Where releases have different noise, the largest noise multiplier; `noise_multiplier` is the
+        smallest, which determines the guarantee. None means that all are equal.
     counts : bool, default=False
-        Whether whole counts are released, the norm of the noise and of contributions being L1.
+        Whether integer counts are released, with the L1 norm for noise and contributions.
 
     {Raises: ValueError:event}
 
@@ -218,12 +219,12 @@ class LaplaceEvent(Event):
         """Pure epsilon of all steps, by basic composition.
 
         Replacing a record moves a sum by up to twice its bound. Batches of a step are disjoint, so
-        that a record matters in one of them and their guarantees don't add up.
+        a record matters in only one of them, and their guarantees don't add up.
 
         Parameters
         ----------
         adjacency : str
-            What may change between two data sets.
+            How neighbouring data sets differ.
 
         Returns
         -------
@@ -259,7 +260,7 @@ class LaplaceEvent(Event):
 @shared_docs
 @dataclass(frozen=True)
 class ErasureEvent(Event):
-    """With a small probability everything is revealed, and otherwise nothing.
+    """A release that reveals everything with a small probability, and otherwise nothing.
 
     It is an upper bound on failures of a release: no event of this probability reveals more.
 
@@ -268,14 +269,15 @@ class ErasureEvent(Event):
     probability : float
         Probability that the data set is revealed, in (0, 1].
     n_steps : int, default=1
-        Number of times that this is tried, independently.
+        Number of independent repetitions.
 
     {Raises: ValueError:event}
 
     References
     ----------
     .. [1] Murtagh and Vadhan (2016). The complexity of computing the optimal composition of
-       differential privacy. TCC. What (epsilon, delta) is worst: with probability delta everything.
+       differential privacy. TCC. The worst case of (epsilon, delta): everything is revealed with
+       probability delta.
 
     Examples
     --------
@@ -313,9 +315,9 @@ class ErasureEvent(Event):
     def scaled_to_group(self, group_size):
         """Event of one record that dominates this event seen by a group of records.
 
-        What is revealed of one record with a small probability may be seen in the steps between
-        two data sets that differ in a group, beside other releases with any larger one. Nothing
-        is known but the triangle inequality of :meth:`PrivacyReport.epsilon_at`.
+        A small probability for one record may become any larger one between two data sets that
+        differ in a group, beside other releases. Only the triangle inequality of
+        :meth:`PrivacyReport.epsilon_at` is known.
 
         {Parameters: group_size}
 
@@ -330,18 +332,19 @@ class ErasureEvent(Event):
 @shared_docs
 @dataclass(frozen=True)
 class RandomizedResponseEvent(Event):
-    """Labels published after a coin each, which puts any other class in their place.
+    """Labels that are published after random replacement by another class.
 
     Parameters
     ----------
     flip_probability : float
-        Probability of each of the other classes; 0 publishes labels as they are.
+        Probability of each of the other classes; 0 publishes the true labels.
     n_classes : int, default=2
         Number of classes.
     n_steps : int, default=1
-        Number of times that a label is published, each with a fresh coin.
+        Number of times that a label is published, each time with independent randomness.
     n_parts : int, default=1
-        Number of disjoint sets of records that were published apart. A record is in one of them.
+        Number of disjoint sets of records that were published separately. A record is in one of
+        them.
 
     Raises
     ------
@@ -411,7 +414,7 @@ class RandomizedResponseEvent(Event):
         Parameters
         ----------
         adjacency : str
-            What may change between two data sets.
+            How neighbouring data sets differ.
 
         Returns
         -------
@@ -434,7 +437,7 @@ class RandomizedResponseEvent(Event):
     def scaled_to_group(self, group_size):
         """Event of one record that dominates this event seen by a group of records.
 
-        Their labels have coins of their own, so that what they give away adds up.
+        Their labels are replaced independently, so their epsilons add up.
 
         {Parameters: group_size}
 

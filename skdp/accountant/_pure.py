@@ -51,12 +51,12 @@ def calibrate_pure(epsilon, *, n_steps=1, adjacency="zero_out"):
     Parameters
     ----------
     epsilon : float or ndarray
-        Target, positive. ``inf`` asks for no privacy and gives 0. An array is that of public
-        targets of single records.
+        Target, positive. ``inf`` means no privacy and gives 0. An array holds public targets of
+        single records.
     n_steps : int, default=1
         Number of releases that a record takes part in; their epsilons add up.
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What may change between two data sets.
+        How neighbouring data sets differ.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def calibrate_pure(epsilon, *, n_steps=1, adjacency="zero_out"):
     Raises
     ------
     ValueError
-        If an argument is not of these.
+        If an argument is invalid.
 
     References
     ----------
@@ -105,20 +105,20 @@ def calibrate_response(epsilon, *, n_classes=2):
     Parameters
     ----------
     epsilon : float
-        Target, at least 1e-6. ``inf`` asks for no privacy and gives 0.
+        Target, at least 1e-6. ``inf`` means no privacy and gives 0.
     n_classes : int, default=2
         Number of classes.
 
     Returns
     -------
     flip_probability : float
-        Of each of the other classes, a multiple of ``2**-64``: ``1 / (exp(epsilon) + n_classes -
-        1)`` rounded up, so that coins of 64 bits have it exactly.
+        Probability of each of the other classes, a multiple of ``2**-64``: ``1 / (exp(epsilon) +
+        n_classes - 1)`` rounded up, so random numbers of 64 bits have it exactly.
 
     Raises
     ------
     ValueError
-        If an argument is not of these.
+        If an argument is invalid.
 
     References
     ----------

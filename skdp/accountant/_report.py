@@ -1,4 +1,4 @@
-"""The guarantee of what was published, in one immutable object, and that of several together."""
+"""The guarantee of published results, in one immutable object, and that of several together."""
 
 import dataclasses
 import functools
@@ -50,51 +50,53 @@ _ACCOUNTANTS = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
 class PrivacyReport:
-    """The differential privacy of what was published.
+    """The differential privacy guarantee of published results.
 
     Parameters
     ----------
     epsilon, delta : float
         The guarantee: on any two data sets that differ in one record, any set of outcomes has
         probabilities ``p <= exp(epsilon) p' + delta``. Epsilon may be larger than what the events
-        give at delta, and never is smaller: it is raised to that by up to 1 %, by which versions
-        and machines may differ, and refused beyond. Nothing checks a report that is unpickled, but
-        `epsilon_at`, `delta_at` and `tpr_at` answer no less than what its events give.
+        give at delta, but is never smaller. A smaller value is raised to it by up to 1 %, because
+        versions and machines may differ, and refused beyond. A report that is unpickled isn't
+        checked, but `epsilon_at`, `delta_at` and `tpr_at` never return less than what its events
+        give.
     adjacency : {"zero_out", "replace_one", "replace_label"}
-        What "differ in one record" means.
+        The meaning of "differ in one record".
     events : tuple of events
         The releases that were made: GaussianEvent, LaplaceEvent, RandomizedResponseEvent,
         ErasureEvent, NoisyMaxEvent or SelectionEvent; not of subclasses.
     clipping : float or None
-        Bound on one record's contribution to a release, or for pairwise events on the distance
-        between the releases of neighbouring data sets; None if releases have different bounds.
+        Bound on one record's contribution to a release, or for pairwise events, bound on the
+        distance between the releases of neighbouring data sets; None if releases have different
+        bounds.
     accountant : {"pld", "rdp", "analytic", "basic"}
-        How epsilon was computed. Stored as resolved: "pld" becomes "analytic" where there is a
-        closed form and "rdp" where the loss distribution is unreliable, and all become "basic"
+        How epsilon was computed. It is stored as resolved: "pld" becomes "analytic" where there is
+        a closed form and "rdp" where the loss distribution is unreliable, and all become "basic"
         where every event is pure.
     accountant_version : str, default=None
-        What computed it; found out if None.
+        Version of the software that computed it; detected if None.
     skdp_version : str, default=None
         Version of skdp that made the report; this one if None.
     unit : str, default=None
-        What is protected, which the adjacency and bounds then speak of: "one row"; "one group" of
-        rows; or for the adjacency "replace_label" "the label of one row". None means the first that
-        goes with the adjacency.
+        What is protected, and what the adjacency and bounds refer to: "one row"; "one group" of
+        rows; or for the adjacency "replace_label" "the label of one row". None means the first one
+        that the adjacency allows.
     assumed_public, not_covered : tuple of str, default=()
-        What the guarantee takes as known to everybody, and what it says nothing about.
+        What the guarantee assumes to be public, and what it does not cover.
     reproducible : bool, default=False
         Whether the randomness came from a seed: the guarantee then holds while the seed stays
-        secret, and wherever the report is shown it says so.
+        secret, and the report always says so.
     notes : tuple of str, default=()
-        How the guarantee of this fit is to be read.
+        Explanations of the guarantee of this fit.
 
     Raises
     ------
     TypeError
         If something that should be a tuple isn't, or `events` holds anything else.
     ValueError
-        If a parameter is out of range, the accountant or adjacency can't go with the events, the
-        unit can't go with the adjacency, or epsilon is too small for the events.
+        If a parameter is out of range, if the accountant or adjacency doesn't match the events, if
+        the unit doesn't match the adjacency, or if epsilon is too small for the events.
 
     Examples
     --------
@@ -194,7 +196,7 @@ class PrivacyReport:
 
     @property
     def event(self):
-        """What was released, in words."""
+        """The releases, in words."""
         return ", then ".join(str(event) for event in self.events)
 
     @property
@@ -221,8 +223,8 @@ class PrivacyReport:
     def noise_multiplier(self):
         """Noise over `clipping`, None if it differs between events.
 
-        Gaussian noise is measured by its standard deviation, spherical Laplace noise by its scale,
-        and flipped labels by the standard deviation of an unbiased label.
+        The measure is the standard deviation for Gaussian noise, the scale for spherical Laplace
+        noise, and the standard deviation of an unbiased label for flipped labels.
         """
         found = common_value((event.is_pure, event.noise_multiplier) for event in self.events)
         return None if found is None else found[1]
@@ -234,13 +236,13 @@ class PrivacyReport:
 
     @property
     def condition(self):
-        """What the guarantee hangs on: "while the seed stays secret", or "" without a seed."""
+        """Condition of the guarantee: "while the seed stays secret", or "" without a seed."""
         is_seeded = self.reproducible and math.isfinite(self.epsilon)
         return "while the seed stays secret" if is_seeded else ""
 
     @property
     def differentially_private(self):
-        """Whether epsilon is finite, and the guarantee is of all steps and hangs on no seed."""
+        """Whether epsilon is finite, and the guarantee covers all steps and depends on no seed."""
         exception = self.condition or UNPROTECTED in str(self.not_covered)
         return math.isfinite(self.epsilon) and not exception
 
@@ -253,8 +255,8 @@ class PrivacyReport:
             In [0, 1).
         group_size : int, default=1
             Number of records that may change together. The bound is exact for full batches. For
-            Poisson batches it is the smaller of two: the whole group takes part whenever one of
-            it does, or the triangle inequality over a chain of single changes.
+            Poisson batches it is the smaller of two bounds: the whole group takes part whenever one
+            member does, or the triangle inequality over a chain of single changes.
 
         Returns
         -------
@@ -293,7 +295,7 @@ class PrivacyReport:
         Raises
         ------
         ValueError
-            If `epsilon` is negative or no number.
+            If `epsilon` is negative or isn't a number.
         """
         epsilon = check_not_negative(epsilon, "epsilon")
         if math.isinf(epsilon):
@@ -312,8 +314,8 @@ class PrivacyReport:
         Returns
         -------
         tpr : float
-            An upper bound in [fpr, 1] on the true positive rate of any attack that tells a data
-            set from its neighbour, in the direction that is easier for the attacker. For full
+            An upper bound in [fpr, 1] on the true positive rate of any attack that distinguishes a
+            data set from its neighbour, in the direction that is easier for the attacker. For full
             batches it is exact: ``Phi(Phi^-1(fpr) + mu)``.
 
         Raises
@@ -330,17 +332,17 @@ class PrivacyReport:
         return max(bound, fpr)
 
     def to_dict(self):
-        """Give everything in the report as types that JSON knows.
+        """Return the content of the report as types that JSON supports.
 
         Returns
         -------
         content : dict
-            Fields and what is derived from them; infinity is the string "inf".
+            Fields and quantities derived from them; infinity is the string "inf".
         """
         return _report_formats.write_entries(self)
 
     def to_json(self):
-        """Give the content of `to_dict` as JSON.
+        """Return the content of `to_dict` as JSON.
 
         Returns
         -------
@@ -351,39 +353,39 @@ class PrivacyReport:
 
     @classmethod
     def from_dict(cls, entries):
-        """Return the report that `to_dict` gave.
+        """Return the report that `to_dict` wrote.
 
-        Epsilon and all that is derived are computed again from the events, which takes as long as
-        it took at first.
+        Epsilon and all derived quantities are computed again from the events, which takes as long
+        as the first time.
 
         Parameters
         ----------
         entries : dict
-            What `to_dict` returned.
+            Result of `to_dict`.
 
         Returns
         -------
         report : PrivacyReport
             Equal to the one that was written. Where versions or machines differ, its epsilon is
-            raised to what the events give here.
+            raised to the epsilon that the events give here.
 
         Raises
         ------
         TypeError
-            If `entries` is no dict.
+            If `entries` isn't a dict.
         ValueError
-            If an entry is missing, unknown or of a wrong type, or doesn't agree with the others;
-            epsilon may be larger than what the events give, and not smaller by more than 1 %.
+            If an entry is missing, unknown or of a wrong type, or doesn't agree with the others.
+            Epsilon may be larger than what the events give, but not smaller by more than 1 %.
 
         Notes
         -----
         Epsilon, all that is derived from the events, and the unit are checked. Epsilon is held to
         an upper bound: that of `accountant`, or where "rdp" was asked for that of loss
         distributions if it is smaller. Where these can't compute it, for deltas of Poisson batches
-        below 1e-12 (more beyond 250 steps) or beyond 4e6 steps, only "rdp" counts. What nothing in
-        a report proves is believed: that these were the events, and for pairwise ones that this
-        was the adjacency; `clipping`; that there was no seed; and all words. Keep reports where
-        nobody else can change them, or sign them.
+        below 1e-12 (more beyond 250 steps) or beyond 4e6 steps, only "rdp" counts. What a report
+        can't prove is believed: that these were the events, and for pairwise ones that this was the
+        adjacency; `clipping`; that there was no seed; and all words. Keep reports where no one else
+        can change them, or sign them.
 
         Examples
         --------
@@ -404,12 +406,12 @@ class PrivacyReport:
 
     @classmethod
     def from_json(cls, text):
-        """Return the report that `to_json` gave.
+        """Return the report that `to_json` wrote.
 
         Parameters
         ----------
         text : str
-            What `to_json` returned.
+            Result of `to_json`.
 
         Returns
         -------
@@ -419,7 +421,7 @@ class PrivacyReport:
         Raises
         ------
         TypeError
-            If `text` is no string.
+            If `text` isn't a string.
         ValueError
             If it isn't JSON of a report, see :meth:`from_dict`.
 
@@ -444,7 +446,7 @@ class PrivacyReport:
         return cls.from_dict(entries)
 
     def to_text(self):
-        """Give the report in plain words, for a terminal.
+        """Return the report in plain words, for a terminal.
 
         Returns
         -------
@@ -466,37 +468,37 @@ class PrivacyReport:
         return "\n".join(lines)
 
     def to_markdown(self, card=None):
-        """Give the report as Markdown: a section of a data-protection file or of a model card.
+        """Return the report as Markdown: a section of a data-protection file or of a model card.
 
-        It says what `to_text` does, and what officials ask for besides (doc/out_of_python.rst):
-        the guarantee by other measures, who is trusted, where the noise comes from, what is
-        covered, and the versions that made it. Words of others are shown as they are and make no
-        links; for that an ``@`` is followed by a character without width.
+        It has the content of `to_text`, and what officials also ask for (doc/out_of_python.rst):
+        the guarantee by other measures, who is trusted, the source of the noise, what is covered,
+        and the software versions. Texts of others are shown unchanged and make no links; to this
+        end an ``@`` is followed by a character without width.
 
         Parameters
         ----------
         card : dict, default=None
-            What only you know, all of it optional. Texts, dates, numbers or lists of these: "name",
-            "description", "curator", "purpose", "region", "sector", "product_type" (in
-            the registry "Machine learning model" or "Summary statistics"), "publication_date",
-            "collection_dates", "unit" (whom or what a record stands for), "domain" (ranges and
-            classes, and where they are from), "justification" (of epsilon), "sources", "authors".
-            Further "model", the estimator, whose bounds and classes are then told as they were set;
-            "n_records", the number of rows, or of groups where the unit is one group;
-            "score", what :func:`skdp.metrics.private_score` returned; and "audit", what
-            :func:`skdp.audit.audit` did, which isn't private. All of it is written as it is.
+            Facts that only you know, all of them optional. Texts, dates, numbers or lists of these:
+            "name", "description", "curator", "purpose", "region", "sector", "product_type" (in the
+            registry "Machine learning model" or "Summary statistics"), "publication_date",
+            "collection_dates", "unit" (the person or thing that a record describes), "domain"
+            (ranges and classes, and their source), "justification" (of epsilon), "sources",
+            "authors". Also "model", the estimator, whose bounds and classes are then stated as they
+            were set; "n_records", the number of rows, or of groups where the unit is one group;
+            "score", the result of :func:`skdp.metrics.private_score`; and "audit", the result of
+            :func:`skdp.audit.audit`, which isn't private. All of it is written unchanged.
 
         Returns
         -------
         text : str
-            A table and lists in GitHub's dialect, without a heading: it goes below one of yours.
+            A table and lists in GitHub's dialect, without a heading: put it below one of yours.
 
         Raises
         ------
         TypeError
             If `card` or a fact in it is of a wrong type.
         ValueError
-            If `card` has a key that isn't known, or `n_records` is no number of records.
+            If `card` has an unknown key, or `n_records` isn't a number of records.
 
         Examples
         --------
@@ -514,11 +516,11 @@ class PrivacyReport:
         return _report_card.card_markdown(self, card)
 
     def to_registry_yaml(self, card=None):
-        """Give the report as a draft of an entry in the registry of deployments.
+        """Return the report as a draft of an entry in the registry of deployments.
 
-        The registry is that of OpenDP and NIST; its fields are filled as far as the report and the
-        card know them, and are empty elsewhere. Read it before you send it: it says what `card`
-        says, and its scheme may have moved on.
+        The registry is that of OpenDP and NIST; its fields are filled from the report and the card,
+        and are otherwise empty. Read it before you send it: it repeats what `card` says, and the
+        scheme of the registry may have changed.
 
         Parameters
         ----------
@@ -528,14 +530,15 @@ class PrivacyReport:
         Returns
         -------
         text : str
-            YAML, with all texts in quotes. The tier is the highest whose facts the card has.
+            YAML, with all texts in quotes. The tier is the highest one for which the card has the
+            facts.
 
         Raises
         ------
         TypeError
             If `card` or a fact in it is of a wrong type.
         ValueError
-            If `card` has a key that isn't known, `n_records` is no number of records, or epsilon is
+            If `card` has an unknown key, `n_records` isn't a number of records, or epsilon is
             infinite.
 
         Examples
@@ -666,23 +669,23 @@ def compose(reports):
     Parameters
     ----------
     reports : iterable of PrivacyReport or None
-        All with the same adjacency and unit. Which records each fit had must not depend on the
-        data: fits on stratified folds can't be added up. None is the report of a step that learns
-        nothing, and adds nothing.
+        Reports with the same adjacency and unit. The choice of records for each fit must not depend
+        on the data: fits on stratified folds can't be composed. None is the report of a step that
+        learns nothing, and adds nothing.
 
     Returns
     -------
     report : PrivacyReport
         Its delta is the sum of the deltas; its epsilon is that of all releases together at that
-        delta, computed from their events. It may be above the sum of the epsilons, by less than
-        0.1 % most often, and by more where noise differs by orders of magnitude or only Renyi
-        divergences can compute it. Where these were asked for and loss distributions can compute
-        it too, the sum takes its place if it is smaller, but nothing below what those give.
+        delta, computed from their events. It may be above the sum of the epsilons, mostly by less
+        than 0.1 %, and by more where noise differs by orders of magnitude or only Renyi divergences
+        can compute it. Where Renyi divergences were requested and loss distributions can compute it
+        too, epsilon is the sum if that is smaller, but never below what loss distributions give.
 
     Raises
     ------
     TypeError
-        If something else than reports is given.
+        If anything other than reports is given.
     ValueError
         If there is no report, the adjacencies or units differ, a report states less than its events
         give, or more than one fit was made with a seed: composition needs independent noise, and

@@ -52,12 +52,12 @@ _CENTRAL = (
 )
 _SYSTEM = "the operating system: skdp draws noise and coins from its generator (os.urandom)"
 _SEEDED = (
-    "a seed (random_state), by a generator that isn't cryptographic: whoever learns the seed can "
-    "remove the noise"
+    "a seed (random_state), by a generator that isn't cryptographic: anyone who learns the seed "
+    "can remove the noise"
 )
 _FLOATS = (
     "sums and noise are rounded to one grid, whose step is a power of two and follows from public "
-    "and released numbers, and are added exactly, so that low-order bits tell nothing of the sum "
+    "and released numbers, and are added exactly, so low-order bits reveal nothing about the sum "
     "(Mironov, 2012); rounding is counted in the sensitivity; Gaussian noise has the digits of "
     "double precision; counts, choices and replaced labels have whole numbers and exact coins"
 )

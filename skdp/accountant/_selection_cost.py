@@ -1,4 +1,4 @@
-"""What a trial of a private selection may cost, and what trying costs otherwise."""
+"""The cost that a trial of a private selection may have, and the cost of the alternative."""
 
 import functools
 import math
@@ -21,28 +21,29 @@ _TOLERANCE, _EXACT_TOLERANCE = 2e-4, 1e-9
 def calibrate_selection(
     epsilon, delta, *, mean, eta=-0.5, trial_events=None, adjacency="zero_out", accountant="pld"
 ):
-    """Epsilon and delta that a trial may have if the best of several is to be private.
+    """Epsilon and delta of a trial with which the best of several trials is private.
 
-    Fits and scores that are calibrated to them, each on records of its own, make a selection
-    whose :class:`SelectionEvent` costs at most ``(epsilon, delta)``.
+    If fits and scores, each on separate records, are calibrated to them, the
+    :class:`SelectionEvent` of the selection costs at most ``(epsilon, delta)``.
 
     Parameters
     ----------
     epsilon : float
         Target, from 1e-6 to 1e4.
     delta : float
-        Target, in [0, 1); 0 for pure releases, which `trial_events` must then give.
+        Target, in [0, 1); 0 for pure releases, which `trial_events` must then return.
     mean : float
-        Expected number of trials, at least 1. It is public, the number isn't.
+        Expected number of trials, at least 1. The mean is public, but the number isn't.
     eta : float, default=-0.5
         Shape of the law of the number of trials, see :class:`TruncatedNegativeBinomial`.
     trial_events : callable, default=None
-        Given the epsilon and delta of a trial, the alternatives of its :class:`SelectionEvent`,
-        which must cost more for a larger epsilon. None stands for Gaussian releases, full batches.
+        Function of the epsilon and delta of a trial that returns the alternatives of its
+        :class:`SelectionEvent`, which must cost more for a larger epsilon. None means Gaussian
+        releases on full batches.
     adjacency : {"zero_out", "replace_one", "replace_label"}, default="zero_out"
-        That of the events; it doesn't matter where `trial_events` is None.
+        Adjacency of the events; it has no effect where `trial_events` is None.
     accountant : {"pld", "rdp"}, default="pld"
-        How the events of a trial are added up.
+        How the events of a trial are composed.
 
     Returns
     -------
@@ -58,7 +59,7 @@ def calibrate_selection(
     References
     ----------
     .. [1] Koskela, Redberg and Wang (2024). Privacy profiles for private selection. ICML. The bound
-       that is used is below theirs; it is proved in "theory/selection" of the documentation.
+       used here is below theirs; it is proved in "theory/selection" of the documentation.
 
     Examples
     --------
@@ -82,17 +83,17 @@ def calibrate_selection(
 
 
 def selection_noise(epsilon, delta, *, n_candidates, mean, eta=-0.5):
-    """Noise of a Gaussian trial for both ways to choose, relative to that of a single fit.
+    """Noise of a Gaussian trial for both selection methods, relative to that of a single fit.
 
     Parameters
     ----------
     epsilon, delta : float
-        Target of the whole, see :func:`calibrate_selection`. With a delta of 0 trials are of
-        Laplace noise, or pure in another way.
+        Target of the whole, see :func:`calibrate_selection`. With a delta of 0 trials have Laplace
+        noise, or are pure in another way.
     n_candidates : int
-        Number of candidates, all of which are fitted in a composition.
+        Number of candidates, all of which are fitted for "compose".
     mean : float
-        Expected number of trials of a repetition.
+        Expected number of trials for "repeat".
     eta : float, default=-0.5
         Shape of their law, see :class:`TruncatedNegativeBinomial`.
 

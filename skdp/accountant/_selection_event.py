@@ -1,4 +1,4 @@
-"""What a private choice between candidates releases, told to the accountant."""
+"""Releases of a private choice between candidates, as the accountant counts them."""
 
 import decimal
 import math
@@ -126,7 +126,7 @@ class TruncatedNegativeBinomial:
         Parameters
         ----------
         stream : SeededStream or SecureStream
-            What the randomness comes from; four words are drawn.
+            Source of the randomness; four words are drawn.
 
         Returns
         -------
@@ -177,8 +177,8 @@ def any_of_inverse(law, probability):
 class NoisyMaxEvent(Event):
     """The name of the largest of several sums over records, each with noise; no sum is published.
 
-    The noise is Gumbel's or exponential, of the same scale for each sum. A record adds something
-    from 0 to 1 times its bound to each of them, such as 1 for each candidate that predicts it well.
+    The noise is Gumbel's or exponential, of the same scale for each sum. A record adds between 0
+    and 1 times its bound to each of them, such as 1 for each candidate that predicts it well.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class NoisyMaxEvent(Event):
     References
     ----------
     .. [1] McKenna and Sheldon (2020). Permute-and-flip: a new mechanism for differentially private
-       selection. NeurIPS. Exponential noise; sums that all move in one direction cost half.
+       selection. NeurIPS. With exponential noise, sums that all move in one direction cost half.
 
     Examples
     --------
@@ -265,9 +265,9 @@ class SelectionEvent(Event):
     Parameters
     ----------
     alternatives : tuple of tuple of GaussianEvent, LaplaceEvent, NoisyMaxEvent and ErasureEvent
-        What a trial may release, as far as one record can tell: for each candidate the events of
-        its fit, and those of its score if that looks at other records, chosen without looking at
-        them. A trial costs the largest of them.
+        Possible releases of a trial that involve one record: for each candidate the events of its
+        fit, and those of its score if it uses other records, chosen without looking at them. A
+        trial costs the largest of the alternatives.
     eta, stopping_rate : float
         Law of the number of trials, see :class:`TruncatedNegativeBinomial`. A stopping rate of 1
         means one trial: the event is then the largest of its alternatives.
@@ -332,19 +332,19 @@ class SelectionEvent(Event):
         Parameters
         ----------
         fits : iterable of event
-            Of all candidates.
+            Events of all candidates.
         choice : event
-            Of the choice, made on records that no fit has seen.
+            Event of the choice, made on records that no fit has used.
 
         Returns
         -------
         event : SelectionEvent
-            Of one trial: a record is in the one part or in the other.
+            Event of one trial: a record is in one part or in the other.
 
         Raises
         ------
         TypeError
-            If something else than events is given, or a selection.
+            If anything other than events is given, or a selection.
         """
         return cls((tuple(fits), (choice,)), eta=0.0, stopping_rate=1.0)
 
@@ -388,7 +388,7 @@ class SelectionEvent(Event):
     def scaled_to_group(self, group_size):
         """Event of one record that dominates this event seen by a group of records.
 
-        Members of a group may be in different parts of a trial, so that all of it adds up.
+        Members of a group may be in different parts of a trial, so the costs of all parts add up.
 
         {Parameters: group_size}
 

@@ -7,8 +7,8 @@ import numpy as np
 from skdp.preprocessing.table._frames import NUMERIC, find_column
 
 _SIGNS = (
-    "monotonic_cst must be a dict by column, each once, or have an entry for each column: 1 for a "
-    "curve that rises, -1 for one that falls, 0 for any."
+    "monotonic_cst must be a dict by column, each once, or have an entry for each column: 1 for an "
+    "increasing curve, -1 for a decreasing one, 0 for any."
 )
 _NO_CURVE = (
     "monotonic_cst is for columns of numbers that are in no pair of interactions: words have no "

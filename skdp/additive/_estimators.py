@@ -99,7 +99,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         Parameters
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
-            Raw rows: numbers, words, booleans, categories, gaps.
+            Raw rows: numbers, words, booleans, categories, missing entries.
         {y:either, groups:whitened, public_weight}
 
         {Returns: self}
@@ -215,10 +215,11 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         return self._basis.matrix(read_frame(self, X, reset=False))
 
     def explain(self, X):
-        """Return what each term adds to the prediction of each row.
+        """Return the contribution of each term to the prediction of each row.
 
         Their sum and ``intercept_`` are the decision value of a classifier, or the prediction of a
-        regressor before it is cut to ``target_bounds_``; of counts and amounts the logarithm of it.
+        regressor before it is clipped to ``target_bounds_``. For counts and amounts it is the
+        logarithm of the prediction.
 
         {Parameters: X:rows}
 
@@ -242,12 +243,12 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         Returns
         -------
         scorecard : DataFrame
-            Columns term, kind, label, value, std, share, is_noise; of several outputs one value
+            Columns term, kind, label, value, std, share, is_noise; with several outputs, one value
             column for each.
 
         {Raises: NotFittedError}
         ImportError
-            If pandas isn't there.
+            If pandas isn't installed.
         """
         check_is_fitted(self)
         return as_frame(self.terms_, self._outputs())
@@ -290,16 +291,16 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     .. math:: \operatorname{logit} P(y = 1) = \beta_0 + \sum_j f_j(x_j) ,
 
     in which a term :math:`f_j` is a curve for a column of numbers, and a value for each word of a
-    column of words. Minimises the log loss with `alpha` times half the squared coefficients.
-    Curves are straight between knots, which are learnt from the records inside the budget, as words
-    and gaps are: no ranges, categories or fill values are to be given. It is `DPLogisticRegression`
-    on the columns of a `DPTableVectorizer`.
+    column of words. Minimises the log loss with `alpha` times half the squared coefficients. Curves
+    are straight between knots. Knots, words and missing entries are learnt from the records within
+    the budget, so no ranges, categories or fill values need to be given. The model is
+    `DPLogisticRegression` on the columns of a `DPTableVectorizer`.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    (its features and its label) under `adjacency`, for any data, whatever the other parameters; of
-    a fit with `groups` for one group, which is all rows of a person.
-    With ``classes=None`` the set of classes is read from y and assumed public. What is assumed
-    public and what is not covered is listed in ``privacy_report_``.
+    (its features and its label) under `adjacency`, for any data, whatever the other parameters; for
+    a fit with `groups`, for one group, which is all rows of a person. With ``classes=None`` the set
+    of classes is read from y and assumed public. ``privacy_report_`` lists what is assumed public
+    and what is not covered.
 
     Parameters
     ----------
@@ -323,15 +324,15 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
 
     Notes
     -----
-    A tenth of the squared mu of Gaussian DP learns the table (doc/theory/table.rst), and the rest
-    the model (doc/theory/whitening.rst, doc/theory/ball.rst). All of it is Gaussian noise on full
-    batches, beside an erasure for words, so that shares add up to the whole exactly.
+    A tenth of the squared mu of Gaussian DP is spent on the table (doc/theory/table.rst), and the
+    rest on the model (doc/theory/whitening.rst, doc/theory/ball.rst). All releases have Gaussian
+    noise on full batches, in addition to an erasure for words, so the shares add up exactly.
 
     References
     ----------
     .. [1] Hastie and Tibshirani (1986). Generalized additive models. Statistical Science 1 (3).
     .. [2] Nori, Caruana, Bu, Shen and Kulkarni (2021). Accuracy, interpretability, and differential
-       privacy via explainable boosting. ICML. Boosted trees where these are curves.
+       privacy via explainable boosting. ICML. Boosted trees instead of curves.
 
     Examples
     --------
@@ -396,7 +397,7 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Sums of terms and the intercept, which `explain` gives one by one.
+            Sums of terms and the intercept; `explain` returns the terms one by one.
 
         {Raises: NotFittedError, ValueError:X}
         """
@@ -426,7 +427,7 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
+            One column per class, in the order of ``classes_``.
 
         {Raises: NotFittedError, ValueError:X}
         """
@@ -441,7 +442,7 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
         Returns
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
+            One column per class, in the order of ``classes_``.
 
         {Raises: NotFittedError, ValueError:X}
         """

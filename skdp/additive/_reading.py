@@ -15,8 +15,8 @@ def _rows(terms, outputs):
 
 
 _ALL_NOISE = (
-    "The noise hides what every column says: the model predicts the same for all rows. Take more "
-    "records, a larger epsilon, or fewer columns."
+    "The noise hides the effect of every column: the model predicts the same for all rows. Take "
+    "more records, a larger epsilon, or fewer columns."
 )
 
 

@@ -20,11 +20,12 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
     .. math:: \beta_0 + \sum_j f_j(x_j) ,
 
     in which a term :math:`f_j` is a curve for a column of numbers, and a value for each word of a
-    column of words; with another `loss` than the first, the exponential of that. Minimises half the
-    mean squared error, or deviance, with `alpha` times half the squared coefficients. Curves are
-    straight between knots, which are learnt from the records inside the budget, as words, gaps and
-    the range of y are: no ranges, categories or fill values are to be given. It is `DPRidge`,
-    `DPPoissonRegressor` or `DPGammaRegressor` on the columns of a `DPTableVectorizer`.
+    column of words; or with another `loss` than the first, the exponential of this sum. Minimises
+    half the mean squared error, or deviance, with `alpha` times half the squared coefficients.
+    Curves are straight between knots. Knots, words, missing entries and the range of y are learnt
+    from the records within the budget, so no ranges, categories or fill values need to be given.
+    The model is `DPRidge`, `DPPoissonRegressor` or `DPGammaRegressor` on the columns of a
+    `DPTableVectorizer`.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its targets) under `adjacency`, for any data, whatever the other parameters;
@@ -37,13 +38,13 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
     {interactions, monotonic_cst, knots:table, categories:table, kinds:table}
     loss : {"squared_error", "poisson", "gamma"}, default="squared_error"
-        Squared error, or the deviance of counts or of amounts above 0. With these terms multiply
-        predictions: they, the intercept and `explain` are on the scale of logarithms.
+        Squared error, or the deviance of counts or of amounts above 0. With a deviance, the terms
+        multiply predictions: terms, intercept and `explain` are on the scale of logarithms.
     {epsilon, delta, adjacency, features_budget, feature_bounds:table}
     target_bounds : pair of floats (low, high), default=None
-        Public range of y. Targets beyond it are moved to it. None learns a range of most targets,
-        wherever they lie, from a share of the model's part of the budget; of counts and amounts
-        their mean and size.
+        Public range of y. Targets beyond it are clipped to it. None learns a range of most targets,
+        wherever they lie, from a share of the model's part of the budget; for counts and amounts it
+        learns their mean and size.
     {n_jobs:whitened, ledger, random_state}
 
     Attributes
@@ -60,7 +61,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
 
     Notes
     -----
-    As of `DPAdditiveClassifier`.
+    See the notes of `DPAdditiveClassifier`.
 
     References
     ----------
@@ -126,7 +127,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         return _OF_LOSS[self.loss](target_bounds=self.target_bounds, **self._shared())
 
     def predict(self, X):
-        """Predict targets, cut to ``target_bounds_``.
+        """Predict targets, clipped to ``target_bounds_``.
 
         {Parameters: X:rows}
 
@@ -151,7 +152,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         Returns
         -------
         score : float
-            R2 of the predictions, or with another `loss` than squared errors their D2.
+            R2 of the predictions, or D2 with another `loss` than squared errors.
 
         {Raises: NotFittedError, ValueError:X_y}
         """

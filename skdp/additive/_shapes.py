@@ -20,7 +20,7 @@ class ShapeTerm:
     Attributes
     ----------
     name : str
-        That of its column, or of both of a pair.
+        Name of its column, or of both columns of a pair.
     kind : {"hats", "line", "words", "pair"}
         A curve that is straight between knots, a line between two, a value for each word, or a
         surface.
@@ -31,17 +31,17 @@ class ShapeTerm:
     categories : ndarray, or tuple of those of a pair, or None
         Words that have a value of their own.
     labels : tuple of str
-        Names of the places that have a value: knots, a spike, gaps, words.
+        Names of the places that have a value: knots, a spike, missing entries, words.
     sides : tuple of tuples of str
-        The labels, or of a pair those of both columns, whose combinations they are.
+        The labels; of a pair, those of each column, whose combinations are the labels.
     values : ndarray of shape (n_labels,) or (n_labels, n_classes)
-        What the term adds to the prediction there; its mean is 0 under `weights`.
+        Contribution of the term to the prediction there; its mean is 0 under `weights`.
     std : ndarray of shape (n_labels,)
-        Standard deviation of the noise in them that privacy added, as predicted; that is too
-        little where next to no records are. It is no sampling error: that of the records comes on
-        top.
+        Predicted standard deviation of the noise that was added to them for privacy. It is too
+        small where there are almost no records. It does not include the sampling error of the
+        records.
     weights : ndarray of shape (n_labels,)
-        Shares of the records, with noise, or even ones where none were released.
+        Noisy shares of the records, or equal shares where none were released.
     importance : float
         Mean absolute value, under the released counts.
     is_noise : bool

@@ -1,4 +1,4 @@
-"""Attacks that bound the privacy of a fit from below, for checking what a report claims."""
+"""Attacks that bound the epsilon of a fit from below, to check the claim of a report."""
 
 from skdp.audit._audit import audit
 from skdp.audit._result import AuditResult

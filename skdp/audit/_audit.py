@@ -1,4 +1,4 @@
-"""The audit: a lower bound on epsilon from an attack that was made."""
+"""The audit: a lower bound on epsilon from an attack."""
 
 import warnings
 from numbers import Integral, Real
@@ -59,12 +59,13 @@ def audit(
     **The result is computed from the data without noise**, by many fits that no report counts. Use
     it for public or generated data, or if you may see the data anyway.
 
-    A canary is added to the rows. Half of the fits see it, and half a neighbouring data set under
-    the adjacency that the estimator's ``privacy_report_`` names: the canary is a null record
-    (zero_out), another record (replace_one) or has another label (replace_label). The attacker
-    knows everything but the noise, and guesses from the published coefficients which of the two it
-    was. The success rate bounds epsilon from below. A bound above the claim refutes the claim or
-    the code. A bound below it proves nothing, because a better attack may exist.
+    A canary is added to the rows. Half of the fits use it, and the other half use a neighbouring
+    data set, under the adjacency that the estimator's ``privacy_report_`` names: the canary is a
+    null record (zero_out), another record (replace_one) or has another label (replace_label). The
+    attacker knows everything but the noise, and guesses from the published coefficients which of
+    the two data sets was used. The success rate bounds epsilon from below. A bound above the claim
+    refutes the claim or the code. A bound below it proves nothing, because a better attack may
+    exist.
 
     Parameters
     ----------
@@ -79,29 +80,30 @@ def audit(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Their labels or targets.
     canary : tuple (x, y) or (x, y, other_x, other_y), default=None
-        A record, and the one that replaces it. Without the second the label or target is moved to
-        the other end of its range. For ``method="one_run"`` each is an array with an entry for each
-        canary. None takes a row as long as `data_norm` in the direction that X has least of (for
-        `feature_bounds` without a `data_norm`: a corner), with the last class, the upper end of
-        `target_bounds` or a target of 1e6; for ``method="one_run"`` as many such rows as features,
-        in random orthogonal directions.
+        A record, and the record that replaces it. Without the second one, the label or target is
+        moved to the other end of its range. For ``method="one_run"`` each is an array with an entry
+        for each canary. None takes a row as long as `data_norm` in the direction in which X varies
+        least (for `feature_bounds` without a `data_norm`: a corner), with the last class, the upper
+        end of `target_bounds` or a target of 1e6. For ``method="one_run"`` it takes as many such
+        rows as features, in random orthogonal directions.
     n_fits : int, default=200
-        Fits, at least 12, a third of which choose score and threshold. At a confidence of 0.95, 200
-        can show an epsilon of at most 2.8 and 2000 one of 5.2: ``has_power`` of the result tells
-        whether a claim could fail at all. One more fit asks for the report.
+        Number of fits, at least 12. A third of them choose score and threshold. At a confidence of
+        0.95, 200 fits can show an epsilon of at most 2.8, and 2000 fits one of 5.2: ``has_power``
+        of the result says whether a claim could fail at all. One more fit provides the report.
         Ignored for ``method="one_run"``.
     confidence : float, default=0.95
-        Probability, in (0, 1), that the bound holds, at least.
+        Least probability, in (0, 1), that the bound holds.
     delta : float, default=None
-        Delta at which epsilon is compared, with what the report claims there. None takes the
-        report's. A larger one finds faults with fewer fits, because rates needn't be near 0: halved
-        noise shows in 2000 fits at 0.05.
+        Delta at which epsilon is compared with the claim of the report. None takes the delta of the
+        report. A larger delta finds faults with fewer fits, because rates need not be near 0:
+        halved noise is detected in 2000 fits at 0.05.
     method : {"threshold", "one_run"}, default="threshold"
-        "one_run" makes a single fit in which each of many canaries takes part or not by a coin,
-        and guesses the surest ones. It is weak for linear models with few features, because
-        canaries need directions of their own, and needs 14 of them to refute an epsilon of 1.
+        "one_run" makes a single fit in which each of many canaries takes part with probability one
+        half, and guesses those with the clearest scores. It is weak for linear models with few
+        features, because canaries need directions of their own; it needs 14 of them to refute an
+        epsilon of 1.
     n_jobs : int, default=None
-        Processes that share the fits, as in joblib. The result doesn't depend on it.
+        Processes that share the fits, as in joblib. The result doesn't depend on their number.
     random_state : int, RandomState instance or None, default=None
         None: every fit draws from the operating system, whatever the estimator's `random_state` is.
         A seed makes the audit reproducible; every fit gets a seed of its own.
@@ -109,14 +111,14 @@ def audit(
     Returns
     -------
     result_not_private : AuditResult
-        The bound, the claim, and the counts that the bound was made of.
+        The bound, the claim, and the counts from which the bound was computed.
 
     Raises
     ------
     ValueError
         If a parameter or the input is invalid.
     TypeError
-        If the estimator lacks what an audit needs.
+        If the estimator lacks a method or attribute that an audit needs.
 
     See Also
     --------
@@ -125,16 +127,15 @@ def audit(
     Notes
     -----
     The score is the canary's decision value, or the linear discriminant of the weights (and of the
-    sums of a published ``aggregate_``) of a third of the fits, whichever promises the larger bound
-    there; the threshold is chosen there, too.
-    Rates are counted on the other fits, with the exact bounds of [1]_ at a level that makes both
-    hold with the given confidence, and with them, as in [2]_,
+    sums of a published ``aggregate_``) of a third of the fits, whichever gives the larger bound
+    there; the threshold is also chosen there. Rates are counted on the other fits, with the exact
+    bounds of [1]_ at a level at which both hold with the given confidence. They give, as in [2]_,
 
     .. math:: \varepsilon \ge \max\left( \log \frac{\mathrm{tpr} - \delta}{\mathrm{fpr}},
               \log \frac{1 - \mathrm{fpr} - \delta}{1 - \mathrm{tpr}} \right) .
 
-    "one_run" is [3]_: guesses about the highest and lowest scores, as many as all, half, a quarter
-    or an eighth of the canaries, each at a quarter of the error, and the bound of theorem 3.1.
+    "one_run" follows [3]_. It guesses about the highest and lowest scores of all, half, a quarter
+    or an eighth of the canaries, each at a quarter of the error, and uses the bound of theorem 3.1.
 
     References
     ----------
@@ -271,7 +272,7 @@ def _fit(estimator, world, seed):
     if world.null and not asked.consulted:
         raise TypeError(
             "estimator doesn't bound its rows by this package in the thread that calls fit, so "
-            "that nobody knows how to make a null record for it; audit adjacency='replace_one'."
+            "no null record can be made for it; audit adjacency='replace_one'."
         )
     return fitted
 

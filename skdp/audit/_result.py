@@ -1,4 +1,4 @@
-"""What an audit found, in one immutable object."""
+"""The result of an audit, in one immutable object."""
 
 import math
 import textwrap
@@ -90,35 +90,36 @@ class AuditResult:
     Parameters
     ----------
     epsilon_lower_bound : float
-        What epsilon is at least, at `delta`, but for a probability of ``1 - confidence``.
+        Lower bound on epsilon at `delta`; it is wrong with a probability of at most ``1 -
+        confidence``.
     epsilon : float
-        What the estimator's report claims at `delta`.
+        Epsilon that the estimator's report claims at `delta`.
     largest_bound : float
-        What the bound would be if every guess had been right. A claim above it can't fail.
+        The bound if every guess had been right. A claim above it can't fail.
     delta : float
-        Where the two are compared.
+        Delta at which the two are compared.
     confidence : float
-        Probability that a true claim passes, at least.
+        Least probability that a true claim passes.
     adjacency : {"zero_out", "replace_one", "replace_label"}
-        What the guarantee compares, from the report.
+        Adjacency of the guarantee, from the report.
     method : {"threshold", "one_run"}
         The attack.
     n_fits : int
-        Fits that the attack saw.
+        Number of fits that were attacked.
     n_canaries : int
-        Records that were guessed about.
+        Number of records that were guessed about.
     positives, true_positives : int
-        Guesses that were made of canaries that took part, and those that said so. For "threshold"
-        a guess is made of each fit that its bound is counted on.
+        Number of guesses about canaries that took part, and of these the right ones. For
+        "threshold" there is one guess for each fit that the bound is counted on.
     negatives, false_positives : int
-        Guesses that were made of canaries that were left out or replaced, and those that said that
-        they took part.
+        Number of guesses about canaries that were left out or replaced, and of these the wrong
+        ones.
     threshold : float or None
-        Score from which the guess is that the canary took part; None for "one_run".
+        Score above which the guess is that the canary took part; None for "one_run".
 
     See Also
     --------
-    audit : What makes it.
+    audit : Make such a result.
 
     Examples
     --------
@@ -149,12 +150,12 @@ class AuditResult:
 
     @property
     def passed(self):
-        """Whether the bound is at most what is claimed: the attack found no fault."""
+        """Whether the bound is at most the claim: the attack found no fault."""
         return self.epsilon_lower_bound <= self.epsilon
 
     @property
     def has_power(self):
-        """Whether the claim could have failed, by so many guesses at this delta and confidence."""
+        """Whether the claim could have failed with these guesses, delta and confidence."""
         return self.largest_bound > self.epsilon
 
     @property
@@ -168,7 +169,7 @@ class AuditResult:
         return self.false_positives / self.negatives if self.negatives else math.nan
 
     def to_text(self):
-        """Give the result in plain words, for a terminal.
+        """Return the result in plain words, for a terminal.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Probabilities made true, within one budget with the classifier."""
+"""Calibrated probabilities, within one budget with the classifier."""
 
 from skdp.calibration._calibrated import DPCalibratedClassifier
 

@@ -93,9 +93,9 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     probabilities are normalised by their sum.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    (its features and its label) under `adjacency`, or of a fit with `groups` for one group: the
-    classifier's releases and that of the counts together. What is assumed public and what is not
-    covered is listed in ``privacy_report_``.
+    (its features and its label) under `adjacency`, or for a fit with `groups`, for one group. It
+    covers the composition of the classifier's releases and that of the counts. ``privacy_report_``
+    lists what is assumed public and what is not covered.
 
     Parameters
     ----------
@@ -103,21 +103,21 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         A private classifier of :mod:`skdp.linear_model` whose unit is one row, one of
         :mod:`skdp.additive`, or a :class:`skdp.pipeline.DPPipeline` that ends in one. Its
         `epsilon`, `delta`, `adjacency`, `random_state` and `ledger` are set here: leave them at
-        their defaults, which count as not given. Others than here are an error. Declare its
-        `classes`.
+        their defaults, which count as not given. Values that differ from those here are an error.
+        Declare its `classes`.
     epsilon : float, default=1.0
-        Privacy loss of everything, above 0. ``float("inf")`` adds no noise.
+        Total privacy loss, above 0. ``float("inf")`` adds no noise.
     {delta:short, adjacency}
     calibration_share : float, default=0.1
         Share of the budget, in (0, 1) and in terms of the squared parameter of Gaussian
-        differential privacy, that buys the counts.
+        differential privacy, that is spent on the counts.
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for anyone who learns it and subtracts the noise. The report says that there was one.
     ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that the classifier and the counts are charged to, once and before there
-        is noise, see :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment
-        variable ``SKDP_LEDGER`` names, and without it records nothing.
+        Budget of the study, to which the classifier and the counts are charged once, before any
+        noise is drawn; see :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the
+        environment variable ``SKDP_LEDGER`` names; without it nothing is recorded.
 
     Attributes
     ----------
@@ -126,23 +126,23 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted.
     slope_, offset_ : float or ndarray of shape (n_classes,)
-        What decision values are multiplied by, and what is added; of several classes for each, and
-        then the values are log-odds of the softmax of the classifier's.
+        Factor of the decision values, and constant added to them. With several classes there is one
+        for each, and the values are log-odds of the softmax of the classifier's values.
     privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of this fit, the classifier's included.
+        The guarantee of this fit, including the classifier.
     {n_features_in_, feature_names_in_}
 
     See Also
     --------
-    skdp.metrics.private_calibration_curve : Look whether probabilities are true.
+    skdp.metrics.private_calibration_curve : Check whether probabilities are true.
 
     Notes
     -----
-    The rows that train the classifier calibrate it, too: a public split of the rows was worse in
-    most cases that were tried, because all rows are worth more than a tenth of the budget. Slope
-    and offset are post-processing. They are the most likely ones given the noisy counts and what is
-    thought beforehand, that the classifier is about right; where noise drowns the counts it is
-    left nearly as it is. The slope is positive, so that the order of records stays [1]_.
+    The same rows train and calibrate the classifier. A public split of the rows was worse in most
+    of the cases tried, because all rows are worth more than a tenth of the budget. Slope and offset
+    are post-processing. They are the most likely ones given the noisy counts and the prior
+    assumption that the classifier is about right; where noise hides the counts, the classifier is
+    left nearly unchanged. The slope is positive, so the order of records stays the same [1]_.
 
     References
     ----------
@@ -192,8 +192,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
             Labels.
         groups : array-like of shape (n_samples,), default=None
             The person, household, ... of each row, as hashable ids, where the classifier takes
-            them. Then the guarantee is for one group, with all its rows, of which one is counted,
-            drawn by chance. None: each row is a record.
+            them. The guarantee is then for one group, with all its rows. One row of each group is
+            counted, drawn at random. With None each row is a record.
 
         {Returns: self}
 
@@ -205,7 +205,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         TypeError
             If X is sparse, and the classifier doesn't take it.
         skdp.exceptions.LedgerError
-            If there is a ledger, and it doesn't take this fit.
+            If there is a ledger, and it refuses this fit.
         """
         # 1. scikit-learn's contract
         # First, as a pipeline would take words, which are refused below.
@@ -249,7 +249,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     def set_params(self, **params):
         """Set parameters of this classifier and of the one inside.
 
-        The fitted classifier gets a new ledger, too: another fit of it is charged there.
+        A new ledger is also set in the fitted classifier: another fit of it is charged there.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         )
 
     def decision_function(self, X):
-        """Compute log-odds of the second class, or of each of several against all others.
+        """Compute log-odds of the second class, or of each of several classes against all others.
 
         {Parameters: X}
 
@@ -341,7 +341,7 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
+            One column per class, in the order of ``classes_``.
 
         {Raises: NotFittedError, ValueError:X}
         """

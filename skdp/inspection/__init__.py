@@ -1,4 +1,4 @@
-"""Diagnostics of fitted models, computed without noise and not private, and of fits to come."""
+"""Diagnostics of fitted models (computed without noise, not private), and of planned fits."""
 
 from skdp.inspection._costs import preview, total_report
 from skdp.inspection._duality import duality_gap

@@ -1,4 +1,4 @@
-"""What the steps of a fitted pipeline cost together."""
+"""The joint cost of the steps of a fitted pipeline."""
 
 import dataclasses
 
@@ -23,28 +23,32 @@ def preview(estimator, n_samples, n_features, n_outputs=1):
     Parameters
     ----------
     estimator : estimator of skdp
-        With a guarantee of its own, such as ``DPLogisticRegression()`` or a ``DPPipeline``; of
-        scikit-learn's Pipeline, its last step. It need not be fitted, and isn't changed.
+        An estimator with a guarantee of its own, such as ``DPLogisticRegression()`` or a
+        ``DPPipeline``; for scikit-learn's Pipeline, give its last step. It need not be fitted, and
+        isn't changed.
     n_samples, n_features : int
-        Size of the training rows. Of a fit with `groups`, `n_samples` is the number of groups; its
-        report differs in the unit alone, and in what is assumed.
+        Numbers of training rows and columns. For a fit with `groups`, `n_samples` is the number of
+        groups; its report differs only in the unit, and in what is assumed.
     n_outputs : int, default=1
-        Of a regression the number of targets. Of a classification 1 for two classes, and the number
-        of classes if there are more; where the estimator has `classes`, they say it.
+        For a regression the number of targets. For a classification 1 with two classes, and the
+        number of classes if there are more; where the estimator has `classes`, their number is
+        used.
 
     Returns
     -------
     report : PrivacyReport or None
-        What `privacy_report_` will be, but for what follows from releases: how many steps private
-        whitening takes, which doesn't change what they come to, and thresholds of DP-CD that follow
-        from mean squares. None for a transformer that learns nothing with its parameters.
+        The future `privacy_report_`, except for numbers that follow from releases: the number of
+        steps of private whitening, which doesn't change their total cost, and thresholds of DP-CD
+        that follow from mean squares. None for a transformer that learns nothing with its
+        parameters.
 
     Raises
     ------
     TypeError
-        If `estimator` has no plan to show, or as that of WALR one that follows from public rows.
+        If `estimator` has no plan to show, or a plan that follows from public rows, as that of
+        WALR.
     ValueError
-        If a parameter of it or a size is invalid.
+        If one of its parameters or a size is invalid.
 
     Examples
     --------
@@ -80,24 +84,24 @@ def total_report(pipeline):
     Parameters
     ----------
     pipeline : estimator
-        A fitted Pipeline of scikit-learn, or any estimator. ColumnTransformer, FeatureUnion and
-        Pipeline inside are looked into. Of a :class:`skdp.pipeline.DPPipeline` it is the report
-        that it has.
+        A fitted Pipeline of scikit-learn, or any estimator. Steps inside ColumnTransformer,
+        FeatureUnion and Pipeline are included. For a :class:`skdp.pipeline.DPPipeline` the result
+        is its own report.
 
     Returns
     -------
     report : PrivacyReport
-        What :func:`skdp.accountant.compose` makes of the steps' reports; ``not_covered`` begins
-        with the steps that learn from the records, or may, and have none.
+        The composition of the reports of the steps, by :func:`skdp.accountant.compose`.
+        ``not_covered`` begins with the steps without a report that learn from the records, or may.
 
     Raises
     ------
     NotFittedError
         If a private step isn't fitted.
     TypeError
-        If `pipeline` is no estimator.
+        If `pipeline` isn't an estimator.
     ValueError
-        If no step has a report, or they can't be added up: they protect different things, or
+        If no step has a report, or the reports can't be composed: they protect different units, or
         several were fitted with a seed.
 
     See Also

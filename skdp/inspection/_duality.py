@@ -1,4 +1,4 @@
-"""The duality gap: how far a fitted model is from the optimum of its objective, at most."""
+"""The duality gap: a bound on the distance of a fitted model from the optimum of its objective."""
 
 import numpy as np
 from scipy.optimize import minimize
@@ -27,13 +27,13 @@ _NEAR = 1e-4
 
 @shared_docs
 def duality_gap(estimator, X, y, public_weight=None):
-    r"""Bound how far a fitted DP-SCD model is from the optimum; **not private**.
+    r"""Bound the suboptimality of a fitted DP-SCD model; **not private**.
 
     **The result is computed from the data without noise**: no guarantee of the estimator covers it.
-    Publishing it, or choosing anything published by it, spends privacy that no report counts. Use
-    it for public data and tests, or if you may see the data anyway.
+    Publishing it, or using it to choose anything that is published, spends privacy that no report
+    counts. Use it for public data and tests, or if you may see the data anyway.
 
-    The gap is that of the objective which `fit` minimises, on the rows that `fit` used: clipped to
+    The gap is for the objective that `fit` minimises, on the rows that `fit` used: clipped to
     `data_norm` (unless ``epsilon=inf``), with the intercept's penalised column, and with targets in
     the units that `target_bounds` gives them. Given the training data, the suboptimality of the
     model is between 0 and the gap, and both are 0 at the optimum.
@@ -43,11 +43,11 @@ def duality_gap(estimator, X, y, public_weight=None):
     estimator : DPSCDClassifier or DPSCDRegressor
         A fitted estimator whose parameters are those of its fit.
     X : array-like of shape (n_samples, n_features)
-        Rows that the objective is taken over, usually the training rows.
+        Rows of the objective, usually the training rows.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Their labels or targets.
     public_weight : array-like of shape (n_samples,), default=None
-        The weights that `fit` was given; those of classes are the estimator's.
+        The weights that were given to `fit`; weights of classes are those of the estimator.
 
     Returns
     -------
@@ -82,12 +82,12 @@ def duality_gap(estimator, X, y, public_weight=None):
                 \!+\! \ell_i^*(-a_i) \!+\! a_i x_i^\top \theta \right]
                 + \frac{\alpha}{2} \left\| \theta - \frac{v}{\alpha n} \right\|^2 .
 
-    The last form is what is computed: no term of it is negative. The dual variable of the fit is
-    gone, and would have been private; the one used here is :math:`a_i = -\ell_i'(x_i^\top \theta)`,
-    for which the bracket is 0 and the gap is the squared norm of the gradient over
-    :math:`2 \alpha`. For the hinge loss that is where a search starts, because rows at the corner
-    may have any a between the two slopes: a quasi-Newton method over the box of feasible a makes
-    the gap smaller.
+    The last form is computed, because none of its terms is negative. The dual variable of the fit
+    is not kept, because it would be private. The one used here is :math:`a_i = -\ell_i'(x_i^\top
+    \theta)`, for which the bracket is 0 and the gap is the squared norm of the gradient over
+    :math:`2 \alpha`. For the hinge loss it is the start of a search, because rows at the corner may
+    have any a between the two slopes: a quasi-Newton method over the box of feasible a makes the
+    gap smaller.
 
     References
     ----------

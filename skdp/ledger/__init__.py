@@ -1,4 +1,4 @@
-"""One budget for all fits on the same records, in a file that no clone, worker or day escapes."""
+"""One budget for all fits on the same records, in a file shared by all clones and workers."""
 
 __all__ = ["PrivacyLedger"]
 

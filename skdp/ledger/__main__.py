@@ -47,7 +47,7 @@ def _parser():
         prog="python -m skdp.ledger", description="One privacy budget for all fits of a study."
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    create = commands.add_parser("create", help="make a ledger, or check that it has this budget")
+    create = commands.add_parser("create", help="create a ledger, or check that it has this budget")
     show = commands.add_parser("show", help="what is spent and left, and every charge")
     report = commands.add_parser("report", help="the guarantee, which is the budget")
     for command, run in ((create, _create), (show, _show), (report, _report)):

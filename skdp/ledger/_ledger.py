@@ -25,45 +25,46 @@ class PrivacyLedger(LedgerParameter):
     A fit that costs more than is left raises an error, draws nothing and writes nothing. Clones,
     workers, threads and other processes charge to the same file, on any day.
 
-    **Guarantee.** All fits together are (epsilon, delta)-differentially private, also when each
-    was chosen after looking at the results of those before it. The proof is in
-    :doc:`/theory/ledger`. It holds for the budget; what is spent so far is for orientation.
+    **Guarantee.** All fits together are (epsilon, delta)-differentially private, even if each was
+    chosen after looking at the results of the earlier ones. The proof is in :doc:`/theory/ledger`.
+    It holds for the budget; the amount spent so far is for orientation.
 
-    **What is in the file**: the budget, and for each fit its time, estimator and scalar
-    parameters, report and process number; nothing else of the records than a report calls public.
+    **What is in the file**: the budget, and for each fit its time, estimator and scalar parameters,
+    report and process number. It contains nothing about the records but what a report calls public.
 
     Parameters
     ----------
     path : str or os.PathLike
-        An SQLite file. If it isn't there it is made, and epsilon and delta are needed.
+        An SQLite file. If it doesn't exist it is created, which needs epsilon and delta.
     epsilon, delta : float, default=None
-        The budget. If the file has one for the dataset, None or the same.
+        The budget. None, or equal values, if the file already has one for the dataset.
     adjacency : {"zero_out", "replace_one", "replace_label"}, default="zero_out"
-        What all fits are counted by. In a ledger of "zero_out", fits of "replace_one" cost what
-        their noise gives there, about half of their epsilon; in one of "replace_one", fits of
-        "zero_out" cost as for groups of two. If a file is opened without epsilon and delta, the
-        defaults of this, `unit` and `allow_seeds` stand for what it has, also if they are given.
+        Adjacency under which all fits are counted. In a ledger of "zero_out", fits of "replace_one"
+        cost what their noise gives there, about half of their epsilon; in one of "replace_one",
+        fits of "zero_out" cost as for groups of two. If a file is opened without epsilon and delta,
+        the defaults of this parameter, `unit` and `allow_seeds` mean the values in the file, even
+        if they are given.
     unit : str, default="one row"
-        What all fits protect; "one group" of those with `groups`, and "the label of one row" for
-        "replace_label".
+        Unit that all fits protect: "one group" for fits with `groups`, and "the label of one row"
+        for "replace_label".
     dataset : str, default="default"
-        Name of the records. A file may hold budgets of several, which are never added up.
+        Name of the records. A file may hold budgets of several data sets, which are never added up.
     allow_seeds : bool, default=False
-        Whether fits may have a `random_state`. The budget then holds while the seeds stay secret.
-        A salted hash of each is kept, and a seed that comes again is refused; a seed that can be
-        guessed can be found from it.
+        Whether fits may have a `random_state`. The budget then holds while the seeds stay secret. A
+        salted hash of each seed is kept, and a repeated seed is refused. A seed that can be guessed
+        can be found from its hash.
 
     Raises
     ------
     LedgerError
-        If the file can't be used, has another budget for the dataset, or has none and none is
+        If the file can't be used, has another budget for the dataset, or has no budget and none is
         given.
     TypeError, ValueError
         If a parameter is out of range.
 
     Notes
     -----
-    With the environment variable ``SKDP_LEDGER_USER``, its text is kept with each charge.
+    The text of the environment variable ``SKDP_LEDGER_USER``, if set, is kept with each charge.
 
     References
     ----------
@@ -146,9 +147,9 @@ class PrivacyLedger(LedgerParameter):
 
     @property
     def left(self):
-        """Epsilon, at the ledger's delta, of the largest Gaussian fit that could follow.
+        """Epsilon, at the ledger's delta, of the largest Gaussian fit that is still possible.
 
-        It and `spent` add up to more than the budget: several fits cost less than the sum of
+        Together with `spent` it exceeds the budget, because several fits cost less than the sum of
         their epsilons.
         """
         terms, totals = self._state()
@@ -157,10 +158,10 @@ class PrivacyLedger(LedgerParameter):
     def part(self, name):
         """Return a ledger of the same file for a part of the records.
 
-        Fits on disjoint parts cost as much as the most expensive part, and fits that are charged
-        to the whole ledger count in every part. Which part a record is in must be fixed by its
-        position or its person, not by anything that could be otherwise. The folds of a public
-        `KFold` aren't parts: a record is in all training sets but one.
+        Fits on disjoint parts cost as much as the most expensive part, and fits that are charged to
+        the whole ledger count in every part. The part of a record must be fixed by its position or
+        its person, not by any value that could differ. The folds of a public `KFold` aren't parts:
+        a record is in all training sets but one.
 
         Parameters
         ----------
@@ -177,23 +178,24 @@ class PrivacyLedger(LedgerParameter):
         LedgerError
             If this is a part already.
         ValueError
-            If the name is none.
+            If the name isn't valid.
         """
         if self._part:
             raise LedgerError("a part has no parts; take part() of the whole ledger.")
         return _reopened(self._path, self._dataset, _records.check_name(name, "name"))
 
     def charge(self, report):
-        """Charge a release that was made, or better: is about to be made, without skdp's fits.
+        """Charge a release that is not a fit of skdp, preferably before it is made.
 
-        Charge first, and draw the noise after that: a crash in between loses budget only. Fits
-        with ``ledger=`` do all of this themselves. A report tells that there was a seed and not
-        which: it is taken only before all others with a seed, and none is taken after it.
+        Charge first, and draw the noise afterwards: a crash in between loses only budget. Fits with
+        ``ledger=`` do all of this themselves. A report states that there was a seed, but not which.
+        So a report with a seed is accepted only before all others with a seed, and none is accepted
+        after it.
 
         Parameters
         ----------
         report : skdp.accountant.PrivacyReport
-            What was released, as events.
+            The releases, as events.
 
         Raises
         ------
@@ -203,13 +205,13 @@ class PrivacyLedger(LedgerParameter):
             If the file can't be used, or the report can't be counted here: another unit or
             adjacency, or a seed.
         TypeError
-            If `report` is no report.
+            If `report` isn't a report.
         """
         seed = _records.UNKNOWN_SEED if _records.checked(report).reproducible else None
         self._charge(report, estimator="other", parameters={}, seed=seed)
 
     def can_afford(self, report):
-        """Tell whether a fit would be taken now.
+        """Return whether the ledger would accept a fit now.
 
         Parameters
         ----------
@@ -219,14 +221,14 @@ class PrivacyLedger(LedgerParameter):
         Returns
         -------
         can_afford : bool
-            Whether the budget is enough. Another fit may take it before.
+            Whether the budget is enough. Another fit may spend it first.
 
         Raises
         ------
         LedgerError
             If the file can't be used, or the report can't be counted here.
         TypeError
-            If `report` is no report.
+            If `report` isn't a report.
         """
         report = _records.checked(report)
         terms, totals = self._state()
@@ -238,13 +240,13 @@ class PrivacyLedger(LedgerParameter):
         return True
 
     def report(self):
-        """Return the guarantee of all fits that this ledger takes, made and to come: its budget.
+        """Return the guarantee of all fits that this ledger accepts, past and future: its budget.
 
         Returns
         -------
         report : skdp.accountant.PrivacyReport
-            Of the budget. What is spent of it is no guarantee: whoever looks at results may stop
-            at a moment that they like.
+            Of the budget. The amount spent is not a guarantee, because an analyst who sees the
+            results may choose when to stop.
 
         {Raises: LedgerError}
         """
@@ -252,7 +254,7 @@ class PrivacyLedger(LedgerParameter):
         return terms.report(_text.released(charges))
 
     def to_frame(self, *, reports=False):
-        """Give the charges as a table, in the order in which they were made.
+        """Return the charges as a table, in the order in which they were made.
 
         Parameters
         ----------
@@ -263,7 +265,7 @@ class PrivacyLedger(LedgerParameter):
         Returns
         -------
         frame : pandas.DataFrame
-            One row a charge. Columns: "time" (UTC, by the clock of the machine), "part",
+            One row per charge. Columns: "time" (UTC, by the clock of the machine), "part",
             "estimator", "parameters" (a dict), "epsilon", "delta", "adjacency" and "events" of its
             report, "mu" and "erasure" (what was charged), "share" (of the budget; shares add up),
             "process" and "user".
@@ -278,13 +280,13 @@ class PrivacyLedger(LedgerParameter):
         return frame if reports else frame.drop(columns="report")
 
     def to_dict(self):
-        """Give all that the ledger shows as types that JSON knows.
+        """Return the content of the ledger as types that JSON supports.
 
         Returns
         -------
         content : dict
-            The budget, what is spent and left, and under "charges" the rows of :meth:`to_frame`
-            with their reports, for a part those that count in it.
+            The budget, the amounts spent and left, and under "charges" the rows of :meth:`to_frame`
+            with their reports; for a part, those that count in it.
 
         {Raises: LedgerError}
         """

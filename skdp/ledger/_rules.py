@@ -32,8 +32,8 @@ from skdp.accountant._report import PART_OF_GROUP, RELEASED
 from skdp.exceptions import BudgetExceededError, LedgerError
 
 ORIENTATION = (
-    "what is spent is for orientation; the guarantee is the budget, spent or not, because whoever "
-    "looks at results may stop at a moment that they like"
+    "the amount spent is for orientation; the guarantee is the budget, spent or not, because an "
+    "analyst who sees the results may choose when to stop"
 )
 _ASSUMED_PUBLIC = (
     "what the privacy_report_ of each fit assumes to be public (the file has what was known before "

@@ -39,7 +39,7 @@ from skdp.linear_model.whitened._row_sums import rounding_slack
 POSITIVE = Interval(Real, 1e-30, 1e30, closed="both")
 
 NO_TARGET_BOUNDS = (
-    "target_bounds=None takes the targets to be within about [-1, 1], whatever they are, and where "
+    "target_bounds=None assumes that the targets are within about [-1, 1], without looking; where "
     "they aren't, predictions are far off. Give public bounds, target_bounds=(low, high)."
 )
 FEW_FOR_TARGETS = (
@@ -354,7 +354,7 @@ class LinearRegressorMixin(CaptionMixin):
         return tags
 
     def predict(self, X):
-        """Predict targets, cut to ``target_bounds_``. Rows are not clipped.
+        """Predict targets, clipped to ``target_bounds_``. Rows are not clipped.
 
         {Parameters: X:sparse}
 
@@ -493,7 +493,7 @@ class LinearClassifierMixin(CaptionMixin):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
+            One column per class, in the order of ``classes_``.
 
         Raises
         ------
@@ -512,7 +512,7 @@ class LinearClassifierMixin(CaptionMixin):
         Returns
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
+            One column per class, in the order of ``classes_``.
 
         Raises
         ------

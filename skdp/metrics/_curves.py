@@ -34,12 +34,13 @@ class PrivateRocCurve:
     Parameters
     ----------
     fpr, tpr : ndarray of shape (n_thresholds,)
-        Shares of both classes at or above each threshold, made to rise as they must.
+        Shares of both classes at or above each threshold, made increasing.
     thresholds : ndarray of shape (n_thresholds,)
-        Public thresholds of the probability, or without one of the decision value, falling.
+        Public thresholds of the probability, or of the decision value where there is no
+        probability, in decreasing order.
     roc_auc : PrivateScore
-        The area under the curve, with its interval. It comes from the counts as they are, and not
-        from the curve that was made to rise.
+        The area under the curve, with its interval. It is computed from the unmodified counts, not
+        from the increasing curve.
     report : skdp.accountant.PrivacyReport
         The guarantee of curve and area together.
 
@@ -71,7 +72,7 @@ class PrivateRocCurve:
         _check_lengths(self.fpr, self.tpr, self.thresholds)
 
     def display(self):
-        """Give the curve to scikit-learn.
+        """Return the curve as a display of scikit-learn.
 
         Returns
         -------
@@ -81,7 +82,7 @@ class PrivateRocCurve:
         Raises
         ------
         TypeError
-            If the area is no number.
+            If the area isn't a number.
         """
         return RocCurveDisplay(fpr=self.fpr, tpr=self.tpr, roc_auc=float(self.roc_auc))
 
@@ -105,7 +106,7 @@ def private_roc_curve(
 ):
     """Draw a ROC curve from private records.
 
-    **Guarantee.** As of :func:`private_score`: curve and area come from one release.
+    **Guarantee.** As for :func:`private_score`: curve and area come from one release.
 
     Parameters
     ----------
@@ -168,8 +169,8 @@ class PrivateConfusionMatrix:
     Parameters
     ----------
     matrix : ndarray of shape (n_classes, n_classes)
-        Noisy counts, which are unbiased: whole, true classes by row, and below 0 at times. Sums of
-        them have a mean of what is true; what is shown has none below 0.
+        Noisy counts, with a row for each true class. They are unbiased integers, and sometimes
+        below 0, so sums of them are unbiased, too. The display has no counts below 0.
     labels : ndarray of shape (n_classes,)
         Classes in the order of rows and columns.
     noise_std : float
@@ -204,7 +205,7 @@ class PrivateConfusionMatrix:
             raise ValueError("matrix must be square, with a row for each label.")
 
     def display(self):
-        """Give the matrix to scikit-learn, whole and not below 0.
+        """Return the matrix as a display of scikit-learn, with counts of at least 0.
 
         Returns
         -------
@@ -214,7 +215,7 @@ class PrivateConfusionMatrix:
         Raises
         ------
         TypeError
-            If the matrix isn't of numbers.
+            If the matrix doesn't hold numbers.
         """
         shown = np.maximum(np.rint(self.matrix), 0.0).astype(np.int64)
         return ConfusionMatrixDisplay(shown, display_labels=self.labels)
@@ -240,7 +241,7 @@ def private_confusion_matrix(
 ):
     """Count how often private records of each class are predicted as each class.
 
-    **Guarantee.** As of :func:`private_score`.
+    **Guarantee.** As for :func:`private_score`.
 
     Parameters
     ----------
@@ -285,11 +286,11 @@ class PrivateCalibrationCurve:
     Parameters
     ----------
     prob_true : ndarray of shape (n_bins,)
-        Share of the second class in each bin that has enough records to be seen.
+        Share of the second class in each bin that has enough records to stand out from the noise.
     prob_pred : ndarray of shape (n_bins,)
         Middles of these bins, which are public.
     low, high : ndarray of shape (n_bins,)
-        Intervals for the share in the population, of each bin by itself.
+        Intervals for the share in the population, for each bin separately.
     report : skdp.accountant.PrivacyReport
         The guarantee.
 
@@ -320,18 +321,18 @@ class PrivateCalibrationCurve:
         _check_lengths(self.prob_true, self.prob_pred, self.low, self.high)
 
     def display(self):
-        """Give the curve to scikit-learn.
+        """Return the curve as a display of scikit-learn.
 
         Returns
         -------
         display : sklearn.calibration.CalibrationDisplay
-            Its `plot` draws the curve, and needs matplotlib. It knows no single probabilities,
-            so that its `y_prob` is `prob_pred`.
+            Its `plot` draws the curve, and needs matplotlib. It has no single probabilities, so its
+            `y_prob` is `prob_pred`.
 
         Raises
         ------
         TypeError
-            If the arrays are none.
+            If the arrays aren't arrays.
         """
         return CalibrationDisplay(self.prob_true, self.prob_pred, self.prob_pred)
 
@@ -358,7 +359,7 @@ def private_calibration_curve(
 ):
     """Compare predicted probabilities of private records with the observed frequencies.
 
-    **Guarantee.** As of :func:`private_score`.
+    **Guarantee.** As for :func:`private_score`.
 
     Parameters
     ----------
@@ -374,8 +375,8 @@ def private_calibration_curve(
     Returns
     -------
     curve : PrivateCalibrationCurve
-        With the fields prob_true, prob_pred, low, high and report. Bins that have hardly more
-        records than noise are left out.
+        With the fields prob_true, prob_pred, low, high and report. Bins whose counts hardly exceed
+        the noise are left out.
 
     {Raises: ValueError:score, TypeError:score, LedgerError:score}
 

@@ -18,8 +18,8 @@ class ScoreBudget(Budget):
 
     assumed_public: ClassVar = (
         "every argument of the call but the records",
-        "the estimator: it was trained on other records, or what its training costs is added up "
-        "with this report; and it predicts each row by itself, whatever the other rows are",
+        "the estimator: it was trained on other records, or its training is composed with this "
+        "report; and it predicts each row by itself, whatever the other rows are",
         "the number of rows, and the names of the columns",
         "that the input was well formed (malformed input raises an error)",
     )

@@ -27,21 +27,21 @@ class PrivateScore:
     Parameters
     ----------
     value : float
-        The score. ``float(score)`` gives it, too.
+        The score, which is also ``float(score)``.
     low, high : float
-        Interval for the score that the model has in the population that the records were drawn
-        from. It has room for the sample, for the noise and for the error of bins.
+        Interval for the score of the model in the population that the records were drawn from. It
+        covers the sampling, the noise and the error of bins.
     report : skdp.accountant.PrivacyReport
         The guarantee of this release.
     level : float, default=0.95
-        Share of such intervals that cover the population's value, nearly.
+        Approximate share of such intervals that cover the value of the population.
     scoring : str, default="score"
         Name of the score.
 
     Raises
     ------
     TypeError
-        If `value`, `low` or `high` is no number.
+        If `value`, `low` or `high` isn't a number.
 
     See Also
     --------
@@ -109,10 +109,10 @@ def private_score(
     """Score a model on private records.
 
     **Guarantee.** The result is (`epsilon`, `delta`)-differentially private for one row of (X, y)
-    under `adjacency`, by one release of counts: a row moves one of them by one. (For "roc_auc_ovr"
-    there are as many histograms as classes, and for several scores as many as they need.) The
-    training of the estimator is not covered. It must have seen other records, or what it cost has
-    to be added up with the report of the score, by :func:`skdp.accountant.compose`.
+    under `adjacency`, by one release of counts: a row changes one of them by one. (For
+    "roc_auc_ovr" there are as many histograms as classes, and for several scores as many as they
+    need.) The training of the estimator is not covered. It must have used other records, or its
+    report must be composed with that of the score, by :func:`skdp.accountant.compose`.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def private_score(
         A fitted estimator, from skdp or not, that predicts each row by itself.
     {X:score}
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        Their labels, which must be among ``estimator.classes_``, or targets. Of several targets
+        Their labels, which must be among ``estimator.classes_``, or targets. With several targets,
         errors are means over them.
     scoring : str or list of str, default="accuracy"
         The score, by scikit-learn's names; larger is better: "accuracy", "balanced_accuracy", "f1",
@@ -128,31 +128,32 @@ def private_score(
         "recall_macro" (means over classes), "roc_auc" (of two classes), "roc_auc_ovr" (the mean of
         each class against the others, whose noise grows with their number), "neg_log_loss" (a
         probability of the true class below 1e-4 counts as 1e-4), "neg_brier_score", "r2" (of one
-        target), "neg_mean_squared_error", "neg_mean_absolute_error", "neg_mean_poisson_deviance" (a
-        record's is cut to twice the upper bound of the targets), "neg_mean_gamma_deviance" (to 8),
-        or their shares "d2_poisson" and "d2_gamma" of what a constant has. Several share the
-        budget: those of labels (all up to "recall_macro") one part of it, each other one its own.
+        target), "neg_mean_squared_error", "neg_mean_absolute_error", "neg_mean_poisson_deviance"
+        (clipped for each record to twice the upper bound of the targets), "neg_mean_gamma_deviance"
+        (clipped to 8), or the explained shares "d2_poisson" and "d2_gamma" of the deviance of a
+        constant. Several scores share the budget: those of labels (all up to "recall_macro") have
+        one part of it together, and each other score has its own.
     {epsilon:score}
     delta : float, default=0.0
         Probability, in [0, 1), that the loss may exceed `epsilon`. With 0 the guarantee is pure,
-        and that is most often the most accurate, too.
+        and mostly this is also the most accurate choice.
     {adjacency}
     mechanism : {"auto", "laplace", "gaussian"}, default="auto"
         Noise: discrete Laplace, or Gaussian, which needs a delta. "auto" is Gaussian where there is
-        a delta and a ledger, since many Gaussian releases cost less than half together, whatever
-        was charged there before; elsewhere it is whichever is quieter, nearly always the former.
+        a delta and a ledger, because many Gaussian releases together cost less than half, whatever
+        was charged there before. Otherwise it is the one with less noise, nearly always discrete
+        Laplace.
     groups : array-like of shape (n_samples,), default=None
         The person, household, ... of each row, as hashable ids: the guarantee is then for one
-        group, with rows that aren't here, too, and adds up with that of a fit with `groups`. Of
-        several rows of a person one counts, drawn by chance. None: every row is a record of its
-        own.
+        group, including its rows that aren't here, and composes with that of a fit with `groups`.
+        One of several rows of a person counts, drawn at random. With None each row is a record.
     bins : int or "auto", default="auto"
         Bins of the score for "roc_auc", nodes of the loss for means of losses; "auto" follows from
         public numbers.
     target_bounds : tuple of two floats, default=None
         Range (low, high) of the targets of a regression, which needs it: a public one, or the
-        ``target_bounds_`` of a private fit. Targets beyond it are moved to its ends, and errors
-        count as no more than its width.
+        ``target_bounds_`` of a private fit. Targets beyond it are clipped to it, and errors are
+        clipped to its width.
     level : float, default=0.95
         Level of the interval.
     random_state : int, RandomState instance or None, default=None
@@ -163,8 +164,8 @@ def private_score(
     Returns
     -------
     score : PrivateScore or dict of PrivateScore
-        With the fields value, low, high and report. For a list of scores one of each, by name; all
-        have the report of the one call, which isn't to be added up with itself.
+        With the fields value, low, high and report. For a list of scores, one for each, by name.
+        All have the report of the one call, which must not be composed with itself.
 
     {Raises: ValueError:score, TypeError:score, LedgerError:score}
 
@@ -172,19 +173,19 @@ def private_score(
     --------
     private_roc_curve : The whole curve.
     private_calibration_curve : Whether probabilities are true.
-    private_confusion_matrix : Which classes are taken for which.
+    private_confusion_matrix : Which classes are predicted as which.
 
     Notes
     -----
-    Discrete Laplace noise is whole, on whole counts [1]_, and exact to the last bit. Losses are
-    rounded at random to the nodes of a public range, in a way that keeps their mean, so that few
-    nodes are enough. doc/theory/scores.rst has proofs.
+    Discrete Laplace noise consists of integers that are added to integer counts [1]_, and is exact
+    to the last bit. Losses are rounded at random to the nodes of a public range, in a way that
+    preserves their mean, so a few nodes are enough. doc/theory/scores.rst has proofs.
 
     The interval is for the population that the records were drawn from, independently. It is
-    approximate: it rests on the normal distribution, and so on more than a few dozen records in
-    each class, for precision and F1 also taken for each, and on epsilon times their number being in
-    the hundreds. For "roc_auc" it rests on scores that lie in more than two or three of the bins:
-    where the second class is rare, give more `bins`.
+    approximate, because it uses the normal distribution. It needs more than a few dozen records in
+    each class (for precision and F1 also in each predicted class), and epsilon times their number
+    in the hundreds. For "roc_auc" the scores must lie in more than two or three of the bins: where
+    the second class is rare, give more `bins`.
 
     References
     ----------

@@ -178,7 +178,7 @@ def check_candidate(model):
     _check_steps(_steps_before_last(model))
     for name, value in model.get_params().items():
         if name.rpartition("__")[2] in _TELLING and value:
-            raise ValueError(f"{name!r} of a candidate would tell how many fits ran: unset it.")
+            raise ValueError(f"{name!r} of a candidate would reveal how many fits ran: unset it.")
     last = last_step(model)
     if not (isinstance(last, RecordPrivateEstimator) and hasattr(last, "predict")):
         raise TypeError(_NOT_OURS.format(type(last).__name__))

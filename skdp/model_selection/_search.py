@@ -41,7 +41,7 @@ from skdp.model_selection._plan import (
 from skdp.model_selection._trials import Records, check_outcome, run_composed, run_repeated
 
 _REASONS = {
-    "groups": "groups are given to the search, which hands them on: fit(X, y, groups=ids).",
+    "groups": "groups are given to the search, which passes them on: fit(X, y, groups=ids).",
     "sample_epsilon": "a search takes no sample_epsilon: trials and scores together spend the "
     "search's epsilon on every record, maybe more than it stated. Choose on other data.",
     "public_weight": "a search takes no public_weight: scores count all records alike. Choose "
@@ -115,19 +115,20 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows. A data frame is handed on as one, with words and gaps where all candidates begin
-            with `DPTableVectorizer`, are additive models, or are pipelines of scikit-learn whose
-            steps make numbers of it.
+            Rows. A data frame is passed on as one. It may have words and missing entries where all
+            candidates begin with `DPTableVectorizer`, are additive models, or are pipelines of
+            scikit-learn whose steps turn it into numbers.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Labels or targets.
         groups : array-like of shape (n_samples,), default=None
-            The person, household, ... of each row, as hashable ids. Then the guarantee is for one
-            group, with all its rows, whose number is public: models are fitted on some people, and
-            scored on one row of each of the others, drawn by chance. None: each row is a record.
+            The person, household, ... of each row, as hashable ids. The guarantee is then for one
+            group, with all its rows. The number of groups is public. Models are fitted on some
+            groups, and scored on one row of each of the others, drawn at random. With None each row
+            is a record.
         **params
-            Other arguments of the candidates' fits, by metadata routing or without. Every one is
-            refused, before there is noise: `sample_epsilon`, because a search spends the whole
-            epsilon on each record; and others, because they may change what a fit releases.
+            Other arguments of the candidates' fits, by metadata routing or without. All are refused
+            before any noise is drawn: `sample_epsilon`, because a search spends the whole epsilon
+            on each record; and others, because they may change what a fit releases.
 
         Returns
         -------
@@ -136,12 +137,12 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
 
         {Raises: BudgetExceededError}
         ValueError
-            If a parameter of the search or of a candidate, or the input is invalid, or if the fit
-            that was chosen failed, which is told as a release; no message quotes an entry of the
+            If a parameter of the search or of a candidate, or the input is invalid, or if the
+            chosen fit failed, which is reported as a release; no message quotes an entry of the
             data.
         TypeError
-            If a candidate is no estimator that a search can make private, or X is sparse and a
-            candidate doesn't take it.
+            If a candidate isn't an estimator that a search can make private, or X is sparse and a
+            candidate doesn't accept it.
         """
         # 1. scikit-learn's contract
         refuse_metadata(self, params)
@@ -274,7 +275,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
+            One column per class, in the order of ``classes_``.
 
         Raises
         ------
@@ -293,7 +294,7 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         Returns
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of ``classes_``.
+            One column per class, in the order of ``classes_``.
 
         Raises
         ------
@@ -326,7 +327,8 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
     def score(self, X, y):
         """Return the accuracy, or R2 of a regression. Computed without noise: not private.
 
-        `skdp.metrics.private_score` gives a private one, on records that the search hasn't seen.
+        `skdp.metrics.private_score` computes a private score, on records that the search has not
+        read.
 
         {Parameters: X}
         y : array-like of shape (n_samples,)
@@ -348,13 +350,13 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
         return self.best_estimator_
 
     def get_metadata_routing(self):
-        """Say how arguments of `fit` are routed: to the estimator's.
+        """Return the metadata routing of the search.
 
         Returns
         -------
         router : sklearn.utils.metadata_routing.MetadataRouter
-            As scikit-learn's searches have it. `groups` are the search's own, if asked for by
-            ``set_fit_request``; what else is routed is refused, see `fit`.
+            As for scikit-learn's searches. The search itself uses `groups`, if requested by
+            ``set_fit_request``; other routed arguments are refused, see `fit`.
 
         Raises
         ------
@@ -385,37 +387,37 @@ class DPGridSearch(BaseSearch):
     """Choose among all settings of a grid with one privacy budget.
 
     Rows are split once at random. Candidates are fitted privately on one part and scored privately
-    on the other, and only the best is published.
+    on the other, and only the best model is published.
 
     **Guarantee.** One call is (`epsilon`, `delta`)-differentially private for one row (its features
-    and its label) under `adjacency`, or with `groups` for one group: all that is published, the
-    choice, the chosen model and its score together, for any data, whatever the candidates are. What
-    is assumed public and what is not covered is listed in ``privacy_report_``: above all running
-    time, which tells how many models were fitted.
+    and its label) under `adjacency`, or with `groups` for one group. This covers all that is
+    published (the choice, the chosen model and its score together), for any data and any
+    candidates. ``privacy_report_`` lists what is assumed public and what is not covered: above all
+    the running time, which reveals how many models were fitted.
 
     {Parameters: estimator}
     param_grid : dict or list of dict
         Lists of values by the name of a parameter, as in scikit-learn's GridSearchCV. Steps of a
-        pipeline are parameters, too, so that candidates may be of different classes. The grid is
-        public: write it without looking at the rows.
+        pipeline are parameters, too, so candidates may be of different classes. The grid is public:
+        choose it without looking at the rows.
     epsilon : float, default=1.0
         Privacy loss of the whole search, above 0. ``float("inf")`` runs the same code without noise
-        and bounds.
+        or bounds.
     delta : float or "auto", default="auto"
-        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, and
-        ``0.1 / n_samples`` where that is less. With 0 candidates must be pure, as
-        ``DPSGDClassifier(mechanism="laplace")`` is.
+        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 /
+        n_samples`` where that is less. With 0 the candidates must be pure, such as
+        ``DPSGDClassifier(mechanism="laplace")``.
     {adjacency}
     scoring : str, default=None
-        A score of :func:`skdp.metrics.private_score`. None means "accuracy", or of a regression
-        "neg_mean_squared_error". Targets are scored within the estimator's `target_bounds`, which
-        must be given where a fit would learn them.
+        A score of :func:`skdp.metrics.private_score`. None means "accuracy", or
+        "neg_mean_squared_error" for a regression. Targets are scored within the estimator's
+        `target_bounds`, which must be given where a fit would learn them.
     validation_size : float, default=0.25
         Share of the rows, in (0, 1), that models are scored on. Models are fitted on the others,
         and the best one isn't fitted again.
     n_trials : float or "auto", default="auto"
-        Mean of the number of trials for ``method="repeat"``, at least 1. It is public, the number
-        isn't. "auto" is three for each candidate, or six without delta, and 5 at least.
+        Mean of the number of trials for ``method="repeat"``, at least 1. The mean is public, but
+        the number isn't. "auto" is three for each candidate, or six without delta, and at least 5.
     {method}
     n_jobs : int, default=None
         Workers that share the trials, as in joblib. The result is the same to the last bit for
@@ -429,19 +431,19 @@ class DPGridSearch(BaseSearch):
     ----------
     best_estimator_ : estimator
         The chosen model, fitted on the rows that aren't for validation. Its epsilon and delta are
-        those of a trial; its ``privacy_report_``, and that of all inside, is the search's, which
-        is what it cost.
+        those of a trial. Its ``privacy_report_``, and that of all steps inside, is that of the
+        whole search, which is its cost.
     best_params_ : dict
         The setting of the chosen model.
     best_index_ : int
-        Its place among the candidates.
+        Its index among the candidates.
     best_score_ : float
-        Noisy score of the chosen trial, for ``method="repeat"`` only. It is the best of several,
-        and so a little too good.
+        Noisy score of the chosen trial, for ``method="repeat"`` only. It is the best of several, so
+        it is slightly too high.
     method_ : {"repeat", "compose"}
         The method used.
     n_trials_ : float
-        Mean of the number of trials, for ``method="repeat"`` only. The number itself is nowhere.
+        Mean of the number of trials, for ``method="repeat"`` only. The number itself is not stored.
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted; of classifiers.
     privacy_report_ : skdp.accountant.PrivacyReport
@@ -456,15 +458,14 @@ class DPGridSearch(BaseSearch):
 
     Notes
     -----
-    There is no ``cv_results_``: a table of trials would reveal their number, and the proof
-    [1]_ [2]_ [3]_ needs that to be secret. For the same reason fits inside warn of nothing and
-    print nothing, and a trial that fails has the worst score. Running time can't be
-    hidden.
+    There is no ``cv_results_``: a table of trials would reveal their number, and the proof [1]_
+    [2]_ [3]_ needs that to be secret. For the same reason fits inside give no warnings and print
+    nothing, and a trial that fails has the worst score. Running time can't be hidden.
 
-    A record is in one part only, so that a trial costs the larger of fit and score, not the sum.
-    doc/theory/selection.rst has the proofs. The parts are made by chance alone; stratified ones
-    would read labels. Without `groups` several rows of one person may be in both parts: one row is
-    what is protected.
+    A record is in one part only, so a trial costs the larger of fit and score, not the sum.
+    doc/theory/selection.rst has the proofs. The split is random; a stratified split would read
+    labels. Without `groups` several rows of one person may be in both parts, because the guarantee
+    is for one row.
 
     {References: papers:selection}
 
@@ -516,35 +517,35 @@ class DPRandomizedSearch(BaseSearch):
     Settings are drawn without reading a row; the rest is as in :class:`DPGridSearch`.
 
     **Guarantee.** One call is (`epsilon`, `delta`)-differentially private for one row (its features
-    and its label) under `adjacency`, or with `groups` for one group: all that is published, the
-    choice, the chosen model and its score together, for any data, whatever the candidates are. What
-    is assumed public and what is not covered is listed in ``privacy_report_``: above all running
-    time, which tells how many models were fitted.
+    and its label) under `adjacency`, or with `groups` for one group. This covers all that is
+    published (the choice, the chosen model and its score together), for any data and any
+    candidates. ``privacy_report_`` lists what is assumed public and what is not covered: above all
+    the running time, which reveals how many models were fitted.
 
     {Parameters: estimator}
     param_distributions : dict or list of dict
         Lists of values, or distributions with a method ``rvs``, by the name of a parameter, as in
-        scikit-learn's RandomizedSearchCV. They are public: write them without looking at the rows.
+        scikit-learn's RandomizedSearchCV. They are public: choose them without looking at the rows.
     n_iter : int, default=10
         Number of settings that are drawn.
     epsilon : float, default=1.0
         Privacy loss of the whole search, above 0. ``float("inf")`` runs the same code without noise
-        and bounds.
+        or bounds.
     delta : float or "auto", default="auto"
-        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, and
-        ``0.1 / n_samples`` where that is less. With 0 candidates must be pure, as
-        ``DPSGDClassifier(mechanism="laplace")`` is.
+        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 /
+        n_samples`` where that is less. With 0 the candidates must be pure, such as
+        ``DPSGDClassifier(mechanism="laplace")``.
     {adjacency}
     scoring : str, default=None
-        A score of :func:`skdp.metrics.private_score`. None means "accuracy", or of a regression
-        "neg_mean_squared_error". Targets are scored within the estimator's `target_bounds`, which
-        must be given where a fit would learn them.
+        A score of :func:`skdp.metrics.private_score`. None means "accuracy", or
+        "neg_mean_squared_error" for a regression. Targets are scored within the estimator's
+        `target_bounds`, which must be given where a fit would learn them.
     validation_size : float, default=0.25
         Share of the rows, in (0, 1), that models are scored on. Models are fitted on the others,
         and the best one isn't fitted again.
     n_trials : float or "auto", default="auto"
-        Mean of the number of trials for ``method="repeat"``, at least 1. It is public, the number
-        isn't. "auto" is three for each candidate, or six without delta, and 5 at least.
+        Mean of the number of trials for ``method="repeat"``, at least 1. The mean is public, but
+        the number isn't. "auto" is three for each candidate, or six without delta, and at least 5.
     {method}
     n_jobs : int, default=None
         Workers that share the trials, as in joblib. The result is the same to the last bit for
@@ -558,19 +559,19 @@ class DPRandomizedSearch(BaseSearch):
     ----------
     best_estimator_ : estimator
         The chosen model, fitted on the rows that aren't for validation. Its epsilon and delta are
-        those of a trial; its ``privacy_report_``, and that of all inside, is the search's, which
-        is what it cost.
+        those of a trial. Its ``privacy_report_``, and that of all steps inside, is that of the
+        whole search, which is its cost.
     best_params_ : dict
         The setting of the chosen model.
     best_index_ : int
-        Its place among the candidates.
+        Its index among the candidates.
     best_score_ : float
-        Noisy score of the chosen trial, for ``method="repeat"`` only. It is the best of several,
-        and so a little too good.
+        Noisy score of the chosen trial, for ``method="repeat"`` only. It is the best of several, so
+        it is slightly too high.
     method_ : {"repeat", "compose"}
         The method used.
     n_trials_ : float
-        Mean of the number of trials, for ``method="repeat"`` only. The number itself is nowhere.
+        Mean of the number of trials, for ``method="repeat"`` only. The number itself is not stored.
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted; of classifiers.
     privacy_report_ : skdp.accountant.PrivacyReport
@@ -585,15 +586,14 @@ class DPRandomizedSearch(BaseSearch):
 
     Notes
     -----
-    There is no ``cv_results_``: a table of trials would reveal their number, and the proof
-    [1]_ [2]_ [3]_ needs that to be secret. For the same reason fits inside warn of nothing and
-    print nothing, and a trial that fails has the worst score. Running time can't be
-    hidden.
+    There is no ``cv_results_``: a table of trials would reveal their number, and the proof [1]_
+    [2]_ [3]_ needs that to be secret. For the same reason fits inside give no warnings and print
+    nothing, and a trial that fails has the worst score. Running time can't be hidden.
 
-    A record is in one part only, so that a trial costs the larger of fit and score, not the sum.
-    doc/theory/selection.rst has the proofs. The parts are made by chance alone; stratified ones
-    would read labels. Without `groups` several rows of one person may be in both parts: one row is
-    what is protected.
+    A record is in one part only, so a trial costs the larger of fit and score, not the sum.
+    doc/theory/selection.rst has the proofs. The split is random; a stratified split would read
+    labels. Without `groups` several rows of one person may be in both parts, because the guarantee
+    is for one row.
 
     {References: papers:selection}
 

@@ -1,4 +1,4 @@
-"""Private models out of Python: importing this teaches ``skl2onnx`` to convert them.
+"""Private models outside Python: importing this module enables ``skl2onnx`` to convert them.
 
 Needs the extra ``onnx``: ``python -m pip install ".[onnx]"`` in a copy of the source.
 """

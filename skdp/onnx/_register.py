@@ -20,17 +20,17 @@ _IS_PRIVATE = "differentially_private"
 def attach_report(model, report):
     """Write a guarantee into the metadata of an ONNX model.
 
-    A converted model does not state its privacy: an ONNX file has only what `predict` needs.
+    A converted model does not state its privacy: an ONNX file contains only what `predict` needs.
 
     Parameters
     ----------
     model : onnx.ModelProto
-        Changed in place; a guarantee that it had is replaced.
+        The model, changed in place; an earlier guarantee is replaced.
     report : skdp.accountant.PrivacyReport
-        As in a fitted estimator's ``privacy_report_``. All of it is written, its words included,
-        as JSON under "skdp.privacy_report". Under "differentially_private" is "true", or "false"
-        where epsilon is infinite, the guarantee hangs on a seed, or a step was allowed to learn
-        without privacy.
+        As in the ``privacy_report_`` of a fitted estimator. All of it, including its words, is
+        written as JSON under "skdp.privacy_report". Under "differentially_private" is "true", or
+        "false" where epsilon is infinite, the guarantee depends on a seed, or a step was allowed to
+        learn without privacy.
 
     Returns
     -------
@@ -40,11 +40,11 @@ def attach_report(model, report):
     Raises
     ------
     TypeError
-        If `report` is no PrivacyReport.
+        If `report` isn't a PrivacyReport.
 
     See Also
     --------
-    read_report : The way back.
+    read_report : Read it.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def read_report(model):
     Returns
     -------
     report : skdp.accountant.PrivacyReport
-        Believed as far as any report from a file: who can change the file can change it.
+        As trustworthy as the file: anyone who can change the file can change the report.
 
     Raises
     ------

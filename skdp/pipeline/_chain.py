@@ -29,12 +29,12 @@ _FURTHER = (
     "fit of a private pipeline takes X and y alone: what a step would learn from {!r} isn't "
     "planned for."
 )
-_GROUPS = "groups are given to the pipeline, which hands them to all steps: fit(X, y, groups=ids)."
+_GROUPS = "groups are given to the pipeline, which passes them to all steps: fit(X, y, groups=ids)."
 
 _UNBOUNDED = (
     "no step bounds the rows that step {!r} ({}) gets, and it learns no ball of them (see its "
     "ball_budget): scale columns by public ranges before it, by BoundsScaler(feature_bounds=...), "
-    "or give the step a data_norm that suits the rows. Much may be cut off, or drown in noise."
+    "or give the step a data_norm that suits the rows. Much may be clipped, or hidden by noise."
 )
 
 

@@ -59,9 +59,9 @@ _LEARNS = {
         ("FastICA NMF FactorAnalysis PLSRegression", "directions of all rows", _PROJECT),
         ("KernelPCA", "all rows", _KERNEL),
         ("LinearDiscriminantAnalysis", "means of the classes", _PROJECT),
-        ("SelectKBest SelectPercentile SelectFpr", "which columns go with the target", _SELECT),
-        ("SelectFdr SelectFwe", "which columns go with the target", _SELECT),
-        ("GenericUnivariateSelect", "which columns go with the target", _SELECT),
+        ("SelectKBest SelectPercentile SelectFpr", "which columns explain the target", _SELECT),
+        ("SelectFdr SelectFwe", "which columns explain the target", _SELECT),
+        ("GenericUnivariateSelect", "which columns explain the target", _SELECT),
         ("SelectFromModel", "a model of all rows", _SELECT),
         ("RFE RFECV SequentialFeatureSelector", "models of all rows", _SELECT),
         ("VarianceThreshold", "which columns vary", _SELECT),
@@ -172,7 +172,7 @@ _BY_ROW = {
 _KEEP_TYPES = {"OneHotEncoder", "OrdinalEncoder", "SimpleImputer"}
 _TYPES = (
     "it keeps types of what it was fitted on, which follow from gaps",
-    "use it without freezing, for its parameters tell all that it knows",
+    "use it without freezing: its parameters determine all that it does",
 )
 
 

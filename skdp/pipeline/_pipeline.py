@@ -68,48 +68,49 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     r"""A scikit-learn Pipeline with one budget for all that its steps learn.
 
     Private steps share the budget, steps that learn nothing from the records cost nothing, and
-    steps that would learn from them without privacy are refused. So the pipeline's report covers
-    the whole pipeline.
+    steps that would learn from them without privacy are refused. The report therefore covers the
+    whole pipeline.
 
-    **Guarantee.** All fitted attributes, those of the steps included, are (`epsilon`,
-    `delta`)-differentially private for one row (its features and its target) under `adjacency`,
-    or of a fit with `groups` for one group, which is all rows of a person,
-    but for steps that are named in `allow`, and frozen ones, whose earlier fits the report names.
-    What is assumed public and what is not covered is listed in ``privacy_report_``.
+    **Guarantee.** All fitted attributes, including those of the steps, are (`epsilon`,
+    `delta`)-differentially private for one row (its features and its target) under `adjacency`, or
+    for a fit with `groups`, for one group, which is all rows of a person. Steps that are named in
+    `allow` are excepted, and so are frozen steps, whose earlier fits the report names.
+    ``privacy_report_`` lists what is assumed public and what is not covered.
 
     Parameters
     ----------
     steps : list of (str, estimator)
-        As in scikit-learn's Pipeline, ColumnTransformer, FeatureUnion and Pipeline inside included.
-        The private ones' `epsilon`, `delta`, `adjacency`, `ledger` and `random_state` are set here:
-        leave them at their defaults, which count as not given. Others than here are an error.
+        As in scikit-learn's Pipeline, and with ColumnTransformer, FeatureUnion and Pipeline inside.
+        The `epsilon`, `delta`, `adjacency`, `ledger` and `random_state` of private steps are set
+        here: leave them at their defaults, which count as not given. Values that differ from those
+        here are an error.
     epsilon : float, default=1.0
-        Privacy loss of everything, above 0. ``float("inf")`` adds no noise.
+        Total privacy loss, above 0. ``float("inf")`` adds no noise.
     {delta:short, adjacency}
     shares : "auto", dict or list of float, default="auto"
-        How much of the budget each step that spends some gets, in terms of the squared parameter
-        of Gaussian differential privacy; only ratios count. A dict is by the names of steps, where
-        that of a container stands for all that is in it, in equal parts; a list is in their order.
-        "auto" gives a last step that predicts three quarters, and the others equal parts of the
-        rest.
+        Shares of the budget for the steps that spend some, in terms of the squared parameter of
+        Gaussian differential privacy; only ratios count. A dict has names of steps as keys; the
+        name of a container stands for all steps in it, in equal parts. A list is in the order of
+        the steps. "auto" gives three quarters to a last step that predicts, and equal parts of the
+        rest to the others.
     ledger : str, path or PrivacyLedger, default=None
-        Budget of the study that all steps are charged to, once and before there is noise, see
-        :class:`skdp.ledger.PrivacyLedger`. None takes the one that the environment variable
-        ``SKDP_LEDGER`` names, and without it records nothing.
+        Budget of the study, to which all steps are charged once, before any noise is drawn; see
+        :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+        ``SKDP_LEDGER`` names; without it nothing is recorded.
     random_state : int, RandomState instance or None, default=None
         None draws all randomness from the operating system. A seed makes the fit reproducible, also
         for anyone who learns it and subtracts the noise. The report says that there was one.
     allow : tuple of str, default=()
         Names of steps that may learn from the records without privacy, such as
-        ``"columns__scaler"``, and of those whose class is made from one of skdp. The report names
-        them as not covered.
+        ``"columns__scaler"``, and of steps whose class is a subclass of one of skdp. The report
+        names them as not covered.
 
     Attributes
     ----------
     privacy_report_ : skdp.accountant.PrivacyReport
         The guarantee of this fit, with a note for each step that spent something.
     steps : list of (str, estimator)
-        Fitted; those that were given aren't changed.
+        The fitted steps; the given ones aren't changed.
     classes_ : ndarray of shape (n_classes,)
         Class labels, where the last step is a classifier.
     n_features_in_ : int
@@ -123,10 +124,10 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
     Notes
     -----
-    Each step gets a part of the budget before the first noise is drawn, as a pair of numbers that
-    add up exactly whatever later steps make of what earlier ones released [1]_, and what a step
-    promises of its output, a longest row and ranges of columns, becomes the next private step's
-    `data_norm` and `feature_bounds` if they are as its constructor makes them.
+    Each step gets a part of the budget before the first noise is drawn. A part is a pair of numbers
+    that compose exactly, however later steps depend on earlier releases [1]_. The bounds of a
+    step's output (on the length of rows and on ranges of columns) propagate: they become the
+    `data_norm` and `feature_bounds` of the next private step, if it has the defaults of these.
     doc/pipeline.rst lists which steps pass.
 
     References
@@ -182,9 +183,9 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Labels or targets, where the last step needs them.
         groups : array-like of shape (n_samples,), default=None
-            The person, household, ... of each row, as hashable ids, which all steps get. Then the
-            guarantee is for one group, with all its rows, whose number is public. None: each row is
-            a record.
+            The person, household, ... of each row, as hashable ids, which are passed to all steps.
+            The guarantee is then for one group, with all its rows. The number of groups is public.
+            With None each row is a record.
         {params}
 
         Returns
@@ -194,8 +195,9 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
         {Raises: BudgetExceededError}
         ValueError
-            If a step would learn from the records without privacy, the budget is too small to be
-            shared, or a parameter or the input is invalid; no message quotes an entry of the data.
+            If a step would learn from the records without privacy, if the budget is too small to be
+            divided, or if a parameter or the input is invalid; no message quotes an entry of the
+            data.
         TypeError
             If a step can't be part of a pipeline, or X is of a kind that a step doesn't take.
         """
@@ -253,7 +255,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
     @available_if(_transforms)
     def fit_transform(self, X, y=None, **params):
-        """Fit all steps, privately, and return what they make of X, which isn't private.
+        """Fit all steps, privately, and return the transformed X, which isn't private.
 
         {Parameters: X:pipeline}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
@@ -274,7 +276,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
     @available_if(_fits_and_predicts)
     def fit_predict(self, X, y=None, **params):
-        """Fit all steps, privately, and return what the last one says of X, which isn't private.
+        """Fit all steps, privately, and return the predictions for X, which aren't private.
 
         {Parameters: X:pipeline}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
@@ -296,7 +298,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
     def set_params(self, **params):
         """Set parameters of the pipeline and of its steps.
 
-        Steps that have the pipeline's ledger, as those of an earlier fit do, get its new one.
+        A new ledger is also set in steps that have the ledger of the pipeline, such as those of an
+        earlier fit.
 
         Parameters
         ----------
@@ -318,13 +321,13 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         return super().set_params(**params)
 
     def get_metadata_routing(self):
-        """Say what is routed to the pipeline, and from there to its steps.
+        """Return the metadata routing of the pipeline and its steps.
 
         Returns
         -------
         router : sklearn.utils.metadata_routing.MetadataRouter
-            `fit` itself asks for `groups` after ``set_fit_request(groups=True)``, and hands them to
-            all steps, which needn't ask. Otherwise as scikit-learn's Pipeline.
+            `fit` itself requests `groups` after ``set_fit_request(groups=True)``, and passes them
+            to all steps, which need no request of their own. Otherwise as scikit-learn's Pipeline.
 
         Raises
         ------
@@ -408,11 +411,12 @@ def make_private_pipeline(
     *steps : estimators
         In their order; the names are those of the classes in lower case.
     epsilon, delta : float
-        The guarantee of everything; see :class:`DPPipeline`, also for what follows.
+        The guarantee of the whole pipeline; see :class:`DPPipeline` for this and the other
+        parameters.
     adjacency : {"zero_out", "replace_one"}, default="zero_out"
-        What the guarantee compares.
+        Which data sets are neighbouring.
     shares : "auto", dict or list of float, default="auto"
-        How much of the budget each step gets.
+        Shares of the budget for the steps.
     ledger : str, path or PrivacyLedger, default=None
         Budget of the study.
     random_state : int, RandomState instance or None, default=None

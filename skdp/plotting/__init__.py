@@ -1,4 +1,4 @@
-"""Displays of guarantees and of what they cost. They draw numbers that exist and fit nothing.
+"""Displays of guarantees and of their cost. They draw existing numbers and fit nothing.
 
 matplotlib is imported when something is drawn; the extra ``[plot]`` installs it.
 """

@@ -15,22 +15,22 @@ _AXES = {"charge": "charges, in the order in which they were made", "time": "tim
 class LedgerDisplay:
     """How the budget of a ledger was spent, fit by fit, stacked by estimator.
 
-    Heights are shares of the budget, which add up; epsilons don't. **The line at 1 is what is
-    guaranteed**, whatever is spent so far: the rest is for orientation.
+    Heights are shares of the budget, which add up; epsilons don't. **The guarantee is the line at
+    1**, whatever is spent so far: the rest is for orientation.
 
-    Made by :meth:`from_ledger`. All parameters are stored as attributes.
+    Created by :meth:`from_ledger`. All parameters are stored as attributes.
 
     **Privacy.** Drawing a ledger costs nothing: it holds public numbers only.
 
     Parameters
     ----------
     x : ndarray of shape (n_charges + 1,)
-        Where each charge's step begins, and where the last one ends.
+        Start of the step of each charge, and end of the last one.
     shares : dict of str to ndarray of shape (n_charges + 1,)
-        By estimator, the share of the budget that its fits have taken in each step; the last
-        value twice.
+        By estimator, the share of the budget that its fits have spent in each step; the last value
+        twice.
     axis : {"charge", "time"}, default="charge"
-        What x is.
+        The meaning of x.
     name : str, default=None
         Title of the legend.
 
@@ -46,7 +46,7 @@ class LedgerDisplay:
 
     See Also
     --------
-    skdp.ledger.PrivacyLedger : What is drawn.
+    skdp.ledger.PrivacyLedger : The budget that is drawn.
 
     Examples
     --------
@@ -78,11 +78,10 @@ class LedgerDisplay:
         Parameters
         ----------
         ledger : skdp.ledger.PrivacyLedger
-            If it has parts, the part is drawn that has spent most, with what was charged to the
-            whole.
+            If it has parts, the part that has spent most is drawn, with the charges to the whole.
         axis : {"charge", "time"}, default="charge"
-            Whether steps are a charge apart, or at their times. A clock that went back is drawn
-            as standing still.
+            Whether steps are one charge apart, or at their times. A clock that was set back is
+            drawn as standing still.
         {ax}
         name : str, default=None
             Title of the legend; None names the dataset and the part.
@@ -99,7 +98,7 @@ class LedgerDisplay:
         TypeError
             If `ledger` or `ax` is something else.
         ValueError
-            If `axis` is no choice.
+            If `axis` isn't one of the choices.
         {LedgerError, ImportError}
         """
         from skdp.ledger import PrivacyLedger

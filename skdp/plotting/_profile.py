@@ -22,7 +22,7 @@ class PrivacyProfileDisplay:
     the reverse. **Every point on the line or above it is a guarantee.** The marker is the report's
     own pair; at the lower edge it means delta = 0.
 
-    Made by :meth:`from_report`. All parameters are stored as attributes.
+    Created by :meth:`from_report`. All parameters are stored as attributes.
 
     **Privacy.** Drawing a report costs nothing: a report holds public numbers only.
 
@@ -83,8 +83,8 @@ class PrivacyProfileDisplay:
         group_size : int, default=1
             Number of records that may change together.
         delta : array-like of shape (n_points,), default=None
-            Deltas at which epsilon is computed, in (0, 1). None takes a thousandth of the report's
-            delta (of 1e-5 if that is 0) and what is above it.
+            Deltas at which epsilon is computed, in (0, 1). None takes values from a thousandth of
+            the report's delta (of 1e-5 if that is 0) upwards.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure. Several reports or groups may share axes.
         name : str, default=None

@@ -1,4 +1,4 @@
-"""Shape functions: what each term of an additive model adds, in one picture."""
+"""Shape functions: the contribution of each term of an additive model, in one picture."""
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -6,30 +6,30 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._docs import shared_docs
 from skdp.plotting._axes import open_grid, plain, shortened
 
-_BAND = "2 standard deviations of the noise that privacy added (no sampling error)"
+_BAND = "2 standard deviations of the noise added for privacy (without sampling error)"
 # Room below curves for the histogram, over its height.
 _ROOM = 4.0
-_ALL_NOISE = "The noise hides what every column says: the model predicts the same for all rows."
+_ALL_NOISE = "The noise hides the effect of every column: the model predicts the same for all rows."
 
 
 @shared_docs
 class ShapeFunctionDisplay:
     """All terms of an additive model: curves, dots for words, and surfaces of pairs.
 
-    Bands and bars are two standard deviations of the noise that privacy added, as predicted; they
-    are **no sampling error**. Below a term is the released share of the records at each place.
-    Terms that are noise say so in their titles.
+    Bands and bars are two predicted standard deviations of the noise that was added for privacy;
+    they are **not a sampling error**. Below a term is the released share of the records at each
+    place. The titles of terms that are noise say so.
 
-    Made by :meth:`from_estimator`. All parameters are stored as attributes.
+    Created by :meth:`from_estimator`. All parameters are stored as attributes.
 
-    **Privacy.** Drawing costs nothing: all that is drawn was released.
+    **Privacy.** Drawing costs nothing: everything in the drawing was released.
 
     Parameters
     ----------
     terms : tuple of objects
         Terms of a fitted additive model.
     outputs : tuple of str
-        Names of the outputs, one for each value of a place.
+        Names of the outputs, one for each value at a place.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class ShapeFunctionDisplay:
 
     See Also
     --------
-    skdp.additive.DPAdditiveClassifier : Whose terms these are.
+    skdp.additive.DPAdditiveClassifier : A model with such terms.
 
     Examples
     --------
@@ -67,9 +67,9 @@ class ShapeFunctionDisplay:
         estimator : DPAdditiveClassifier or DPAdditiveRegressor
             A fitted one.
         terms : list of int or str, default=None
-            Which terms, by place or name. None draws all.
+            Terms to draw, by position or name. None draws all.
         ax : matplotlib Axes, default=None
-            In whose place to draw; None makes a figure.
+            Axes to replace by the drawing; None makes a figure.
 
         Returns
         -------
@@ -96,7 +96,7 @@ class ShapeFunctionDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            In whose place to draw; None makes a figure.
+            Axes to replace by the drawing; None makes a figure.
 
         Returns
         -------

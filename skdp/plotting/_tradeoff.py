@@ -1,4 +1,4 @@
-"""The trade-off curve: what an attacker can reach against a guarantee, and what one reached."""
+"""The trade-off curve: the best attack that a guarantee allows, and the result of an attack."""
 
 import numpy as np
 from scipy.stats import binomtest
@@ -20,13 +20,14 @@ class TradeoffDisplay:
     An attacker sees what was published, knows every other record, and decides whether a given
     record took part (for the adjacency "replace_one": which of two records did; for
     "replace_label": which of two labels a record has). The curve is the smallest false negative
-    rate at each false positive rate. **No attack can be below it**; a guess that ignores what was
-    published is on the diagonal, and the closer the curve is to that, the stronger the guarantee.
+    rate at each false positive rate. **No attack can be below it**; a guess that ignores the
+    published results is on the diagonal. The closer the curve is to the diagonal, the stronger the
+    guarantee.
 
-    Made by :meth:`from_report`. All parameters are stored as attributes.
+    Created by :meth:`from_report`. All parameters are stored as attributes.
 
     **Privacy.** Drawing a report costs nothing: a report holds public numbers only. An audit is
-    **not private**: it reveals the data it was made with.
+    **not private**: it reveals the data that it used.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ class TradeoffDisplay:
     fnr : ndarray of shape (n_points,)
         Smallest false negative rates that an attack can have there.
     audit : skdp.audit.AuditResult, default=None
-        What an attack reached, of the method "threshold".
+        Result of an attack with the method "threshold".
     name : str, default=None
         Name of the curve in the legend.
 
@@ -44,7 +45,7 @@ class TradeoffDisplay:
     line_ : matplotlib Line2D
         The curve.
     fill_ : matplotlib PolyCollection
-        The region that no attack can be in.
+        The region that no attack can reach.
     chance_level_ : matplotlib Line2D
         The diagonal of blind guesses.
     audit_ : matplotlib ErrorbarContainer or None
@@ -88,7 +89,7 @@ class TradeoffDisplay:
 
     @classmethod
     def from_report(cls, report, *, fpr=None, audit=None, ax=None, name=None, **kwargs):
-        """Draw what a report allows.
+        """Draw the curve of a report.
 
         Parameters
         ----------
@@ -98,8 +99,8 @@ class TradeoffDisplay:
             False positive rates at which the curve is computed, in [0, 1]. None chooses some that
             make it smooth.
         audit : skdp.audit.AuditResult, default=None
-            What an attack of the method "threshold" reached: a point, with exact intervals of both
-            rates at the audit's confidence. Its adjacency must be that of the report.
+            Result of an attack with the method "threshold": a point, with exact intervals for both
+            rates at the confidence of the audit. Its adjacency must be that of the report.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure. Several reports may share axes.
         name : str, default=None

@@ -1,4 +1,4 @@
-"""Scores against epsilon, from a table that somebody else made."""
+"""Scores against epsilon, from a given table."""
 
 import math
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ _COLUMNS = ("epsilon", "seed", "score")
 class PrivacyUtilityDisplay:
     """The cost of privacy: scores against epsilon, with a band, and the score without privacy.
 
-    Made by :meth:`from_results` from a table of scores. All parameters are stored as attributes.
+    Created by :meth:`from_results` from a table of scores. All parameters are stored as attributes.
 
-    **Privacy.** Nothing is fitted and no data are read, so that drawing costs nothing. **The scores
-    are not private** if they were computed on private records: neither are the figure, nor what is
-    chosen by looking at it. Use public or generated records, or do not share the figure.
+    **Privacy.** Nothing is fitted and no data are read, so drawing costs nothing. **The scores are
+    not private** if they were computed on private records; nor is the figure, nor any choice made
+    by looking at it. Use public or generated records, or do not share the figure.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ class PrivacyUtilityDisplay:
     low, high : ndarray of shape (n_epsilons,)
         Ends of the band.
     band : float or "std", default=0.8
-        What the band is: the central share of the fits, or one standard deviation.
+        Meaning of the band: the central share of the fits, or one standard deviation.
     non_private : float, default=None
         Mean score without privacy.
     baseline : float, default=None
-        Score of something that reads no features, such as the most frequent class.
+        Score of a prediction without features, such as the most frequent class.
     score_name : str, default="score"
         Title of the axis.
     name : str, default=None

@@ -94,10 +94,10 @@ def _check_zero(mapped):
 class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Scale down rows that are longer than a public bound.
 
-    A row x becomes ``x * min(1, data_norm / ||x||)``; shorter rows stay as they are. Each row is
-    transformed on its own and nothing is learned, so this costs no privacy. Before a private
-    estimator of the same `data_norm`, which clips rows in `fit` only, it makes training and
-    prediction see the same rows.
+    A row x becomes ``x * min(1, data_norm / ||x||)``; shorter rows stay unchanged. Each row is
+    transformed on its own and nothing is learned, so this costs no privacy. A private estimator
+    clips rows in `fit` only. With this step before it, and the same `data_norm`, training and
+    prediction use the same rows.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If `data_norm` is out of range, or X is no finite array of numbers.
+            If `data_norm` is out of range, or X isn't a finite array of numbers.
         """
         X = validate_data(self, X, dtype=DTYPES)
         self.norm_bound_ = float(self.data_norm)
@@ -178,15 +178,15 @@ class NormClipper(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Map features from public ranges to a common range; values outside are clipped.
 
-    The counterpart of scikit-learn's MinMaxScaler that takes the ranges from you and not from the
-    data, whose extremes are single records' values. Nothing is learned, so this costs no privacy.
-    Sparse X is taken where 0 is mapped to 0, and stays sparse.
+    The counterpart of scikit-learn's MinMaxScaler. It takes the ranges from you and not from the
+    data, whose extremes are values of single records. Nothing is learned, so this costs no privacy.
+    Sparse X is accepted where 0 is mapped to 0, and stays sparse.
 
     Parameters
     ----------
     feature_bounds : pair (low, high), default=(-1.0, 1.0)
         Public range of the features: two numbers for all features, or two array-likes of shape
-        (n_features,). Write them from what the features mean, never from the data.
+        (n_features,). Choose them by the meaning of the features, never from the data.
     feature_range : pair of floats (low, high), default=(-1.0, 1.0)
         Range of the output.
 
@@ -194,8 +194,9 @@ class BoundsScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     norm_bound_ : float
         L2 norm that no row of the output exceeds (up to rounding): ``sqrt(n_features)`` times the
-        larger absolute end of `feature_range`. Few rows are as long: ``sqrt(0.2 * n_features)``
-        suits an estimator's `data_norm`, with :class:`NormClipper` of the same number in between.
+        larger absolute end of `feature_range`. Few rows are that long: ``sqrt(0.2 * n_features)``
+        suits as `data_norm` of an estimator, with a :class:`NormClipper` of the same bound in
+        between.
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output (up to rounding): `feature_range`.
     {n_features_in_, feature_names_in_}

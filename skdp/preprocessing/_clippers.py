@@ -34,18 +34,18 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
 
     .. math:: \min\bigl(h_j, \max(l_j, x)\bigr)
 
-    in the units it had, with :math:`l_j` and :math:`h_j` about the two quantiles. They are what
-    :class:`BoundsScaler` or another step may take as the range of its input.
+    in its own units, with :math:`l_j` and :math:`h_j` about the two quantiles.
+    :class:`BoundsScaler` or another step may take them as the range of its input.
 
     {guarantee:transformer}
 
     {Parameters: feature_bounds:transformer}
     quantiles : pair of floats (low, high), default=(0.01, 0.99)
-        Shares of the records that are to be below the ends. Shares that noise hides move inwards.
+        Target shares of the records below the ends. Shares that noise would hide move inwards.
     scale : {"linear", "log"}, default="linear"
-        Where thresholds are. "linear" spaces 1,023 of them evenly; "log" makes them the denser the
-        nearer they are to the low bound, each about 1.03 times as far from it as the last: for
-        amounts, whose quantiles may be a millionth of what they can be.
+        Spacing of the 1,023 thresholds. "linear" spaces them evenly. "log" makes them denser
+        towards the low bound, each about 1.03 times as far from it as the last. It is for amounts,
+        whose quantiles may be a millionth of the high bound.
     {epsilon, delta, adjacency, ledger, random_state}
 
     Attributes
@@ -63,10 +63,10 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
 
     Notes
     -----
-    One release: the columns' distribution functions at all thresholds, by the square root of the
-    matrix of a running sum [1]_, whose noise grows with the logarithm of the number of thresholds
-    only. They are made to rise, and quantiles are read off. doc/theory/preprocessing.rst has the
-    proofs.
+    There is one release: the distribution functions of the columns at all thresholds, by the square
+    root of the matrix of a running sum [1]_. Its noise grows only with the logarithm of the number
+    of thresholds. The functions are made increasing, and quantiles are read off.
+    doc/theory/preprocessing.rst has the proofs.
 
     {References: papers:counts}
 
@@ -173,8 +173,8 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
 
     .. math:: x \min(1, R / \|x\|)
 
-    with R about the given quantile of the rows' lengths. Put it before a private estimator, which
-    needs a `data_norm`: R is what suits it. It costs little: there is one number a row, whatever
+    with R about the given quantile of the lengths of rows. Put it before a private estimator that
+    needs a `data_norm`: R suits it. It costs little, because there is one number per row, whatever
     the number of features.
 
     {guarantee:transformer}
@@ -182,9 +182,9 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
     Parameters
     ----------
     quantile : float, default=0.75
-        Share of the rows that are to be shorter. A share that noise hides moves towards the middle.
+        Target share of shorter rows. A share that noise would hide moves towards the middle.
     norm_bounds : pair of floats (low, high), default=(0.001, 1000.0)
-        Public range, above 0, in which R is looked for. A million times too wide costs little.
+        Public range of R, above 0. A range a million times too wide costs little.
     {epsilon, delta, adjacency, ledger, random_state}
 
     Attributes
@@ -202,8 +202,8 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
 
     Notes
     -----
-    One release: the distribution function of the rows' lengths at 1,023 thresholds, each about 1.01
-    times the last, by the square root of the matrix of a running sum [1]_.
+    There is one release: the distribution function of the lengths of rows at 1,023 thresholds, each
+    about 1.01 times the last, by the square root of the matrix of a running sum [1]_.
     doc/theory/preprocessing.rst has the proofs.
 
     {References: papers:counts}
@@ -305,27 +305,27 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
     .. math:: \min\bigl(c, \max\bigl(-c, (x - m_j) / s_j\bigr)\bigr)
 
     with c the parameter `clip`, :math:`m_j` about the mean and :math:`s_j` about the standard
-    deviation of the column's bulk. The bounds may be generous: the bulk of the records is located
-    first, and the mean and deviation are computed there.
+    deviation of the bulk of the column. The bounds may be generous: the bulk of the records is
+    located first, and the mean and deviation are computed there.
 
     {guarantee:transformer}
 
     {Parameters: feature_bounds:transformer}
     clip : float, default=3.0
-        How many standard deviations from the mean the output may be, a public number. It holds
-        for ``epsilon=inf`` too.
+        Public bound on the output, in standard deviations from the mean. It applies for
+        ``epsilon=inf`` too.
     {epsilon, delta, adjacency, ledger, random_state}
 
     Attributes
     ----------
     mean_ : ndarray of shape (n_features,)
-        What is subtracted.
+        Subtracted from the columns.
     scale_ : ndarray of shape (n_features,)
-        What is divided by; never 0, also of a column of one value.
+        Divisors of the columns; never 0, even for a column of one value.
     norm_bound_ : float
-        L2 norm that no row of the output exceeds, up to rounding: ``clip * sqrt(n_features)``.
-        Most rows are about ``sqrt(n_features)`` long, which suits an estimator's `data_norm`, with
-        :class:`NormClipper` of the same number in between.
+        L2 norm that no row of the output exceeds, up to rounding: ``clip * sqrt(n_features)``. Most
+        rows are about ``sqrt(n_features)`` long, which suits as `data_norm` of an estimator, with a
+        :class:`NormClipper` of the same bound in between.
     feature_bounds_ : tuple of two ndarrays of shape (n_features,)
         Range of each column of the output, up to rounding: `clip` to both sides of 0.
     {privacy_report_, n_features_in_, feature_names_in_}
@@ -337,11 +337,12 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
 
     Notes
     -----
-    There are two releases. The first is of the columns' distribution functions at 1,023 public
-    thresholds, by the square root of the matrix of a running sum [1]_, whose noise grows with the
-    logarithm of the number of thresholds only. It says where all but about a hundredth of the
-    records on each side are, more where noise hides more. The second is of means and mean squares
-    of the values clipped to that range. doc/theory/preprocessing.rst has the proofs.
+    There are two releases. The first is of the distribution functions of the columns at 1,023
+    public thresholds, by the square root of the matrix of a running sum [1]_. Its noise grows only
+    with the logarithm of the number of thresholds. It gives a range that contains all but about a
+    hundredth of the records on each side, more where the noise is larger. The second is of means
+    and mean squares of the values clipped to that range. doc/theory/preprocessing.rst has the
+    proofs.
 
     {References: papers:counts}
 

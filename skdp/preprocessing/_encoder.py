@@ -37,12 +37,13 @@ _INFREQUENT = "infrequent"
 class DPOneHotEncoder(PrivateTransformer):
     r"""Encode categories as columns of 0 and 1; unlisted categories are found privately.
 
-    The counterpart of scikit-learn's OneHotEncoder, whose categories are those of the records that
-    it saw, also of a single one. Here a category is published if its noisy count
+    The counterpart of scikit-learn's OneHotEncoder, which has a column for each category in the
+    records, even if only one record has it. Here a category is published if its noisy count
+    satisfies
 
     .. math:: n_v + z_v > \tau, \qquad z_v \sim N(0, \sigma^2) ,
 
-    with a threshold :math:`\tau` that counts of 1 stay below but with a probability taken from
+    with a threshold :math:`\tau` that noisy counts of 1 exceed only with a probability taken from
     `delta`. All others share the column "infrequent". Listed categories cost nothing.
 
     {guarantee:transformer}
@@ -52,25 +53,26 @@ class DPOneHotEncoder(PrivateTransformer):
     categories : "auto" or list of array-like, default="auto"
         For each feature, a list of its categories, numbers or strings, NaN for missing values. An
         entry "auto", or "auto" for all, finds them privately. With lists for all features nothing
-        is learnt: that costs nothing, and has None for a report.
+        is learnt: this costs nothing, and the report is None.
     handle_unknown : {"infrequent", "ignore"}, default="infrequent"
-        Where a value goes that is none of the categories: to a last column of the feature, which
-        is always there, or nowhere, so that the feature's columns are all 0.
+        Encoding of a value that is not one of the categories: 1 in a last column of the feature,
+        which always exists, or 0 in all columns of the feature.
     min_frequency : int or float, default=None
-        Found categories need a noisy count of this number, or of this share of `n_samples`, if it
-        is more than what privacy asks for.
+        Least noisy count of found categories, as a number or a share of `n_samples`, if it is above
+        the threshold for privacy.
     max_categories : int, default=None
-        Most columns of a feature whose categories are found, "infrequent" included: those of the
-        largest noisy counts are kept.
+        Largest number of columns of a feature whose categories are found, including "infrequent".
+        The categories with the largest noisy counts are kept.
     sparse_output : bool, default=False
-        Whether `transform` gives a ``scipy.sparse.csr_array``.
+        Whether `transform` returns a ``scipy.sparse.csr_array``.
     {epsilon, delta, adjacency, ledger, random_state}
 
     Attributes
     ----------
     categories_ : list of ndarray
-        The categories of each feature, sorted, missing values last; maybe none. Their type follows
-        from them alone: float64 for numbers, booleans included, and object for strings.
+        The categories of each feature, sorted, missing values last; possibly none. Their type
+        follows only from the categories: float64 for numbers, booleans included, and object for
+        strings.
     category_counts_ : list of ndarray
         How many records have each category, with noise; empty for features whose categories were
         listed.
@@ -86,14 +88,14 @@ class DPOneHotEncoder(PrivateTransformer):
 
     Notes
     -----
-    A record has one category in each of c features, so that the noise on each count has a standard
-    deviation of ``sqrt(c)`` times that of one, and the threshold is about six of them: of the order
-    of ``20 * sqrt(c) / epsilon`` records. What is released costs a Gaussian release and an erasure,
-    a release that shows everything with a small probability [1]_; doc/theory/categories.rst has the
-    proof.
+    A record has one category in each of c features. So the standard deviation of the noise on each
+    count is ``sqrt(c)`` times that for one feature. The threshold is about six standard deviations,
+    which is of the order of ``20 * sqrt(c) / epsilon`` records. The cost is that of a Gaussian
+    release and an erasure, which is a release that shows everything with a small probability [1]_;
+    doc/theory/categories.rst has the proof.
 
-    Categories that a data frame declares aren't read: somebody made them from the records. Values
-    that `transform` doesn't know are never an error.
+    Categories that a data frame declares aren't read, because they may have been made from the
+    records. Unknown values in `transform` are never an error.
 
     References
     ----------
@@ -235,7 +237,7 @@ class DPOneHotEncoder(PrivateTransformer):
         -------
         names : ndarray of shape (n_outputs,)
             A feature's name, and after an underscore the category or "infrequent". Further
-            underscores tell a name from an equal one before it.
+            underscores distinguish equal names.
 
         {Raises: NotFittedError}
         ValueError

@@ -61,53 +61,55 @@ def find_most_frequent(plan, columns, categories, fallbacks, stream):
 class DPSimpleImputer(PrivateTransformer):
     r"""Fill missing values with a private mean, median or most frequent value of their column.
 
-    The counterpart of scikit-learn's SimpleImputer for records that are to be protected. How many
-    values are missing, and where, is protected like the values. Of n rows and the entries u of a
-    column, mapped from its range to [-1, 1], the mean is about
+    The counterpart of scikit-learn's SimpleImputer for private records. The number and the places
+    of missing values are protected like the values. Of n rows and the entries u of a column, mapped
+    from its range to [-1, 1], the mean is about
 
     .. math:: \frac{\sum u + z}{n - (\text{number of gaps} + z')}, \qquad
               z, z' \sim N(0, \sigma^2) ,
 
-    and it is taken back to the range.
+    mapped back to the range.
 
     {guarantee:transformer}
 
     Parameters
     ----------
     missing_values : int, float, str, np.nan or None, default=np.nan
-        What stands for a missing value. NaN and None stand for all of NaN, None and pandas' NA.
+        The value that marks a missing entry. NaN and None both mean all of NaN, None and pandas'
+        NA.
     strategy : {"mean", "median", "most_frequent", "constant"}, default="mean"
-        What fills the gaps of a column. "mean" and "median" are of numbers, the other two of
-        numbers or strings. "constant" learns nothing, costs nothing and has None for a report.
+        How the missing entries of a column are filled. "mean" and "median" are for numbers, the
+        other two for numbers or strings. "constant" learns nothing and costs nothing, and its
+        report is None.
     fill_value : str or number, default=None
-        What "constant" fills with, and "most_frequent" where no category is common enough to be
-        told. None is "missing_value" where `categories` lists strings, and 0 elsewhere, whatever
-        the records hold: give a word for columns of words.
+        Fill value of "constant", and of "most_frequent" where no category is common enough to be
+        released. None is "missing_value" where `categories` lists strings, and 0 elsewhere,
+        whatever the records hold: give a word for columns of words.
     add_indicator : bool or array-like of int or str, default=False
         Whether to append columns that are 1 where a value was missing: for all features (True), or
-        for those of these numbers or names. Which features had gaps is data, so they are never
-        chosen by that.
+        for features with these numbers or names. Which features have missing values is data, so
+        they are never chosen by that.
     categories : "auto" or list of array-like, default="auto"
-        For "most_frequent": for each feature, what its values may be; others are not counted.
-        "auto", for all or in place of one list, counts what there is and considers values so common
-        that no record shows, see :class:`DPOneHotEncoder`. Listed values need less noise; what
-        stands for a missing value can't be one.
+        For "most_frequent": for each feature, its possible values; others are not counted. "auto",
+        for all or in place of one list, counts the values that occur, and considers those so common
+        that no single record is revealed; see :class:`DPOneHotEncoder`. Listed values need less
+        noise. The mark of a missing entry can't be listed.
     {epsilon, delta, adjacency}
     feature_bounds : pair (low, high), default=(-1.0, 1.0)
         For "mean" and "median": public range of the features, two numbers for all features or two
-        array-likes of shape (n_features,). Values beyond are clipped, also by `transform`. Write
-        them from what the features mean, never from the data; the median hardly minds bounds that
-        are ten times too wide.
+        array-likes of shape (n_features,). Values beyond it are clipped, also by `transform`.
+        Choose them by the meaning of the features, never from the data. The median loses little
+        with bounds that are ten times too wide.
     {ledger, random_state}
 
     Attributes
     ----------
     statistics_ : ndarray of shape (n_features,)
-        What fills the gaps of each feature: float64 if all of it are numbers, else objects.
+        Fill value of each feature: float64 if all are numbers, otherwise objects.
     indicator_features_ : ndarray of shape (n_indicators,)
         Numbers of the features that have a column of indicators.
     feature_bounds_ : tuple of two ndarrays of shape (n_outputs,)
-        Range of each column of the output, of any rows, up to rounding; infinite where nothing is
+        Range of each column of the output, for any rows, up to rounding; infinite where nothing is
         clipped: for "most_frequent" and "constant", and for ``epsilon=inf``.
     norm_bound_ : float
         L2 norm that no row of the output exceeds, up to rounding; infinite where a range is.
@@ -120,13 +122,13 @@ class DPSimpleImputer(PrivateTransformer):
 
     Notes
     -----
-    All columns are released at once, in full batches of Gaussian noise. The mean is that of the
-    distances from the middle of the range, over a noisy number of entries. The median is found by
-    halving the range twelve times, at each time by a noisy balance of the entries above and below,
-    so that a range ten times too wide costs three halvings. Both go to the middle of the range
-    where entries are few or the noise is large. A column without entries stays.
+    All columns are released at once, in full batches of Gaussian noise. The mean is the noisy sum
+    of the distances from the middle of the range, divided by a noisy number of entries. The median
+    is found by halving the range twelve times, each time by a noisy balance of the entries above
+    and below, so a range ten times too wide costs three halvings. Both move to the middle of the
+    range where entries are few or the noise is large. A column without entries is kept.
 
-    With ``epsilon=inf`` fills are scikit-learn's, and bounds don't clip.
+    With ``epsilon=inf`` fill values are those of scikit-learn, and bounds don't clip.
 
     References
     ----------
@@ -176,7 +178,7 @@ class DPSimpleImputer(PrivateTransformer):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, groups=None):
-        """Learn privately what fills gaps.
+        """Learn the fill values privately.
 
         Parameters
         ----------
@@ -227,15 +229,16 @@ class DPSimpleImputer(PrivateTransformer):
         return self
 
     def transform(self, X):
-        """Fill gaps, and clip to `feature_bounds` for "mean" and "median".
+        """Fill missing values, and clip to `feature_bounds` for "mean" and "median".
 
         {Parameters: X:rows}
 
         Returns
         -------
         X_filled : ndarray of shape (n_samples, n_features + n_indicators)
-            A new array: of numbers where all entries and fills are, else of objects. Numbers are
-            float64, or float32 if X is and can hold the fills and ranges.
+            A new array: of numbers where all entries and fill values are numbers, otherwise of
+            objects. Numbers are float64, or float32 if X is and can hold the fill values and
+            ranges.
 
         {Raises: NotFittedError}
         ValueError

@@ -17,8 +17,8 @@ from skdp.statistics._description import PrivateDescription
 from skdp.statistics._plan import plan_description
 from skdp.statistics._solver import release_description
 
-_CUT = "means and standard deviations are of numbers cut to ranges that the noisy bins showed"
-_DRAWN = "of each group one row is described, drawn by coins"
+_CUT = "means and standard deviations are of numbers clipped to ranges that the noisy bins showed"
+_DRAWN = "one row of each group is described, drawn at random"
 _CONSTRAINTS = BUDGET_CONSTRAINTS | {
     # There is no description without Gaussian noise.
     "delta": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
@@ -44,28 +44,27 @@ def describe(
 ):
     """Describe a raw table: counts, gaps, means, quantiles, histograms and crosstabs.
 
-    **Guarantee.** All of the result is (`epsilon`, `delta`)-differentially private for one row
-    under `adjacency`, together. What is assumed public and what is not covered is listed in its
-    ``privacy_report_``.
+    **Guarantee.** The whole result is (`epsilon`, `delta`)-differentially private for one row under
+    `adjacency`. Its ``privacy_report_`` lists what is assumed public and what is not covered.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
-        Raw rows: of a frame of pandas, polars or Arrow, of an array, or of lists. Columns of
-        booleans, strings, objects and categories hold words, by their types, which the report
-        names as assumed public. A column of objects that are numbers is to be cast first.
+        Raw rows, as a frame of pandas, polars or Arrow, an array, or lists. Columns of booleans,
+        strings, objects and categories hold words, by their types, which the report names as
+        assumed public. Cast a column of objects that are numbers first.
     {epsilon:score, delta}
     crosstabs : list of pairs, default=()
-        Pairs of columns, by name or place, whose values are counted together. Each takes as much
+        Pairs of columns, by name or position, whose values are counted together. Each takes as much
         of the budget as the histogram of a column.
     groups : array-like of shape (n_samples,), default=None
-        The person, household, ... of each row, as hashable ids. Then the guarantee is for one group
-        with all its rows, and the table that is described has one row of each, drawn by chance.
-        None: each row is a record.
+        The person, household, ... of each row, as hashable ids. The guarantee is then for one group
+        with all its rows, and the described table has one row of each group, drawn at random. With
+        None each row is a record.
     {adjacency}
     level : float, default=0.95
-        Level of the intervals, which are for what the table itself says: they have room for the
-        noise, and none for how the records were sampled.
+        Level of the intervals. They are for the values of the table itself: they cover the noise,
+        but not the sampling of the records.
     {ledger:score, random_state:score}
 
     Returns
@@ -86,11 +85,11 @@ def describe(
 
     Notes
     -----
-    Columns of numbers are counted in bins that get finer where many lie; words that many records
-    have are found by a threshold, and others are "infrequent" together. Then words and crosstabs
-    are counted, in one release. Means have one of their own: numbers are cut to the range of the
-    bins that stand out of the noise, and means beyond it are off by what lies beyond.
-    doc/theory/describe.rst has proofs.
+    Columns of numbers are counted in bins, which get finer where there are many numbers. Frequent
+    words are found by a threshold, and all other words together are "infrequent". Then words and
+    crosstabs are counted, in one release. Means have a release of their own. Numbers are clipped to
+    the range of the bins that stand out from the noise, and means are biased by the values beyond
+    it. doc/theory/describe.rst has proofs.
 
     Examples
     --------

@@ -23,13 +23,13 @@ class PrivateDescription:
     Parameters
     ----------
     columns : list of objects
-        What is known of each column.
+        The released statistics of each column.
     tables : list of tuples
-        Of each crosstab the names of two columns, the words of both, and counts.
+        For each crosstab the names of two columns, the words of both, and counts.
     level : float
         Level of the intervals.
     privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of all together.
+        The guarantee of the whole description.
 
     See Also
     --------
@@ -57,13 +57,14 @@ class PrivateDescription:
         ----------
         intervals : bool, default=False
             Whether to give each number with the low and high end of its interval, in columns of two
-            levels. The most frequent word has none.
+            levels. The most frequent word has no interval.
 
         Returns
         -------
         frame : pandas.DataFrame
-            With the columns count (of entries), gaps, mean, std (divided by the count), quantiles,
-            top (the word that seems the most frequent) and freq (its count), where they apply.
+            With the columns count (of entries), gaps (missing entries), mean, std (divided by the
+            count), quantiles, top (the word that seems the most frequent) and freq (its count),
+            where they apply.
 
         Raises
         ------
@@ -84,10 +85,10 @@ class PrivateDescription:
 
     @property
     def histograms_(self):
-        """Frames by column: how many records have each word, or lie in each bar of like widths.
+        """Frames by column: how many records have each word, or lie in each bar of similar width.
 
-        The first and the last bar have what lies beyond them, too. Where no number stands out of
-        the noise, one bar without ends has all.
+        The first and the last bar also count the values beyond them. Where no number stands out
+        from the noise, one bar without ends counts all.
         """
         import pandas as pd
 
@@ -114,7 +115,7 @@ class PrivateDescription:
 
     @property
     def crosstab_margins_(self):
-        """By pair, how far a cell may be off, at the level of all intervals."""
+        """By pair, the largest error of a cell, at the level of all intervals."""
         return {names: self._z() * float(counts.std()) for names, _, counts in self.tables}
 
     def plot(self, ax=None):
@@ -123,7 +124,7 @@ class PrivateDescription:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            In whose place to draw; None makes a figure.
+            Axes to replace by the drawing; None makes a figure.
 
         Returns
         -------

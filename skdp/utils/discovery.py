@@ -22,7 +22,7 @@ def all_estimators(type_filter=None):
     Parameters
     ----------
     type_filter : {"classifier", "regressor", "transformer", "private"}, default=None
-        Which kind to list; "private" are those that spend a privacy budget. None lists all.
+        Kind of estimators to list; "private" are those that spend a privacy budget. None lists all.
 
     Returns
     -------

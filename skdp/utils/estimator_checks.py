@@ -1,4 +1,4 @@
-"""What every private estimator must satisfy, of this package or of yours."""
+"""Checks that every private estimator must pass, in this package or in yours."""
 
 import contextlib
 import copy
@@ -97,13 +97,13 @@ def check_private_estimator(estimator):
     ----------
     estimator : estimator instance
         A private classifier, regressor or transformer: it has the parameters `epsilon` and
-        `random_state` and publishes ``privacy_report_``. Where that says "replace_label", features
-        may show.
+        `random_state` and publishes ``privacy_report_``. Where its adjacency is "replace_label",
+        features may be visible.
 
     Raises
     ------
     AssertionError
-        If a promise is broken; the message tells which.
+        If a property is violated; the message says which.
 
     Examples
     --------

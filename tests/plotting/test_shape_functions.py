@@ -49,7 +49,7 @@ def test_all_terms_are_drawn_at_their_values(model):
     values = model.terms_[3].values
     image = pair.images[0].get_array()
     np.testing.assert_array_equal(image.T.ravel(), values)
-    assert "privacy added" in display.figure_.get_suptitle()
+    assert "added for privacy" in display.figure_.get_suptitle()
 
 
 def test_a_knot_that_stands_alone_has_its_noise(table):

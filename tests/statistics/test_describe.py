@@ -212,7 +212,7 @@ def test_people_are_described_by_a_row_each(table):
         assert counts.tolist() == [1000] * 3
         means.append(found.to_frame().loc["age", "mean"])
     assert found.privacy_report_.unit == "one group"
-    assert "drawn by coins" in found.privacy_report_.to_text()
+    assert "drawn at random" in found.privacy_report_.to_text()
     assert means[0] != means[1]
 
 
@@ -224,7 +224,7 @@ def test_it_is_charged_and_told(table, tmp_path):
     report = found.privacy_report_
     assert (report.epsilon, report.delta) == (1.0, 1e-5)
     text = report.to_text()
-    assert "cut to ranges" in text
+    assert "clipped to ranges" in text
     assert "whether columns hold numbers or words" in text
     assert "every argument of the call" in text
 

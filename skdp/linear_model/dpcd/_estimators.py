@@ -33,7 +33,7 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its targets) under `adjacency`, for any data, whatever the other parameters.
-    What is assumed public and what is not covered is listed in ``privacy_report_``.
+    ``privacy_report_`` lists what is assumed public and what is not covered.
 
     Parameters
     ----------
@@ -45,15 +45,15 @@ class DPCDElasticNet(LinearRegressorMixin, RegressorMixin, BaseDPCD):
         Whether to allow no negative coefficient.
     coef_bounds : pair (low, high), default=None
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
-        may be infinite. With ``positive=True`` they are cut at 0.
+        may be infinite. With ``positive=True`` negative bounds become 0.
     {fit_intercept:dpcd, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
     {ball_budget:dpcd, feature_bounds, target_bounds:dpcd}
     {selection}
     max_iter : int or "auto", default="auto"
-        Passes: updates divided by the number of columns, the intercept's included. All are taken.
-        "auto" is 10 to 50, the more the less noise there is, and 100 without privacy. With
-        ``selection="greedy"`` these are updates, and "auto" follows from the sizes and the privacy
-        parameters.
+        Number of passes, all of which are taken. A pass has as many updates as there are columns,
+        including that of the intercept. "auto" is 10 to 50, more with less noise, and 100 without
+        privacy. With ``selection="greedy"`` it is the number of updates, and "auto" follows from
+        the sizes and the privacy parameters.
     {clipping_norm, clip_by, step_size, smoothness, average_every, shrinkage, ledger, random_state}
 
     Attributes
@@ -135,7 +135,7 @@ class DPCDLasso(DPCDElasticNet):
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its targets) under `adjacency`, for any data, whatever the other parameters.
-    What is assumed public and what is not covered is listed in ``privacy_report_``.
+    ``privacy_report_`` lists what is assumed public and what is not covered.
 
     Parameters
     ----------
@@ -145,15 +145,15 @@ class DPCDLasso(DPCDElasticNet):
         Whether to allow no negative coefficient.
     coef_bounds : pair (low, high), default=None
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
-        may be infinite. With ``positive=True`` they are cut at 0.
+        may be infinite. With ``positive=True`` negative bounds become 0.
     {fit_intercept:dpcd, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
     {ball_budget:dpcd, feature_bounds, target_bounds:dpcd}
     {selection}
     max_iter : int or "auto", default="auto"
-        Passes: updates divided by the number of columns, the intercept's included. All are taken.
-        "auto" is 10 to 50, the more the less noise there is, and 100 without privacy. With
-        ``selection="greedy"`` these are updates, and "auto" follows from the sizes and the privacy
-        parameters.
+        Number of passes, all of which are taken. A pass has as many updates as there are columns,
+        including that of the intercept. "auto" is 10 to 50, more with less noise, and 100 without
+        privacy. With ``selection="greedy"`` it is the number of updates, and "auto" follows from
+        the sizes and the privacy parameters.
     {clipping_norm, clip_by, step_size, smoothness, average_every, shrinkage, ledger, random_state}
 
     Attributes
@@ -234,8 +234,8 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its label) under `adjacency`, for any data, whatever the other parameters.
-    With ``classes=None`` the set of classes is read from y and assumed public. What is assumed
-    public and what is not covered is listed in ``privacy_report_``.
+    With ``classes=None`` the set of classes is read from y and assumed public. ``privacy_report_``
+    lists what is assumed public and what is not covered.
 
     {Parameters: penalty}
     alpha : float, default=1e-4
@@ -246,33 +246,34 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
         Interval of the coefficients, two numbers or two array-likes of shape (n_features,), which
         may be infinite.
     fit_intercept : bool, default=True
-        Whether to fit an intercept. It is penalised like the rest, as in LinearSVC, through a
-        column equal to a third of the ball's radius, or of `data_norm` where no ball is learnt (1 /
-        3 without it). `coef_bounds` leave it free.
+        Whether to fit an intercept. It is penalised like the coefficients, as in LinearSVC. It
+        belongs to a constant column, equal to a third of the ball's radius, or of `data_norm` where
+        no ball is learnt (1 / 3 without it). `coef_bounds` leave it free.
     {classes, class_weight, epsilon, delta, adjacency, accountant, smoothness_budget, data_norm}
     {ball_budget:dpcd, feature_bounds}
     {selection}
     max_iter : int or "auto", default="auto"
-        Passes: updates divided by the number of columns, the intercept's included. All are taken.
-        "auto" is 5 to 50, the more the less noise there is, and 100 without privacy. With
-        ``selection="greedy"`` these are updates, and "auto" follows from the sizes and the privacy
-        parameters.
+        Number of passes, all of which are taken. A pass has as many updates as there are columns,
+        including that of the intercept. "auto" is 5 to 50, more with less noise, and 100 without
+        privacy. With ``selection="greedy"`` it is the number of updates, and "auto" follows from
+        the sizes and the privacy parameters.
     clipping_norm : float or "auto", default="auto"
-        Factor C of the thresholds ``C_j = sqrt(M_j / sum(M)) C`` of what one row contributes to the
-        j-th entry of the gradient, see `clip_by`, with M the smoothness. "auto" follows from M, the
-        sizes and the privacy parameters: little noise, little clipping. It gives the intercept a
-        bound of its own, which leaves the slopes of a rare class as they are. Of two classes, and
-        at little noise, slopes are scaled by what doesn't know the label, rather than cut, so that
-        rare words aren't taken for rarer in a rare class.
+        Factor C of the clipping thresholds ``C_j = sqrt(M_j / sum(M)) C``, where M is the
+        smoothness. They bound what one row contributes to the j-th entry of the gradient; see
+        `clip_by`. "auto" follows from M, the sizes and the privacy parameters: the less noise, the
+        less clipping. It gives the intercept a bound of its own, so the slopes of a rare class are
+        not clipped. With two classes and little noise, slopes are scaled by a factor that doesn't
+        depend on the label, rather than clipped, so rare words don't seem rarer in a rare class.
     {clip_by, step_size}
     smoothness : {"private", "bounds"} or array-like of shape (n_features,), default="private"
         Where the smoothness constants ``M_j = beta * mean(x_j ** 2)`` come from, beta being 1/4.
-        "private" spends `smoothness_budget` on the means; "bounds" takes the largest square that
-        `feature_bounds` allow for the mean, and learns slowly where values are mostly far inside
-        them; an array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the
+        "private" spends `smoothness_budget` on the means. "bounds" replaces the mean by the largest
+        square that `feature_bounds` allow, and learns slowly where values are mostly far inside
+        them. An array holds public guesses of ``mean(x_j ** 2)``, positive, in squared units of the
         features. With ``epsilon=inf`` the first two are the exact means. With an intercept
-        "private" buys the features' means too, and trains on features less their means, which is
-        the same model but for the penalty on the intercept; M is then theirs.
+        "private" also releases the means of the features, and trains on centred features. This is
+        the same model except for the penalty on the intercept; M is then that of the centred
+        features.
     {average_every, shrinkage, ledger, random_state}
 
     Attributes
@@ -288,8 +289,8 @@ class DPCDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPCD):
     Notes
     -----
     {method:dpcd}
-    The classes are clipped and released
-    together: each costs noise, none costs a share of the budget.
+    The classes are clipped and released together: each adds noise, but none takes a share of the
+    budget.
 
     {References: papers:dpcd}
 

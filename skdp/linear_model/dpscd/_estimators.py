@@ -165,7 +165,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its targets) under `adjacency`, for any data, whatever the other parameters.
-    What is assumed public and what is not covered is listed in ``privacy_report_``.
+    ``privacy_report_`` lists what is assumed public and what is not covered.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
         Strength of the L2 penalty; scikit-learn's Ridge has ``n_samples * alpha``.
     {fit_intercept, epsilon, delta, adjacency}
     accountant : {"pld", "rdp"}, default="pld"
-        How the privacy of many steps is added up: privacy loss distributions (tight) or Renyi
+        How the privacy of many steps is composed: privacy loss distributions (tight) or Renyi
         differential privacy (for comparison; zero_out only).
     {noisy_dual, data_norm:regression}
     {ball_budget:dpscd, feature_bounds:dpscd, target_bounds}
@@ -187,11 +187,11 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
 
     {Attributes: coef_, intercept_, n_iter_, target_bounds_}
     batch_size_ : int
-        Expected rows a step; columns for ``solver="primal"``.
+        Expected rows per step; columns for ``solver="primal"``.
     clipping_norm_ : float
-        What one update was clipped to; see `clipping_norm`.
+        Bound to which one update was clipped; see `clipping_norm`.
     proximal_ : float
-        Strength of the pull to a centre; see `proximal`. 0 for the other solvers.
+        Strength of the proximal term; see `proximal`. 0 for the other solvers.
     {ball, privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
@@ -200,9 +200,8 @@ class DPSCDRegressor(LinearRegressorMixin, RegressorMixin, _BaseDPSCD):
 
     Notes
     -----
-    Algorithm 1 of [1]_ with Poisson batches, accounted as such, and with an exact dual variable
-    that is never released, which makes the sensitivity `clipping_norm` and not ``sqrt(2)`` times
-    that.
+    The method is Algorithm 1 of [1]_ with Poisson batches, accounted as such. The dual variable is
+    exact and never released, so the sensitivity is `clipping_norm` and not ``sqrt(2)`` times that.
     Several outputs share batches, and are clipped and released together.
 
     References
@@ -267,8 +266,8 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its label) under `adjacency`, for any data, whatever the other parameters.
-    With ``classes=None`` the set of classes is read from y and assumed public. What is assumed
-    public and what is not covered is listed in ``privacy_report_``.
+    With ``classes=None`` the set of classes is read from y and assumed public. ``privacy_report_``
+    lists what is assumed public and what is not covered.
 
     Parameters
     ----------
@@ -279,7 +278,7 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
         ``C = 1 / (n_samples * alpha)``.
     {fit_intercept:classification, classes, class_weight, epsilon, delta, adjacency}
     accountant : {"pld", "rdp"}, default="pld"
-        How the privacy of many steps is added up: privacy loss distributions (tight) or Renyi
+        How the privacy of many steps is composed: privacy loss distributions (tight) or Renyi
         differential privacy (for comparison; zero_out only).
     {noisy_dual, data_norm:classification}
     {ball_budget:dpscd, feature_bounds:dpscd}
@@ -293,11 +292,11 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
 
     {Attributes: classes_, coef_:classification, intercept_:classification, n_iter_}
     batch_size_ : int
-        Expected rows a step; columns for ``solver="primal"``.
+        Expected rows per step; columns for ``solver="primal"``.
     clipping_norm_ : float
-        What one update was clipped to; see `clipping_norm`.
+        Bound to which one update was clipped; see `clipping_norm`.
     proximal_ : float
-        Strength of the pull to a centre; see `proximal`. 0 for the other solvers.
+        Strength of the proximal term; see `proximal`. 0 for the other solvers.
     {ball, privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
@@ -306,12 +305,11 @@ class DPSCDClassifier(LinearClassifierMixin, ClassifierMixin, _BaseDPSCD):
 
     Notes
     -----
-    Algorithm 1 of [1]_ with Poisson batches, accounted as such, and with an exact dual variable
-    that is never released, which makes the sensitivity `clipping_norm` and not ``sqrt(2)`` times
-    that.
-    The dual step of the logistic loss is solved to convergence where the paper takes one Newton
-    step. The classes share batches, and are clipped and released together: each costs noise, none
-    costs a share of the budget.
+    The method is Algorithm 1 of [1]_ with Poisson batches, accounted as such. The dual variable is
+    exact and never released, so the sensitivity is `clipping_norm` and not ``sqrt(2)`` times that.
+    The dual step of the logistic loss is solved to convergence, while the paper takes one Newton
+    step. The classes share batches, and are clipped and released together: each adds noise, but
+    none takes a share of the budget.
 
     References
     ----------

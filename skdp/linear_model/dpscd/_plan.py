@@ -20,7 +20,7 @@ _INTERCEPT_AS = 9
 _CURVATURE = 20.0
 # The u of `_excess` from which small batches cost a tenth of the noise at most.
 _LARGE_ENOUGH = 2.0
-# What dual variables may reach, as a share of their range: at most all of it, at least half.
+# Share of their range that dual variables may reach: at most all of it, at least this.
 _LEAST_SHARE = 0.6
 _SHARE_PER_NOISE = 150.0
 

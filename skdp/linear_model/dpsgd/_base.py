@@ -80,11 +80,11 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
 
         {Parameters: X:training, y:either}
         sample_epsilon : array-like of shape (n_samples,), default=None
-            For ``mechanism="laplace"``: the epsilon of each record, in (0, `epsilon`]. A batch's
-            noise serves its most demanding member, so records of about the same epsilon share
-            batches, and those with more noise take shorter steps; several passes share a record's
-            epsilon. These numbers are taken as public: they must not depend on the records. In a
-            meta-estimator it needs metadata routing, see ``set_fit_request``. Without them every
+            For ``mechanism="laplace"``: the epsilon of each record, in (0, `epsilon`]. The smallest
+            epsilon in a batch sets its noise, so records of about the same epsilon share batches,
+            and batches with more noise take shorter steps. Several passes share a record's epsilon.
+            These numbers are assumed public: they must not depend on the records. In a
+            meta-estimator they need metadata routing, see ``set_fit_request``. Without them every
             record has `epsilon`.
         {public_weight}
 

@@ -33,24 +33,24 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its targets) under `adjacency`, for any data, whatever the other parameters;
-    with ``mechanism="laplace"`` they are (`epsilon`, 0)-differentially private.
-    What is assumed public and what is not covered is listed in ``privacy_report_``.
+    with ``mechanism="laplace"`` they are (`epsilon`, 0)-differentially private. ``privacy_report_``
+    lists what is assumed public and what is not covered.
 
     Parameters
     ----------
     loss : {"squared_error", "huber"}, default="squared_error"
-        Squared error, or Huber's loss, on which far targets have a bounded pull.
+        Squared error, or Huber's loss, which bounds the influence of far targets.
     {penalty}
     alpha : float, default=1e-4
         Strength of the penalty, as in SGDRegressor.
     {l1_ratio}
     huber_threshold : float, default=1.35
-        Size of the error, in the units of y, from which ``loss="huber"`` is linear.
+        Size of the error, in the units of y, above which ``loss="huber"`` is linear.
     {fit_intercept, epsilon}
     delta : float or "auto", default="auto"
-        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, and
-        ``0.1 / n_samples`` where that is less. Ignored for ``mechanism="laplace"``, where the
-        guarantee has delta = 0.
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 /
+        n_samples`` where that is less. Ignored for ``mechanism="laplace"``, where the guarantee has
+        delta = 0.
     {adjacency, accountant:dpsgd, mechanism:dpsgd, data_norm:regression}
     {ball_budget:dpsgd, target_bounds}
     max_iter : int or "auto", default="auto"
@@ -58,12 +58,12 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         Laplace noise.
     {batch_size:dpsgd}
     clipping_norm : float or "auto", default="auto"
-        Bound on the L2 norm of a row's gradient, all outputs together. "auto" is a share of the
-        norm of a row at its bound that follows the noise: little noise, a share near 1; in
-        `partial_fit` it is 0.3.
+        Clipping bound on the L2 norm of a row's gradient, for all outputs together. "auto" is a
+        share of the norm of a row at its bound. The share depends on the noise, and is near 1 with
+        little noise; in `partial_fit` it is 0.3.
     average : bool, default=True
-        Whether to return the mean of the second half of the iterates, in `partial_fit` an average
-        of all in which late ones count more. It costs no privacy.
+        Whether to return the mean of the second half of the iterates; in `partial_fit`, an average
+        of all iterates in which late ones count more. It costs no privacy.
     learning_rate : {"constant", "invscaling", "inv_alpha"}, default="constant"
         Step sizes: `eta0`, ``eta0 / t ** power_t`` or ``1 / (alpha * t)`` at the step t = 1, 2, ...
     {eta0}
@@ -75,9 +75,9 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     n_iter_ : int
         Passes taken; after `partial_fit` the number of calls.
     batch_size_ : int
-        Rows a step, of the largest batch where sizes differ; see `batch_size`.
+        Rows per step, of the largest batch where sizes differ; see `batch_size`.
     clipping_norm_ : float
-        What a gradient was clipped to; see `clipping_norm`.
+        Bound to which a gradient was clipped; see `clipping_norm`.
     eta0_ : float
         First step size, after `partial_fit` that of the last call; see `eta0`.
     {ball, privacy_report_, n_features_in_, feature_names_in_}
@@ -89,11 +89,11 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
 
     Notes
     -----
-    Algorithm of [1]_ (Laplace noise) and [2]_ (Gaussian noise) with proximal steps for the penalty,
-    so that every step size is stable for it. The divisor of a Poisson batch's sum is its expected
-    size, which is public. The iterates are cut to a ball that contains the minimum, of radius
-    1 / alpha for rows in the unit ball and a loss of slope 1 under the L2 penalty, as in [1]_.
-    Several outputs share batches, and are clipped and released together.
+    The method is that of [1]_ (Laplace noise) and [2]_ (Gaussian noise), with proximal steps for
+    the penalty, which are stable for every step size. The sum over a Poisson batch is divided by
+    its expected size, which is public. The iterates are projected onto a ball that contains the
+    minimum, of radius 1 / alpha for rows in the unit ball and a loss of slope 1 under the L2
+    penalty, as in [1]_. Several outputs share batches, and are clipped and released together.
 
     {References: papers:dpsgd}
 
@@ -147,7 +147,7 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
     @available_if(takes_streams)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, public_weight=None):
-        """Take one private step on records that were never shown before.
+        """Take one private step on records that were not used before.
 
         {stream}
 
@@ -158,15 +158,15 @@ class DPSGDRegressor(LinearRegressorMixin, RegressorMixin, BaseDPSGD):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Their targets.
         public_weight : array-like of shape (n_samples,), default=None
-            How much each record of the call counts, see `fit`. Weights are divided by their mean
-            over the call, so that only ratios within a call count; not all may be 0.
+            Weight of each record of the call, see `fit`. Weights are divided by their mean over the
+            call, so only ratios within a call matter; not all may be 0.
 
         {Returns: self}
 
         {Raises: BudgetExceededError}
         ValueError
-            If a parameter or the input is invalid, or something that fixes the units changed since
-            the first call; no message quotes an entry of the data.
+            If a parameter or the input is invalid, or a parameter that fixes the units changed
+            since the first call; no message quotes an entry of the data.
         """
         # 1. scikit-learn's contract; its decorator checks parameters in the first call only
         self._validate_params()
@@ -211,9 +211,9 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its label) under `adjacency`, for any data, whatever the other parameters;
-    with ``mechanism="laplace"`` they are (`epsilon`, 0)-differentially private.
-    With ``classes=None`` the set of classes is read from y and assumed public.
-    What is assumed public and what is not covered is listed in ``privacy_report_``.
+    with ``mechanism="laplace"`` they are (`epsilon`, 0)-differentially private. With
+    ``classes=None`` the set of classes is read from y and assumed public. ``privacy_report_`` lists
+    what is assumed public and what is not covered.
 
     Parameters
     ----------
@@ -224,9 +224,9 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         Strength of the penalty, as in SGDClassifier.
     {l1_ratio, fit_intercept:classification, classes, class_weight, epsilon}
     delta : float or "auto", default="auto"
-        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, and
-        ``0.1 / n_samples`` where that is less. Ignored for ``mechanism="laplace"``, where the
-        guarantee has delta = 0.
+        Probability, in (0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 /
+        n_samples`` where that is less. Ignored for ``mechanism="laplace"``, where the guarantee has
+        delta = 0.
     {adjacency, accountant:dpsgd, mechanism:dpsgd, data_norm:classification}
     {ball_budget:dpsgd}
     max_iter : int or "auto", default="auto"
@@ -234,12 +234,13 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         Laplace noise.
     {batch_size:dpsgd}
     clipping_norm : float or "auto", default="auto"
-        Bound on the L2 norm of a row's gradient, all outputs together. "auto" is the norm of a row
-        at its bound for "hinge". For "log_loss" it is a share of it that follows the noise: little
-        noise, a share near 1, so that rare classes aren't cut; in `partial_fit` it is 0.3.
+        Clipping bound on the L2 norm of a row's gradient, for all outputs together. "auto" is the
+        norm of a row at its bound for "hinge". For "log_loss" it is a share of that norm. The share
+        depends on the noise, and is near 1 with little noise, so rare classes aren't clipped; in
+        `partial_fit` it is 0.3.
     average : bool, default=True
-        Whether to return the mean of the second half of the iterates, in `partial_fit` an average
-        of all in which late ones count more. It costs no privacy.
+        Whether to return the mean of the second half of the iterates; in `partial_fit`, an average
+        of all iterates in which late ones count more. It costs no privacy.
     learning_rate : {"constant", "invscaling", "inv_alpha"}, default="constant"
         Step sizes: `eta0`, ``eta0 / t ** power_t`` or ``1 / (alpha * t)`` at the step t = 1, 2, ...
     {eta0}
@@ -251,9 +252,9 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     n_iter_ : int
         Passes taken; after `partial_fit` the number of calls.
     batch_size_ : int
-        Rows a step, of the largest batch where sizes differ; see `batch_size`.
+        Rows per step, of the largest batch where sizes differ; see `batch_size`.
     clipping_norm_ : float
-        What a gradient was clipped to; see `clipping_norm`.
+        Bound to which a gradient was clipped; see `clipping_norm`.
     eta0_ : float
         First step size, after `partial_fit` that of the last call; see `eta0`.
     {ball, privacy_report_, n_features_in_, feature_names_in_}
@@ -265,12 +266,12 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
 
     Notes
     -----
-    Algorithm of [1]_ (Laplace noise) and [2]_ (Gaussian noise) with proximal steps for the penalty,
-    so that every step size is stable for it. The divisor of a Poisson batch's sum is its expected
-    size, which is public. The iterates are cut to a ball that contains the minimum, of radius
-    1 / alpha for rows in the unit ball and a loss of slope 1 under the L2 penalty, as in [1]_.
-    The classes share batches, and are clipped and released together: each costs noise, none costs a
-    share of the budget.
+    The method is that of [1]_ (Laplace noise) and [2]_ (Gaussian noise), with proximal steps for
+    the penalty, which are stable for every step size. The sum over a Poisson batch is divided by
+    its expected size, which is public. The iterates are projected onto a ball that contains the
+    minimum, of radius 1 / alpha for rows in the unit ball and a loss of slope 1 under the L2
+    penalty, as in [1]_. The classes share batches, and are clipped and released together: each adds
+    noise, but none takes a share of the budget.
 
     {References: papers:dpsgd}
 
@@ -321,7 +322,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     @available_if(takes_streams)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, public_weight=None):
-        """Take one private step on records that were never shown before.
+        """Take one private step on records that were not used before.
 
         {stream}
 
@@ -332,18 +333,18 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         y : array-like of shape (n_samples,)
             Their labels.
         classes : array-like, default=None
-            All classes that may come. Needed in the first call, unless the estimator has them.
+            All classes that may occur. Needed in the first call, unless the estimator has them.
         public_weight : array-like of shape (n_samples,), default=None
-            How much each record of the call counts, see `fit`. Weights are divided by their mean
-            over the call, so that only ratios within a call count; not all may be 0.
+            Weight of each record of the call, see `fit`. Weights are divided by their mean over the
+            call, so only ratios within a call matter; not all may be 0.
 
         {Returns: self}
 
         {Raises: BudgetExceededError}
         ValueError
-            If a parameter or the input is invalid, the classes are missing or others than before,
-            or something that fixes the units changed since the first call; no message quotes an
-            entry of the data.
+            If a parameter or the input is invalid, the classes are missing or differ from earlier
+            calls, or a parameter that fixes the units changed since the first call; no message
+            quotes an entry of the data.
         """
         # 1. scikit-learn's contract; its decorator checks parameters in the first call only
         self._validate_params()

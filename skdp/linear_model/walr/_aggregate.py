@@ -1,4 +1,4 @@
-"""Noisy sums of rows by label, as their holder hands them on."""
+"""Noisy sums of rows by label, as their holder passes them on."""
 
 import dataclasses
 import json
@@ -51,28 +51,28 @@ class TooLittleNoise(ValueError):
 class LabelAggregate:
     """Noisy sums by label, from the holder of labels to a trainer without labels.
 
-    Made by :func:`label_aggregate`. It has noisy sums of the rows of each class and public facts,
-    but no label. Aggregates of disjoint sets of records add up: ``a + b``.
+    Created by :func:`label_aggregate`. It has noisy sums of the rows of each class and public
+    facts, but no label. Aggregates of disjoint sets of records can be added: ``a + b``.
 
     **Guarantee.** Everything in it is (`epsilon`, `delta`)-differentially private for the label of
-    one row; features, their sums included, are public and not protected. In a sum each record
-    keeps the guarantee of the part that it is in, so that `epsilon` and `delta` are the largest of
-    the parts' and the noise is all of theirs: covariances add.
+    one row; features and their sums are public and not protected. In a sum each record keeps the
+    guarantee of its part (parallel composition), so `epsilon` and `delta` are the largest of the
+    parts, and the covariances of the noise add up.
 
-    **What is checked.** The receiver of an aggregate needn't believe that it has the noise that it
-    states. A row x is served by noise of covariance S and a multiplier s if ``x' S^-1 x`` is at
-    most ``1 / s**2``, half of that with three classes or more. When a release is made or read, its
-    mean row must be served, and the largest noise must be that of the multiplier and the
-    sensitivity; training looks at every row, which a part of a sum must serve. Noise is looked at
-    to half a percent, and no closer than to 1e-4 times that of the columns, times the square root
-    of their number, where columns nearly cancel. Where labels were flipped, `flip_probability` must
-    be enough for `epsilon`, and the covariance that of the rows. Nothing can tell whether the sums
-    really have the noise that is stated: for that the holder is trusted.
+    **What is checked.** The receiver of an aggregate can check the stated noise. A row x is
+    protected by noise of covariance S and a multiplier s if ``x' S^-1 x`` is at most ``1 / s**2``,
+    or half of that with three classes or more. When a release is made or read, its mean row must be
+    protected, and the largest noise must be that of the multiplier and the sensitivity. Training
+    checks every row, which must be protected by a part of a sum. Noise is checked to half a
+    percent, and no more precisely than 1e-4 times that of the columns, times the square root of
+    their number, where columns nearly cancel. Where labels were flipped, `flip_probability` must be
+    enough for `epsilon`, and the covariance that of the rows. Whether the sums really have the
+    stated noise can't be checked: in this the holder is trusted.
 
     Parameters
     ----------
     sums : ndarray of shape (1, n_columns) or (n_classes, n_columns)
-        Noisy sums of the rows of each class, of two classes of the second only. A row is clipped
+        Noisy sums of the rows of each class; with two classes, of the second only. A row is clipped
         to `data_norm`, and followed by `bias` if that isn't 0.
     noise_cov : ndarray of shape (n_columns, n_columns)
         Covariance of the noise of each of the sums. Gaussian noise of different classes is
@@ -82,23 +82,23 @@ class LabelAggregate:
     classes : ndarray of shape (n_classes,)
         Class labels, sorted.
     data_norm : float
-        Bound that rows were clipped to.
+        Bound to which rows were clipped.
     bias : float
-        Constant of the intercept's column, 0.0 if there is none.
+        Constant of the intercept's column; 0.0 if there is none.
     part_sums : ndarray of shape (n_parts, n_columns)
-        Exact sums of all rows of each part, by which other features are noticed.
+        Exact sums of all rows of each part, which detect other features.
     feature_names : tuple of str or None
         Names of the features, where X had string column names.
     epsilon, delta : float
         The guarantee for one label.
     noise_multiplier : float
-        Standard deviation of the noise over `sensitivity`, the smallest of the parts'.
+        Standard deviation of the noise divided by `sensitivity`; the smallest of the parts.
     sensitivity : float or None
         Largest distance (L2) between the sums, without noise, of data sets that differ in one
         label, in the coordinates in which they are released, rounding included; None if it differs
         between the parts.
     names : tuple of str
-        Random names of the parts, by which an aggregate that is added twice is noticed; one, but
+        Random names of the parts, which detect an aggregate that is added twice; one name, except
         in a sum.
     reproducible : bool
         Whether the noise of a part came from a seed.
@@ -110,18 +110,18 @@ class LabelAggregate:
     Attributes
     ----------
     parts : tuple of LabelAggregate
-        The releases that a sum is of; () for a release. Sums are made by adding only.
+        The releases in a sum; () for a release. Sums can be made only by adding.
     mechanism : {"gaussian", "randomized_response"}
-        Where the noise is from. Only aggregates of one mechanism add up.
+        Source of the noise. Only aggregates of one mechanism can be added.
     flip_probability : float
-        Probability that a label was replaced, by each of the other classes; of randomised response
-        only, whose `sensitivity` is None. The smallest of the parts'.
+        Probability that a label was replaced by each of the other classes, the smallest of the
+        parts. Only for randomised response, whose `sensitivity` is None.
 
     Raises
     ------
     ValueError
-        If fields don't fit each other, or promise more than their noise gives. Adding raises it
-        where parts have a record or a name in common, or were prepared differently.
+        If fields don't match, or claim more than their noise gives. Adding raises it where parts
+        have a record or a name in common, or were prepared differently.
 
     {References: papers:labels}
 
@@ -336,7 +336,7 @@ class LabelAggregate:
         return f"LabelAggregate({size}, {self.mechanism}, {guarantee})"
 
     def to_json(self):
-        """Give the aggregate as JSON, a sum as its parts; numbers come back to the last bit.
+        """Return the aggregate as JSON, a sum as its parts; numbers are kept to the last bit.
 
         Returns
         -------
@@ -366,12 +366,12 @@ class LabelAggregate:
 
     @classmethod
     def from_json(cls, text):
-        """Return the aggregate that `to_json` gave.
+        """Return the aggregate that `to_json` wrote.
 
         Parameters
         ----------
         text : str
-            What `to_json` returned.
+            Result of `to_json`.
 
         Returns
         -------
@@ -380,8 +380,8 @@ class LabelAggregate:
         Raises
         ------
         ValueError
-            If it isn't the JSON of an aggregate, or of one with too little noise. Sums that say
-            nothing of their parts, as they were written once, can't be checked and are refused.
+            If it isn't the JSON of an aggregate, or of one with too little noise. Sums without
+            their parts, in an older format, can't be checked and are refused.
         """
         problem = "."
         # What is wrong isn't told in the words of other libraries, which quote it.

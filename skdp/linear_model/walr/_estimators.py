@@ -31,8 +31,8 @@ _MOST_ALPHAS = 10_000
 # A path is this many times the automatic strength long, to both sides.
 _AROUND = 1e3
 _LESS_PRIVATE = (
-    "the aggregate has a larger epsilon or delta than the estimator: what counts is the "
-    "aggregate's, which privacy_report_ tells."
+    "the aggregate has a larger epsilon or delta than the estimator: the guarantee is that of the "
+    "aggregate, which privacy_report_ states."
 )
 _STOPPED = "The solver took all max_iter={} iterations; raise max_iter or alpha."
 _AUTO_PASSES = {"lbfgs": 1000, "gd": 1000, "hybrid": 20}
@@ -43,7 +43,7 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
     r"""Logistic regression under label differential privacy (WALR).
 
     For records with public features and private labels. The fit uses the labels only for one noisy
-    sum of rows for each class, or for the sums by randomly flipped labels.
+    sum of rows for each class, or for sums by randomly flipped labels.
 
     Minimises, over rows :math:`x_i` clipped to `data_norm` and the noisy sums over n
     :math:`\tilde{s_k}`,
@@ -51,55 +51,55 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
     .. math:: \frac{1}{n} \sum_i \log \sum_k e^{x_i^\top w_k + b_k}
               - \sum_k (\tilde{s_k}^\top w_k + \tilde{c_k} b_k) + \frac{\alpha}{2} \|W\|^2
 
-    where :math:`\tilde{c_k}` is the noisy share of class k. Without noise that is penalised
-    multinomial logistic regression. Of two classes the first has w = 0 and b = 0.
+    where :math:`\tilde{c_k}` is the noisy share of class k. Without noise this is penalised
+    multinomial logistic regression. With two classes the first has w = 0 and b = 0.
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for the
     *label* of one row: the adjacency is "replace_label". Features are NOT protected, and neither is
-    who took part; they, the number of rows and the set of classes are taken as public. What else is
-    assumed and what is not covered is listed in ``privacy_report_``.
+    participation; features, the number of rows and the set of classes are assumed public.
+    ``privacy_report_`` lists what else is assumed and what is not covered.
 
     Parameters
     ----------
     alpha : float or "auto", default="auto"
-        Strength of the L2 penalty; scikit-learn's LogisticRegression has
-        ``C = 1 / (n_samples * alpha)``. "auto" is what the public rows, the noise and the released
-        sums let expect the smallest loss from; it reads no label. Intercepts are not penalised. A
-        penalty wants columns of like size: scale them before, for instance by a StandardScaler,
-        which costs no privacy here because X is public.
+        Strength of the L2 penalty; scikit-learn's LogisticRegression has ``C = 1 / (n_samples *
+        alpha)``. "auto" has the smallest loss expected from the public rows, the noise and the
+        released sums; it reads no label. Intercepts are not penalised. A penalty suits columns of
+        similar size: scale them first, for instance by a StandardScaler, which costs no privacy
+        here because X is public.
     fit_intercept : bool, default=True
         Whether to fit intercepts.
     {classes, epsilon}
     delta : float or "auto", default="auto"
-        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, and
-        ``0.1 / n_samples`` where that is less. 0 asks for a pure guarantee, which flipped labels
-        alone give.
+        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 /
+        n_samples`` where that is less. 0 means a pure guarantee, which only flipped labels give.
     mechanism : {"auto", "analytic", "classic", "randomized_response"}, default="auto"
-        "analytic" adds Gaussian noise to the sums, calibrated exactly, "classic" by the note's
-        formula, which adds more and whose theorem ends at epsilon 1: it is refused above.
-        "randomized_response" flips labels and adds up rows by these, unbiased; its guarantee has
-        delta = 0, and its noise falls exponentially in epsilon, but not with more rows. "auto" is
-        "analytic" or that, whichever is expected to cost less on the public rows; it reads no
-        label. Above 500 columns it doesn't compare, and is "analytic" if delta isn't 0.
+        "analytic" adds Gaussian noise to the sums, calibrated exactly, "classic" calibrated by the
+        formula of the note, which adds more noise. The theorem of this formula ends at epsilon 1,
+        so it is refused above. "randomized_response" flips labels and adds up rows by the flipped
+        labels, without bias; its guarantee has delta = 0, and its noise falls exponentially in
+        epsilon, but not with more rows. "auto" is "analytic" or "randomized_response", whichever is
+        expected to cost less accuracy on the public rows; it reads no label. Above 500 columns it
+        doesn't compare, and is "analytic" if delta isn't 0.
     noise_shape : {"auto", "adapted", "spherical"}, default="auto"
-        "spherical" noise is the same for every column. "adapted" noise is small where the
-        regression needs it to be, by an optimal design for the public rows; it takes time
-        proportional to the cube of the number of columns. "auto" adapts up to 500 columns. Flipped
-        labels have the shape that the rows give them.
+        "spherical" noise is the same for every column. "adapted" noise is small in the directions
+        that matter to the regression, by an optimal design for the public rows; it takes time
+        proportional to the cube of the number of columns. "auto" adapts up to 500 columns. With
+        flipped labels, the rows determine the shape of the noise.
     data_norm : float, default=None
-        Bound on the L2 norm of a row; longer rows are scaled down to it, which lets noise be small
-        where few rows are long. None reads the largest norm from X, which is public here, so that
-        no row is scaled.
+        Bound on the L2 norm of a row; longer rows are clipped to it, which reduces the noise where
+        few rows are long. None reads the largest norm from X, which is public here, so no row is
+        clipped.
     max_iter : int or "auto", default="auto"
-        Most iterations of ``solver="lbfgs"``, passes over the data of the others, which are all
-        taken. "auto" is 1000, and 20 for ``solver="hybrid"``.
+        Largest number of iterations of ``solver="lbfgs"``; number of passes over the data of the
+        other solvers, which are all taken. "auto" is 1000, and 20 for ``solver="hybrid"``.
     batch_size : int or "auto", default="auto"
-        Rows a step of ``solver="hybrid"``. "auto" is 256.
+        Rows per step of ``solver="hybrid"``. "auto" is 256.
     average : bool, default=True
         Whether ``solver="hybrid"`` and ``"gd"`` return the mean of the second half of the iterates.
     solver : {"lbfgs", "gd", "hybrid"}, default="lbfgs"
-        "lbfgs" solves the problem to its optimum. "gd" is the note's gradient descent with all rows
-        in each step, "hybrid" the note's with mini-batches; both may end far from the optimum where
+        "lbfgs" solves the problem to its optimum. "gd" is the gradient descent of the note with all
+        rows in each step, "hybrid" that with mini-batches; both may end far from the optimum where
         columns are of uneven scale.
     eta0 : float or "auto", default="auto"
         Step size of ``solver="gd"`` and ``"hybrid"``. "auto" is the reciprocal of the largest
@@ -110,10 +110,10 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
     alpha_ : float
         Strength of the penalty; see `alpha`.
     n_iter_ : int
-        Iterations or passes taken. They follow from the release, as everything else.
+        Iterations or passes taken. They follow from the release, like everything else.
     aggregate_ : LabelAggregate
-        The release that the model was made of. More models can be made of it at no further cost in
-        privacy, see `fit_aggregate` and `walr_path`.
+        The release that the model was computed from. More models can be computed from it at no
+        further privacy cost, by post-processing; see `fit_aggregate` and `walr_path`.
     {privacy_report_, n_features_in_, feature_names_in_}
 
     See Also
@@ -124,10 +124,10 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
 
     Notes
     -----
-    [1]_ with less noise: calibrated exactly, for the longest row that there is, in coordinates that
-    suit the problem, and with a problem that is solved to its optimum; or with flipped labels,
-    where these cost less. doc/theory/walr.rst has the
-    mathematics and what each part gains.
+    The method is that of [1]_ with less noise. The noise is calibrated exactly, for the longest row
+    in the data, in coordinates that suit the problem, and the problem is solved to its optimum; or
+    labels are flipped, where this costs less. doc/theory/walr.rst has the mathematics and the gain
+    of each part.
 
     References
     ----------
@@ -182,7 +182,7 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, public_weight=None):
-        """Fit the model with private labels: release their noisy sums, and train on those.
+        """Fit the model with private labels: release noisy sums by label, and train on these.
 
         Parameters
         ----------
@@ -191,11 +191,11 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         y : array-like of shape (n_samples,)
             Labels of any type that can be sorted.
         public_weight : array-like of shape (n_samples,), default=None
-            How much each record counts, 0 or more: 2 is as if it were there twice. The loss is the
-            weighted mean, so that ratios alone matter; the noise must hide the longest row times
-            its weight. Weights are taken as public: they must not depend on the labels. In a
-            meta-estimator they need metadata routing, see ``set_fit_request``. Without them all
-            records count alike.
+            Weight of each record, 0 or more: a weight of 2 is as if the record occurred twice. The
+            loss is the weighted mean, so only ratios matter; the noise must hide the longest row
+            times its weight. Weights are assumed public: they must not depend on the labels. In a
+            meta-estimator they need metadata routing, see ``set_fit_request``. Without weights all
+            records count equally.
 
         {Returns: self}
 
@@ -215,12 +215,12 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_aggregate(self, X, aggregate, public_weight=None):
-        """Fit the model without labels, from a release that a holder of them made.
+        """Fit the model without labels, from a release by the holder of the labels.
 
         Privacy was spent by :func:`label_aggregate`, whose `epsilon`, `delta`, `mechanism` and
-        `noise_shape` count; this estimator's are without effect. The model is the one that `fit`
-        gives for the same parameters and an equal int as seed. Whatever is done to features before
-        must be done by holder and trainer alike::
+        `noise_shape` count; those of this estimator have no effect. The model is the one that `fit`
+        gives for the same parameters and an equal int as seed. Holder and trainer must prepare the
+        features in the same way::
 
             X = scaler.fit_transform(X)
             aggregate = label_aggregate(X, y)
@@ -229,22 +229,22 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows that the aggregate was made of, in any order.
+            The rows from which the aggregate was computed, in any order.
         aggregate : LabelAggregate
-            Of these rows' labels.
+            The aggregate of the labels of these rows.
         public_weight : array-like of shape (n_samples,), default=None
-            The weights that the aggregate was made with, in the order of X. Each holder's were
-            divided by their mean, so for a sum of two aggregates these are
-            ``np.concatenate([one / np.mean(one), two / np.mean(two)])``.
+            The weights of the aggregate, in the order of X. The weights of each holder were divided
+            by their mean, so for a sum of two aggregates these are ``np.concatenate([one /
+            np.mean(one), two / np.mean(two)])``.
 
         {Returns: self}
 
         Raises
         ------
         ValueError
-            If X has another number of rows or columns, other names or other sums than the rows that
-            the aggregate was made of, or if `fit_intercept`, `data_norm` or `classes` ask for
-            something else than was prepared.
+            If X has another number of rows or columns, other names or other sums than the rows of
+            the aggregate, or if `fit_intercept`, `data_norm` or `classes` don't match the
+            aggregate.
         TypeError
             If `aggregate` isn't a LabelAggregate.
 
@@ -309,38 +309,38 @@ class WALRClassifier(LinearClassifierMixin, ClassifierMixin, PrivateEstimator):
 def walr_path(X, aggregate, *, public_weight=None, alphas=20, max_iter=1000):
     """Solve WALR for many strengths of regularisation, at no cost in privacy.
 
-    Everything follows from the release and from public rows. The strength that `alpha="auto"` of
-    :class:`WALRClassifier` takes is about that of the smallest expected loss.
+    Everything follows from the release and from public rows. The strength that
+    :class:`WALRClassifier` takes for `alpha="auto"` is about that of the smallest expected loss.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The rows that the aggregate was made of, in any order.
+        The rows from which the aggregate was computed, in any order.
     aggregate : LabelAggregate
-        Of their labels.
+        The aggregate of their labels.
     public_weight : array-like of shape (n_samples,), default=None
-        The weights that the aggregate was made with, in the order of X.
+        The weights of the aggregate, in the order of X.
     alphas : int or array-like, default=20
-        Strengths; or their number, from a thousand times the automatic one to a thousandth.
+        Strengths; or their number, which are then from a thousand times the automatic strength to a
+        thousandth of it.
     max_iter : int, default=1000
-        Most iterations for each.
+        Largest number of iterations for each.
 
     Returns
     -------
     alphas : ndarray of shape (n_alphas,)
-        Strengths, falling.
+        Strengths, in decreasing order.
     coefs : ndarray of shape (n_alphas, 1 or n_classes, n_features)
         Coefficients.
     intercepts : ndarray of shape (n_alphas, 1 or n_classes)
         Intercepts.
     expected_losses : ndarray of shape (n_alphas,)
-        What each strength is expected to cost in log loss, up to a constant: a criterion that reads
-        no label.
+        Expected log loss for each strength, up to a constant. This criterion reads no label.
 
     Raises
     ------
     ValueError
-        If `alphas` aren't positive, or X isn't what the aggregate was made of.
+        If `alphas` aren't positive, or X doesn't match the aggregate.
 
     {References: papers:labels}
 

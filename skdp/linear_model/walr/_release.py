@@ -57,7 +57,7 @@ def label_aggregate(
     ledger=None,
     random_state=None,
 ):
-    """Release noisy sums of rows by label, from which others train without seeing a label.
+    """Release noisy sums of rows by label, from which others can train without the labels.
 
     The sums are (`epsilon`, `delta`)-differentially private for the label of one row. The features
     are public, and not protected. See :class:`WALRClassifier`, whose parameters these are.
@@ -69,9 +69,9 @@ def label_aggregate(
     y : array-like of shape (n_samples,)
         Private labels.
     public_weight : array-like of shape (n_samples,), default=None
-        How much each record counts, 0 or more, divided by their mean. A release needs noise for the
-        longest row times its weight. They are taken as public: they must not depend on the labels.
-        Without them all records count alike.
+        Weight of each record, 0 or more. Weights are divided by their mean. A release needs noise
+        for the longest row times its weight. Weights are assumed public: they must not depend on
+        the labels. Without weights all records count equally.
     fit_intercept : bool, default=True
         Whether models will have intercepts.
     classes : array-like, default=None
@@ -79,8 +79,8 @@ def label_aggregate(
     epsilon : float, default=1.0
         Privacy loss, above 0; ``float("inf")`` adds no noise.
     delta : float or "auto", default="auto"
-        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, and
-        ``0.1 / n_samples`` where that is less.
+        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 /
+        n_samples`` where that is less.
     mechanism : {"auto", "analytic", "classic", "randomized_response"}, default="auto"
         Gaussian noise on the sums, calibrated in one of two ways, or sums of flipped labels. "auto"
         chooses by public rows. Holders whose aggregates are to be added must all name the same.
@@ -90,8 +90,8 @@ def label_aggregate(
         Bound on the L2 norm of a row; None reads the largest from X. Holders whose aggregates are
         to be added must all give the same number.
     ledger : str, path or PrivacyLedger, default=None
-        Budget that the release is charged to, see :class:`skdp.ledger.PrivacyLedger`; None takes
-        that of the environment variable ``SKDP_LEDGER``, if there is one.
+        Budget to which the release is charged; see :class:`skdp.ledger.PrivacyLedger`. None uses
+        the ledger that the environment variable ``SKDP_LEDGER`` names, if there is one.
     random_state : int, RandomState instance or None, default=None
         A seed makes the noise reproducible, and removable by anyone who learns it.
 

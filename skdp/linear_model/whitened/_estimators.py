@@ -101,7 +101,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         {Raises: BudgetExceededError}
         ValueError
             If a parameter or the input is invalid, if y has one class, or a class that isn't among
-            those declared, or a target that is out of the loss's range, or if an id of a group is
+            those declared, or a target outside the range of the loss, or if an id of a group is
             missing; no message quotes an entry of the data.
         TypeError
             If X or y is of a kind that can't be read, X is sparse with `inference`, or an id can't
@@ -265,8 +265,8 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
     (its features and its targets) under `adjacency`, for any data, whatever the other parameters;
-    of a fit with `groups` for one group, which is all rows of a person.
-    What is assumed public and what is not covered is listed in ``privacy_report_``.
+    for a fit with `groups`, for one group, which is all rows of a person. ``privacy_report_`` lists
+    what is assumed public and what is not covered.
 
     Parameters
     ----------
@@ -275,21 +275,21 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
     {fit_intercept, epsilon, delta, adjacency, moment_budget, public_moment, data_norm:whitened}
     {ball_budget}
     target_bounds : pair of floats (low, high), default=None
-        Public range of y. Targets beyond it are moved to it, and training works on targets mapped
+        Public range of y. Targets beyond it are clipped to it, and training works on targets mapped
         to [-1, 1] (without an intercept: divided by the larger absolute bound). None learns a range
         of most targets, wherever they lie, from a share of the budget: see `ball_budget`. Where
-        that is 0, y is taken as it is, with a warning: private all the same, but good only if the
-        targets are within about [-1, 1].
+        this share is 0, y is used unchanged, with a warning: the fit is still private, but accurate
+        only if the targets are within about [-1, 1].
     max_iter : int or "auto", default="auto"
-        Steps, each of which reads all rows once, besides up to eleven readings before them. All are
-        taken. "auto" follows from the released moment and public numbers: 10, 20 or 40, more
-        where noise is large, and 100 where no moment is bought.
+        Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
+        over the rows before the first step. "auto" follows from the released moment and public
+        numbers: 10, 20 or 40, more where noise is large, and 100 where no moment is released.
     clipping_norm : float or "auto", default="auto"
-        Bound on what one row contributes to a step: the length of its slopes times that of the
-        whitened row. "auto" follows from the released moment and public numbers.
+        Clipping bound on the contribution of one row to a step: the length of its slopes times that
+        of the whitened row. "auto" follows from the released moment and public numbers.
     step_size : float or "auto", default="auto"
-        Length of the steps in whitened coordinates. "auto" is the reciprocal of the largest
-        curvature of the loss, 1, with which steps don't diverge.
+        Length of the steps in whitened coordinates. "auto" is 1, the reciprocal of the largest
+        curvature of the loss, with which steps don't diverge.
     average : bool, default=True
         Whether to return the mean of the later iterates. It costs no privacy.
     {rows_per_group, inference, n_jobs:whitened, ledger, random_state}
@@ -298,18 +298,18 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
     n_iter_ : int
         Steps taken.
     clipping_norm_ : float
-        What a row's contribution to a step was clipped to; see `clipping_norm`.
+        Bound to which a row's contribution to a step was clipped; see `clipping_norm`.
     step_size_ : float
         Length of the steps; see `step_size`.
     {ball, moment_}
     coef_std_error_ : ndarray of the shape of `coef_`
-        Standard errors, of sampling and privacy together; nan where there is no telling. This and
-        the next three are there with ``inference=True`` only.
+        Standard errors, for sampling and privacy noise together; nan where there is none. This
+        attribute and the next three exist only with ``inference=True``.
     intercept_std_error_ : float or ndarray of the shape of `intercept_`
         Standard error of the intercept.
     inference_quality_ : {"yes", "wide", "no"}
-        Whether intervals cover as often as they say, at least as often, or can't be given. It can't
-        tell of long errors of few rows; `summary` says of how few.
+        Whether intervals have their stated coverage, at least their stated coverage, or can't be
+        given. It can't detect large errors in few rows; `summary` says in how few.
     inference_reasons_ : tuple of str
         Why the quality isn't "yes".
     {privacy_report_, n_features_in_, feature_names_in_}
@@ -322,13 +322,12 @@ class DPRidge(InferenceMixin, LinearRegressorMixin, RegressorMixin, BaseWhitened
 
     Notes
     -----
-    One noisy second moment of the rows, then noisy gradient steps over all rows in the coordinates
-    in which that moment is about the identity. All batches are full, so that the releases compose
-    to one Gaussian exactly [1]_, and ``privacy_report_.mu`` is exact. Eigenvalues of the moment are
-    shrunk as noise asks for it [2]_. doc/theory/whitening.rst has the proofs and the reasons for
-    the automatic settings.
-    Several targets are clipped and released together: each costs noise, none costs a share of the
-    budget.
+    The fit releases one noisy second moment of the rows, and then takes noisy gradient steps over
+    all rows in the coordinates in which that moment is about the identity. All batches are full, so
+    the releases compose to one Gaussian exactly [1]_, and ``privacy_report_.mu`` is exact.
+    Eigenvalues of the moment are shrunk according to the noise [2]_. doc/theory/whitening.rst has
+    the proofs and the reasons for the automatic settings. Several targets are clipped and released
+    together: each adds noise, but none takes a share of the budget.
 
     {References: papers:whitened}
 
@@ -388,10 +387,10 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
               + \frac{\alpha}{2} \|W\|^2 .
 
     **Guarantee.** The fitted attributes are (`epsilon`, `delta`)-differentially private for one row
-    (its features and its label) under `adjacency`, for any data, whatever the other parameters; of
-    a fit with `groups` for one group, which is all rows of a person.
-    With ``classes=None`` the set of classes is read from y and assumed public. What is assumed
-    public and what is not covered is listed in ``privacy_report_``.
+    (its features and its label) under `adjacency`, for any data, whatever the other parameters; for
+    a fit with `groups`, for one group, which is all rows of a person. With ``classes=None`` the set
+    of classes is read from y and assumed public. ``privacy_report_`` lists what is assumed public
+    and what is not covered.
 
     Parameters
     ----------
@@ -401,16 +400,16 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
     {fit_intercept:classification, classes, class_weight, epsilon, delta, adjacency, moment_budget}
     {public_moment, data_norm:whitened, ball_budget}
     max_iter : int or "auto", default="auto"
-        Steps, each of which reads all rows once, besides up to eleven readings before them. All are
-        taken. "auto" follows from the released moment and public numbers: 10, 20 or 40, fewer where
-        noise is large, and 100 where no moment is bought.
+        Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
+        over the rows before the first step. "auto" follows from the released moment and public
+        numbers: 10, 20 or 40, fewer where noise is large, and 100 where no moment is released.
     clipping_norm : float or "auto", default="auto"
-        Bound on what one row contributes to a step: the length of its slopes times that of the
-        whitened row. "auto" follows from the released moment and public numbers.
+        Clipping bound on the contribution of one row to a step: the length of its slopes times that
+        of the whitened row. "auto" follows from the released moment and public numbers.
     step_size : float or "auto", default="auto"
         Length of the steps in whitened coordinates. "auto" is the reciprocal of the largest
-        curvature of the loss, 4 for two classes and 2 for more, with which steps don't diverge,
-        over the geometric mean of `class_weight` where that is above 1 and there is noise.
+        curvature of the loss, 4 for two classes and 2 for more, with which steps don't diverge. It
+        is divided by the geometric mean of `class_weight` where that is above 1 and there is noise.
     momentum : float or "auto", default="auto"
         Share of the last step, in [0, 1), that each step repeats. "auto" follows from the released
         moment and public numbers: none where noise is large.
@@ -422,20 +421,20 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
     n_iter_ : int
         Steps taken.
     clipping_norm_ : float
-        What a row's contribution to a step was clipped to; see `clipping_norm`.
+        Bound to which a row's contribution to a step was clipped; see `clipping_norm`.
     step_size_ : float
         Length of the steps; see `step_size`.
     {ball, moment_}
     momentum_ : float
         Share of the last step that each step repeated; see `momentum`.
     coef_std_error_ : ndarray of the shape of `coef_`
-        Standard errors, of sampling and privacy together; nan where there is no telling. This and
-        the next three are there with ``inference=True`` only.
+        Standard errors, for sampling and privacy noise together; nan where there is none. This
+        attribute and the next three exist only with ``inference=True``.
     intercept_std_error_ : float or ndarray of the shape of `intercept_`
         Standard error of the intercept.
     inference_quality_ : {"yes", "wide", "no"}
-        Whether intervals cover as often as they say, at least as often, or can't be given. It can't
-        tell of long errors of few rows; `summary` says of how few.
+        Whether intervals have their stated coverage, at least their stated coverage, or can't be
+        given. It can't detect large errors in few rows; `summary` says in how few.
     inference_reasons_ : tuple of str
         Why the quality isn't "yes".
     {privacy_report_, n_features_in_, feature_names_in_}
@@ -445,17 +444,16 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
     DPRidge : Private regression by the same algorithm.
     DPCDClassifier : Private classification with coefficients of zero.
     DPSGDClassifier : Private classification on streams, with pure epsilon, or by the hinge loss.
-    WALRClassifier : Logistic regression where labels alone are private.
+    WALRClassifier : Logistic regression where only labels are private.
 
     Notes
     -----
-    One noisy second moment of the rows, then noisy gradient steps over all rows in the coordinates
-    in which that moment is about the identity. All batches are full, so that the releases compose
-    to one Gaussian exactly [1]_, and ``privacy_report_.mu`` is exact. Eigenvalues of the moment are
-    shrunk as noise asks for it [2]_. doc/theory/whitening.rst has the proofs and the reasons for
-    the automatic settings.
-    The classes are clipped and released together: each costs noise, none costs a share of the
-    budget.
+    The fit releases one noisy second moment of the rows, and then takes noisy gradient steps over
+    all rows in the coordinates in which that moment is about the identity. All batches are full, so
+    the releases compose to one Gaussian exactly [1]_, and ``privacy_report_.mu`` is exact.
+    Eigenvalues of the moment are shrunk according to the noise [2]_. doc/theory/whitening.rst has
+    the proofs and the reasons for the automatic settings. The classes are clipped and released
+    together: each adds noise, but none takes a share of the budget.
 
     {References: papers:whitened}
 

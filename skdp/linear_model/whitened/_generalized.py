@@ -180,7 +180,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 
 @shared_docs
 class DPPoissonRegressor(_GeneralizedLinear):
-    r"""Poisson regression by private whitening: how often something happens, by a log link.
+    r"""Poisson regression by private whitening: counts and rates, with a log link.
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball and counts :math:`y_i` over a
     released mean :math:`m`,
@@ -188,7 +188,7 @@ class DPPoissonRegressor(_GeneralizedLinear):
     .. math:: \frac{1}{n} \sum_i \Bigl(e^{x_i^\top w} - \frac{y_i}{m} x_i^\top w\Bigr)
               + \frac{\alpha}{2} \|w\|^2 ,
 
-    half the mean Poisson deviance but for a constant, and predicts :math:`m e^{x^\top w}`.
+    half the mean Poisson deviance up to a constant, and predicts :math:`m e^{x^\top w}`.
 
     {guarantee:generalized}
 
@@ -200,7 +200,7 @@ class DPPoissonRegressor(_GeneralizedLinear):
 
     See Also
     --------
-    DPGammaRegressor : Amounts above 0, whose spread is in proportion to the mean.
+    DPGammaRegressor : Amounts above 0, whose spread is proportional to the mean.
     DPTweedieRegressor : Other variances, such as that of amounts that are often 0.
     DPRidge : A mean that is linear in the features.
 
@@ -227,7 +227,7 @@ class DPPoissonRegressor(_GeneralizedLinear):
 
 @shared_docs
 class DPGammaRegressor(_GeneralizedLinear):
-    r"""Gamma regression by private whitening: amounts above 0, by a log link.
+    r"""Gamma regression by private whitening: amounts above 0, with a log link.
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball and amounts :math:`y_i` over a
     released mean :math:`m`,
@@ -235,7 +235,7 @@ class DPGammaRegressor(_GeneralizedLinear):
     .. math:: \frac{1}{n} \sum_i \Bigl(x_i^\top w + \frac{y_i}{m} e^{-x_i^\top w}\Bigr)
               + \frac{\alpha}{2} \|w\|^2 ,
 
-    half the mean gamma deviance but for a constant, and predicts :math:`m e^{x^\top w}`.
+    half the mean gamma deviance up to a constant, and predicts :math:`m e^{x^\top w}`.
 
     {guarantee:generalized}
 
@@ -277,23 +277,23 @@ class DPTweedieRegressor(_GeneralizedLinear):
     r"""Tweedie regression by private whitening: a variance that is a power of the mean.
 
     Minimises, over rows :math:`x_i` in the units of a learnt ball and targets :math:`y_i` over a
-    released mean :math:`m`, half the mean deviance :math:`d_p` of the power :math:`p` but for a
+    released mean :math:`m`, half the mean deviance :math:`d_p` of the power :math:`p` up to a
     constant,
 
     .. math:: \frac{1}{2n} \sum_i d_p\Bigl(\frac{y_i}{m}, e^{x_i^\top w}\Bigr)
               + \frac{\alpha}{2} \|w\|^2 ,
 
     and predicts :math:`m e^{x^\top w}`. With the power 0 it is `DPRidge`: the mean is linear, and
-    without `target_bounds` targets are moved to a learnt range.
+    without `target_bounds` targets are clipped to a learnt range.
 
     {guarantee:generalized}
 
     Parameters
     ----------
     power : float, default=0.0
-        Power of the mean that the variance is in proportion to: 0 for the normal distribution, 1
+        Power of the mean to which the variance is proportional: 0 for the normal distribution, 1
         for counts, between 1 and 2 for amounts that are often 0, 2 for amounts above 0, 3 for the
-        inverse Gaussian. None has a power between 0 and 1.
+        inverse Gaussian. No distribution has a power between 0 and 1.
     {generalized}
 
     {Attributes: fitted:generalized}

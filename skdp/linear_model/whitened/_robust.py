@@ -193,8 +193,8 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
 class DPHuberRegressor(_RobustRegressor):
     r"""Regression that is robust to outliers, by private whitening.
 
-    Minimises, over rows :math:`x_i` in the units of a learnt ball and targets :math:`y_i` from a
-    released middle :math:`c`, in units of a released spread :math:`s`,
+    Minimises, over rows :math:`x_i` in the units of a learnt ball and targets :math:`y_i`, with a
+    released middle :math:`c` and a released spread :math:`s`,
 
     .. math:: \frac{1}{n} \sum_i h\Bigl(\frac{y_i - c}{s} - x_i^\top w\Bigr)
               + \frac{\alpha}{2} \|w\|^2 ,
@@ -207,9 +207,10 @@ class DPHuberRegressor(_RobustRegressor):
     ----------
     {alpha:robust}
     huber_threshold : float, default=1.35
-        Size of the error from which the loss is linear, in spreads of the targets: a spread is the
-        distance of the quartiles of y over 1.349, the deviation of a normal distribution. It is
-        that of y, not of the errors, which scikit-learn's HuberRegressor estimates.
+        Size of the error above which the loss is linear, in spreads of the targets. The spread is
+        the distance between the quartiles of y divided by 1.349, which is the standard deviation of
+        a normal distribution. It is that of y, not that of the errors, which scikit-learn's
+        HuberRegressor estimates.
     {robust}
 
     {Attributes: coef_, intercept_, target_bounds_, fitted:robust}
@@ -276,21 +277,21 @@ class DPHuberRegressor(_RobustRegressor):
 class DPQuantileRegressor(_RobustRegressor):
     r"""Regression of a quantile, such as the median, by private whitening.
 
-    Minimises, over rows :math:`x_i` in the units of a learnt ball and targets :math:`y_i` from
-    their released quantile :math:`c`, in units of a released spread :math:`s`, the pinball loss
+    Minimises the pinball loss, over rows :math:`x_i` in the units of a learnt ball and targets
+    :math:`y_i`, with their released quantile :math:`c` and a released spread :math:`s`,
 
     .. math:: \frac{1}{n} \sum_i \rho_q\Bigl(\frac{y_i - c}{s} - x_i^\top w\Bigr)
               + \frac{\alpha}{2} \|w\|^2 , \qquad \rho_q(r) = \max(q r, (q - 1) r) ,
 
-    smoothed within about a tenth of a spread. Then the intercept moves to where a released count
-    says that the share q of the targets lies below the predictions.
+    smoothed within about a tenth of a spread. Then the intercept is moved so that, by a released
+    count, the share q of the targets lies below the predictions.
 
     {guarantee:generalized}
 
     Parameters
     ----------
     quantile : float, default=0.5
-        The quantile q, above 0 and below 1. Near to 0 or 1 it needs many rows.
+        The quantile q, above 0 and below 1. Values near 0 or 1 need many rows.
     {alpha:robust}
     {robust}
 
@@ -298,7 +299,7 @@ class DPQuantileRegressor(_RobustRegressor):
 
     See Also
     --------
-    DPHuberRegressor : A mean that hardly follows outliers.
+    DPHuberRegressor : A mean that is robust to outliers.
     DPRidge : The mean.
 
     Notes

@@ -137,10 +137,10 @@ HIDDEN = (
     "the noise of the second moment hides a direction of the rows: columns are nearly collinear, "
     "or there are too many for so few rows and so small an epsilon"
 )
-COLLINEAR = "columns are collinear or constant: leave out what others say already"
+COLLINEAR = "columns are collinear or constant: leave out those that others determine"
 THIN = (
-    "few rows may tell of a direction, as of a rare category, and about as many were clipped: join "
-    "rare categories, tighten data_norm, or raise clipping_norm"
+    "few rows may determine a direction, as for a rare category, and about as many were clipped: "
+    "join rare categories, tighten data_norm, or raise clipping_norm"
 )
 SHAKEN = "the noise moves predictions too far for the curvature to be known: more rows or epsilon"
 UNSURE = "a direction of the rows is hardly longer than the noise of the second moment"
@@ -149,10 +149,10 @@ DRIFT = (
     "clipping may bias a coefficient, as it does where errors have a long tail on one side: raise "
     "clipping_norm, or fit the logarithm of such targets"
 )
-RARE = "few rows may tell of a direction, as of a rare category: errors allow for all clipping"
-UNBOUNDED = "without target_bounds nothing limits what clipping takes from rows: give them"
+RARE = "few rows may determine a direction, as for a rare category: errors allow for all clipping"
+UNBOUNDED = "without target_bounds nothing limits the effect of clipping: give them"
 UNSEEN = "the noise hides by how much clipping biases the coefficients"
-BROKEN = "the releases are no curvature: there is far too much noise"
+BROKEN = "the released curvature isn't valid: there is far too much noise"
 
 
 class Taken(NamedTuple):

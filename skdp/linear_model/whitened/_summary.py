@@ -19,8 +19,8 @@ _CUT = (
 )
 _VERDICTS = {
     "yes": "can be trusted",
-    "wide": "can be trusted, and are wider than they had to be",
-    "no": "none: what was released doesn't tell them",
+    "wide": "can be trusted, but are wider than necessary",
+    "no": "none: the releases don't determine them",
 }
 
 
@@ -36,15 +36,14 @@ class InferenceMixin:
 
     @available_if(_infers)
     def conf_int(self, level=0.95):
-        """Return confidence intervals of the coefficients: of sampling and of privacy together.
+        """Return confidence intervals of the coefficients, for sampling and privacy noise together.
 
         They cover the coefficients that a fit of the whole population would have without noise, on
         rows that count less beyond the learnt radius, or are clipped to `data_norm` where none was
-        learnt (and targets to `target_bounds`), with the penalty `alpha`. Where that cuts many rows
-        they don't cover the coefficients of the rows as they are.
-        Errors that few rows have, far longer than all others', can't be seen: `summary` says how
-        many rows that is.
-        Nothing more is released for them. `summary` has the intercept's, too.
+        learnt (and targets to `target_bounds`), with the penalty `alpha`. Where many rows are
+        clipped, they don't cover the coefficients of the unclipped rows. Errors in a few rows that
+        are far larger than all others can't be detected: `summary` says in how many rows. The
+        intervals need no further release. `summary` also has the interval of the intercept.
 
         Parameters
         ----------
@@ -77,15 +76,15 @@ class InferenceMixin:
         Parameters
         ----------
         level : float, default=0.95
-            Of the intervals, in (0, 1).
+            Level of the intervals, in (0, 1).
         feature_names : sequence of str, default=None
-            Names of the columns, to be shown. None takes those of the data frame that was fitted,
+            Names of the columns in the table. None takes those of the data frame that was fitted,
             or x0, x1 and so on.
 
         Returns
         -------
         summary : InferenceSummary
-            Shows itself as text, and as a table in notebooks. Where ``inference_quality_`` is "no",
+            Displayed as text, and as a table in notebooks. Where ``inference_quality_`` is "no",
             errors and intervals are dashes, and the reason is below.
 
         {Raises: NotFittedError}
@@ -156,7 +155,7 @@ class InferenceMixin:
 
 @dataclass(eq=False, repr=False)
 class InferenceSummary:
-    """A table of coefficients with their errors, as text and HTML. Made by ``summary()``.
+    """A table of coefficients with their errors, as text and HTML. Created by ``summary()``.
 
     Parameters
     ----------
@@ -168,7 +167,7 @@ class InferenceSummary:
     quality : {"yes", "wide", "no"}
     reasons : tuple of str
     estimand : str
-        What intervals cover.
+        The quantity that the intervals cover.
     guarantee : str
     """
 

@@ -44,39 +44,40 @@ class DPTableVectorizer(PrivateTransformer):
     r"""Make bounded columns of a raw table: hats of numbers, indicators of words and gaps.
 
     The counterpart of skrub's TableVectorizer. It needs no bounds, categories or fill values,
-    because it learns privately what it must know of the columns. A number x of a column becomes
-    hats on knots :math:`k_1 < \ldots < k_K`,
+    because it learns what it needs of the columns privately. A number x of a column becomes hats on
+    knots :math:`k_1 < \ldots < k_K`,
 
     .. math:: h_j(x) = \max\Bigl(0,\ 1 - \frac{|x - k_j|}{|k_{j \pm 1} - k_j|}\Bigr) ,
         \qquad \sum_j h_j(x) = 1 ,
 
-    with the neighbour of :math:`k_j` on the side of x, so that a linear model of them is a curve
-    for each column. Knots are quantiles, by noisy counts. Words become indicators, of those that
-    many records have, and of all others together.
+    with the neighbour of :math:`k_j` on the side of x. A linear model of the hats is then a curve
+    for each column. Knots are quantiles of noisy counts. Words become indicators: one for each
+    frequent word, and one for all others together.
 
     {guarantee:transformer}
 
     Parameters
     ----------
     basis : {"hats", "linear"}, default="hats"
-        What numbers become: hats, where the records are enough for several knots and else a line
-        from -1 to 1; or always lines, cut to where nearly all of a column lies.
+        Basis of numbers. "hats" has hats where there are enough records for several knots, and
+        otherwise a line from -1 to 1. "linear" always has lines, clipped to a range that contains
+        nearly all of a column.
     knots : "auto", int or dict, default="auto"
-        How many knots a column of numbers has, at most; "auto" is 4 to 12, as its noise allows. A
+        Largest number of knots of a column of numbers; "auto" is 4 to 12, depending on its noise. A
         dict by column has lists of knots, which cost nothing; columns that it doesn't name have
         "auto".
     categories : "auto" or dict, default="auto"
-        A dict by column has lists of the words to distinguish, NaN for gaps, which costs nothing.
-        In all other columns of words, these are found privately.
+        A dict by column has lists of the categories to distinguish, with NaN for missing entries,
+        which costs nothing. In all other columns of words, the categories are learnt privately.
     numeric_features, categorical_features : list, default=None
-        Columns of numbers and of words, by name or place. Of all others that is read from their
-        types, which the report names as assumed public: booleans, strings, objects and categories
-        are words. In a column of numbers all that is no number is a gap, and in one of words
-        numbers are words.
+        Columns of numbers and of words, by name or position. The kind of all others is read from
+        their types, which the report names as assumed public: booleans, strings, objects and
+        categories are words. In a column of numbers, an entry that is not a number is missing. In a
+        column of words, numbers are words.
     {epsilon, delta, adjacency}
     feature_bounds : pair (low, high) or dict, default=None
-        Public range of the columns of numbers, or a dict of such by column. Numbers beyond it count
-        as its ends in `fit`. It saves the release that finds out where numbers lie.
+        Public range of the columns of numbers, or a dict of ranges by column. Numbers beyond it are
+        clipped to it in `fit`. It saves the release that learns the range of the numbers.
     {ledger, random_state}
 
     Attributes
@@ -84,10 +85,10 @@ class DPTableVectorizer(PrivateTransformer):
     knots_ : dict of ndarray
         By column of numbers, the knots of its hats, or the two ends of its line.
     categories_ : dict of ndarray
-        By column of words, the words that have a column of their own: as they were given, or else
-        sorted, NaN for gaps last.
+        By column of words, the words that have a column of their own: in the order given, or
+        otherwise sorted, with NaN for missing entries last.
     feature_bounds_ : tuple of two ndarrays of shape (n_outputs,)
-        Range of each column of the output: 0 to 1, or -1 to 1 of a line.
+        Range of each column of the output: 0 to 1, or -1 to 1 for a line.
     norm_bound_ : float
         L2 norm that no row of the output exceeds: ``sqrt(n_features)``.
     {privacy_report_, n_features_in_, feature_names_in_}
@@ -99,16 +100,16 @@ class DPTableVectorizer(PrivateTransformer):
 
     Notes
     -----
-    Numbers are counted three times, in bins that get finer where many lie: between powers of 2,
-    then closer, twice. So columns may have any unit, offset and tail. A record is in one bin of
-    each column, gaps and numbers that aren't finite in one of their own, so that it moves all
-    counts by ``sqrt(n_columns)`` together. A number that holds a quarter of a column, such as 0,
-    has an indicator of its own in place of the hats, and knots follow the rest. Gaps have one if
-    their count stands out; others count as a number in the middle. Knots are numbers of few digits.
-    doc/theory/table.rst has the proof.
+    Numbers are counted three times, in bins that get finer where there are many numbers: between
+    powers of 2, then finer, twice. So columns may have any unit, offset and tail. A record is in
+    one bin of each column (missing and non-finite numbers have a bin of their own), so its
+    sensitivity over all counts is ``sqrt(n_columns)``. A number that makes up a quarter of a
+    column, such as 0, has an indicator of its own in place of the hats, and knots follow the rest.
+    Missing entries have an indicator if their count stands out from the noise; otherwise they count
+    as a number in the middle. Knots are numbers of few digits. doc/theory/table.rst has the proof.
 
-    A row of a data frame adds to counts by its values alone: whether a column is of whole numbers
-    or floats, or has gaps, changes nothing, and neither do the categories that a type declares.
+    A row of a data frame adds to counts by its values alone. It does not matter whether a column
+    has integers or floats, or has missing entries, or which categories a type declares.
 
     References
     ----------
@@ -158,17 +159,18 @@ class DPTableVectorizer(PrivateTransformer):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, groups=None):
-        """Learn where numbers lie, and find words.
+        """Learn the ranges of numbers, and find words.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Raw rows: of a frame of pandas, polars or Arrow, of an array, or of lists.
+            Raw rows, as a frame of pandas, polars or Arrow, an array, or lists.
         {y}
         groups : array-like of shape (n_samples,), default=None
-            The person, household, ... of each row, as hashable ids. Then the guarantee is for one
-            group, with all its rows, whose number is public: it counts as the mean of its rows, and
-            in a column of words with the one that most of them have. None: each row is a record.
+            The person, household, ... of each row, as hashable ids. The guarantee is then for one
+            group, with all its rows. The number of groups is public. A group counts as the mean of
+            its rows, and in a column of words with its most frequent word. With None each row is a
+            record.
 
         {Returns: self}
 

@@ -569,7 +569,7 @@ def test_warnings_name_the_callers_line(records):
             call()
         assert caught[0].filename == __file__
     with pytest.warns(
-        PrivacyWarning, match="larger epsilon.*what counts is the aggregate"
+        PrivacyWarning, match="larger epsilon.*the guarantee is that of the aggregate"
     ) as caught:
         WALRClassifier(epsilon=0.1).fit_aggregate(X, found)
     assert caught[0].filename == __file__
