@@ -176,7 +176,7 @@ class GroupBudget(OfGroups, Budget):
         "that `groups` has one id for a person, in all rows of that person",
     )
     not_covered: ClassVar = (
-        "running time and memory use, which tell how many rows there are",
+        "running time and memory use, which reveal the number of rows",
         PART_OF_GROUP,
         *NOT_COVERED[1:],
     )

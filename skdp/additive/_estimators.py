@@ -70,7 +70,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         return plan_additive(budget, given, n_rows=n_records, **settings)
 
     def _assumed(self):
-        # Of what isn't fitted nothing was read but classes.
+        # An unfitted estimator has read nothing but classes.
         return read_kinds(getattr(self, "_read", ())) + self._linear()._assumed()
 
     def _read_table(self, X):
@@ -150,7 +150,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         n_there = plan.n_rows
         if weights.is_zero is not None:
             frame = frame.take(~weights.is_zero)
-            # How many records are of a class is nobody's to know.
+            # The number of records of a class is private.
             is_secret = 0.0 in (self._class_weight() or {}).values()
             n_there = None if is_secret else frame.n_rows
         terms = learn_table(frame, given, plan=plan.table, noise=stream, n_there=n_there)

@@ -9,7 +9,7 @@ from skdp.accountant import GaussianEvent
 from skdp.preprocessing._plan import hide_categories
 from skdp.preprocessing.table._plan import TablePlan, plan_table
 
-# Share of mu^2 that learns knots and categories.
+# Share of mu^2 for learning knots and categories.
 _AUTO_BUDGET = 0.1
 _NO_DELTA = (
     "delta must be positive: additive models have Gaussian noise. For delta=0 take "

@@ -22,7 +22,7 @@ _ALL_NOISE = (
 
 def as_frame(terms, outputs):
     """Return terms as a data frame of pandas."""
-    # Nobody else needs it.
+    # Only this function needs it.
     import pandas as pd
 
     return pd.DataFrame(list(_rows(terms, outputs)))

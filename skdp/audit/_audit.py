@@ -24,7 +24,7 @@ from skdp.exceptions import PrivacyWarning
 _CHUNK = 25
 _N_SEEDS = 2**32
 _FEWEST_FITS = 12
-# Of the fits, what chooses score and threshold: one in so many. The bound is counted on the rest.
+# One fit in so many chooses score and threshold. The bound is counted on the others.
 _TRAINING = 3
 _THRESHOLDS = 200
 # Shares of the canaries that one-run guesses are made about, the surest ones.

@@ -36,11 +36,11 @@ from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model._base import RowPrivateEstimator
 from skdp.metrics._solver import Axis, release_histogram
 
-# Standard deviations of what is thought beforehand of the slope's logarithm and of the offset: a
-# classifier is about right. Where noise drowns the counts, it is left as it is.
+# Standard deviations of the prior of the slope's logarithm and of the offset: a classifier is about
+# right. Where noise hides the counts, it is left unchanged.
 _SLOPE_SPREAD, _OFFSET_SPREAD = 1.0, 0.5
 _LARGEST = 12.0
-# From where the search starts: the surface may have a valley beside that of 0.
+# Starting points of the search: the surface may have a valley beside that of 0.
 _STARTS = ((0.0, 0.0), (-1.5, 0.0), (1.0, 0.0))
 # A cell of no records has no variance of its own.
 _LEAST_VARIANCE = 1e-3
@@ -237,8 +237,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
             ]
         )
 
-        # 5. publish
-        # What is published holds no seed, and another fit of it charges as any other.
+        # 5. publish The published estimator holds no seed, and another fit of it is charged like
+        # any other.
         estimator.set_params(random_state=None, ledger=self.ledger)
         self.estimator_, self.classes_ = estimator, classes
         self.slope_, self.offset_ = found[0].tolist() if len(found) == 1 else found.T

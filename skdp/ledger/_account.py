@@ -33,7 +33,7 @@ class _AlreadyCharged(LedgerParameter):
         return "ALREADY_CHARGED"
 
 
-# In place of a ledger: somebody else charges for this fit. It is the same object in every copy and
+# In place of a ledger: another caller charges for this fit. It is the same object in every copy and
 # process.
 ALREADY_CHARGED = _AlreadyCharged()
 # What `ledger` of an estimator may be.
@@ -110,7 +110,7 @@ def is_same_ledger(one, other):
     try:
         accounts = [resolve_account(ledger, "", {}) for ledger in (one, other)]
     except LedgerError:
-        # A path that leads to no ledger; whoever charges there will be told.
+        # A path without a ledger; a charge to it will raise an error.
         return False
     return accounts[0] == accounts[1]
 

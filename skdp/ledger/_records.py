@@ -14,10 +14,10 @@ _SUMS = """SELECT part, sum(mu * mu) AS square, sum(erasure) AS erasure, count(*
     max(coalesce(alone, 0.0)) AS alone FROM charge WHERE dataset = ? GROUP BY part"""
 _PAID = """SELECT mu, erasure FROM stream JOIN charge ON charge.id = stream.charge
     WHERE name = ? AND dataset = ? AND part = ?"""
-# Some milliseconds for each guess at a seed.
+# Each guess at a seed takes some milliseconds.
 _HASH_ROUNDS = 20_000
 _LONGEST_NAME = 200
-# In place of a hash: of a seed that a report tells of and doesn't name.
+# In place of a hash: a report says that there was a seed, but not which.
 UNKNOWN_SEED = "unknown"
 
 

@@ -49,7 +49,7 @@ _NOT_COVERED = (
     "preprocessing fitted on the same records, and running time and memory use",
 )
 _MANY = 10**9
-# Of (epsilon, delta) to the limits, so that these round to the private side.
+# Relative slack from (epsilon, delta) to the limits, which then round to the private side.
 _ROUNDING = 2e-9
 
 

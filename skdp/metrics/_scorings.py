@@ -206,7 +206,7 @@ def _mean(losses, largest, options):
     nodes = options["bins"]
     if nodes == "auto":
         nodes = statistics.auto_nodes(options["n_records"](losses.size), options["noise_std"])
-    # What is no number counts as the worst.
+    # A value that isn't a number counts as the worst.
     losses = clip_scores(np.nan_to_num(losses, nan=largest), 0.0, largest)
     position = statistics.graded_positions(losses, nodes)
     statistic = partial(statistics.negative_mean_loss, largest=largest)
@@ -247,7 +247,7 @@ def _residuals(estimator, X, y, options):
     predicted = predict(estimator, X, width=target.shape[1] if target.ndim == 2 else None)
     predicted = np.asarray(predicted, dtype=np.float64).reshape(len(target), -1)
     target = clip_scores(target.reshape(len(target), -1), low, high)
-    # A prediction beyond the bounds, and what is no number, can be wrong by the whole range.
+    # A prediction beyond the bounds, or one that isn't a number, can be wrong by the whole range.
     with np.errstate(all="ignore"):
         error = np.abs((predicted - low) / (high - low) - target)
     return target, clip_scores(np.nan_to_num(error, nan=1.0), 0.0, 1.0), high - low
@@ -263,7 +263,7 @@ def _neg_mean_squared_error(estimator, X, y, options):
     return _mean(((width * error) ** 2).mean(axis=1), width**2, options)
 
 
-# Deviances of amounts are cut to it, which is that of a target 7 times its prediction.
+# Deviances of amounts are clipped to it, which is that of a target 7 times its prediction.
 _LARGEST_GAMMA = 8.0
 # Nodes of targets, of whose mean deviance from their mean D2 is a share.
 _NULL_NODES = 32

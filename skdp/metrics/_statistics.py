@@ -99,7 +99,7 @@ def balanced_accuracy(shares, *, is_right, level):
     """Give the mean of the classes' recalls, from cells by class of which some are right."""
     sizes = shares.of_classes()[:, np.newaxis]
     recall = (shares.values * is_right).sum(axis=1, keepdims=True) / sizes
-    # Of a class of hardly any records noise may make anything, and that would be in the mean.
+    # For a class of very few records noise dominates, and would dominate the mean.
     recall = np.clip(recall, 0.0, 1.0)
     gradient = (is_right - recall) / (sizes * len(sizes))
     return _within(recall.mean(), shares.variance(gradient), level, 0.0, 1.0)
@@ -117,7 +117,7 @@ def of_label(shares, *, true, taken, labels, level):
         counts[label] += true
         counts[:, label] += taken
         size = max((shares.values * counts).sum(), 1.0 / shares.n_rows)
-        # Of a label of hardly any records noise may make anything, and that would be in the mean.
+        # For a label of very few records noise dominates, and would dominate the mean.
         found = min(max(shares.values[label, label] / size, 0.0), 1.0)
         counts *= -found
         counts[label, label] += 1.0
@@ -155,7 +155,7 @@ def _area(shares):
     negative, positive = shares.values
     n_negative, n_positive = shares.of_classes()
     n_bins = negative.size
-    # What a positive record gets over a negative one, by the bins of both.
+    # Score of a positive record against a negative one, by the bins of both.
     slope = (np.eye(n_bins, k=-1) - np.eye(n_bins, k=1)) / 12.0
     weights = np.tri(n_bins, k=-1) + 0.5 * np.eye(n_bins) + slope
     value = positive @ weights @ negative / (n_positive * n_negative)
@@ -185,7 +185,7 @@ def r2(shares, *, error_scale, level):
     # Far from the middle squares would be large, and their noise.
     target = np.arange(n_targets) - 0.5 * (n_targets - 1)
     mean_error, mean = (shares.values * error).sum(), (shares.values * target).sum()
-    # The quarter is what rounding adds to a square.
+    # Rounding adds a quarter to a square.
     spread = (shares.values * target**2).sum() - 0.25 - mean**2
     gradient = target**2 - 2.0 * mean * target
     return _explained(shares, (mean_error, spread), (error, gradient), level)

@@ -51,8 +51,7 @@ class SearchBudget(Budget):
         *Budget.assumed_public[1:],
     )
     not_covered: ClassVar = (
-        "running time, memory use and the state of the process, which tell how many trials there "
-        "were",
+        "running time, memory use and the state of the process, which reveal the number of trials",
         *Budget.not_covered[1:2],
         "other scores on private records: they carry no noise",
         *Budget.not_covered[3:],

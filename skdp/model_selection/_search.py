@@ -239,7 +239,8 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
 
     def _publish(self, plan, candidates, best, report):
         model = last_step(best.model)
-        # What this fit cost is told by the search alone; another fit of it charges as any other.
+        # The cost of this fit is in the report of the search; another fit of it is charged like any
+        # other.
         model.set_params(ledger=self.ledger)
         set_report(model, report)
         self.best_estimator_ = best.model

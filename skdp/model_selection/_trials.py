@@ -168,7 +168,7 @@ def _fit(model, plan, records, stream):
     # Where metadata is routed, the last step of a pipeline would have to ask for it.
     with config_context(enable_metadata_routing=False):
         model.fit(records.X_train, records.y_train, **given)
-    # What is published holds no seed.
+    # The published model holds no seed.
     last.set_params(random_state=None)
     return model
 

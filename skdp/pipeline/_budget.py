@@ -30,8 +30,8 @@ from skdp.pipeline._steps import (
     widths,
 )
 
-# Of the squared mu of all, for a last step that predicts; the others share the rest. From 0.6 to
-# 0.9 it hardly matters: benchmarks/pipeline.py.
+# Share of the squared mu for a last step that predicts; the others divide the rest. Values from 0.6
+# to 0.9 hardly matter: benchmarks/pipeline.py.
 _LAST_SHARE = 0.75
 
 
@@ -131,7 +131,7 @@ def _all_private_leaves(steps):
 
 def share_ledger(pipeline, ledger):
     """Give another ledger to the steps that have the pipeline's."""
-    # What is wrong with steps is told by fit.
+    # `fit` reports what is wrong with steps.
     with contextlib.suppress(TypeError, ValueError):
         for leaf in _all_private_leaves(pipeline.steps):
             if pipeline.ledger is not None and leaf.estimator.ledger == pipeline.ledger:

@@ -156,7 +156,7 @@ _ALWAYS_BY_ROW = (
     "Normalizer Binarizer PolynomialFeatures HashingVectorizer FeatureHasher AdditiveChi2Sampler "
     "SkewedChi2Sampler PolynomialCountSketch GaussianRandomProjection SparseRandomProjection"
 )
-# Classes of scikit-learn that learn nothing, under a condition, which tells what is wrong.
+# Classes of scikit-learn that learn nothing under a condition, which returns what is wrong.
 _BY_ROW = {
     **dict.fromkeys(_ALWAYS_BY_ROW.split(), lambda step: None),
     "OneHotEncoder": _one_hot,

@@ -234,7 +234,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             # 4. solve
             given = assign_budgets(plan, step_list(rest), streams)
             with warnings.catch_warnings():
-                # The plan has told that.
+                # The plan has reported it.
                 warnings.filterwarnings("ignore", _LARGE_DELTA, PrivacyWarning)
                 rows, bounds = fit_chain(rest[:-1], rows, y, bounds, groups)
                 pass_bounds(rest[-1][1], bounds)

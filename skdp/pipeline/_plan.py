@@ -24,7 +24,7 @@ from skdp.accountant._profile import full_batch_mu
 
 # A step's part is spent to at least this share of its mu.
 _SPENT = 0.995
-# Of delta, for what a step's numerical accountant can't compute, as ledgers give it to a fit.
+# Share of delta for the part that the numerical accountant of a step can't compute, as in a ledger.
 _FIT_ERASURE = ERASURE_SHARE * FIT_SHARE
 
 
@@ -77,7 +77,7 @@ class StepBudget:
     name: str
     epsilon: float
     delta: float
-    # What is charged for it.
+    # The charge for it.
     events: tuple
     # What it may cost, None where it is the only step and `events` are what it releases.
     cost: GaussianCost | None

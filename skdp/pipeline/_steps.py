@@ -28,7 +28,7 @@ _NAMES = (
 )
 _MAKE_SPARSE = {"HashingVectorizer", "FeatureHasher", "CountVectorizer"}
 SEPARATOR = "__"
-# A ColumnTransformer's, unless somebody asked for another.
+# Default threshold of a ColumnTransformer.
 _USUAL_THRESHOLD = 0.3
 
 
@@ -88,7 +88,7 @@ def tree(name, estimator, columns=None, *, above="", fitted=False, is_frozen=Fal
     return Step(path, str(name), estimator, columns, inner, is_chain, is_frozen)
 
 
-# Subclasses may do anything.
+# Only these classes themselves: a subclass may do anything.
 _CHAINS = (Pipeline, BoundsPassingPipeline)
 
 

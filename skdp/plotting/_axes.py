@@ -8,9 +8,9 @@ from skdp.accountant import PrivacyReport
 
 _DASHES = ("-", (0, (6, 1.5)), (0, (6, 1.5, 1.5, 1.5)), (0, (2.5, 1)))
 _MARKERS = ("o", "s", "^", "D", "v", "P")
-# Of a grid of small axes: the most columns, and inches of each.
+# Largest number of columns of a grid of small axes, and size of each in inches.
 _MOST_COLUMNS, _CELL = 4, (3.2, 2.6)
-# Characters of a label.
+# Longest label, in characters.
 _LONGEST_TEXT = 16
 
 

@@ -6,7 +6,7 @@ from skdp._plans._base import DESCRIPTION_KEY
 from skdp.preprocessing._plan import count_release, hide_categories, moments_release
 from skdp.preprocessing.table._plan import plan_table
 
-# What a mean may spend over what a histogram or a pair of columns may.
+# Share of a mean relative to that of a histogram or a pair of columns.
 _MEAN = 0.25
 
 

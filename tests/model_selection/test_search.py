@@ -111,7 +111,8 @@ def test_the_budget_is_spent_once_and_nearly_all(grid, method, adjacency):
     assert (report.epsilon, report.delta, report.adjacency) == (1.0, 1e-3, adjacency)
     assert 0.97 < report.epsilon_at(1e-3) <= 1.0
     assert report.n_steps == 1
-    assert "the state of the process, which tell how many trials" in " ".join(report.not_covered)
+    text = " ".join(report.not_covered)
+    assert "the state of the process, which reveal the number of trials" in text
     best = fitted.best_estimator_
     assert (best[-1] if grid else best).privacy_report_ is report
 

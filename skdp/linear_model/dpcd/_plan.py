@@ -18,15 +18,16 @@ _AUTO_STEP = 1.0
 _CLIP, _LARGEST_CLIP = 0.18, 3.0
 # Of whole rows, whose lengths vary less than their entries, where slopes have no bound.
 _BY_ROW = 0.5
-# Slopes are scaled where the noise of a pass is at most that. They have half the curvature then.
+# Slopes are scaled where the noise of a pass is at most this. Scaled slopes have half the
+# curvature.
 _QUIET, _SCALED = 0.07, 0.5
 # Passes times the root of the noise of one below which bounded slopes have fewer than the fewest.
 _SETTLED, _ANY_PASSES = 5.0, 5
 _NOISE_SHARE = 0.15
-# The second is a share of the loss's curvature: columns that agree hold more of the signal than the
-# first takes them to, and a stronger pull would drown it.
+# The second is a share of the curvature of the loss: correlated columns hold more of the signal
+# than the first assumes, and a stronger penalty would hide it.
 _SHRINKAGE, _MOST_SHRINKAGE = 1.0, 0.08
-# Size of the means of features relative to their mean squares where both are bought.
+# Size of the means of features relative to their mean squares where both are released.
 _WEIGHT_OF_MEANS = 0.5
 # Steps of the intercept alone: the first and the last ones.
 _ALONE = 9

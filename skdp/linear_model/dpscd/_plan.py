@@ -8,13 +8,13 @@ from skdp._plans._base import auto_batch_size, resolve_batch_size
 from skdp._sampling import CoordinateSampler, PartitionSampler, PoissonSampler
 from skdp.linear_model._plan import RowProblem, SteppedPlan, beside, scaled, within_range
 
-# Strength of the pull, in R^2 s / n for a direction of mean square R^2 / d: what a column asks for,
-# and what it asks for in proportion to the noise.
+# Strength of the proximal term, in R^2 s / n for a direction of mean square R^2 / d: for each
+# column, and for each column in proportion to the noise.
 _PER_COLUMN = 1.0 / 30.0
 _PER_NOISY_COLUMN = 3.0
-# Of more columns, such as pixels, few directions hold most of the mean squares.
+# With more columns, such as pixels, a few directions hold most of the mean squares.
 _MOST_COLUMNS = 100
-# Columns as short as the intercept's, a third of R, would be this many.
+# Number of columns if all were as short as that of the intercept, a third of R.
 _INTERCEPT_AS = 9
 # Curvature of a batch, relative to the loss's, up to which dual variables move fast enough.
 _CURVATURE = 20.0
@@ -140,7 +140,7 @@ def plan_dpscd(
     batch_size = resolve_batch_size(batch_size, n_rows)
     reach = _dual_range(problem, joint=noisy_dual)
     if clipping_norm == "auto" and is_pulled:
-        # Of rows that are all zeros the radius is as good as 0.
+        # The radius of rows of zeros is almost 0.
         clipping_norm = within_range(reach * dual_share(noise_of_pass / n_rows) / max_iter)
     # A row is then followed up to an error as large as a good prediction.
     followed = problem.loss.typical_prediction * problem.alpha * n_rows / (row_norm * batch_size)

@@ -11,7 +11,7 @@ from skdp.linear_model._batches import TailAverage, gathered_rows, squeezed
 _SKIPPED, _SKIPPED_AS_PUBLISHED = 0.75, 0.5
 
 
-# A warning about an overflow would tell of the data.
+# A warning about an overflow would reveal something of the data.
 @np.errstate(all="ignore")
 def solve_dpscd(rows, targets, *, plan, loss, alpha, average, n_jobs, coins, noise, weights=None):
     r"""Run Algorithm 1 of Damaskinos et al. (2021), by default with an exact dual variable.

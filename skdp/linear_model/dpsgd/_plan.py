@@ -19,9 +19,10 @@ from skdp.linear_model._plan import RowProblem, SteppedPlan, beside, scaled, wit
 _FEWEST_PARTS = 40
 # Relative error that sums of shares may have.
 _ROUNDING = 1e-9
-# Share of the reach that the subgradient method without noise takes the optimum to be away.
+# Distance of the optimum that the subgradient method without noise assumes, as a share of the
+# reach.
 _OPTIMUM = 0.8
-# Noise multiplier of a step from which on smaller batches hardly cost noise.
+# Noise multiplier of a step above which smaller batches hardly add noise.
 _LOUD = 1.25
 # Larger batches leave at least this many steps.
 _FEWEST_STEPS = 300
@@ -33,7 +34,7 @@ _MEMORY = 1.0 / 15.0
 _STRIDE = 0.2
 # Noise of a prediction, over 1 / noise of the mean gradient, up to which it is worth its signal.
 _WORTH = 0.1
-# Slope that gradients of smooth losses are clipped at in streams, whose length nobody knows.
+# Bound to which slopes of smooth losses are clipped in streams, whose length is unknown.
 _STREAM_SLOPE = 0.3
 
 _SEVERAL_PASSES = (

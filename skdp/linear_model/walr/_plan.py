@@ -11,7 +11,7 @@ from skdp._plans._release import Release
 from skdp._random import make_stream
 from skdp.accountant import RandomizedResponseEvent, calibrate_classic, calibrate_response
 
-# Below this, labels that are flipped tell next to nothing, and all but none of them stays.
+# Below this epsilon, flipped labels carry almost no information.
 _SMALLEST_RESPONSE = 1e-6
 
 

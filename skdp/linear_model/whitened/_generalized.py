@@ -18,7 +18,7 @@ from skdp.linear_model.ball._solver import learn_sizes
 from skdp.linear_model.ball._sums import BallSums
 from skdp.linear_model.whitened._estimators import REGRESSION_CONSTRAINTS, BaseWhitened, DPRidge
 
-# Predictions are within a factor of the released mean, this logarithm's.
+# Predictions are within a factor of the released mean; this is its logarithm.
 _REACH = 7.0
 # Steps of a reciprocal of this move nothing; a larger one would overflow.
 _STEEPEST = 1e100
@@ -104,7 +104,7 @@ class _GeneralizedLinear(LinearRegressorMixin, RegressorMixin, BaseWhitened):
     def _learns_targets(self):
         return is_private(self)
 
-    # A warning about an overflow would tell of the data.
+    # A warning about an overflow would reveal something of the data.
     @np.errstate(all="ignore")
     def _learnt(self, targets, told, plan, stream, is_null, codes=None):
         """Return targets over their mean, and what `_sized` does."""

@@ -24,7 +24,7 @@ from skdp.linear_model.whitened._standard_errors import (
 _CLIP, _LEAST_CLIP, _LOUD, _ADDED = 5.25, 3.75, 1.5, 0.03
 # Of a mean square, what isn't taken to be jitter at least.
 _LEAST_SEEN = 0.25
-# A row's part of the matrix is cut at this many times the mean.
+# A row's part of the matrix is clipped to this many times the mean.
 _MATRIX_CUT = 16.0
 # The curvature of normal scores may be off by this factor, and the least mean that is believed.
 _MOST_OFF, _LEAST_MEAN = 2.0, 1e-3
@@ -154,7 +154,7 @@ _LEAST_SHARE = 1e-6
 _MOST_TAKEN = 0.3
 
 
-# A warning about an overflow would tell of the data.
+# A warning about an overflow would reveal something of the data.
 @np.errstate(all="ignore")
 def solve_inference(sums, *, plan, model, stream):
     r"""Minimise mean loss + alpha ||w||^2 / 2 by Newton's steps, and say how sure the result is.

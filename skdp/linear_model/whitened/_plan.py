@@ -14,8 +14,8 @@ from skdp.linear_model._plan import beside
 from skdp.linear_model.ball._plan import N_LENGTHS, BallPlan, TargetsPlan
 from skdp.linear_model.whitened._moment import as_training_has_it
 
-# Share of the budget that buys the moment, and the columns up to which it is bought: its products
-# and its eigenvectors take some squares and cubes of their number.
+# Share of the budget for the moment, and the largest number of columns for which it is released:
+# its products and eigenvectors take time that grows with the square and the cube of that number.
 _AUTO_SHARE, _MOST_COLUMNS = 0.1, 2000
 # Rows of a group in the moment: least, most, and where the noise is one of them in a mean of all.
 _LEAST_ROWS, _MOST_ROWS = 2.0, 16.0
@@ -179,7 +179,7 @@ def _check_share(value, name):
     return value
 
 
-# Of settings other than "auto": they may come unvalidated (`sklearn.set_config`).
+# Ranges of settings other than "auto", which may come unvalidated (`sklearn.set_config`).
 _CHECKS = {
     "max_iter": check_count,
     "clipping_norm": check_positive,
@@ -260,9 +260,9 @@ def _moment_size(problem):
 # Shares of the squared Gaussian-DP parameter: of the moment where it is "auto", of each of the two
 # releases of means, and of the matrix. What is left goes to the steps.
 _MOMENT_SHARE, _SCALE_SHARE, _MEANS_SHARE, _MATRIX_SHARE = 0.3, 0.02, 0.12, 0.05
-# And of the counts of lengths, where a ball is learnt.
+# Share of the counts of lengths, where a ball is learnt.
 _LENGTHS_SHARE = 0.04
-# What leaves something for the steps.
+# Largest share that leaves something for the steps.
 _LARGEST_SHARE = 0.7
 # Steps, and how many of them are taken before one is kept.
 _AUTO_STEPS, _LEAST_STEPS, _SETTLING = 32, 12, 0.25

@@ -32,7 +32,7 @@ _EXACT = 1000
 # Between the quartiles of a normal distribution, in deviations; and the least spread of targets,
 # half a bin, over half the range of most.
 _NORMAL, _LEAST = 1.349, 2.0**-6
-# Larger bounds tell nothing of the size of the targets.
+# Larger bounds carry no information on the size of the targets.
 _LARGEST_UNIT = 1e30
 
 
@@ -130,7 +130,7 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
             return targets, units
         return np.clip(targets, *bounds), units._replace(bounds=bounds)
 
-    # A warning would tell of the data.
+    # A warning would reveal something of the data.
     @np.errstate(all="ignore")
     def _range_of_most(self, targets, plan, stream, shares, is_null):
         """Return the midpoint and half width of the range of most targets, within given bounds."""

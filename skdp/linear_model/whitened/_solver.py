@@ -171,7 +171,7 @@ RULES = {
 }
 # As of two classes: predictions of a few are as far as the logistic function's.
 RULES["tweedie"] = RULES["log_loss"]._replace(few=None)
-# Of targets in units of their spread.
+# For targets in units of their spread.
 RULES["huber"] = RULES["log_loss"]._replace(curvature=0.6, few=None)
 RULES["pinball"] = RULES["log_loss"]._replace(curvature=0.3, few=None)
 # Of rows in a learnt ball, which slopes are rarely far too long for: smaller clips and more steps.
@@ -229,7 +229,7 @@ class Steps(NamedTuple):
     variances: np.ndarray | None = None
 
 
-# A warning about an overflow would tell of the data.
+# A warning about an overflow would reveal something of the data.
 @np.errstate(all="ignore")
 def solve_whitened(sums, *, plan, rules, stream):
     r"""Minimise mean loss + alpha ||w||^2 / 2 by noisy gradient steps on whitened rows.

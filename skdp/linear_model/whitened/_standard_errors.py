@@ -207,9 +207,9 @@ class Errors(NamedTuple):
     # Whether they can be trusted: "yes", "wide" or "no"; and why it isn't "yes".
     quality: str
     reasons: tuple
-    # Whether rows are nearly as long as they may be: many may have been cut to that.
+    # Whether rows are nearly as long as allowed, so that many may have been clipped.
     is_full: bool
-    # What clipping takes from so few rows can't be seen; 0 where nothing can be clipped.
+    # The effect of clipping so few rows can't be detected; 0 where nothing can be clipped.
     n_unseen: float
 
 
@@ -232,7 +232,7 @@ def estimate(released, plan, model):
     of_hessian = _of_hessian(r.mean_u - u, *noise)
     leverages, axes = _leverages(r, mapped, problem)
     is_thin_hidden = r.lost_noise * leverages.max() > _SEEN_THIN
-    # Rows that were clipped tell nothing of their direction.
+    # Clipped rows carry no information on their direction.
     lost = (r.lost + is_thin_hidden * r.lost_noise) * leverages + r.taken.seen
     left = 1.0 - np.minimum(lost, _THINNEST)
     to_rows = r.white.A if plan.outside is None else plan.outside(r.white.A).T
