@@ -112,7 +112,7 @@ def test_searches_protect_people(name, method, monkeypatch):
     assert 0.9 * 6.0 <= report.epsilon_at(report.delta) <= 6.0 * (1.0 + 1e-9)
     assert any("`groups`" in line for line in report.assumed_public)
     assert any("part of a group" in line for line in report.not_covered)
-    assert any("how many trials" in line for line in report.not_covered)
+    assert any("number of trials" in line for line in report.not_covered)
 
 
 def test_people_are_in_one_part_and_scored_on_one_row():
