@@ -332,7 +332,7 @@ class PrivateCalibrationCurve:
         Raises
         ------
         TypeError
-            If the arrays aren't arrays.
+            If a field isn't an array.
         """
         return CalibrationDisplay(self.prob_true, self.prob_pred, self.prob_pred)
 
