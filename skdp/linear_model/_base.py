@@ -47,12 +47,10 @@ FEW_FOR_TARGETS = (
     "epsilon: predictions may be far off. Give public bounds, target_bounds=(low, high)."
 )
 FEW_FOR_SIZES = (
-    "the size of the targets is learnt, for which the records are too few at this epsilon: "
-    "predictions may be far off."
+    "the size of the targets needs more records at this epsilon: predictions may be far off."
 )
 _UNIT_TARGETS = (
-    "the scale of the targets: [-1, 1], as target_bounds=None takes it (a wrong one costs "
-    "accuracy, not privacy)"
+    "the scale of the targets: [-1, 1], as target_bounds=None takes it (it only affects accuracy)"
 )
 
 # Of the parameters that every private estimator has.
