@@ -12,6 +12,7 @@ try:
     )
     from skdp.dask._labels import label_aggregate
     from skdp.dask._table import transform
+    from skdp.dask._transformers import fit
 except ModuleNotFoundError as error:
     raise ImportError(
         f"skdp.dask needs {error.name}, which isn't installed: in a copy of the source of skdp, "
@@ -24,6 +25,7 @@ __all__ = [
     "DaskDPPoissonRegressor",
     "DaskDPRidge",
     "DaskDPTweedieRegressor",
+    "fit",
     "label_aggregate",
     "transform",
 ]

@@ -3,7 +3,7 @@
 import inspect
 import re
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from dask.base import is_dask_collection
@@ -12,20 +12,16 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._docs import shared_docs
+from skdp._estimator import is_private
 from skdp._sklearn import _fit_context
 from skdp._targets import encode_labels
 from skdp.dask._clients import resolve_client
-from skdp.dask._passes import passes
-from skdp.dask._table import map_rows, read_table
+from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
+from skdp.dask._table import map_rows, read_table, set_columns
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.linear_model.ball._solver import following, learn_ball, learn_targets, outside
-from skdp.linear_model.whitened._estimators import BaseWhitened
-from skdp.linear_model.whitened._solver import rules_of, solve_whitened
-from skdp.linear_model.whitened._summary import INFERRED
-
-_NOT_COVERED = "workers, scheduler and network, which see records and exact sums and are trusted"
-_PARTITIONS = "the partitions of the collections, and that how they were cut doesn't follow records"
+from skdp.linear_model.whitened._estimators import NOT_INFERRED, BaseWhitened
 
 
 @dataclass(frozen=True)
@@ -34,6 +30,8 @@ class Reader:
 
     estimator: BaseWhitened
     n_jobs: int | None
+    # Of groups, see `GroupSums`.
+    largest_trace: float | None = None
 
     @property
     def name(self):
@@ -41,9 +39,10 @@ class Reader:
 
     @property
     def checks_of_targets(self):
-        several = not self.estimator._learns_sizes
-        is_of_numbers = is_regressor(self.estimator)
-        return {"multi_output": several, "y_numeric": True} if is_of_numbers else {}
+        checks = {"accept_sparse": "csr" if self.estimator._takes_sparse() else False}
+        if is_regressor(self.estimator):
+            checks |= {"multi_output": not self.estimator._learns_sizes, "y_numeric": True}
+        return checks
 
     def certified_rows(self, X):
         return self.estimator._certified_rows(X)
@@ -63,8 +62,10 @@ class Reader:
             return targets / told
         return self.estimator._within(targets, told, one_target=False)[0]
 
-    def loss(self, n_outputs):
-        return self.estimator._loss(n_outputs)
+    def sums(self, rows, targets, n_threads, codes=None):
+        codes = codes if is_private(self.estimator) else None
+        of_groups = {"codes": codes, "largest_trace": self.largest_trace}
+        return self.estimator._sums(rows, targets, n_threads, **of_groups)
 
 
 @shared_docs
@@ -72,7 +73,7 @@ class DaskWhitened:
     """Fits of private whitening whose sums over rows are made where the rows are."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y):
+    def fit(self, X, y, groups=None):
         """Fit the model privately.
 
         Parameters
@@ -83,6 +84,10 @@ class DaskWhitened:
             Partitions for which that has no room are read at every pass, too.
         y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
             Labels or targets, in partitions of as many rows as those of X.
+        groups : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
+            The person, household, ... of each row, as words or numbers, in the same partitions, of
+            which one has all rows of a group. Then the guarantee is for one group, with all its
+            rows, and the number of groups is public. None: each row is a record.
 
         {Returns: self}
 
@@ -90,36 +95,43 @@ class DaskWhitened:
         RuntimeError
             If a task fails on the workers; what it says isn't repeated.
         TypeError
-            If X or y is no Dask collection.
-        {ValueError}
+            If X, y or groups is no Dask collection.
+        ValueError
+            If a parameter or the input is invalid, or rows of a group lie in two partitions; no
+            message quotes an entry of the data.
         """
         # 1. scikit-learn's contract
         client = resolve_client(self.client)
-        table = read_table(X, y, compute_chunk_sizes=self.compute_chunk_sizes, client=client)
-        self._set_columns(table)
+        how = {"compute_chunk_sizes": self.compute_chunk_sizes, "client": client}
+        table = read_table(X, y, groups, **how)
+        if self.inference and groups is not None:
+            raise ValueError(NOT_INFERRED)
+        set_columns(self, table)
         n_outputs = self._n_outputs_of(table)
 
         # 2. bound the data, where it is
         reader = Reader(self._reading(), self.n_jobs)
         with passes(table, reader, client=client, verbose=self.verbose) as sums:
             # 3. plan from public numbers
-            plan = self._plan(table.n_rows, table.n_features, n_outputs)
+            n_records = table.n_rows if groups is None else sums.count_groups()
+            by_group = groups is not None
+            plan = self._plan(n_records, table.n_features, n_outputs, by_group=by_group)
             stream = plan.start(self.random_state)
 
             # 4. solve
             told, plan = self._moved_targets(sums, plan, stream)
             plan, ball = self._placed_parts(sums, plan, stream)
-            rules = rules_of(self._loss(n_outputs), plan)
-            coefs, steps = solve_whitened(sums, plan=plan, rules=rules, stream=stream)
-        self._check_solved(coefs, plan)
+            sums.read_by(replace(reader, largest_trace=plan.problem.row_norm**2))
+            coefs, steps = self._stepped(sums, plan, n_outputs, stream)
 
         # 5. publish
-        not_covered = *plan.budget.not_covered, _NOT_COVERED
-        self._set_report(plan, steps, stream, (_PARTITIONS,), not_covered=not_covered)
+        not_covered = *plan.budget.not_covered, NOT_COVERED
+        self._set_report(plan, steps, stream, (PARTITIONS,), not_covered=not_covered)
         self._set_ball(ball)
         self._set_moment(plan, steps, ball)
         bias = plan.problem.bias
-        self._publish(outside(ball, coefs, bias), bias, table, told)
+        unit = self._publish(outside(ball, coefs, bias), bias, table, told)
+        self._set_errors(steps.errors, bias, unit)
         return self
 
     def _moved_targets(self, sums, plan, stream):
@@ -149,13 +161,6 @@ class DaskWhitened:
     def _shared(self):
         """Return the parameters that the class in memory has, too."""
         return {n: v for n, v in self.get_params(deep=False).items() if n not in OWN}
-
-    def _set_columns(self, table):
-        self.n_features_in_ = table.n_features
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        if table.feature_names is not None:
-            self.feature_names_in_ = np.array(table.feature_names, dtype=object)
 
     def to_local(self):
         """Return the estimator of `skdp.linear_model`, fitted if this one is.
@@ -211,6 +216,9 @@ class DaskWhitened:
 
 
 OWN = {"client": [Client, None], "compute_chunk_sizes": ["boolean"], "verbose": ["verbose"]}
+_DEFAULTS = {"client": None, "compute_chunk_sizes": False, "verbose": 0}
+# What is asked of weights is asked of rows in memory.
+_WITHOUT = {"class_weight"}
 _NO_CLASSES = (
     "declare the class set, classes=[...]: reading it takes a pass, and tells whether a rare class "
     "occurs."
@@ -229,24 +237,45 @@ _PARAMETERS = """
 """
 
 
-def told_as(local):
-    """Give a class the text of another, with what this one has of its parameters and attributes."""
+def twin_of(local):
+    """Give a class the parameters, the constructor and the text of another, and those of Dask."""
 
-    def tell(cls):
+    def make(cls):
+        cls._local, cls.__init__ = local, _constructor(local)
+        cls._parameter_constraints = {**local._parameter_constraints, **OWN}
         summary, _, rest = inspect.cleandoc(cls.__doc__).partition("\n")
         text = inspect.cleandoc("\n" + inspect.getdoc(local)).partition("\n")[2]
         text = text.replace("\nledger : ", f"\n{inspect.cleandoc(_PARAMETERS)}\n\nledger : ", 1)
-        of_local, own = (set(inspect.signature(kind).parameters) for kind in (local, cls))
-        for name in [*(of_local - own), *INFERRED]:
+        for name in _WITHOUT:
             text = re.sub(rf"^{name} : .*\n(?:\n|    .*\n)*", "", text, count=1, flags=re.MULTILINE)
         text = text.partition("\nExamples\n")[0]
         cls.__doc__ = f"{summary}\n{text}{rest}\n"
         return cls
 
-    return tell
+    return make
 
 
-@told_as(DPRidge)
+def _constructor(local):
+    """Return an `__init__` that takes what another takes, and before the ledger what Dask needs."""
+    kept = dict(inspect.signature(local.__init__).parameters)
+    taken = [kept[name] for name in kept if name not in _WITHOUT]
+    place = taken.index(kept["ledger"])
+    kind = inspect.Parameter.KEYWORD_ONLY
+    own = (inspect.Parameter(name, kind, default=value) for name, value in _DEFAULTS.items())
+    taken[place:place] = own
+    signature = inspect.Signature(taken)
+
+    def __init__(self, *args, **parameters):
+        given = signature.bind(self, *args, **parameters)
+        given.apply_defaults()
+        self._keep(given.arguments)
+
+    # scikit-learn reads the names of parameters from it.
+    __init__.__signature__ = signature
+    return __init__
+
+
+@twin_of(DPRidge)
 class DaskDPRidge(DaskWhitened, DPRidge):
     """Ridge regression by private whitening, on Dask collections.
 
@@ -260,56 +289,6 @@ class DaskDPRidge(DaskWhitened, DPRidge):
     (1, 1e-05)-DP
     """
 
-    _local = DPRidge
-    _parameter_constraints = {**DPRidge._parameter_constraints, **OWN}  # noqa: RUF012
-
-    def __init__(
-        self,
-        alpha=1e-4,
-        *,
-        fit_intercept=True,
-        epsilon=1.0,
-        delta="auto",
-        adjacency="zero_out",
-        moment_budget="auto",
-        public_moment=None,
-        data_norm=None,
-        ball_budget="auto",
-        target_bounds=None,
-        max_iter="auto",
-        clipping_norm="auto",
-        step_size="auto",
-        average=True,
-        n_jobs=None,
-        client=None,
-        compute_chunk_sizes=False,
-        verbose=0,
-        ledger=None,
-        random_state=None,
-    ):
-        super().__init__(
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            epsilon=epsilon,
-            delta=delta,
-            adjacency=adjacency,
-            moment_budget=moment_budget,
-            public_moment=public_moment,
-            data_norm=data_norm,
-            ball_budget=ball_budget,
-            target_bounds=target_bounds,
-            max_iter=max_iter,
-            clipping_norm=clipping_norm,
-            step_size=step_size,
-            average=average,
-            n_jobs=n_jobs,
-            ledger=ledger,
-            random_state=random_state,
-        )
-        self.client = client
-        self.compute_chunk_sizes = compute_chunk_sizes
-        self.verbose = verbose
-
     def _n_outputs_of(self, table):
         self._warn_of_targets()
         return table.n_targets or 1
@@ -318,10 +297,11 @@ class DaskDPRidge(DaskWhitened, DPRidge):
         bounds = self._checked_bounds() if bounds is None else bounds
         units = self._within(np.zeros((1, 1)), bounds, table.n_targets is None)[1]
         self._set_coefs(coefs, bias, units)
+        return units.half_width
 
 
 @shared_docs
-@told_as(DPLogisticRegression)
+@twin_of(DPLogisticRegression)
 class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
     """Logistic regression by private whitening, on Dask collections.
 
@@ -335,58 +315,6 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
     (1, 1e-05)-DP
     """
 
-    _local = DPLogisticRegression
-    _parameter_constraints = {**DPLogisticRegression._parameter_constraints, **OWN}  # noqa: RUF012
-
-    def __init__(
-        self,
-        alpha=1e-4,
-        *,
-        fit_intercept=True,
-        classes=None,
-        epsilon=1.0,
-        delta="auto",
-        adjacency="zero_out",
-        moment_budget="auto",
-        public_moment=None,
-        data_norm=None,
-        ball_budget="auto",
-        max_iter="auto",
-        clipping_norm="auto",
-        step_size="auto",
-        momentum="auto",
-        average=True,
-        n_jobs=None,
-        client=None,
-        compute_chunk_sizes=False,
-        verbose=0,
-        ledger=None,
-        random_state=None,
-    ):
-        super().__init__(
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            classes=classes,
-            epsilon=epsilon,
-            delta=delta,
-            adjacency=adjacency,
-            moment_budget=moment_budget,
-            public_moment=public_moment,
-            data_norm=data_norm,
-            ball_budget=ball_budget,
-            max_iter=max_iter,
-            clipping_norm=clipping_norm,
-            step_size=step_size,
-            momentum=momentum,
-            average=average,
-            n_jobs=n_jobs,
-            ledger=ledger,
-            random_state=random_state,
-        )
-        self.client = client
-        self.compute_chunk_sizes = compute_chunk_sizes
-        self.verbose = verbose
-
     def _n_outputs_of(self, table):
         if self.classes is None:
             raise ValueError(_NO_CLASSES)
@@ -398,6 +326,7 @@ class DaskDPLogisticRegression(DaskWhitened, DPLogisticRegression):
 
     def _publish(self, coefs, bias, table, bounds):
         self._set_coefs(coefs, bias, self._encoded_class()[0])
+        return 1.0
 
     def decision_function(self, X):
         """Compute decision values of rows in memory or in partitions. Rows are not clipped.

@@ -13,13 +13,21 @@ from skdp._fused import sums_compiled
 from skdp._sklearn import validate_arrays
 from skdp._sparse import canonical
 from skdp._threads import single_threaded_blas
+from skdp.dask._groups import Groups, WithGroups, read_groups
+from skdp.linear_model._base import shares_of
 from skdp.linear_model.ball._solver import Ball
 from skdp.linear_model.ball._sums import BallSums, RowsInUnits, in_units
 from skdp.linear_model.walr._solver import PublicRows
-from skdp.linear_model.whitened._row_sums import RowSums
+from skdp.linear_model.whitened._estimators import rows_of
+from skdp.preprocessing._solver import ColumnSums
 
 _OTHER_SIZE = "a partition has another number of rows than the collection states."
 _OTHER_COLUMNS = "a partition of {} has other columns than the collection states."
+_OTHER_ROWS = (
+    "partitions of X, y and groups have other rows, or in another order: their indexes differ. "
+    "What a shuffle returns may be in another order each time that it is computed: write it to a "
+    "file, and take X, y and groups from that."
+)
 FLOATS = [np.float64, np.float32]
 # Of digests: 64-bit words that are multiplied at a time.
 _WORDS, _WORD_BYTES = 8192, 8
@@ -68,6 +76,10 @@ def _multipliers(key):
     return np.frombuffer(drawn, "<u8").astype(np.uint64)
 
 
+# Mapped rows are of float64, and rows may be of float32.
+_COPIES_OF_GROUPS = 3
+
+
 class PartitionSpec(NamedTuple):
     """What a collection states of a part; see `Table`."""
 
@@ -112,8 +124,10 @@ class Kept(NamedTuple):
     # In whose units rows are, and what they count; see `skdp._bounds.BoundedRows`.
     ball: Ball | None = None
     weight: np.ndarray | None = None
-    # Of mapped rows, see `RowSums.bound_slopes`.
+    # Of mapped rows; or of groups, these rows. See `RowSums.bound_slopes`, `GroupSums`.
     lengths: np.ndarray | None = None
+    # Where records are groups of rows.
+    groups: Groups | None = None
 
 
 def own_part(reader, stated, seal, X, y):
@@ -122,26 +136,40 @@ def own_part(reader, stated, seal, X, y):
     None and a `RejectedPartition` where the part can't be used: an error would be logged by the
     worker together with what it was computing. The reader is what workers get to know of whoever
     asks: no seed, ledger or client. It has a `name` for messages, `checks_of_targets` (arguments of
-    `sklearn.utils.check_X_y`), `certified_rows(X)`, `targets(y)` of shape (m, k), `n_jobs`, and if
-    there is one a `loss`; to place parts in a ball, `bounded_by(ball, X, is_null)`.
+    `sklearn.utils.check_X_y`), `certified_rows(X)`, `targets(y)` of shape (m, k), `n_jobs`, and to
+    make steps, `sums(rows, targets, n_threads, codes)`; to place parts in a ball,
+    `bounded_by(ball, X, is_null)`. Of fits with groups y is a `WithGroups`.
     """
-    if fault := stated.fault_of(X, y):
+    y, ids = y if isinstance(y, WithGroups) else (y, None)
+    if fault := stated.fault_of(X, y) or (ids is not None and _fault_of_order(X, y, ids)):
         return None, RejectedPartition(fault)
     try:
         checks = {"accept_sparse": "csr", **reader.checks_of_targets}
         X, y, _ = validate_arrays(reader.name, X, y, dtype=FLOATS, **checks)
         # Another task or process may write to a file, or to what a worker holds, at any time. What
         # bounds rows and targets is made of copies, which nobody else can write to.
-        X, targets = _own_copy(X), reader.targets(np.array(y))
+        X, targets = _own_copy(rows_of(ids, X)), reader.targets(np.array(y))
+        groups = read_groups(ids, X.shape[0], seal.key)
         null = nullcontext() if stated.null_rows is None else null_records(stated.null_rows)
         with null, sums_compiled(stated.compiled):
             bounded = reader.certified_rows(X)
     except (TypeError, ValueError) as error:
         return None, RejectedPartition(str(error))
-    digests = seal.of(X), seal.of(np.ascontiguousarray(targets))
-    digest = blake2b(b"".join(digests), digest_size=_DIGEST_BYTES).digest()
+    others = (np.ascontiguousarray(part) for part in (targets, *(groups or ())[:2]))
+    digests = b"".join(map(seal.of, (X, *others)))
+    digest = blake2b(digests, digest_size=_DIGEST_BYTES).digest()
     found = bounded.scale, bounded.bias, bounded.norm, digest, issparse(X), stated.compiled
-    return X, Kept(targets, *found)
+    return X, Kept(targets, *found, groups=groups)
+
+
+def copies_of(kept):
+    """Return as how many copies of its rows a part counts: of groups mapped rows are kept, too."""
+    return 1 if kept.groups is None else _COPIES_OF_GROUPS
+
+
+def without_rows(kept):
+    """Return what is kept of a part for whose rows there is no room: no mapped rows, either."""
+    return kept if kept.groups is None else kept._replace(groups=kept.groups.unheld())
 
 
 def of_part(function, reader, n_threads, X, kept, *args):
@@ -153,15 +181,28 @@ def of_part(function, reader, n_threads, X, kept, *args):
 @np.errstate(all="ignore")
 def part_of_ball(reader, n_threads, X, kept, name, *args):
     """Return what a method of `BallSums` makes of a part."""
-    with BallSums(X, kept.norm == 0.0, n_threads).at_work() as sums:
+    with BallSums(X, kept.norm == 0.0, n_threads, _shares(kept)).at_work() as sums:
         return getattr(sums, name)(*args)
 
 
 @np.errstate(all="ignore")
 def part_of_targets(reader, n_threads, X, kept, name, *args):
     """Return what a method of `BallSums` makes of the targets of a part, as rows."""
-    with BallSums(kept.targets, kept.norm == 0.0, n_threads).at_work() as sums:
+    # Without noise their mean is that of rows.
+    shares = _shares(kept) if args[-1].grid > 0.0 else None
+    with BallSums(kept.targets, kept.norm == 0.0, n_threads, shares).at_work() as sums:
         return getattr(sums, name)(*args)
+
+
+def part_of_columns(reader, n_threads, X, kept, name, *args):
+    """Return what a method of `ColumnSums` makes of the columns that are counted of a part."""
+    sums = ColumnSums(reader.counted(X[kept.norm > 0.0]))
+    return getattr(sums, name)(*args)
+
+
+def part_groups(reader, n_threads, X, kept):
+    """Return the groups of a part, without what rows they have."""
+    return kept.groups._replace(codes=None)
 
 
 def move_targets(reader, n_threads, X, kept, bounds):
@@ -182,6 +223,8 @@ def place_part(reader, n_threads, X, kept, ball):
 
 def measure_part(reader, n_threads, X, kept, A, bound):
     """Return what is kept of a part, lengths of mapped rows included."""
+    if kept.groups is not None and not kept.groups.is_held:
+        return kept
     with _sums(reader, n_threads, X, kept).at_work() as sums:
         return kept._replace(lengths=sums.bound_slopes(A, bound))
 
@@ -192,11 +235,21 @@ def part_moment(reader, n_threads, X, kept, mechanism):
         return sums.moment(mechanism)
 
 
-def part_slopes(reader, n_threads, X, kept, A, bound, w, mechanism):
+def part_slopes(reader, n_threads, X, kept, A, bound, w, mechanism, longest=None):
     """Return the sum of slopes of a part, see `RowSums.slopes`."""
+    return part_at_slopes(reader, n_threads, X, kept, A, bound, longest, "slopes", w, mechanism)
+
+
+def part_at_slopes(reader, n_threads, X, kept, A, bound, longest, name, *args):
+    """Return what a method makes of a part whose slopes are cut, see `InferenceSums`.
+
+    No row counts as one that is longer than `longest`, where that isn't None.
+    """
     with _sums(reader, n_threads, X, kept).at_work() as sums:
         sums.bound_slopes(A, bound, kept.lengths)
-        return sums.slopes(w, mechanism)
+        if longest is not None:
+            sums.shorten(longest)
+        return getattr(sums, name)(*args)
 
 
 def part_by_label(reader, n_threads, X, kept, mechanism):
@@ -213,8 +266,12 @@ def part_of_rows(reader, n_threads, X, kept):
 
 
 def _sums(reader, n_threads, X, kept):
-    loss = reader.loss(kept.targets.shape[1])
-    return RowSums(_rows(X, kept), kept.targets, loss, n_threads)
+    codes = None if kept.groups is None else kept.groups.codes
+    return reader.sums(_rows(X, kept), kept.targets, n_threads, codes)
+
+
+def _shares(kept):
+    return None if kept.groups is None else shares_of(kept.groups.codes)
 
 
 def _rows(X, kept):
@@ -227,6 +284,12 @@ def _rows(X, kept):
         else:
             X = RowsInUnits(X, kept.ball, is_void)
     return BoundedRows(X, kept.scale, kept.bias, kept.norm, kept.weight, shift)
+
+
+def _fault_of_order(*parts):
+    """Return what is told of parts whose indexes, where they have some, differ, or None."""
+    indexes = [part.index for part in parts if hasattr(part, "iloc")]
+    return None if all(index.equals(indexes[0]) for index in indexes) else _OTHER_ROWS
 
 
 def _names(X):

@@ -7,6 +7,9 @@ from skdp._threads import single_threaded_blas
 from skdp.dask._pinned import PinnedSums
 from skdp.dask._sums import LocalSums
 
+NOT_COVERED = "workers, scheduler and network, which see records and exact sums and are trusted"
+PARTITIONS = "the partitions of the collections, and that how they were cut doesn't follow records"
+
 
 @contextmanager
 def passes(table, reader, *, client=None, verbose=0):

@@ -12,7 +12,7 @@ from joblib import effective_n_jobs, parallel_config
 from skdp._fused import can_compile
 from skdp._threads import map_in_order, single_threaded_blas
 from skdp.dask._clients import CHANGED, call_client
-from skdp.dask._parts import of_part, own_part
+from skdp.dask._parts import copies_of, of_part, own_part, without_rows
 from skdp.dask._sums import PartedSums, _check, _refuse_if_any, _sum, _verdict
 
 # Of a worker's memory, what its process may use once a copy is made: Dask writes what it manages to
@@ -171,8 +171,8 @@ def _load(reader, *part):
     worker = get_worker()
     X, kept = own_part(reader, *part)
     limit = worker.memory_manager.memory_limit or MEMORY_LIMIT
-    if worker.monitor.get_process_memory() > _SHARE * limit:
-        X = None
+    if X is not None and worker.monitor.get_process_memory() > _SHARE / copies_of(kept) * limit:
+        X, kept = None, without_rows(kept)
     if _PLUGIN not in worker.plugins:
         # Before the loop hears that this task has ended.
         worker.loop.add_callback(worker.plugin_add, _Unpins(), _PLUGIN)

@@ -18,21 +18,27 @@ from skdp._random import random_name
 from skdp._sklearn import as_configured_here
 from skdp._threads import map_in_order, sum_in_order
 from skdp.dask._clients import CHANGED, RowsChangedError, call_locally, culled
+from skdp.dask._groups import count_groups
 from skdp.dask._parts import (
     KeyedDigest,
     PartitionSpec,
     RejectedPartition,
+    copies_of,
     measure_part,
     move_targets,
     of_part,
     own_part,
+    part_at_slopes,
     part_by_label,
+    part_groups,
     part_moment,
     part_of_ball,
+    part_of_columns,
     part_of_rows,
     part_of_targets,
     part_slopes,
     place_part,
+    without_rows,
 )
 
 # Bytes of rows and of what is kept of them, above which they lie in a file.
@@ -61,7 +67,7 @@ class PartedSums:
 
     def __init__(self, table, reader, on_pass, compiled):
         self._table, self._reader, self._on_pass = table, reader, on_pass
-        self._seal = KeyedDigest(random_name().encode())
+        self._seal, self._longest = KeyedDigest(random_name().encode()), None
         null_rows = _null_rows_of_parts(table.sizes)
         shape = table.n_features, table.names, table.n_targets
         sizes = zip(table.sizes, null_rows, strict=True)
@@ -69,6 +75,21 @@ class PartedSums:
 
     def close(self):
         """Drop what is held of the rows."""
+
+    @property
+    def n_rows(self):
+        """Number of rows in all parts."""
+        return self._table.n_rows
+
+    def count_groups(self):
+        """Return how many groups there are; a ValueError if one is in two parts."""
+        found = self._sums("groups", part_groups, (), is_exact=False)
+        self._on_pass()
+        return count_groups(list(found))
+
+    def read_by(self, reader):
+        """Have parts read as this reader says from now on."""
+        self._reader = reader
 
     def counts(self, *args):
         """See `BallSums.counts`."""
@@ -119,16 +140,43 @@ class PartedSums:
         """See `RowSums.moment`."""
         return self._total("moment", part_moment, mechanism, grid=mechanism.grid)
 
-    def bound_slopes(self, A, bound):
-        """See `RowSums.bound_slopes`."""
+    def bound_slopes(self, A, bound, is_measured=False):
+        """See `RowSums.bound_slopes`; instead of lengths, tell that parts keep them."""
         self._A, self._bound = A, bound
-        self._keep("measure", measure_part, A, bound)
-        self._on_pass()
+        if not is_measured:
+            self._keep("measure", measure_part, A, bound)
+            self._on_pass()
+        return True
+
+    def shorten(self, longest):
+        """See `InferenceSums.shorten`."""
+        self._longest = longest
+
+    def lengths(self, *args):
+        """See `InferenceSums.lengths`."""
+        return self._at_slopes("lengths", *args)
+
+    def means(self, *args):
+        """See `InferenceSums.means`."""
+        return self._at_slopes("means", *args)
+
+    def matrix(self, *args):
+        """See `InferenceSums.matrix`."""
+        return self._at_slopes("matrix", *args)
+
+    def _at_slopes(self, name, *args):
+        how = self._A, self._bound, self._longest, name, *args
+        return self._total(name, part_at_slopes, *how, grid=args[-1].grid)
 
     def slopes(self, w, mechanism):
         """See `RowSums.slopes`."""
-        args = self._A, self._bound, w, mechanism
+        args = self._A, self._bound, w, mechanism, self._longest
         return self._total("slopes", part_slopes, *args, grid=mechanism.grid)
+
+    def of_columns(self):
+        """Return what transformers ask of columns; see `ColumnSums`."""
+        total = partial(self._total, "columns", part_of_columns, grid=1.0)
+        return SimpleNamespace(**{name: partial(total, name) for name in ("below", "moments")})
 
     def by_label(self, mechanism):
         """Return the sum of the rows of each class, see `part_by_label`."""
@@ -210,8 +258,8 @@ def _with_room(parts):
     """Give parts, without the rows of those for which there is no room in temporary files."""
     room = _SHARE * shutil.disk_usage(tempfile.gettempdir()).free
     for X, kept in parts:
-        room -= _bytes_of(X)
-        yield (X if room >= 0.0 else None), kept
+        room -= copies_of(kept) * _bytes_of(X)
+        yield (X, kept) if room >= 0.0 else (None, without_rows(kept))
 
 
 def _null_rows_of_parts(sizes):

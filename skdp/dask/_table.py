@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skdp.dask._clients import call_client, call_locally
+from skdp.dask._groups import with_groups
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.preprocessing import BoundsScaler, NormClipper
 
@@ -22,8 +23,8 @@ _UNKNOWN = (
     "{0}.to_dask_array(lengths=True)."
 )
 _OTHER_PARTS = (
-    "X and y have other numbers of rows in their partitions; of arrays take "
-    "y.rechunk({0: X.chunks[0]})."
+    "X and {0} have other numbers of rows in their partitions; of arrays take "
+    "{0}.rechunk({{0: X.chunks[0]}})."
 )
 # They learn nothing, and are fitted to know the number of columns.
 _LEARN_NOTHING = (BoundsScaler, NormClipper)
@@ -31,7 +32,10 @@ _NOT_FOR_WORKERS = {"random_state": None, "ledger": ALREADY_CHARGED}
 
 
 class Table(NamedTuple):
-    """Delayed rows and targets in parts, none of which is empty, and their public sizes."""
+    """Delayed rows and targets in parts, none of which is empty, and their public sizes.
+
+    Of fits with groups targets are those of `with_groups`.
+    """
 
     rows: list
     targets: list
@@ -60,9 +64,10 @@ class Table(NamedTuple):
         return tuple(self.names)
 
 
-def read_table(X, y, *, compute_chunk_sizes=False, client=None):
-    """Return the parts of two collections as a `Table`.
+def read_table(X, y, groups=None, *, compute_chunk_sizes=False, client=None):
+    """Return the parts of two collections, or with groups three, as a `Table`.
 
+    Targets are 0 where y is None.
     Sizes that aren't known are computed if asked for, by the client's workers or in this process.
 
     Raises
@@ -75,15 +80,32 @@ def read_table(X, y, *, compute_chunk_sizes=False, client=None):
         If sizes aren't known or don't fit.
     """
     rows, n_rows, n_features = _partitions(X, "X", compute_chunk_sizes, client)
+    if y is None:
+        y = dask.array.zeros(sum(n_rows), chunks=(tuple(n_rows),))
     targets, n_targets, width = _partitions(y, "y", compute_chunk_sizes, client)
     check_rows(X)
     if n_rows != n_targets:
-        raise ValueError(_OTHER_PARTS)
+        raise ValueError(_OTHER_PARTS.format("y"))
+    if groups is not None:
+        ids, n_ids, n_columns = _partitions(groups, "groups", compute_chunk_sizes, client)
+        if n_columns is not None:
+            raise ValueError("groups must have one dimension: an id for each row.")
+        if n_rows != n_ids:
+            raise ValueError(_OTHER_PARTS.format("groups"))
+        targets = with_groups(targets, ids)
     if not sum(n_rows):
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
     parts = [part for part in zip(rows, targets, n_rows, strict=True) if part[2]]
     names = list(X.columns) if hasattr(X, "columns") else None
     return Table(*map(list, zip(*parts, strict=True)), n_features, names, width)
+
+
+def set_columns(estimator, table):
+    """Publish the number and names of a table's columns, or forget names of a fit before."""
+    estimator.n_features_in_ = table.n_features
+    vars(estimator).pop("feature_names_in_", None)
+    if table.feature_names is not None:
+        estimator.feature_names_in_ = np.array(table.feature_names, dtype=object)
 
 
 def _partitions(collection, name, compute_chunk_sizes, client):
@@ -195,9 +217,8 @@ def transform(transformer, X, *, client=None, compute_chunk_sizes=False):
     ----------
     transformer : transformer
         One that takes rows by themselves: of :mod:`skdp.preprocessing`, or a pipeline of such. It
-        is fitted before, on rows in memory, unless it learns nothing (``BoundsScaler``,
-        ``NormClipper``). Private transformers can't be fitted on Dask collections. Workers get a
-        copy without its seeds and ledgers.
+        is fitted before, by `fit` or on rows in memory, unless it learns nothing (``BoundsScaler``,
+        ``NormClipper``). Workers get a copy without its seeds and ledgers.
     X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
         Rows, in partitions.
     client : distributed.Client, default=None

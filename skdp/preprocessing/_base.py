@@ -8,6 +8,7 @@ from skdp._bounds import counted_rows
 from skdp._estimator import CaptionMixin, RecordPrivateEstimator
 from skdp._groups import encode_groups
 from skdp._sklearn import validate_data
+from skdp.preprocessing._solver import ColumnSums
 
 DTYPES = [np.float64, np.float32]
 
@@ -35,7 +36,24 @@ class PrivateTransformer(CaptionMixin, TransformerMixin, RecordPrivateEstimator)
 
 
 class NumberTransformer(PrivateTransformer):
-    """A private transformer of numbers, none of them missing, that keeps their type."""
+    """A private transformer of numbers, none of them missing, that keeps their type.
+
+    Subclasses have `_learn`, which publishes what sums over columns tell: of a function that gives
+    a plan, its stream and `ColumnSums`, of the number of features, and more facts for the report.
+    """
+
+    def _learn_rows(self, X, groups):
+        """Learn from rows in memory."""
+
+        def start():
+            plan, stream, rows = self._start(X, groups)
+            return plan, stream, ColumnSums(self._counted(X[rows]))
+
+        return self._learn(start, X.shape[1])
+
+    def _counted(self, X):
+        """Return the columns that are counted of rows."""
+        return X
 
     def _numbers(self, X):
         """Return rows that are to be transformed."""

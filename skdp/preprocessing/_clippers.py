@@ -116,22 +116,24 @@ class DPQuantileClipper(OneToOneFeatureMixin, NumberTransformer):
         """
         # 1. scikit-learn's contract
         X = validate_data(self, X, dtype=DTYPES)
+        return self._learn_rows(X, groups)
 
+    def _learn(self, start, n_features, **facts):
         # 2. the solver bounds the data: a value counts by the thresholds that it is below
         # 3. plan from public numbers
         quantiles = check_bounds(self.quantiles, "quantiles")
         if not (quantiles[0] >= 0.0 and quantiles[1] <= 1.0):
             raise ValueError("quantiles must be within 0 and 1.")
-        plan, stream, rows = self._start(X, groups)
+        plan, stream, sums = start()
 
         # 4. solve
-        low, high = find_quantiles(X[rows], plan=plan, quantiles=quantiles, noise=stream)
+        low, high = find_quantiles(sums, plan=plan, quantiles=quantiles, noise=stream)
 
         # 5. publish
         # A column may have one value only, and ranges have a width.
         self.feature_bounds_ = low, np.maximum(high, np.nextafter(low, np.inf))
         self.norm_bound_ = float(np.linalg.norm(np.abs(self.feature_bounds_).max(axis=0)))
-        self.privacy_report_ = plan.report(reproducible=stream.reproducible)
+        self.privacy_report_ = plan.report(reproducible=stream.reproducible, **facts)
         return self
 
     def transform(self, X):
@@ -251,24 +253,28 @@ class DPNormClipper(OneToOneFeatureMixin, NumberTransformer):
         """
         # 1. scikit-learn's contract
         X = validate_data(self, X, dtype=DTYPES)
+        return self._learn_rows(X, groups)
 
+    def _learn(self, start, n_features, **facts):
         # 2. bound the data: of a row its length counts, by the thresholds that it is below
-        norms = row_norms(X)[:, np.newaxis]
-
         # 3. plan from public numbers
         quantile = check_real(self.quantile, "quantile")
         if not 0.0 < quantile < 1.0:
             raise ValueError("quantile must be within 0 and 1.")
-        plan, stream, rows = self._start(X, groups)
+        plan, stream, sums = start()
 
         # 4. solve
-        found = find_quantiles(norms[rows], plan=plan, quantiles=(quantile, quantile), noise=stream)
+        quantiles = quantile, quantile
+        found = find_quantiles(sums, plan=plan, quantiles=quantiles, noise=stream)
 
         # 5. publish
         self.norm_bound_ = max(float(found[1][0]), float(plan.bounds[0][0]))
-        self.feature_bounds_ = same_bounds(-self.norm_bound_, self.norm_bound_, X.shape[1])
-        self.privacy_report_ = plan.report(reproducible=stream.reproducible)
+        self.feature_bounds_ = same_bounds(-self.norm_bound_, self.norm_bound_, n_features)
+        self.privacy_report_ = plan.report(reproducible=stream.reproducible, **facts)
         return self
+
+    def _counted(self, X):
+        return row_norms(X)[:, np.newaxis]
 
     def transform(self, X):
         """Scale down the rows that are too long.
@@ -389,20 +395,22 @@ class DPStandardScaler(OneToOneFeatureMixin, NumberTransformer):
         """
         # 1. scikit-learn's contract
         X = validate_data(self, X, dtype=DTYPES)
+        return self._learn_rows(X, groups)
 
+    def _learn(self, start, n_features, **facts):
         # 2. the solver bounds the data, by ranges that the plan has
         # 3. plan from public numbers
         clip = check_positive(self.clip, "clip")
-        plan, stream, rows = self._start(X, groups)
+        plan, stream, sums = start()
 
         # 4. solve
-        mean, scale = scale_columns(X[rows], plan=plan, noise=stream)
+        mean, scale = scale_columns(sums, plan=plan, noise=stream)
 
         # 5. publish
         self.mean_, self.scale_ = mean, scale
-        self.norm_bound_ = clip * math.sqrt(X.shape[1])
-        self.feature_bounds_ = same_bounds(-clip, clip, X.shape[1])
-        self.privacy_report_ = plan.report(reproducible=stream.reproducible)
+        self.norm_bound_ = clip * math.sqrt(n_features)
+        self.feature_bounds_ = same_bounds(-clip, clip, n_features)
+        self.privacy_report_ = plan.report(reproducible=stream.reproducible, **facts)
         return self
 
     def transform(self, X):

@@ -15,55 +15,72 @@ _EPSILON = 2.0**-52
 _BLOCK = 2**14
 
 
-def find_quantiles(X, *, plan, quantiles, noise):
+class ColumnSums:
+    """Sums over rows by column, of whole numbers: those of parts of the rows add up exactly."""
+
+    def __init__(self, X):
+        self.X = X
+
+    def below(self, edges):
+        """Return how many entries are below each threshold, edges but the first and last."""
+        # Sorting first is several times faster than to look for the cell of each.
+        columns = zip(self.X.T, edges, strict=True)
+        return np.array([np.searchsorted(np.sort(x), ends[1:-1]) for x, ends in columns])
+
+    def moments(self, middle, half):
+        """Return the sums of `sum_moments`, of shape (n_columns, 2)."""
+        columns = zip(self.X.T, middle, half, strict=True)
+        return np.array([sum_moments(*column) for column in columns])
+
+
+def find_quantiles(sums, *, plan, quantiles, noise):
     """Return a low and a high quantile of each column, noisy where the plan is private.
 
-    Shares of records that noise hides can't be cut off: quantiles further out move inwards.
+    Shares of records that noise hides can't be cut off: quantiles further out move inwards. Of
+    `sums` see `ColumnSums`, whose rows are asked for without noise alone.
     """
     if not plan.budget.is_private:
-        exact = _exact_quantiles(X, quantiles)
+        exact = _exact_quantiles(sums.X, quantiles)
         return _finite(plan.mechanisms["distribution"].release(exact, noise))
     within = np.clip(quantiles, plan.hidden_share, 1.0 - plan.hidden_share)
-    released = zip(_release_shares(X, plan, noise), plan.edges, strict=True)
+    released = zip(_release_shares(sums, plan, noise), plan.edges, strict=True)
     return np.transpose([np.interp(within, shares, edges) for shares, edges in released])
 
 
-def scale_columns(X, *, plan, noise):
+def scale_columns(sums, *, plan, noise):
     """Return a centre and a scale of each column, noisy where the plan is private.
 
     Where the records are is found first, all but tails; then means and mean squares of what is
     clipped to that. No variance is taken to be below the spread of its noise.
     """
     if not plan.budget.is_private:
-        exact = zip(plan.mechanisms.values(), _exact_scales(X), strict=True)
+        exact = zip(plan.mechanisms.values(), _exact_scales(sums.X), strict=True)
         return _finite([mechanism.release(numbers, noise) for mechanism, numbers in exact])
-    low, high = find_quantiles(X, plan=plan, quantiles=(plan.tail, 1.0 - plan.tail), noise=noise)
+    quantiles = plan.tail, 1.0 - plan.tail
+    low, high = find_quantiles(sums, plan=plan, quantiles=quantiles, noise=noise)
     middle = 0.5 * low + 0.5 * high
     half = np.maximum(0.5 * high - 0.5 * low, _SMALLEST_SCALE)
-    sums = np.array([sum_moments(*column) for column in zip(X.T, middle, half, strict=True)])
-    mechanism = plan.mechanisms["moments"]
-    means = mechanism.release(sums * CONTRIBUTION_STEP, noise) / plan.n_rows
+    mechanism, moments = plan.mechanisms["moments"], sums.moments(middle, half)
+    means = mechanism.release(moments * CONTRIBUTION_STEP, noise) / plan.n_rows
     mean = np.clip(means[:, 0], -1.0, 1.0)
     least = min(mechanism.noise_std / plan.n_rows, 1.0)
     variance = np.clip(1.0 - means[:, 1] - mean**2, least, 1.0)
     return middle + half * mean, np.maximum(half * np.sqrt(variance), _SMALLEST_SCALE)
 
 
-def _release_shares(X, plan, noise):
+def _release_shares(sums, plan, noise):
     """Return by column the share of records below each threshold, rising from 0 to 1."""
     weights = root_weights()
     with single_threaded_blas:
-        roots = [_root_sums(*column) for column in zip(X.T, plan.edges, strict=True)]
+        roots = [_root_sums(below) for below in sums.below(plan.edges)]
         released = plan.mechanisms["distribution"].release(np.array(roots), noise)
-        sums = [np.convolve(root, weights)[:N_THRESHOLDS] for root in released]
-    rising = [isotonic_regression(column / plan.n_rows).x for column in sums]
+        counts = [np.convolve(root, weights)[:N_THRESHOLDS] for root in released]
+    rising = [isotonic_regression(column / plan.n_rows).x for column in counts]
     return [np.concatenate([[0.0], np.clip(shares, 0.0, 1.0), [1.0]]) for shares in rising]
 
 
-def _root_sums(x, edges):
+def _root_sums(below):
     """Return what the root of a running sum makes of counts between thresholds."""
-    # Sorting first is several times faster than to look for the cell of each.
-    below = np.searchsorted(np.sort(x), edges[1:-1])
     return np.convolve(np.diff(below, prepend=0), root_weights())[:N_THRESHOLDS]
 
 

@@ -23,7 +23,6 @@ from skdp.linear_model.ball._plan import bins_about
 from skdp.linear_model.ball._solver import Ball
 from skdp.linear_model.ball._sums import rows_in_ball
 from skdp.linear_model.whitened import _row_sums
-from skdp.linear_model.whitened._row_sums import RowSums
 
 N, D = 3000, 4
 CENTRE, SCALE = np.array([3.0, 0.0, 1.0, -20.0]), np.array([1.0, 30.0, 0.1, 5.0])
@@ -208,7 +207,7 @@ def test_what_is_kept_of_blocks_is_what_is_kept_of_all_rows(as_kind, data, monke
         rows, expected = rows.toarray(), expected.toarray()
     np.testing.assert_array_equal(rows, expected)
     mechanism = DaskDPRidge(**RIDGE)._plan(N, D, 1).moment.mechanism
-    with RowSums(whole, kept.targets, reader.loss(1)).at_work() as sums:
+    with reader.sums(whole, kept.targets, 1).at_work() as sums:
         expected = sums.moment(mechanism)
     found = part_moment(reader, 1, as_kind(X), placed, mechanism)
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=2.0 * mechanism.grid)

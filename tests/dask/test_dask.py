@@ -248,9 +248,9 @@ class _Killing:
 
 
 class _KillsAtStep(DaskDPLogisticRegression):
-    def _plan(self, *sizes):
+    def _plan(self, *sizes, **how):
         self._kill()
-        return super()._plan(*sizes)
+        return super()._plan(*sizes, **how)
 
     def _reading(self):
         return self._local(**{**self._shared(), "random_state": None})

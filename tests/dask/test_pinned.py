@@ -134,7 +134,7 @@ def test_copies_cannot_be_written_to(data):
 
 
 class _Fails(DaskDPRidge):
-    def _plan(self, *sizes):
+    def _plan(self, *sizes, **how):
         assert len(_pinned._PINNED) == N_PARTS
         raise KeyError("the client's own")
 
@@ -195,11 +195,11 @@ def test_rows_that_change_while_they_are_loaded_are_refused_and_not_charged(
 class _Loses(DaskDPRidge):
     """Loses copies before the first release."""
 
-    def _plan(self, *sizes):
+    def _plan(self, *sizes, **how):
         for key in list(_pinned._PINNED)[::2]:
             del _pinned._PINNED[key]
         self._lost()
-        return super()._plan(*sizes)
+        return super()._plan(*sizes, **how)
 
 
 def test_copies_that_are_lost_are_loaded_again(data, client):

@@ -40,7 +40,7 @@ from skdp.linear_model.whitened._solver import rules_of, solve_whitened
 from skdp.linear_model.whitened._summary import InferenceMixin
 
 AUTO = StrOptions({"auto"})
-_NOT_INFERRED = (
+NOT_INFERRED = (
     "inference=True takes dense rows, each a record of its own, without groups, public_weight and "
     "class_weight: what errors are made of isn't bounded or true otherwise."
 )
@@ -197,26 +197,36 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
     def _records(self, groups, X, weights):
         """Return the group of each row, or None, and how many records there are."""
         if self.inference and not (groups is None and weights.of_rows is None):
-            raise ValueError(_NOT_INFERRED)
+            raise ValueError(NOT_INFERRED)
         if groups is not None and weights.of_rows is not None:
             raise ValueError(_WEIGHED_GROUPS)
         return encode_groups(groups, X.shape[0])
 
     def _solve(self, plan, rows, targets, stream, weights, codes=None):
-        loss = self._loss(targets.shape[1])
-        solve, how = solve_whitened, {"rules": rules_of(loss, plan)}
-        if self.inference:
-            model = MODELS[loss.name]
-            solve, how = solve_inference, {"model": model}
-            sums = InferenceSums(model, rows, targets, loss, self.n_jobs)
         # Without noise nothing is cut, and a sum over groups is the sum over their rows.
-        elif codes is not None and plan.budget.is_private:
-            largest = plan.problem.row_norm**2
-            sums = GroupSums(rows, targets, loss, self.n_jobs, codes=codes, largest_trace=largest)
-        else:
-            sums = RowSums(rows, targets, loss, self.n_jobs, weights.of_rows)
+        codes = codes if plan.budget.is_private else None
+        of_groups = {"codes": codes, "largest_trace": plan.problem.row_norm**2}
+        sums = self._sums(rows, targets, self.n_jobs, weights.of_rows, **of_groups)
         with sums.at_work():
-            coefs, steps = solve(sums, plan=plan, stream=stream, **how)
+            return self._stepped(sums, plan, targets.shape[1], stream)
+
+    def _sums(self, rows, targets, n_jobs, weights=None, *, codes=None, largest_trace=None):
+        """Return sums over certified rows, over groups of them, or those of inference."""
+        loss = self._loss(targets.shape[1])
+        if self.inference:
+            return InferenceSums(MODELS[loss.name], rows, targets, loss, n_jobs)
+        if codes is None:
+            return RowSums(rows, targets, loss, n_jobs, weights)
+        return GroupSums(rows, targets, loss, n_jobs, codes=codes, largest_trace=largest_trace)
+
+    def _stepped(self, sums, plan, n_outputs, stream):
+        """Return the coefficients that steps on sums lead to, and the steps."""
+        loss = self._loss(n_outputs)
+        if self.inference:
+            coefs, steps = solve_inference(sums, plan=plan, model=MODELS[loss.name], stream=stream)
+        else:
+            how = {"rules": rules_of(loss, plan), "stream": stream}
+            coefs, steps = solve_whitened(sums, plan=plan, **how)
         self._check_solved(coefs, plan)
         return coefs, steps
 

@@ -39,7 +39,8 @@ class GroupSums(RowSums):
     are whole numbers, so that its order of work doesn't matter). So a group that has more rows, or
     other ones, moves no other group's part, and neither do threads or the order of the groups.
     Of `codes`, the group of each row, all of 0, 1, ... occur. `largest_trace` is public: what the
-    squared lengths of a group's rows may come to in the moment, at least the largest of a row.
+    squared lengths of a group's rows may come to in the moment, at least the largest of a row. Sums
+    of moments are rounded to the grid, too, so that sums over parts of the groups add up exactly.
     """
 
     def __init__(self, rows, targets, loss, n_jobs=None, *, codes, largest_trace):
@@ -66,7 +67,7 @@ class GroupSums(RowSums):
             traces = np.add.reduceat(parts[self._order], self._ends[:-1])
             factors = np.sqrt(np.minimum(_TRACE_PARTS / traces, 1.0))
         # No entry of the sum of a block, or of all, goes beyond the limits.
-        of_block, of_all = (math.ceil(math.log2(n)) for n in (self._size, self._n_groups))
+        of_block, of_all = (math.ceil(math.log2(n)) for n in (self._size, mechanism.n_records))
         bits = min(_EXACT_BITS - of_block, _INTEGER_BITS - of_all)
         step = 2.0 ** (math.frexp(math.sqrt(self._largest_trace))[1] - bits // 2)
         n_rows = len(self._codes)
@@ -84,14 +85,18 @@ class GroupSums(RowSums):
             return total
 
         total = self._over(add, range(0, n_rows, _JOB * self._size))
-        return as_vector(total * step**2)
+        return mechanism.rounded(as_vector(total * step**2))
 
-    def bound_slopes(self, A, bound):
+    def bound_slopes(self, A, bound, mapped=None):
         """Have the sum of a group's ``A z c``, over its rows z with slopes c, cut to a length.
 
-        Rows are mapped here, once for all steps, and kept with those of a group side by side.
+        Rows are mapped here, once for all steps, and returned with those of a group side by side;
+        or they are taken from an earlier call for the same map.
         """
         self._bound, n_rows = bound, len(self._order)
+        if mapped is not None:
+            self._mapped = mapped
+            return mapped
         self._mapped, mapped = np.empty((n_rows, self.n_columns)), map_by(A)
 
         def fill(start):
@@ -101,6 +106,7 @@ class GroupSums(RowSums):
             return 0.0
 
         self._over(fill, range(0, n_rows, _JOB * self._size))
+        return self._mapped
 
     def slopes(self, w, mechanism):
         """Return the sum of what groups add, cut and on the mechanism's grid; see `RowSums`."""

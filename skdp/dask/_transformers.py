@@ -1,0 +1,107 @@
+"""Fits of private transformers to Dask collections."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from skdp._bounds import clip_rows
+from skdp._docs import shared_docs
+from skdp._estimator import is_private
+from skdp._plans._base import Budget
+from skdp.dask._clients import resolve_client
+from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
+from skdp.dask._table import read_table, set_columns, without_secrets
+from skdp.preprocessing._base import NumberTransformer
+
+_NO_SUMS = (
+    "transformer must be a DPStandardScaler, DPQuantileClipper or DPNormClipper: what others learn "
+    "aren't sums over partitions. Fit them to rows in memory, of a partition that the model "
+    "doesn't get."
+)
+_NO_NOISE = (
+    "without noise, epsilon=inf, quantiles aren't sums over partitions: fit to rows in memory."
+)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """What workers get to know of a transformer; see `skdp.dask._parts.own_part`."""
+
+    transformer: NumberTransformer
+
+    checks_of_targets: ClassVar = {"accept_sparse": False}
+    n_jobs: ClassVar = None
+
+    @property
+    def name(self):
+        return type(self.transformer).__name__
+
+    def certified_rows(self, X):
+        # What is counted is bounded there: this tells what isn't finite, and null records.
+        return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False)
+
+    def targets(self, y):
+        return y[:, np.newaxis]
+
+    def counted(self, X):
+        return self.transformer._counted(X)
+
+
+@shared_docs
+def fit(transformer, X, *, client=None, compute_chunk_sizes=False):
+    """Fit a private transformer to the partitions of a collection.
+
+    What it learns is what it learns of the same rows in memory, to the last bit.
+
+    Parameters
+    ----------
+    transformer : DPStandardScaler, DPQuantileClipper or DPNormClipper
+        It is fitted in place. Workers get a copy without its seed and ledger.
+    X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
+        Rows, in partitions.
+    client : distributed.Client, default=None
+        Whose workers compute the sums. None takes the current client, and without any reads one
+        partition after another in this process.
+    compute_chunk_sizes : bool, default=False
+        Whether to count the rows of partitions whose number isn't known, such as a data frame's.
+
+    Returns
+    -------
+    transformer : transformer
+        The one that was given.
+
+    {Raises: BudgetExceededError}
+    RuntimeError
+        If a task fails on the workers; what it says isn't repeated.
+    TypeError
+        If the transformer is another, or X is no Dask collection.
+    {ValueError}
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from skdp.dask import fit, transform
+    >>> from skdp.preprocessing import DPStandardScaler
+    >>> X = da.random.default_rng(0).normal(5.0, 2.0, (10_000, 3), chunks=(2_500, 3))
+    >>> scaler = fit(DPStandardScaler(feature_bounds=(0, 20)), X)
+    >>> transform(scaler, X).shape, scaler.privacy_report_
+    ((10000, 3), (1, 1e-05)-DP)
+    """
+    if not isinstance(transformer, NumberTransformer):
+        raise TypeError(_NO_SUMS)
+    if not is_private(transformer):
+        raise ValueError(_NO_NOISE)
+    transformer._validate_params()
+    client = resolve_client(client)
+    table = read_table(X, None, compute_chunk_sizes=compute_chunk_sizes, client=client)
+    set_columns(transformer, table)
+    with passes(table, _Reader(without_secrets(transformer)), client=client) as sums:
+
+        def start():
+            plan = transformer._plan(table.n_rows, table.n_features)
+            return plan, plan.start(transformer.random_state), sums.of_columns()
+
+        not_covered = *Budget.not_covered, NOT_COVERED
+        facts = {"also_public": (PARTITIONS,), "not_covered": not_covered}
+        return transformer._learn(start, table.n_features, **facts)
