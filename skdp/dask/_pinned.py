@@ -75,6 +75,9 @@ class PinnedSums(PartedSums):
         # and can't, will fail when they are to.
         asked = self._submit("compile", [(can_compile, table.n_entries) for _ in workers], workers)
         can = self._gather(asked)
+        # A task that was sent while no worker lived, and prefers a dead one, would never run. So
+        # sums wait for this, which any worker does.
+        (self._begun,) = self._submit("begin", [(bool,)])
         super().__init__(table, reader, on_pass, bool(can) and all(can))
         # By place: what was loaded, by whom, and whether it has the rows; and what was kept of all
         # parts, one by one.
@@ -130,7 +133,9 @@ class PinnedSums(PartedSums):
         by_task = defaultdict(list)
         for place in places:
             (worker, is_pinned), load = self._held[place], self._loads[place]
-            part = place, load.key, self._seen[place], load
+            # By its key alone: a task that has a load's result may copy it to another worker, and
+            # of copies Dask drops one, as it likes, and with it the rows.
+            part = place, load.key, self._seen[place], self._begun
             if is_pinned:
                 by_task[worker, None].append((*part, None))
             else:
@@ -159,10 +164,7 @@ class PinnedSums(PartedSums):
 
 
 def _at(worker):
-    """Return how to say that a worker is to do a task, or any other if that is dead.
-
-    Elsewhere the results of its loads were copied to; and of copies Dask drops one, as it likes.
-    """
+    """Return how to say that a worker is to do a task, or any other if that is dead."""
     return {} if worker is None else {"workers": [worker], "allow_other_workers": True}
 
 
@@ -190,7 +192,7 @@ def _sum_pinned(function, reader, is_exact, steps, parts, args):
     One sum over all, unless sums have to be added in the order of parts.
     """
 
-    def sum_part(place, key, seen, load, unpinned):
+    def sum_part(place, key, seen, begun, unpinned):
         pinned = _PINNED.get(key)
         X = None if pinned is None else pinned.X
         if X is None:

@@ -290,9 +290,10 @@ def test_a_client_without_workers_has_no_compiled_sums(data, compiled):
             return {}
 
         def compute(self, tasks, **options):
-            assert tasks == []
+            return tasks
 
         def gather(self, futures):
+            assert futures == []
             return []
 
     table = read_table(*in_parts(*data))

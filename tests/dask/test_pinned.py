@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 pytest.importorskip("distributed", reason="needs the extra dask")
 
 import dask.array
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, futures_of
 
 from skdp import _threads
 from skdp.dask import DaskDPLogisticRegression, DaskDPRidge, _parts, _pinned
@@ -329,7 +329,7 @@ def test_workers_that_die_cost_time_only(data):
 
 
 def test_sums_are_asked_of_the_worker_that_has_the_rows(data, client, monkeypatch):
-    """Elsewhere they would find none, and of what is copied there Dask may drop either."""
+    """Elsewhere they would find none. Nor are loads copied: of copies Dask may drop either."""
     reader, asked = reader_of(DaskDPRidge(**RIDGE)), []
     with passes(read_table(*in_parts(*data)), reader, client=client) as sums:
 
@@ -343,3 +343,5 @@ def test_sums_are_asked_of_the_worker_that_has_the_rows(data, client, monkeypatc
     told = [one.dask.layers[one.key].annotations for one in asked]
     assert {one["workers"][0] for one in told} == workers
     assert all(one["allow_other_workers"] for one in told)
+    loads = {load.key for load in sums._loads.values()}
+    assert not any(loads & {future.key for future in futures_of(one)} for one in asked)
