@@ -108,7 +108,8 @@ class PrivateEstimator(BaseEstimator):
     def _keep(self, arguments):
         """Store a constructor's arguments, its `locals()`, as attributes of the same names."""
         for name, value in arguments.items():
-            if name != "self":
+            # A constructor that calls `super()` has a local name for its class, too.
+            if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
     @property

@@ -31,7 +31,7 @@ def kernels_for(X):
 def kernels_for_columns(n_slopes, loss):
     """Return the module of compiled sums over columns, or None for other losses or few slopes.
 
-    `n_slopes` are computed by the whole fit.
+    `n_slopes` are computed by the whole fit where columns are full: a public number.
     """
     kernels = _compiled("_kernels_columns") if n_slopes >= WORTHWHILE_SLOPES else None
     return kernels if kernels is not None and loss.name in kernels.LOSSES else None

@@ -81,12 +81,6 @@ class SparseColumns:
         apart = self._of_entries(self._entries.data - self._for_entries(self._elsewhere))
         return apart.T @ factors + np.outer(self._elsewhere, factors.sum(axis=0))
 
-    @property
-    def size(self):
-        """How many numbers are read where each column is read once, by `nonzero`."""
-        stored = np.diff(self._entries.indptr)
-        return int(np.where(self._elsewhere == 0.0, stored, self.shape[0]).sum())
-
     def nonzero(self, j):
         """Return rows with entries and a column's values there; None if it isn't 0 elsewhere."""
         entries = slice(*self._entries.indptr[j : j + 2])

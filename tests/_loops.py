@@ -33,6 +33,7 @@ def for_each(names, cases, parts=1):
     """
     names = tuple(name.strip() for name in names.split(","))
     cases = list(cases)
+    assert len(cases) >= parts, "there would be a test of no case"
 
     def decorate(test):
         @functools.wraps(test)

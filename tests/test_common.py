@@ -200,3 +200,19 @@ def test_transformers_in_pipelines_grid_search_and_frames(estimator, n_jobs, can
     assert list(best[-1].feature_names_in_) == names == list(best[0].transform(frame).columns)
     assert best[0].privacy_report_.epsilon in (0.5, 1.0)
     assert np.isfinite(cross_val_score(model, frame, y[:200], cv=2)).all()
+
+
+def test_a_class_may_extend_a_constructor(cancer):
+    class Stricter(DPLogisticRegression):
+        def __init__(self, *, largest=0.5, epsilon=1.0, random_state=None):
+            super().__init__(epsilon=epsilon, random_state=random_state)
+            self._keep(locals())
+
+    class Strictest(Stricter):
+        pass
+
+    model = clone(Strictest(largest=0.25, epsilon=2.0, random_state=0))
+    assert type(model) is Strictest
+    assert model.get_params() == {"largest": 0.25, "epsilon": 2.0, "random_state": 0}
+    assert model.alpha == DPLogisticRegression().alpha
+    assert model.fit(*cancer).privacy_report_.epsilon == 2.0

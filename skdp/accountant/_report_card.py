@@ -37,8 +37,14 @@ _NOT_SET = (
 )
 # Facts that the registry asks for in its first tier, and in its third.
 _FIRST_TIER = (
-    *("name", "description", "curator", "purpose"),
-    *("region", "sector", "product_type", "publication_date"),
+    "name",
+    "description",
+    "curator",
+    "purpose",
+    "region",
+    "sector",
+    "product_type",
+    "publication_date",
 )
 _THIRD_TIER = ("domain", "justification")
 _MU = "Gaussian DP"

@@ -273,7 +273,7 @@ class LinearRegressorMixin(CaptionMixin):
 
     def _read_targets(self, y, public_weight):
         """Return targets as training takes them, their units, and what records count."""
-        weights = self._weigh(public_weight, len(y))
+        weights = self._weigh(public_weight, y.shape[0])
         return *self._bounded_targets(y), weights
 
     def _bounded_targets(self, y):

@@ -188,7 +188,8 @@ class BallSums(BlockSums):
 
         By compiled code, and once: two sums in a row ask for the same.
         """
-        if self._measured[0] is not centre or self._measured[1] is not unit:
+        known = self._measured
+        if not (np.array_equal(known[0], centre) and np.array_equal(known[1], unit)):
             lengths = np.empty(self._n_rows)
 
             def measure(group, total):
@@ -196,7 +197,8 @@ class BallSums(BlockSums):
                 self._kernels.set_lengths(units, lengths[group])
 
             self._sum_groups(measure, (), float)
-            self._measured = centre, unit, lengths
+            # Copies: an array that is changed in place stays the same object.
+            self._measured = centre.copy(), unit.copy(), lengths
         return self._measured[2]
 
     def _cut(self, block, x, centre, unit, radius):

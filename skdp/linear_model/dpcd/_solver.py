@@ -142,7 +142,8 @@ class _Descent:
         self.steps = [steps.tolist() for _ in range(self.n_outputs)]
         self._x = self.X.T
         self._norm = _norms(self._x, plan.problem.n_features) if plan.by_row else None
-        n_slopes = self.X.size * (plan.sampler.n_steps / self.n_columns)
+        # Never from the entries that sparse rows have: a record must not change others' rounding.
+        n_slopes = self.n_rows * plan.sampler.n_steps
         self._kernels = kernels_for_columns(n_slopes, loss) if self.n_outputs == 1 else None
         self._predictions = np.empty(shape)
         self._of_output = list(self._predictions.reshape(self.n_outputs, self.n_rows))

@@ -353,7 +353,6 @@ class DPTweedieRegressor(_GeneralizedLinear):
         random_state=None,
     ):
         self._keep(locals())
-        self.power = power
 
     @property
     def _power(self):

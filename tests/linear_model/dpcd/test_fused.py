@@ -11,6 +11,7 @@ from skdp import _fused
 from skdp._bounds import summation_slack
 from skdp._losses import LOSSES, LogLoss
 from skdp.linear_model import DPCDClassifier, DPCDElasticNet, DPCDLasso
+from skdp.linear_model.dpcd import _solver
 from skdp.linear_model.dpcd._solver import SUM_BLOCK, _Descent
 from tests.privacy import test_replay, test_replay_sparse
 from tests.privacy._cases import TWO, Case, K
@@ -229,3 +230,18 @@ def test_a_step_reads_only_the_entries_of_a_column_that_is_0_elsewhere(
     counts = set(np.count_nonzero(X, axis=0)) if is_sparse else {500}
     # The intercept's column is full.
     assert sizes == counts | ({500} if model.fit_intercept else set())
+
+
+def test_whether_sums_are_compiled_follows_from_shapes_alone(rng, monkeypatch):
+    """One more entry of a record must not change how the slopes of all others are rounded."""
+    asked, real = [], _fused.kernels_for_columns
+    monkeypatch.setattr(
+        _solver, "kernels_for_columns", lambda *args: asked.append(args[0]) or real(*args)
+    )
+    model = DPCDClassifier(classes=[0, 1], random_state=0, max_iter=2, fit_intercept=False)
+    for share in (0.0, 0.1, 1.0):
+        X = csr_array(rng.random((300, 4)) * (rng.random((300, 4)) < share))
+        model.fit(X, np.arange(300) % 2)
+    model.fit(X.toarray(), np.arange(300) % 2)
+    # Two passes over four columns.
+    assert asked == [300 * 8] * 4

@@ -381,6 +381,20 @@ def test_what_a_ball_is_learnt_from_is_what_numpy_finds(offset, dtype, rng, choo
     np.testing.assert_array_equal(fused[6], plain[6])
 
 
+@pytest.mark.parametrize("changed", ["centre", "unit"])
+def test_lengths_from_a_centre_that_is_changed_in_place_are_measured_again(changed, rng, choose):
+    choose(True)
+    X, values = rng.standard_normal((N, D)), {"centre": np.zeros(D), "unit": np.ones(D)}
+    with BallSums(X, np.zeros(N, dtype=bool)).at_work() as sums:
+        sums.moved(**values, radius=2.0, mechanism=NO_NOISE)
+        values[changed] += 1e-6
+        values[changed] *= 3.0
+        found = sums.moved(**values, radius=2.0, mechanism=NO_NOISE)
+    with BallSums(X, np.zeros(N, dtype=bool)).at_work() as sums:
+        expected = sums.moved(**values, radius=2.0, mechanism=NO_NOISE)
+    np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize(
     ("model", "is_fused"),
     [
