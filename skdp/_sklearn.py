@@ -47,7 +47,8 @@ _REPLACED = {
     "your data with reshape(-1, 1) for a single feature or reshape(1, -1) for a single row.",
     "Expected 2D array, got scalar array instead": "Expected 2D array, got scalar array instead.",
     "could not convert string to float": "could not convert string to float: X, and y of a "
-    "regression, must be numeric (the entry is withheld). Words can be encoded with "
+    "regression, must be numeric (the entry is withheld). skdp.additive fits tables that hold "
+    "words. Words can also be encoded with "
     "sklearn.preprocessing.OneHotEncoder(categories=[...], sparse_output=False), or by "
     "skdp.preprocessing.DPOneHotEncoder, which finds categories privately.",
     # scikit-learn's advice is to learn from the data what to fill in, or another model.

@@ -116,18 +116,26 @@ def test_extending_names_every_file_that_looks_a_loss_up():
 
 
 @pytest.mark.parametrize("page", ["README.rst", "doc/index.rst"])
-def test_first_example_prints_what_is_shown_below_it(page, capsys):
-    """Its noise isn't seeded: accuracies are printed to a digit, five deviations from the next."""
+def test_first_example_prints_what_is_shown_below_it(page, capsys, tmp_path, monkeypatch):
+    """Its noise isn't seeded: accuracies are printed to a digit, five deviations from the next.
+
+    The block of next steps runs after it.
+    """
+    monkeypatch.chdir(tmp_path)
     text = (ROOT / page).read_text(encoding="utf-8")
     code, shown = re.search(
         r"code-block:: python\n\n((?: +.*\n|\n)+)[\s\S]*?"
         r"\.\. code-block:: text\n(?: +:.*\n)*\n((?: +.*\n|\n)+)",
         text,
     ).groups()
-    exec(textwrap.dedent(code), {})
+    names = {}
+    exec(textwrap.dedent(code), names)
     printed = capsys.readouterr().out
     shown = textwrap.dedent(shown).strip() + "\n"
     assert doctest.OutputChecker().check_output(shown, printed, OPTIONS), printed
+    _, further = re.findall(r"code-block:: python\n\n((?: +.*\n|\n)+)", text)
+    exec(textwrap.dedent(further), names)
+    assert {path.name for path in tmp_path.iterdir()} == {"shapes.png", "model.joblib"}
 
 
 def test_readme_gives_the_numbers_that_were_measured(results):
