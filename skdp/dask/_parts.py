@@ -141,7 +141,7 @@ def own_part(reader, stated, seal, X, y):
     `bounded_by(ball, X, is_null)`. Of fits with groups y is a `WithGroups`.
     """
     y, ids = y if isinstance(y, WithGroups) else (y, None)
-    if fault := stated.fault_of(X, y) or (ids is not None and _fault_of_order(X, y, ids)):
+    if fault := stated.fault_of(X, y) or _fault_of_order(X, y, ids):
         return None, RejectedPartition(fault)
     try:
         checks = {"accept_sparse": "csr", **reader.checks_of_targets}

@@ -345,6 +345,26 @@ def test_estimators_are_copied_and_turned_into_local_ones(data, client):
         clone(model).predict(X)
 
 
+class _Bounded(DaskDPRidge):
+    """A subclass whose constructor takes less, and states the bounds that it has."""
+
+    def __init__(self, epsilon=1.0):
+        super().__init__(epsilon=epsilon, data_norm=1.0, ball_budget=0, target_bounds=(-1, 1))
+
+
+def test_workers_bound_rows_as_a_subclass_says():
+    """Its plan is of its own parameters, whatever its constructor takes."""
+    model = _Bounded()
+    assert (model.to_local().data_norm, model.to_local().ball_budget) == (1.0, 0)
+    rows = model._reading()._certified_rows(np.full((3, 2), 1e6))
+    assert rows.norm.max() < 1.1
+    X = np.random.default_rng(0).uniform(-0.1, 0.1, (200, 2))
+    expected = DaskDPRidge(**vars(_Bounded(float("inf")))).fit(*in_parts(X, X[:, 0]))
+    np.testing.assert_array_equal(
+        _Bounded(float("inf")).fit(*in_parts(X, X[:, 0])).coef_, expected.coef_
+    )
+
+
 def refused_cases(X, y):
     arrays = in_parts(X, y)
     yield (X, arrays[1]), TypeError, "X must be a Dask array or data frame"

@@ -180,6 +180,17 @@ def test_parts_in_another_order_are_refused(which, data):
     fitted_frames(model, other)
 
 
+def test_a_shuffle_that_orders_rows_and_targets_apart_is_refused(data, tmp_path):
+    """A record would be in two rows, by its features and by its target."""
+    ledger = PrivacyLedger(tmp_path / "one.db", epsilon=9.0, delta=1e-2, allow_seeds=True)
+    parts = dask.dataframe.from_pandas(frame_of(data), npartitions=3, sort=False)
+    parts = parts.shuffle(on="person")
+    model = DaskDPRidge(compute_chunk_sizes=True, ledger=ledger, **SEED)
+    with pytest.raises(ValueError, match="their indexes differ"):
+        model.fit(parts[list("abcd")], parts["y"])
+    assert len(ledger.to_frame()) == 0
+
+
 def cut_through(ids):
     """Return sizes of which one cuts through a person, and only one."""
     sizes = list(cuts_of(ids))
