@@ -13,6 +13,7 @@ import dask.array
 import dask.dataframe
 from distributed import Client, LocalCluster
 
+from skdp import _fused
 from skdp._bounds import clip_rows, null_records
 from skdp.dask import (
     DaskDPGammaRegressor,
@@ -314,9 +315,9 @@ def test_other_ids_have_other_hashes():
     assert len(set(hashes_of(ids).hashes.tolist())) == len(ids)
 
 
-def kept_of(X, y, ids):
+def kept_of(X, y, ids, compiled=False):
     reader = Reader(DaskDPRidge(target_bounds=(-3.0, 3.0))._reading(), None)
-    stated = PartitionSpec(*X.shape, None, None, None)
+    stated = PartitionSpec(*X.shape, None, None, None, compiled)
     return own_part(reader, stated, KeyedDigest(KEY), X, WithGroups(y, ids))[1]
 
 
@@ -330,6 +331,16 @@ def test_the_digest_of_a_part_is_of_its_groups_too(data):
     for others in (moved, ids + 1, ids[::-1]):
         assert kept_of(X, y, others).digest != first.digest
     assert isinstance(kept_of(X, y, ids[1:]), RejectedPartition)
+
+
+def test_no_number_of_rows_changes_who_computes_the_lengths_of_others(data, monkeypatch):
+    """How many there are is private, and compiled lengths have other last bits."""
+    pytest.importorskip("numba")
+    monkeypatch.setattr(_fused, "WORTHWHILE_ENTRIES", 0)
+    X, y, ids = data[0], data[1][:, 0], data[2]
+    plain, asked = (kept_of(X, y, ids, compiled=told) for told in (False, True))
+    np.testing.assert_array_equal(plain.norm, asked.norm)
+    assert not asked.compiled
 
 
 def test_groups_that_change_while_they_are_loaded_are_refused(data, client, monkeypatch):
