@@ -67,8 +67,8 @@ def sums_compiled(told):
 
 
 def sums_of(groups):
-    """Have no sums compiled for records that are groups of rows: how many rows there are is private.
+    """Have no sums compiled where records are groups of rows.
 
-    Compiled lengths differ in their last bits, and would then do so for all others.
+    How many rows there are is private, and compiled lengths of all others have other last bits.
     """
     return nullcontext() if groups is None else sums_compiled(False)

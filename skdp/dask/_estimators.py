@@ -243,7 +243,8 @@ def twin_of(local):
 
     def make(cls):
         cls._local, cls.__init__ = local, _constructor(local)
-        cls._parameter_constraints = {**local._parameter_constraints, **OWN}
+        allowed = {**local._parameter_constraints, **OWN}.items()
+        cls._parameter_constraints = {n: v for n, v in allowed if n not in _WITHOUT}
         summary, _, rest = inspect.cleandoc(cls.__doc__).partition("\n")
         text = inspect.cleandoc("\n" + inspect.getdoc(local)).partition("\n")[2]
         text = text.replace("\nledger : ", f"\n{inspect.cleandoc(_PARAMETERS)}\n\nledger : ", 1)
