@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from skdp._checks import check_finite, check_n_jobs
 from skdp._docs import shared_docs
 from skdp._estimator import CaptionMixin, is_private
+from skdp._fused import sums_of
 from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_data
 from skdp._targets import unit_of
 from skdp.additive._chosen import chosen_signs
@@ -130,7 +131,8 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
 
         # 4. solve
         basis = self._learn_basis(frame, given, pairs, signs, weights, plan, stream)
-        found = self._solve(model, basis, frame, targets, told, weights, plan, stream)
+        with sums_of(groups):
+            found = self._solve(model, basis, frame, targets, told, weights, plan, stream)
         coefs, bias, covariance, events, told = found
         check_finite(coefs)
 

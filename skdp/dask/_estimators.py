@@ -159,8 +159,13 @@ class DaskWhitened:
         return self._local(**{**self._shared(), "random_state": None, "ledger": ALREADY_CHARGED})
 
     def _shared(self):
-        """Return the parameters that the class in memory has, too."""
-        return {n: v for n, v in self.get_params(deep=False).items() if n not in OWN}
+        """Return the parameters that the class in memory has, too.
+
+        Of a subclass those, too, that its own constructor doesn't take: workers are to bound rows
+        as the plan says.
+        """
+        taken = inspect.signature(self._local).parameters
+        return {name: getattr(self, name) for name in taken if name not in _WITHOUT}
 
     def to_local(self):
         """Return the estimator of `skdp.linear_model`, fitted if this one is.
@@ -168,12 +173,8 @@ class DaskWhitened:
         Returns
         -------
         estimator : DPLogisticRegression, DPRidge or a generalized linear model
-            With the same parameters, and the attributes of this one.
-
-        Raises
-        ------
-        TypeError
-            If a subclass has other parameters.
+            With the same parameters, and the attributes of this one. Of a subclass, it is the one
+            in memory of the class in `skdp.dask`.
         """
         local = self._local(**self._shared())
         vars(local).update(self._fitted())
@@ -242,7 +243,8 @@ def twin_of(local):
 
     def make(cls):
         cls._local, cls.__init__ = local, _constructor(local)
-        cls._parameter_constraints = {**local._parameter_constraints, **OWN}
+        allowed = {**local._parameter_constraints, **OWN}.items()
+        cls._parameter_constraints = {n: v for n, v in allowed if n not in _WITHOUT}
         summary, _, rest = inspect.cleandoc(cls.__doc__).partition("\n")
         text = inspect.cleandoc("\n" + inspect.getdoc(local)).partition("\n")[2]
         text = text.replace("\nledger : ", f"\n{inspect.cleandoc(_PARAMETERS)}\n\nledger : ", 1)

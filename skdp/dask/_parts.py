@@ -141,8 +141,10 @@ def own_part(reader, stated, seal, X, y):
     `bounded_by(ball, X, is_null)`. Of fits with groups y is a `WithGroups`.
     """
     y, ids = y if isinstance(y, WithGroups) else (y, None)
-    if fault := stated.fault_of(X, y) or (ids is not None and _fault_of_order(X, y, ids)):
+    if fault := stated.fault_of(X, y) or _fault_of_order(X, y, ids):
         return None, RejectedPartition(fault)
+    # As in memory, see `skdp._fused.sums_of`.
+    compiled = stated.compiled and ids is None
     try:
         checks = {"accept_sparse": "csr", **reader.checks_of_targets}
         X, y, _ = validate_arrays(reader.name, X, y, dtype=FLOATS, **checks)
@@ -151,14 +153,14 @@ def own_part(reader, stated, seal, X, y):
         X, targets = _own_copy(rows_of(ids, X)), reader.targets(np.array(y))
         groups = read_groups(ids, X.shape[0], seal.key)
         null = nullcontext() if stated.null_rows is None else null_records(stated.null_rows)
-        with null, sums_compiled(stated.compiled):
+        with null, sums_compiled(compiled):
             bounded = reader.certified_rows(X)
     except (TypeError, ValueError) as error:
         return None, RejectedPartition(str(error))
     others = (np.ascontiguousarray(part) for part in (targets, *(groups or ())[:2]))
     digests = b"".join(map(seal.of, (X, *others)))
     digest = blake2b(digests, digest_size=_DIGEST_BYTES).digest()
-    found = bounded.scale, bounded.bias, bounded.norm, digest, issparse(X), stated.compiled
+    found = bounded.scale, bounded.bias, bounded.norm, digest, issparse(X), compiled
     return X, Kept(targets, *found, groups=groups)
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._bounds import row_norms
 from skdp._checks import check_bounds, check_feature_bounds, check_positive
 from skdp._docs import shared_docs
+from skdp._fused import sums_compiled
 from skdp._sklearn import Interval, _fit_context, validate_data
 from skdp._sparse import scaled_rows
 from skdp.preprocessing._base import DTYPES
@@ -42,6 +43,8 @@ def type_that_holds(dtype, *numbers):
     return dtype if largest <= np.finfo(dtype).max else np.dtype(np.float64)
 
 
+# How many rows there are may be private, and compiled lengths have other last bits.
+@sums_compiled(False)
 def shorten_rows(X, bound):
     """Return new rows that aren't longer than a bound, up to rounding; shorter ones stay."""
     norms = row_norms(X)

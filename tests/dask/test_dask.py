@@ -216,8 +216,8 @@ def test_a_tree_of_sums_is_exact(data, client, monkeypatch):
     X, y = in_parts(data[0], targets_of("binary", data[1]), 100)
     model = DaskDPLogisticRegression(classes=[0, 1], max_iter=2, **SEED)
     here = weights(clone(model).fit(X, y))
-    monkeypatch.setattr(_sums, "_MOST_GATHERED", 1)
-    monkeypatch.setattr(_sums, "_BRANCHES", 3)
+    monkeypatch.setattr(_pinned, "_MOST_GATHERED", 1)
+    monkeypatch.setattr(_pinned, "_BRANCHES", 3)
     assert np.array_equal(weights(model.set_params(client=client).fit(X, y)), here)
 
 
@@ -345,6 +345,26 @@ def test_estimators_are_copied_and_turned_into_local_ones(data, client):
         clone(model).predict(X)
 
 
+class _Bounded(DaskDPRidge):
+    """A subclass whose constructor takes less, and states the bounds that it has."""
+
+    def __init__(self, epsilon=1.0):
+        super().__init__(epsilon=epsilon, data_norm=1.0, ball_budget=0, target_bounds=(-1, 1))
+
+
+def test_workers_bound_rows_as_a_subclass_says():
+    """Its plan is of its own parameters, whatever its constructor takes."""
+    model = _Bounded()
+    assert (model.to_local().data_norm, model.to_local().ball_budget) == (1.0, 0)
+    rows = model._reading()._certified_rows(np.full((3, 2), 1e6))
+    assert rows.norm.max() < 1.1
+    X = np.random.default_rng(0).uniform(-0.1, 0.1, (200, 2))
+    expected = DaskDPRidge(**vars(_Bounded(float("inf")))).fit(*in_parts(X, X[:, 0]))
+    np.testing.assert_array_equal(
+        _Bounded(float("inf")).fit(*in_parts(X, X[:, 0])).coef_, expected.coef_
+    )
+
+
 def refused_cases(X, y):
     arrays = in_parts(X, y)
     yield (X, arrays[1]), TypeError, "X must be a Dask array or data frame"
@@ -456,7 +476,7 @@ def test_the_dashboard_names_what_tasks_do(data, client):
     with get_task_stream(client) as stream:
         DaskDPRidge(max_iter=3, client=client, **RIDGE).fit(X, y)
     ours = {name for task in stream.data if (name := key_split(task["key"])).startswith("skdp")}
-    names = "load", "check", "ball", "moment", "slopes"
+    names = "compile", "begin", "load", "check", "ball", "moment", "slopes"
     assert ours == {f"skdp-{name}" for name in names}
 
 

@@ -13,6 +13,7 @@ import dask.array
 import dask.dataframe
 from distributed import Client, LocalCluster
 
+from skdp import _fused
 from skdp._bounds import clip_rows, null_records
 from skdp.dask import (
     DaskDPGammaRegressor,
@@ -180,6 +181,20 @@ def test_parts_in_another_order_are_refused(which, data):
     fitted_frames(model, other)
 
 
+def test_targets_in_another_order_are_refused_without_groups_too(data, tmp_path):
+    """As shuffles of X and y may return them: a record would be in two rows."""
+    ledger = PrivacyLedger(tmp_path / "one.db", epsilon=9.0, delta=1e-2, allow_seeds=True)
+    parts, other = (
+        dask.dataframe.from_pandas(one, npartitions=1, sort=False)
+        for one in (frame_of(data), frame_of(data)[::-1])
+    )
+    model = DaskDPRidge(compute_chunk_sizes=True, epsilon=4.0, ledger=ledger, **SEED)
+    with pytest.raises(ValueError, match="their indexes differ"):
+        model.fit(parts[list("abcd")], other["y"])
+    assert len(ledger.to_frame()) == 0
+    model.fit(other[list("abcd")], other["y"])
+
+
 def cut_through(ids):
     """Return sizes of which one cuts through a person, and only one."""
     sizes = list(cuts_of(ids))
@@ -300,9 +315,9 @@ def test_other_ids_have_other_hashes():
     assert len(set(hashes_of(ids).hashes.tolist())) == len(ids)
 
 
-def kept_of(X, y, ids):
+def kept_of(X, y, ids, compiled=False):
     reader = Reader(DaskDPRidge(target_bounds=(-3.0, 3.0))._reading(), None)
-    stated = PartitionSpec(*X.shape, None, None, None)
+    stated = PartitionSpec(*X.shape, None, None, None, compiled)
     return own_part(reader, stated, KeyedDigest(KEY), X, WithGroups(y, ids))[1]
 
 
@@ -316,6 +331,16 @@ def test_the_digest_of_a_part_is_of_its_groups_too(data):
     for others in (moved, ids + 1, ids[::-1]):
         assert kept_of(X, y, others).digest != first.digest
     assert isinstance(kept_of(X, y, ids[1:]), RejectedPartition)
+
+
+def test_no_number_of_rows_changes_who_computes_the_lengths_of_others(data, monkeypatch):
+    """How many there are is private, and compiled lengths have other last bits."""
+    pytest.importorskip("numba")
+    monkeypatch.setattr(_fused, "WORTHWHILE_ENTRIES", 0)
+    X, y, ids = data[0], data[1][:, 0], data[2]
+    plain, asked = (kept_of(X, y, ids, compiled=told) for told in (False, True))
+    np.testing.assert_array_equal(plain.norm, asked.norm)
+    assert not asked.compiled
 
 
 def test_groups_that_change_while_they_are_loaded_are_refused(data, client, monkeypatch):

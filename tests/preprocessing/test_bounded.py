@@ -218,3 +218,13 @@ def test_places_with_several_entries_are_clipped_as_their_sum():
     np.testing.assert_array_equal(X.indices, before[1])
     doubled = BoundsScaler((-1, 1)).fit_transform(X)
     np.testing.assert_allclose(doubled.toarray()[0], [-0.8, 1.0, 0.0])
+
+
+def test_no_number_of_rows_changes_a_bit_of_a_row(monkeypatch, rng):
+    """Of groups it is private, and compiled lengths have other last bits."""
+    pytest.importorskip("numba")
+    X, found = rng.standard_normal((500, 20)), []
+    for most in (0, np.inf):
+        monkeypatch.setattr("skdp._fused.WORTHWHILE_ENTRIES", most)
+        found.append(NormClipper(1.0).fit_transform(X))
+    np.testing.assert_array_equal(*found)

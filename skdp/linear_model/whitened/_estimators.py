@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from skdp._bounds import augmented_norm, intercept_constant
 from skdp._checks import check_finite, check_n_jobs, check_positive
 from skdp._docs import shared_docs
+from skdp._fused import sums_of
 from skdp._groups import encode_groups
 from skdp._losses import LOSSES, Multinomial
 from skdp._sklearn import Interval, StrOptions, _fit_context
@@ -113,7 +114,8 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
 
         # 2. bound the data
         X = rows_of(groups, X)
-        rows = weights.without_zero_weights(self._certified_rows(X))
+        with sums_of(groups):
+            rows = weights.without_zero_weights(self._certified_rows(X))
         codes, n_records = self._records(groups, X, weights)
 
         # 3. plan from public numbers
@@ -123,8 +125,9 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
 
         # 4. solve
         targets, told, plan = self._learnt(targets, told, plan, stream, rows.norm == 0.0, codes)
-        rows, plan, ball = self._placed(rows, plan, stream, codes)
-        coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
+        with sums_of(groups):
+            rows, plan, ball = self._placed(rows, plan, stream, codes)
+            coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
         self._set_report(plan, steps, stream, weights_public(public_weight))

@@ -9,6 +9,7 @@ from scipy.sparse import diags_array
 from skdp._bounds import clip_rows, null_records
 from skdp._losses import LOSSES, Multinomial
 from skdp._mechanisms import GaussianMechanism, as_vector
+from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model.whitened import _group_sums, _row_sums
 from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack, map_by
 
@@ -294,3 +295,26 @@ def test_traces_of_groups_are_rounded_up(monkeypatch):
 def test_the_slack_knows_groups_and_no_rows():
     assert group_rounding_slack(10**6, 50, 1) < 1e-8
     assert group_rounding_slack(10**6, 50, 1) > group_rounding_slack(10, 50, 1) > 0.0
+
+
+@pytest.mark.parametrize("parameters", [{"ball_budget": 0, "data_norm": 1.0}, {"data_norm": None}])
+def test_no_number_of_rows_changes_who_computes_the_lengths_of_others(parameters, monkeypatch, rng):
+    """Compiled lengths have other last bits, and from so many entries on sums are compiled."""
+    pytest.importorskip("numba")
+    ids, seen = np.sort(people(rng, 600)), []
+    X, y = rng.standard_normal((600, 5)), rng.integers(0, 2, 600)
+    kept = GroupSums.__init__
+
+    def spied(self, rows, *args, **others):
+        seen.append((rows.norm, rows.scale if rows.weight is None else rows.weight))
+        kept(self, rows, *args, **others)
+
+    monkeypatch.setattr(GroupSums, "__init__", spied)
+    for most in (0, math.inf):
+        monkeypatch.setattr("skdp._fused.WORTHWHILE_ENTRIES", most)
+        model = DPLogisticRegression(classes=[0, 1], epsilon=9.0, random_state=0, **parameters)
+        model.fit(X, y, groups=ids)
+    (one, first), (other, second) = seen
+    assert (first < 1.0).any()
+    np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(first, second)
