@@ -28,6 +28,7 @@ from skdp.dask import (
     DaskDPPoissonRegressor,
     DaskDPRidge,
     DaskDPTweedieRegressor,
+    _pinned,
     _sums,
     label_aggregate,
     transform,
