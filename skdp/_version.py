@@ -2,7 +2,7 @@
 
 import sys
 
-__version__ = "0.3.0.dev0"
+__version__ = "0.3.0"
 
 
 class _FilesOfOldVersions:
