@@ -175,11 +175,16 @@ def _load(reader, *part):
     limit = worker.memory_manager.memory_limit or MEMORY_LIMIT
     if X is not None and worker.monitor.get_process_memory() > _SHARE / copies_of(kept) * limit:
         X, kept = None, without_rows(kept)
-    if _PLUGIN not in worker.plugins:
-        # Before the loop hears that this task has ended.
-        worker.loop.add_callback(worker.plugin_add, _Unpins(), _PLUGIN)
+    # Before the loop hears that this task has ended.
+    worker.loop.add_callback(_watch, worker)
     _PINNED[worker.get_current_task()] = _Pinned(X, kept, worker.id)
     return _verdict(kept), (worker.address, X is not None)
+
+
+async def _watch(worker):
+    """Have a worker drop what it pinned, once: a second plugin would end the first, with copies."""
+    if _PLUGIN not in worker.plugins:
+        await worker.plugin_add(_Unpins(), _PLUGIN)
 
 
 def _verdict_of(*part):

@@ -345,3 +345,17 @@ def test_sums_are_asked_of_the_worker_that_has_the_rows(data, client, monkeypatc
     assert all(one["allow_other_workers"] for one in told)
     loads = {load.key for load in sums._loads.values()}
     assert not any(loads & {future.key for future in futures_of(one)} for one in asked)
+
+
+@pytest.mark.parametrize("repeat", range(2))
+def test_threads_that_load_at_once_keep_each_others_copies(repeat, data):
+    """Those of a worker that has pinned nothing yet."""
+    options = {"threads_per_worker": 4, "dashboard_address": ":0", "processes": False}
+    reader = reader_of(DaskDPRidge(**RIDGE))
+    with LocalCluster(n_workers=1, **options) as cluster, Client(cluster) as client:
+        with passes(read_table(*in_parts(*data)), reader, client=client) as sums:
+            assert set(_pinned._PINNED) == {load.key for load in sums._loads.values()}
+            READ.clear()
+            sums.of_rows()
+            assert READ == []
+        wait_until_dropped()
