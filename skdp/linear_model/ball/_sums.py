@@ -31,10 +31,10 @@ class BallSums(BlockSums):
     where records are groups of rows, a row has a part of 1 of as many as its group has rows.
     """
 
-    def __init__(self, X, is_null, n_jobs=None, shares=None, size=None):
+    def __init__(self, X, is_null, n_jobs=None, shares=None):
         # What groups add is cut to a grid, record by record.
         kernels = kernels_for(X) if shares is None else None
-        super().__init__(X, X.shape[1], n_jobs, size, kernels)
+        super().__init__(X, X.shape[1], n_jobs, kernels)
         self._is_null, self._shares = is_null, shares
         # Of compiled sums: a centre and units, and the lengths that rows have from there.
         self._measured = None, None, None

@@ -106,17 +106,16 @@ class BlockSums:
     Blocks are added in row order within groups of blocks, whose sums are rounded to the grid of
     the mechanism that will release the whole. Numbers on a grid add up exactly: the result is the
     same to the last bit for every `n_jobs`, and rounding errors don't grow with the number of
-    groups. `size` is the number of rows in a block, where it isn't to follow from their length, and
-    `kernels` has compiled sums, where they are used.
+    groups. `kernels` has compiled sums, where they are used.
     """
 
     # Factors of rows, of shape (n,), where there are any.
     _scale = None
 
-    def __init__(self, X, n_columns, n_jobs=None, size=None, kernels=None):
+    def __init__(self, X, n_columns, n_jobs=None, kernels=None):
         self._kernels = kernels
         self._X, self.n_columns, self._n_rows = X, n_columns, X.shape[0]
-        self._size = min(size or block_rows(n_columns), self._n_rows)
+        self._size = min(block_rows(n_columns), self._n_rows)
         self._block = max(self._size, LEAST_SPARSE_ROWS) if issparse(X) else self._size
         self._group = _blocks_of_group(n_columns, self._block) * self._block
         n_groups = -(-self._n_rows // self._group)
