@@ -5,7 +5,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import functools
-import gc
 import hashlib
 import importlib
 import sys
@@ -133,20 +132,6 @@ def pytest_fixture_setup(fixturedef, request):
     made = yield
     _ENTROPY.start(_ENTROPY.test)
     return made
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection():
-    """Look for garbage neither while tests are collected nor, later, among what that made.
-
-    All of it stays to the end, and looking through it takes a quarter of the time of collecting.
-    """
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def pytest_collection_modifyitems(items):
