@@ -854,7 +854,7 @@ X : array-like or sparse of shape (n_samples, n_features)
 
 [X:training]
 X : array-like or sparse of shape (n_samples, n_features)
-    Training rows, dense or CSR; float32 and float64 are used without a copy.
+    Training rows, dense or CSR; float32 and float64 are kept in their precision.
 
 [y]
 y : None

@@ -237,11 +237,6 @@ def part_moment(reader, n_threads, X, kept, mechanism):
         return sums.moment(mechanism)
 
 
-def part_slopes(reader, n_threads, X, kept, A, bound, w, mechanism, longest=None):
-    """Return the sum of slopes of a part, see `RowSums.slopes`."""
-    return part_at_slopes(reader, n_threads, X, kept, A, bound, longest, "slopes", w, mechanism)
-
-
 def part_at_slopes(reader, n_threads, X, kept, A, bound, longest, name, *args):
     """Return what a method makes of a part whose slopes are cut, see `InferenceSums`.
 

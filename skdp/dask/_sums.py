@@ -36,7 +36,6 @@ from skdp.dask._parts import (
     part_of_columns,
     part_of_rows,
     part_of_targets,
-    part_slopes,
     place_part,
     without_rows,
 )
@@ -170,8 +169,7 @@ class PartedSums:
 
     def slopes(self, w, mechanism):
         """See `RowSums.slopes`."""
-        args = self._A, self._bound, w, mechanism, self._longest
-        return self._total("slopes", part_slopes, *args, grid=mechanism.grid)
+        return self._at_slopes("slopes", w, mechanism)
 
     def of_columns(self):
         """Return what transformers ask of columns; see `ColumnSums`."""

@@ -94,7 +94,7 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         Parameters
         ----------
         X : array-like or sparse of shape (n_samples, n_features)
-            Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
+            Training rows, dense or CSR; float32 and float64 are kept in their precision, in order.
         {y:either, groups:whitened, public_weight}
 
         {Returns: self}

@@ -54,7 +54,7 @@ class _RobustRegressor(LinearRegressorMixin, RegressorMixin, BaseWhitened):
         Parameters
         ----------
         X : array-like or sparse of shape (n_samples, n_features)
-            Training rows, dense or CSR; float32 and float64 are used without a copy, in order.
+            Training rows, dense or CSR; float32 and float64 are kept in their precision, in order.
         y : array-like of shape (n_samples,)
             Targets.
         {groups:whitened, public_weight}
