@@ -1,6 +1,7 @@
 """Copies of rows that a fit keeps: where they lie, what is read, and files that change."""
 
 import os
+from threading import Lock
 
 import numpy as np
 import pytest
@@ -149,16 +150,20 @@ class _Changes:
 
     def __init__(self, path, moment):
         self.path, self.moment, self.n_reads = path, moment, 0
+        self._lock = Lock()
 
     def rows(self, start):
-        file = np.load(self.path, mmap_mode="r+")
+        # Without numpy.load: threads of CPython 3.11 may fail where they parse its header at once.
+        file = np.memmap(self.path, float, "r+", shape=(N, D))
         middle, stop = start + SIZE // 2, start + SIZE
         first = file[start:middle].copy()
-        if self.n_reads == self.moment:
-            # Of two parts: a record of one moves to the other, and one gets far longer.
-            file[[15, N - 15]] = file[[N - 15, 15]]
-            file[20] *= 1e6
-        self.n_reads += 1
+        # Of two workers that read at this moment, one changes it.
+        with self._lock:
+            if self.n_reads == self.moment:
+                # Of two parts: a record of one moves to the other, and one gets far longer.
+                file[[15, N - 15]] = file[[N - 15, 15]]
+                file[20] *= 1e6
+            self.n_reads += 1
         return np.vstack([first, file[middle:stop]])
 
 
@@ -185,20 +190,23 @@ def test_a_file_that_changes_is_never_used_with_other_bounds(
 ):
     """25 files, each of which changes at another moment: while parts are read, or after."""
     put(monkeypatch, place)
-    path, y = tmp_path / "rows.npy", dask.array.from_array(data[1], chunks=SIZE)
+    y = dask.array.from_array(data[1], chunks=SIZE)
 
     def fitted(moment, **how):
-        CHANGES[place] = _Changes(path, moment)
-        return learnt(DaskDPRidge(client=where, **how, **RIDGE).fit(changing_rows(place), y))
+        # By file: workers may still read that of a fit which was refused.
+        name = str(made[moment].path)
+        CHANGES[name] = made[moment]
+        return learnt(DaskDPRidge(client=where, **how, **RIDGE).fit(changing_rows(name), y))
 
-    np.save(path, data[0])
+    made = {moment: _Changes(tmp_path / f"{moment}.rows", moment) for moment in [None, *range(25)]}
+    for changes in made.values():
+        data[0].tofile(changes.path)
     states = [fitted(None)]
     # The file as it is after the change.
-    _Changes(path, 0).rows(0)
+    _Changes(made[None].path, 0).rows(0)
     states.append(fitted(None))
     refused = []
     for moment in range(25):
-        np.save(path, data[0])
         how = {"epsilon": 9.0, "delta": 1e-1, "allow_seeds": True}
         ledger = PrivacyLedger(tmp_path / f"{moment}.db", **how)
         found = message = None
@@ -212,9 +220,9 @@ def test_a_file_that_changes_is_never_used_with_other_bounds(
             continue
         assert message == CHANGED
         refused.append(moment)
-        assert len(ledger.to_frame()) == int(CHANGES[place].n_reads > 2 * N_PARTS)
+        assert len(ledger.to_frame()) == int(made[moment].n_reads > 2 * N_PARTS)
     # It changes in passes, too, where these read.
-    assert (CHANGES[place].n_reads > 2 * N_PARTS) == (place == "nowhere")
+    assert (made[24].n_reads > 2 * N_PARTS) == (place == "nowhere")
     if where is None:
         assert refused == list(range(25 if place == "nowhere" else 2 * N_PARTS))
     else:
