@@ -35,6 +35,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom, binomtest
+from sklearn import config_context
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.linear_model import Ridge
 
@@ -482,6 +483,21 @@ BAD = [
 def test_bad_parameters_are_named(options, error, match):
     with pytest.raises(error, match=match):
         audit(quick(DPSGDClassifier), *ZEROS, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n_fits", 11),
+        ("n_fits", 20.5),
+        *(("confidence", value) for value in (-1.0, 0.0, 1.0, math.nan)),
+        *(("delta", value) for value in (-0.1, 1.0, math.nan)),
+        ("method", "guess"),
+    ],
+)
+def test_what_a_bound_rests_on_is_checked_without_validation_too(name, value):
+    with config_context(skip_parameter_validation=True), pytest.raises(ValueError, match=name):
+        audit(quick(DPSGDClassifier), *ZEROS, **{name: value})
 
 
 def test_canaries_must_differ_from_what_replaces_them():

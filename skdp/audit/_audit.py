@@ -1,7 +1,7 @@
 """The audit: a lower bound on epsilon from an attack."""
 
 import warnings
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -12,10 +12,10 @@ from sklearn.covariance import ledoit_wolf
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from skdp._bounds import null_records
-from skdp._checks import check_n_jobs
+from skdp._checks import check_count, check_n_jobs, check_within, check_word
 from skdp._estimator import report_of
 from skdp._random import make_stream
-from skdp._sklearn import Interval, StrOptions, quietly, refuse_foreign, validate_params
+from skdp._sklearn import quietly, refuse_foreign, validate_params
 from skdp._threads import single_threaded_blas
 from skdp.audit._canaries import check_replaceable, class_set, default_canaries, given_canaries
 from skdp.audit._result import AuditResult, epsilon_from_guesses, epsilon_from_rates
@@ -29,14 +29,7 @@ _TRAINING = 3
 _THRESHOLDS = 200
 # Shares of the canaries that one-run guesses are made about, the surest ones.
 _SHARES = (1, 2, 4, 8)
-_CONSTRAINTS = {
-    "n_fits": [Interval(Integral, _FEWEST_FITS, None, closed="left")],
-    "confidence": [Interval(Real, 0, 1, closed="neither")],
-    "delta": [Interval(Real, 0, 1, closed="left"), None],
-    "method": [StrOptions({"threshold", "one_run"})],
-    "n_jobs": [Integral, None],
-    "random_state": ["random_state"],
-}
+_CONSTRAINTS = {"n_jobs": [Integral, None], "random_state": ["random_state"]}
 
 
 # Parameters of the estimator are checked, too, when it is fitted.
@@ -160,6 +153,11 @@ def audit(
     usable = hasattr(estimator, "get_params") and not isinstance(estimator, type)
     if not usable or not {"epsilon", "random_state"} <= set(estimator.get_params()):
         raise TypeError("estimator must be an instance with parameters epsilon and random_state.")
+    if check_count(n_fits, "n_fits") < _FEWEST_FITS:
+        raise ValueError(f"n_fits must be at least {_FEWEST_FITS}.")
+    confidence = check_within(confidence, "confidence", 0.0, 1.0, "()")
+    delta = None if delta is None else check_within(delta, "delta", 0.0, 1.0, "[)")
+    check_word(method, "method", ("threshold", "one_run"))
     check_n_jobs(n_jobs)
     refuse_foreign(X, "X")
     refuse_foreign(y, "y")
@@ -193,7 +191,7 @@ def audit(
     claimed = report.epsilon if delta is None else report.epsilon_at(delta)
     if np.isinf(claimed) and np.isfinite(report.epsilon):
         raise ValueError("delta is so small that the report claims no epsilon there.")
-    delta = report.delta if delta is None else float(delta)
+    delta = report.delta if delta is None else delta
     contrasts = canaries.contrasts(estimator, getattr(probe, "classes_", None), report.adjacency)
     terms = {"delta": delta, "error": 1.0 - confidence}
 

@@ -390,66 +390,16 @@ class DPGridSearch(BaseSearch):
     Rows are split once at random. Candidates are fitted privately on one part and scored privately
     on the other, and only the best model is published.
 
-    **Guarantee.** One call is (`epsilon`, `delta`)-differentially private for one row (its features
-    and its label) under `adjacency`, or with `groups` for one group. This covers all that is
-    published (the choice, the chosen model and its score together), for any data and any
-    candidates. ``privacy_report_`` lists what is assumed public and what is not covered: above all
-    the running time, which reveals how many models were fitted.
+    {guarantee:search}
 
     {Parameters: estimator}
     param_grid : dict or list of dict
         Lists of values by the name of a parameter, as in scikit-learn's GridSearchCV. Steps of a
         pipeline are parameters, too, so candidates may be of different classes. The grid is public:
         choose it without looking at the rows.
-    epsilon : float, default=1.0
-        Privacy loss of the whole search, above 0. ``float("inf")`` runs the same code without noise
-        or bounds.
-    delta : float or "auto", default="auto"
-        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 /
-        n_samples`` where that is less. With 0 the candidates must be pure, such as
-        ``DPSGDClassifier(mechanism="laplace")``.
-    {adjacency}
-    scoring : str, default=None
-        A score of :func:`skdp.metrics.private_score`. None means "accuracy", or
-        "neg_mean_squared_error" for a regression. Targets are scored within the estimator's
-        `target_bounds`, which must be given where a fit would learn them.
-    validation_size : float, default=0.25
-        Share of the rows, in (0, 1), that models are scored on. Models are fitted on the others,
-        and the best one isn't fitted again.
-    n_trials : float or "auto", default="auto"
-        Mean of the number of trials for ``method="repeat"``, at least 1. The mean is public, but
-        the number isn't. "auto" is three for each candidate, or six without delta, and at least 5.
-    {method}
-    n_jobs : int, default=None
-        Workers that share the trials, as in joblib. The result is the same to the last bit for
-        every value.
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the search reproducible,
-        also for anyone who learns it and subtracts the noise. The report says that there was one.
-    {ledger:search}
+    {search}
 
-    Attributes
-    ----------
-    best_estimator_ : estimator
-        The chosen model, fitted on the rows that aren't for validation. Its epsilon and delta are
-        those of a trial. Its ``privacy_report_``, and that of all steps inside, is that of the
-        whole search, which is its cost.
-    best_params_ : dict
-        The setting of the chosen model.
-    best_index_ : int
-        Its index among the candidates.
-    best_score_ : float
-        Noisy score of the chosen trial, for ``method="repeat"`` only. It is the best of several, so
-        it is slightly too high.
-    method_ : {"repeat", "compose"}
-        The method used.
-    n_trials_ : float
-        Mean of the number of trials, for ``method="repeat"`` only. The number itself is not stored.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted; of classifiers.
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of the search.
-    {n_features_in_, feature_names_in_}
+    {Attributes: fitted:search}
 
     See Also
     --------
@@ -457,16 +407,7 @@ class DPGridSearch(BaseSearch):
     skdp.metrics.private_score : Score a model on other private records.
     skdp.accountant.calibrate_selection : What a trial may cost.
 
-    Notes
-    -----
-    There is no ``cv_results_``: a table of trials would reveal their number, and the proof [1]_
-    [2]_ [3]_ needs that to be secret. For the same reason fits inside give no warnings and print
-    nothing, and a trial that fails has the worst score. Running time can't be hidden.
-
-    A record is in one part only, so a trial costs the larger of fit and score, not the sum.
-    doc/theory/selection.rst has the proofs. The split is random; a stratified split would read
-    labels. Without `groups` several rows of one person may be in both parts, because the guarantee
-    is for one row.
+    {Notes: notes:search}
 
     {References: papers:selection}
 
@@ -517,11 +458,7 @@ class DPRandomizedSearch(BaseSearch):
 
     Settings are drawn without reading a row; the rest is as in :class:`DPGridSearch`.
 
-    **Guarantee.** One call is (`epsilon`, `delta`)-differentially private for one row (its features
-    and its label) under `adjacency`, or with `groups` for one group. This covers all that is
-    published (the choice, the chosen model and its score together), for any data and any
-    candidates. ``privacy_report_`` lists what is assumed public and what is not covered: above all
-    the running time, which reveals how many models were fitted.
+    {guarantee:search}
 
     {Parameters: estimator}
     param_distributions : dict or list of dict
@@ -529,55 +466,9 @@ class DPRandomizedSearch(BaseSearch):
         scikit-learn's RandomizedSearchCV. They are public: choose them without looking at the rows.
     n_iter : int, default=10
         Number of settings that are drawn.
-    epsilon : float, default=1.0
-        Privacy loss of the whole search, above 0. ``float("inf")`` runs the same code without noise
-        or bounds.
-    delta : float or "auto", default="auto"
-        Probability, in [0, 1), that the loss may exceed `epsilon`. "auto" is 1e-5, or ``0.1 /
-        n_samples`` where that is less. With 0 the candidates must be pure, such as
-        ``DPSGDClassifier(mechanism="laplace")``.
-    {adjacency}
-    scoring : str, default=None
-        A score of :func:`skdp.metrics.private_score`. None means "accuracy", or
-        "neg_mean_squared_error" for a regression. Targets are scored within the estimator's
-        `target_bounds`, which must be given where a fit would learn them.
-    validation_size : float, default=0.25
-        Share of the rows, in (0, 1), that models are scored on. Models are fitted on the others,
-        and the best one isn't fitted again.
-    n_trials : float or "auto", default="auto"
-        Mean of the number of trials for ``method="repeat"``, at least 1. The mean is public, but
-        the number isn't. "auto" is three for each candidate, or six without delta, and at least 5.
-    {method}
-    n_jobs : int, default=None
-        Workers that share the trials, as in joblib. The result is the same to the last bit for
-        every value.
-    random_state : int, RandomState instance or None, default=None
-        None draws all randomness from the operating system. A seed makes the search reproducible,
-        also for anyone who learns it and subtracts the noise. The report says that there was one.
-    {ledger:search}
+    {search}
 
-    Attributes
-    ----------
-    best_estimator_ : estimator
-        The chosen model, fitted on the rows that aren't for validation. Its epsilon and delta are
-        those of a trial. Its ``privacy_report_``, and that of all steps inside, is that of the
-        whole search, which is its cost.
-    best_params_ : dict
-        The setting of the chosen model.
-    best_index_ : int
-        Its index among the candidates.
-    best_score_ : float
-        Noisy score of the chosen trial, for ``method="repeat"`` only. It is the best of several, so
-        it is slightly too high.
-    method_ : {"repeat", "compose"}
-        The method used.
-    n_trials_ : float
-        Mean of the number of trials, for ``method="repeat"`` only. The number itself is not stored.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted; of classifiers.
-    privacy_report_ : skdp.accountant.PrivacyReport
-        The guarantee of the search.
-    {n_features_in_, feature_names_in_}
+    {Attributes: fitted:search}
 
     See Also
     --------
@@ -585,16 +476,7 @@ class DPRandomizedSearch(BaseSearch):
     skdp.metrics.private_score : Score a model on other private records.
     skdp.accountant.calibrate_selection : What a trial may cost.
 
-    Notes
-    -----
-    There is no ``cv_results_``: a table of trials would reveal their number, and the proof [1]_
-    [2]_ [3]_ needs that to be secret. For the same reason fits inside give no warnings and print
-    nothing, and a trial that fails has the worst score. Running time can't be hidden.
-
-    A record is in one part only, so a trial costs the larger of fit and score, not the sum.
-    doc/theory/selection.rst has the proofs. The split is random; a stratified split would read
-    labels. Without `groups` several rows of one person may be in both parts, because the guarantee
-    is for one row.
+    {Notes: notes:search}
 
     {References: papers:selection}
 

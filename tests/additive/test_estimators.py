@@ -386,6 +386,14 @@ def test_what_is_refused_is_not_charged(tmp_path):
     assert len(ledger.to_frame()) == 0
 
 
+@pytest.mark.parametrize("model", [DPAdditiveClassifier(), DPLogisticRegression()])
+@pytest.mark.parametrize("gap", [None, np.nan])
+def test_gaps_in_labels_of_words_are_named(model, gap):
+    y = pd.Series([gap] + ["a", "b"] * 20)
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        model.fit(np.zeros((41, 1)), y)
+
+
 def test_bands_of_given_terms_are_about_as_wide_as_their_noise():
     """Gaps and new words that nobody has don't move the values of others."""
     rng = np.random.default_rng(0)

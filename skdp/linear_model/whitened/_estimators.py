@@ -410,7 +410,10 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
     alpha : float, default=1e-4
         Strength of the L2 penalty; scikit-learn's LogisticRegression has
         ``C = 1 / (n_samples * alpha)``.
-    {fit_intercept:classification, classes, class_weight, epsilon, delta, adjacency, moment_budget}
+    {fit_intercept:classification, classes, class_weight}
+        ``step_size="auto"`` is divided by the geometric mean of the weights where that is above 1
+        and there is noise.
+    {epsilon, delta, adjacency, moment_budget}
     {public_moment, data_norm:whitened, ball_budget}
     max_iter : int or "auto", default="auto"
         Number of steps, all of which are taken. Each reads all rows once, after up to eleven passes
@@ -421,8 +424,7 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
         of the whitened row. "auto" follows from the released moment and public numbers.
     step_size : float or "auto", default="auto"
         Length of the steps in whitened coordinates. "auto" is the reciprocal of the largest
-        curvature of the loss, 4 for two classes and 2 for more, with which steps don't diverge. It
-        is divided by the geometric mean of `class_weight` where that is above 1 and there is noise.
+        curvature of the loss, 4 for two classes and 2 for more, with which steps don't diverge.
     momentum : float or "auto", default="auto"
         Share of the last step, in [0, 1), that each step repeats. "auto" follows from the released
         moment and public numbers: none where noise is large.
