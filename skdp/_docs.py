@@ -350,12 +350,6 @@ ledger : str, path or PrivacyLedger, default=None
 ledger : str, PathLike, PrivacyLedger or None, default=None
     Ledger to which the release is charged; see :mod:`skdp.ledger`.
 
-[ledger:search]
-ledger : str, path or PrivacyLedger, default=None
-    Budget of the study, to which the whole search is charged once, before any noise is drawn; see
-    :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
-    ``SKDP_LEDGER`` names; without it nothing is recorded.
-
 [LedgerError]
 LedgerError
     If the file can't be used.
@@ -374,13 +368,6 @@ mechanism : {"gaussian", "laplace"}, default="gaussian"
     (delta = 0) of the paper, by spherical noise on disjoint batches. These are drawn without
     looking at the data, so a record takes part in one release per pass. Several passes share
     `epsilon`. It allows personal budgets (see `fit`) and streams (`partial_fit`).
-
-[method]
-method : {"auto", "repeat", "compose"}, default="auto"
-    "repeat" fits and scores candidates drawn at random, a secret number of times, and publishes
-    only the best trial. "compose" fits each candidate once, with a share of the budget, and chooses
-    by a noisy maximum. It has no score to publish, and needs a `scoring` that is a mean over rows.
-    "auto" is the method with less noise, by public numbers; the report states both.
 
 [method:dpcd]
 Algorithm 1 of [1]_: each step releases one coordinate of the gradient over all rows, and takes a
@@ -422,14 +409,21 @@ validation_size : float, default=0.25
 n_trials : float or "auto", default="auto"
     Mean of the number of trials for ``method="repeat"``, at least 1. The mean is public, but
     the number isn't. "auto" is three for each candidate, or six without delta, and at least 5.
-{method}
+method : {"auto", "repeat", "compose"}, default="auto"
+    "repeat" fits and scores candidates drawn at random, a secret number of times, and publishes
+    only the best trial. "compose" fits each candidate once, with a share of the budget, and chooses
+    by a noisy maximum. It has no score to publish, and needs a `scoring` that is a mean over rows.
+    "auto" is the method with less noise, by public numbers; the report states both.
 n_jobs : int, default=None
     Workers that share the trials, as in joblib. The result is the same to the last bit for
     every value.
 random_state : int, RandomState instance or None, default=None
     None draws all randomness from the operating system. A seed makes the search reproducible,
     also for anyone who learns it and subtracts the noise. The report says that there was one.
-{ledger:search}
+ledger : str, path or PrivacyLedger, default=None
+    Budget of the study, to which the whole search is charged once, before any noise is drawn; see
+    :class:`skdp.ledger.PrivacyLedger`. None uses the ledger that the environment variable
+    ``SKDP_LEDGER`` names; without it nothing is recorded.
 
 [guarantee:search]
 **Guarantee.** One call is (`epsilon`, `delta`)-differentially private for one row (its features

@@ -141,11 +141,11 @@ class PrivateEstimator(BaseEstimator):
         return resolve_account(self.ledger, type(self).__name__, parameters)
 
     def _learns(self):
-        """Tell whether a fit with these parameters reads the records, and so spends a budget."""
+        """Return whether a fit with these parameters reads the records, and so spends a budget."""
         return True
 
     def _takes_sparse(self):
-        """Tell whether `fit` takes sparse rows."""
+        """Return whether `fit` takes sparse rows."""
         return True
 
     def _repr_html_inner(self):
@@ -231,7 +231,7 @@ def require_groups(estimator, place):
 
 
 def is_default(estimator, name):
-    """Tell whether a parameter is there and as the constructor makes it: nobody gave it."""
+    """Return whether a parameter is there and as the constructor makes it: nobody gave it."""
     parameters = inspect.signature(type(estimator)).parameters
     if name not in parameters:
         return False
@@ -261,14 +261,14 @@ def refuse_settings(part, wrapper, place, *, how=""):
 
 
 def _is_agreed(name, inner, outer):
-    """Tell whether two values of a setting are one; generators, which fits change, never are."""
+    """Return whether two values of a setting are one; generators, which fits change, never are."""
     if name == "ledger":
         return is_same_ledger(inner, outer)
     return all(isinstance(value, str | Real) for value in (inner, outer)) and inner == outer
 
 
 def is_private(estimator):
-    """Tell whether an estimator's epsilon is finite, whatever was set as its epsilon."""
+    """Return whether an estimator's epsilon is finite, whatever was set as its epsilon."""
     try:
         return not math.isinf(estimator.epsilon)
     except (TypeError, OverflowError):

@@ -38,7 +38,7 @@ def kernels_for_columns(n_slopes, loss):
 
 
 def can_compile(n_entries):
-    """Tell whether sums over rows of so many entries are to be compiled, and can be."""
+    """Return whether sums over rows of so many entries are to be compiled, and can be."""
     return n_entries >= WORTHWHILE_ENTRIES and _compiled("_kernels") is not None
 
 

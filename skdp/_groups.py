@@ -60,7 +60,7 @@ def _codes_of_objects(ids):
 
 
 def _is_missing(key):
-    """Tell whether a key is None, or isn't equal to itself, as NaN; that of pandas.NA is NA.
+    """Return whether a key is None, or isn't equal to itself, as NaN; that of pandas.NA is NA.
 
     Or whether a part of it is: tuples that hold one and the same NaN are equal.
     """

@@ -195,7 +195,7 @@ def as_configured_here(function):
 
 
 def repeats_rows():
-    """Tell whether this is called by a fit on rows that one of scikit-learn's tools repeated.
+    """Return whether this is called by a fit on rows that one of scikit-learn's tools repeated.
 
     Bags with ``bootstrap=True`` and AdaBoost's regressor, which draws rows by their errors, show a
     record several times to one member, which can't see that.

@@ -57,7 +57,7 @@ class GaussianCost:
         return GaussianCost(math.hypot(self.mu, other.mu), erasure)
 
     def is_within(self, budget):
-        """Tell whether both numbers are at most those of a budget, up to rounding.
+        """Return whether both numbers are at most those of a budget, up to rounding.
 
         Only for a budget that was fixed beforehand in both numbers: whoever chooses, from results,
         which of two budgets to exhaust may learn more than with either.

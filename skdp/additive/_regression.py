@@ -113,7 +113,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         return {"multi_output": self._is_linear(), "y_numeric": True}
 
     def _is_linear(self):
-        """Tell whether predictions are sums of terms, and not exponentials of them."""
+        """Return whether predictions are sums of terms, and not exponentials of them."""
         return self.loss == "squared_error"
 
     def _check_targets(self, y):

@@ -104,7 +104,7 @@ def named_ledger(ledger):
 
 
 def is_same_ledger(one, other):
-    """Tell whether two parameters charge the same budget, be it by a path or by the variable."""
+    """Return whether two parameters charge the same budget, be it by a path or by the variable."""
     if one == other:
         return True
     try:

@@ -77,7 +77,7 @@ def read_charges(file, dataset, part):
 
 
 def goes_on(file, dataset, part, states, cost):
-    """Tell whether a charge covers a call in a stream, which then leaves the second state.
+    """Return whether a charge covers a call in a stream, which then leaves the second state.
 
     Nothing goes on from the first any more: calls that a charge covers follow one another, in one
     copy of the stream.

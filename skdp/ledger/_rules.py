@@ -248,7 +248,7 @@ def admit(report, cost, totals, terms, where):
 
 
 def _take(cost, totals, limits, times=1):
-    """Tell whether so many fits of a cost stay within the limits, whatever they meet."""
+    """Return whether so many fits of a cost stay within the limits, whatever they meet."""
     return all(total.followed_by(cost, times).cost.is_within(limits) for total in totals)
 
 

@@ -88,11 +88,11 @@ class RowPrivateEstimator(RecordPrivateEstimator):
         return super()._preview(n_rows, n_features, n_outputs, **unit)
 
     def _has_share_for_targets(self):
-        """Tell whether a fit may spend a share of its budget on where the targets lie."""
+        """Return whether a fit may spend a share of its budget on where the targets lie."""
         return False
 
     def _learns_targets(self):
-        """Tell whether a fit learns where the targets lie."""
+        """Return whether a fit learns where the targets lie."""
         return False
 
     def _weigh(self, public_weight, n_rows, classes=None, targets=None):

@@ -71,7 +71,7 @@ def predict(estimator, X, method="predict", width=None):
 
 
 def ranks_by_probability(estimator):
-    """Tell whether the estimator has probabilities, and not decision values alone."""
+    """Return whether the estimator has probabilities, and not decision values alone."""
     if hasattr(estimator, "predict_proba"):
         return True
     if hasattr(estimator, "decision_function"):
@@ -122,7 +122,7 @@ RIGHT, OF_CLASS, TAKEN_FOR = range(3)
 
 
 def is_of_labels(name):
-    """Tell whether a score is of labels alone."""
+    """Return whether a score is of labels alone."""
     return SCORES[name].detail is not None
 
 

@@ -83,7 +83,7 @@ class Candidates:
         return all(one is None for one in declared)
 
     def need_numbers(self, X):
-        """Tell whether one takes rows of numbers alone, as they come.
+        """Return whether one takes rows of numbers alone, as they come.
 
         All others read a raw table, or begin with steps that make numbers of what isn't an array.
         """

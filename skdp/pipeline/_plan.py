@@ -226,6 +226,6 @@ def _cost(events, adjacency, delta):
 
 
 def _is_closed(events, adjacency):
-    """Tell whether releases add up exactly, however they were designed."""
+    """Return whether releases add up exactly, however they were designed."""
     noisy = [event for event in events if type(event) is not ErasureEvent]
     return full_batch_mu(noisy, adjacency) is not None

@@ -335,7 +335,7 @@ def _is_public_choice(columns):
 
 
 def choose_by_type(steps):
-    """Tell whether steps choose columns by their types, which are assumed public then."""
+    """Return whether steps choose columns by their types, which are assumed public then."""
     choices = (
         columns
         for step in steps

@@ -138,7 +138,7 @@ def number_in_words(number):
 
 
 def is_gap(value):
-    """Tell whether a value stands for a gap: NaN, None, or pandas' NA or NaT."""
+    """Return whether a value stands for a gap: NaN, None, or pandas' NA or NaT."""
     # Most entries, and fast.
     if type(value) is str:
         return False

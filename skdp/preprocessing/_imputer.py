@@ -287,7 +287,7 @@ class DPSimpleImputer(PrivateTransformer):
         return self.strategy != "constant"
 
     def _fills_words(self):
-        """Tell whether a gap may become a word, also in a column of numbers."""
+        """Return whether a gap may become a word, also in a column of numbers."""
         n_features = 1 if isinstance(self.categories, str) else len(self.categories)
         listed = [value for column in self._listed(n_features) for value in column or ()]
         may_be_words = self.strategy not in _OF_NUMBERS

@@ -196,6 +196,7 @@ DIFFERENCES = {
     "batch_size_": ["DPSGD"],
     "categories": ["DPOneHotEncoder", TABLES],
     "categories_": ["DPTable"],
+    "class_weight": ["DPLogisticRegression"],
     "clipping_norm": [
         GENERALIZED,
         ROBUST,

@@ -159,7 +159,7 @@ class BaseDPCD(BallMixin, _InRanges):
                 )
 
     def _buys_squares(self):
-        """Tell whether the columns' mean squares are released; without privacy they are free."""
+        """Return whether the columns' mean squares are released; without privacy they are free."""
         if not isinstance(self.smoothness, str):
             return False
         return self.smoothness == "private" or not is_private(self)

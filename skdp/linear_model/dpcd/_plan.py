@@ -332,7 +332,7 @@ def auto_width(noise_of_pass, n_passes, problem, *, scales, by_row):
 
 
 def _scales(noise_of_pass, problem):
-    """Tell whether slopes are scaled rather than cut, which needs a bound on those of any label.
+    """Return whether slopes are scaled rather than cut, which needs a bound on those of any label.
 
     By what doesn't know the label, which the weight of a class would tell.
     """
@@ -342,7 +342,7 @@ def _scales(noise_of_pass, problem):
 
 
 def _buys_means(problem, budget):
-    """Tell whether means are worth buying: without an intercept nothing can be taken away."""
+    """Return whether means are worth buying: without an intercept nothing can be taken away."""
     return budget.is_private and problem.has_intercept
 
 

@@ -236,7 +236,7 @@ def budgets_public(sample_epsilon):
 
 
 def takes_streams(estimator):
-    """Tell whether there is `partial_fit`."""
+    """Return whether there is `partial_fit`."""
     if estimator.mechanism != "laplace":
         raise AttributeError("partial_fit is available for mechanism='laplace' only.")
     return True
