@@ -69,8 +69,8 @@ print(intervals.loc[["age", "days", "bill"], ["mean", "50%"]].round(1))
 n_held = 0
 for seed in range(N_REPEATS):
     look = describe(stays[["age"]], epsilon=0.5, delta=1e-6, random_state=seed)
-    told = look.to_frame(intervals=True).loc["age", "mean"]
-    n_held += told["low"] <= stays["age"].mean() <= told["high"]
+    mean = look.to_frame(intervals=True).loc["age", "mean"]
+    n_held += mean["low"] <= stays["age"].mean() <= mean["high"]
 print(f"{n_held} of {N_REPEATS} intervals contain the mean age")
 
 # %%
