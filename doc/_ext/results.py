@@ -143,7 +143,15 @@ class Results(Directive):
             else:
                 cells = select(rows, where, columns)
             if "digits" in self.options:
-                cells = [[rounded(cell, self.options["digits"]) for cell in row] for row in cells]
+                # An epsilon was chosen, not measured.
+                chosen = [title.endswith("epsilon") for title in titles]
+                cells = [
+                    [
+                        cell if is_chosen else rounded(cell, self.options["digits"])
+                        for cell, is_chosen in zip(row, chosen, strict=False)
+                    ]
+                    for row in cells
+                ]
             if len(titles) != len(cells[0]):
                 raise ValueError("titles and columns differ in number")
         except (OSError, ValueError) as error:
