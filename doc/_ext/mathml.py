@@ -1,5 +1,7 @@
 """Formulas as MathML, which browsers draw by themselves: no script, and none from elsewhere."""
 
+import re
+
 from docutils.nodes import SkipNode
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -8,10 +10,14 @@ from sphinx.util import logging
 _logger = logging.getLogger(__name__)
 # Signs that Chromium would draw far taller than what stands between them.
 FENCES = "{}|‖"
+# A digit without braces, of which docutils would make one number with those behind it.
+NUMERATOR = re.compile(r"(\\[dt]?frac)\s*(\d)")
+DENOMINATOR = re.compile(r"(\\[dt]?frac\s*(?:\{[^{}]*\}|[a-zA-Z]))\s*(\d)")
 
 
 def drawn(latex, *, as_block):
     """Return a formula as MathML."""
+    latex = DENOMINATOR.sub(r"\1{\2}", NUMERATOR.sub(r"\1{\2}", latex))
     formula = tex2mathml(latex, as_block=as_block)
     for sign in FENCES:
         formula = formula.replace(f"<mo>{sign}</mo>", f'<mo stretchy="false">{sign}</mo>')

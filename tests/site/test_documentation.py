@@ -215,6 +215,14 @@ def test_signs_in_formulas_keep_their_size_and_names_their_underscores():
     assert "zero_out" in found
 
 
+@pytest.mark.usefixtures("results")
+@for_each("latex", [r"\frac12 x", r"\tfrac 1 2x", r"\frac{1}2 x", r"\dfrac1{2} x"])
+def test_digits_without_braces_are_two_parts_of_a_fraction(latex):
+    """As 12 they were above the line, and x below it."""
+    found = import_module("mathml").drawn(latex, as_block=True)
+    assert re.search(r"<mn>1</mn>\s*<mn>2</mn>\s*</mfrac>\s*<mi>x</mi>", found)
+
+
 @for_each("path", PAGES)
 def test_pages_load_nothing_from_elsewhere(path):
     for line in path.read_text(encoding="utf-8").splitlines():
