@@ -132,7 +132,9 @@ def answers(kind):
 def lines(kind):
     """Return a table of what the estimators of a kind support, and what all of them do."""
     estimators, asked = answers(kind)
-    rows = [["Support for", *(f":class:`~skdp.linear_model.{one.__name__}`" for one in estimators)]]
+    modules = [".".join(one.__module__.split(".")[:2]) for one in estimators]
+    names = [f"{at}.{one.__name__}" for at, one in zip(modules, estimators, strict=True)]
+    rows = [["Support for", *(f":class:`~{name}`" for name in names)]]
     rows += [[title, *row] for title, row in asked.items() if set(row) != {"yes"}]
     found = [".. list-table::", "   :header-rows: 1", "   :stub-columns: 1"]
     found += ["   :class: capabilities", ""]
