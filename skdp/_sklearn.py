@@ -51,7 +51,7 @@ _REPLACED = {
     "words. Words can also be encoded with "
     "sklearn.preprocessing.OneHotEncoder(categories=[...], sparse_output=False), or by "
     "skdp.preprocessing.DPOneHotEncoder, which finds categories privately.",
-    # Of labels that are words it doesn't say so.
+    # For labels that are words scikit-learn doesn't name y.
     "Input contains NaN": "Input y contains NaN.",
     # scikit-learn's advice is to learn from the data what to fill in, or another model.
     "Input X contains NaN": "Input X contains NaN. Fill gaps with what is known without the data, "
