@@ -32,6 +32,7 @@ from skdp.accountant._loss_distribution import PLDProfile
 from skdp.accountant._profile import build_profile
 from skdp.accountant._selection_event import any_of, any_of_inverse
 from skdp.accountant._selection_profile import LargestProfile, SelectionProfile
+from tests._loops import one_in
 
 ZERO = ("zero_out", "pld")
 LAWS = [(eta, rate) for eta in (-0.5, 0.0, 1.0) for rate in (0.5, 0.1, 0.01)]
@@ -145,10 +146,9 @@ def test_no_exact_divergence_is_above_the_bound(eta, rate):
         check_bound([pair], np.arange(pair[0].size), law)
 
 
-@pytest.mark.parametrize(("eta", "rate"), LAWS)
-@pytest.mark.parametrize("order", ["up", "ties"])
-def test_no_neighbours_of_a_count_are_above_the_bound(eta, rate, order):
-    law = TruncatedNegativeBinomial(eta, rate)
+@pytest.mark.parametrize(("order", "law"), one_in(5, ["up", "ties"], LAWS))
+def test_no_neighbours_of_a_count_are_above_the_bound(order, law):
+    law = TruncatedNegativeBinomial(*law)
     laws = counts_with_noise(0.6)
     n_outcomes = laws[0].size
     scores = np.arange(n_outcomes) if order == "up" else np.array([0, 2, 1, 2, 1, 0, 2, 1, 3, 0])
@@ -162,10 +162,10 @@ def trial_that_may_reveal(epsilon, probability):
     return np.array([probability, 0.0, right, wrong]), np.array([0.0, probability, wrong, right])
 
 
-@pytest.mark.parametrize(("eta", "rate"), LAWS)
-@pytest.mark.parametrize("probability", [1e-6, 1e-3])
-def test_what_a_trial_may_reveal_is_counted_once_for_each(eta, rate, probability):
+@pytest.mark.parametrize(("probability", "law"), one_in(5, [1e-6, 1e-3], LAWS))
+def test_what_a_trial_may_reveal_is_counted_once_for_each(probability, law):
     """Against exact laws for every order of the outcomes' scores; one of them is reached."""
+    eta, rate = law
     law = TruncatedNegativeBinomial(eta, rate)
     chances, left_out = number_of_trials(eta, rate)
     pair = trial_that_may_reveal(0.5, probability)
