@@ -266,10 +266,11 @@ def test_rows_that_are_others_in_one_pass_alone(
     monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", 0)
     if not has_room:
         monkeypatch.setattr(_sums, "_SHARE", 0.0)
-    path = tmp_path / "rows.npy"
-    np.save(path, data[0])
-    file = np.load(path, mmap_mode="r+")
-    rows = dask.delayed(np.load, pure=False)(path, mmap_mode="r")
+    path = tmp_path / "rows"
+    data[0].tofile(path)
+    # Without numpy.load: threads of CPython 3.11 may fail where they parse its header at once.
+    file = np.memmap(path, data[0].dtype, "r+", shape=data[0].shape)
+    rows = dask.delayed(lambda: np.memmap(path, file.dtype, "r", shape=file.shape), pure=False)()
     X = dask.array.from_delayed(rows, data[0].shape, data[0].dtype)
     y = dask.array.from_array(data[1][:, 0], chunks=N)
     method = getattr(_sums.PartedSums, when)
