@@ -111,9 +111,14 @@ def with_checks(estimators, options=(), excused=()):
 
         # pytest would ask it for its parameters.
         del loop.__wrapped__
-        return pytest.mark.parametrize(("estimator", "of_class"), parameters, ids=repr)(loop)
+        return pytest.mark.parametrize(("estimator", "of_class"), parameters, ids=brief)(loop)
 
     return decorate
+
+
+def brief(value):
+    """Return a test's name for an estimator, or for which of its checks there are."""
+    return {True: "class", False: "parameters"}.get(value) or "".join(repr(value).split())
 
 
 def name_of(check):
