@@ -536,8 +536,7 @@ def test_columns_of_a_raw_table(basis, dtype):
     assert unseen.tolist() == ["new_infrequent"]
 
 
-@pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("cuts", [[70.0], [60.0, 90.0]])
+@pytest.mark.parametrize(("cuts", "dtype"), one_in(3, [[70.0], [60.0, 90.0]], TOLERANCE))
 def test_additive_classifiers(cuts, dtype):
     labels = np.array(["low", "middle", "high"])[np.digitize(TELLING, cuts)]
     options = {"interactions": [("age", "gain"), ("hours", "job")]}
