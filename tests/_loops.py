@@ -6,6 +6,7 @@ What pytest does around a test takes longer than a small case, and so does start
 import copy
 import functools
 import inspect
+import itertools
 import unittest
 
 import numpy as np
@@ -25,6 +26,15 @@ def one_of_a_class(estimators):
         yield pytest.param(estimator, marks=[] if is_first else pytest.mark.long)
 
 
+def one_in(step, *choices):
+    """Parameters: every `step`-th of all combinations of choices, and the others in the long tier.
+
+    A step that shares no divisor with a number of choices comes by every choice.
+    """
+    for i, case in enumerate(itertools.product(*choices)):
+        yield pytest.param(*case, marks=[] if i % step == 0 else pytest.mark.long)
+
+
 def for_each(names, cases, parts=1):
     """As `pytest.mark.parametrize`, but for one test, which names each case that it fails for.
 
@@ -38,24 +48,14 @@ def for_each(names, cases, parts=1):
     def decorate(test):
         @functools.wraps(test)
         def loop(**fixtures):
-            failures, skipped = [], []
             mine = cases[fixtures.pop("part") :: parts] if parts > 1 else cases
-            for case in mine:
-                values = case if len(names) > 1 else (case,)
-                given = dict(zip(names, values, strict=True))
-                try:
-                    test(**{name: fresh(value) for name, value in fixtures.items()}, **given)
-                except (unittest.SkipTest, pytest.skip.Exception) as skip:
-                    skipped.append(skip)
-                except (Exception, pytest.fail.Exception) as failure:
-                    failure.add_note(f"in the case {given}")
-                    failures.append(failure)
-            if skipped and len(skipped) == len(mine):
-                raise skipped[0]
-            if len(failures) == 1:
-                raise failures[0]
-            if failures:
-                raise BaseExceptionGroup(f"{len(failures)} cases fail", failures)
+            run_all(
+                lambda **given: test(**{k: fresh(v) for k, v in fixtures.items()}, **given),
+                (
+                    dict(zip(names, case if len(names) > 1 else (case,), strict=True))
+                    for case in mine
+                ),
+            )
 
         parameters = inspect.signature(test).parameters.values()
         parameters = [p for p in parameters if p.name not in names]
@@ -67,6 +67,26 @@ def for_each(names, cases, parts=1):
         return pytest.mark.parametrize("part", range(parts))(loop) if parts > 1 else loop
 
     return decorate
+
+
+def run_all(test, cases):
+    """Call a test with the arguments of each case, and raise what all failures are."""
+    failures, skipped, n_cases = [], [], 0
+    for given in cases:
+        n_cases += 1
+        try:
+            test(**given)
+        except (unittest.SkipTest, pytest.skip.Exception) as skip:
+            skipped.append(skip)
+        except (Exception, pytest.fail.Exception) as failure:
+            failure.add_note(f"in the case {given}")
+            failures.append(failure)
+    if skipped and len(skipped) == n_cases:
+        raise skipped[0]
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        raise BaseExceptionGroup(f"{len(failures)} cases fail", failures)
 
 
 def fresh(value):

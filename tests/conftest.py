@@ -28,70 +28,6 @@ BaseEstimator._get_param_names = classmethod(
 )
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
-# Of scikit-learn's checks those that no parameter has a say in. A check that isn't named here, as
-# those of versions to come, is made on every instance in both tiers.
-CHECKS_OF_A_CLASS = {
-    # Of the constructor, tags, signatures and what is asked before a fit.
-    "check_classifiers_one_label_sample_weights",
-    "check_do_not_raise_errors_in_init_or_set_param",
-    "check_do_not_raise_errors_in_init_or_set_params",
-    "check_estimator_cloneable",
-    "check_estimator_get_tags_default_keys",
-    "check_estimator_repr",
-    "check_estimator_tags_renamed",
-    "check_estimators_unfitted",
-    "check_fit_score_takes_y",
-    "check_get_params_invariance",
-    "check_mixin_order",
-    "check_no_attributes_set_in_init",
-    "check_param_validation",
-    "check_parameters_default_constructible",
-    "check_regressors_no_decision_function",
-    "check_set_params",
-    "check_transformers_unfitted",
-    "check_transformers_unfitted_stateless",
-    "check_valid_tag_types",
-    # Of tables: `validate_data` reads them, and names columns, before a parameter is looked at.
-    "check_array_api_input",
-    "check_classifiers_regression_target",
-    "check_complex_data",
-    "check_dataframe_column_names_consistency",
-    "check_dtype_object",
-    "check_estimators_empty_data_messages",
-    "check_estimators_nan_inf",
-    "check_fit1d",
-    "check_global_output_transform_pandas",
-    "check_n_features_in",
-    "check_n_features_in_after_fitting",
-    "check_positive_only_tag_during_fit",
-    "check_requires_y_none",
-    "check_set_output_transform",
-    "check_set_output_transform_pandas",
-    "check_supervised_y_no_nan",
-    # Of containers and formats, from all of which `validate_data` makes what fits take.
-    "check_classifier_data_not_an_array",
-    "check_estimator_sparse_array",
-    "check_estimator_sparse_matrix",
-    "check_estimator_sparse_tag",
-    "check_f_contiguous_array_estimator",
-    "check_regressor_data_not_an_array",
-    "check_supervised_y_2d",
-    "check_transformer_data_not_an_array",
-    # check_classifiers_train and check_regressors_train have rows that can't be written to, too.
-    "check_readonly_memmap_input",
-    # Of what all fits of a class end with, and of what predicts after them.
-    "check_classifiers_one_label",
-    "check_estimators_fit_returns_self",
-    "check_estimators_partial_fit_n_features",
-    "check_fit2d_predict1d",
-    "check_fit_check_is_fitted",
-    "check_methods_sample_order_invariance",
-    "check_methods_subset_invariance",
-    "check_pipeline_consistency",
-    # A thousand passes, over all of which weights are taken as over one.
-    "check_class_weight_classifiers",
-}
-
 
 class _Entropy:
     """Bytes for fits without a seed: each test has its own, the same in every run.
@@ -132,20 +68,6 @@ def pytest_fixture_setup(fixturedef, request):
     made = yield
     _ENTROPY.start(_ENTROPY.test)
     return made
-
-
-def pytest_collection_modifyitems(items):
-    """A check of a class is made of its first instance, the default; of others in the long tier."""
-    seen = set()
-    for item in items:
-        parameters = getattr(getattr(item, "callspec", None), "params", {})
-        if {"estimator", "check"} <= parameters.keys():
-            check = getattr(parameters["check"], "func", parameters["check"])
-            name = getattr(check, "__name__", check)
-            asked = item.function, type(parameters["estimator"]), name
-            if name in CHECKS_OF_A_CLASS and asked in seen:
-                item.add_marker(pytest.mark.long)
-            seen.add(asked)
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skdp.linear_model import DPLogisticRegression
 from skdp.preprocessing import BoundsScaler
 from skdp.utils.discovery import all_estimators
+from tests._checks import name_of, with_checks
 from tests._listed import PREDICTORS, PRIVATE, TRANSFORMERS, suited
-from tests._loops import ONE_OR_MORE_WORKERS, for_each
+from tests._loops import ONE_OR_MORE_WORKERS, for_each, one_of_a_class
 
 pytestmark = pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 
@@ -53,6 +53,9 @@ def other_losses(estimator):
 
 INSTANCES = [
     *(estimator(**parameters) for estimator in PRIVATE for parameters in EPSILONS.values()),
+    *(estimator() for estimator in PUBLIC_TRANSFORMERS),
+]
+OTHERS = [
     *(
         estimator(**options)
         for estimator in PRIVATE
@@ -66,8 +69,10 @@ INSTANCES = [
         for loss in other_losses(estimator)
         for epsilon in (1.0, float("inf"))
     ),
-    *(estimator() for estimator in PUBLIC_TRANSFORMERS),
 ]
+# Options of transformers say what comes out, and what goes in.
+INSTANCES += [one for one in OTHERS if hasattr(one, "transform")]
+OTHERS = [one for one in OTHERS if not hasattr(one, "transform")]
 
 # Checks that scikit-learn runs on its own estimators and `check_estimator` doesn't yield.
 UNYIELDED = [
@@ -79,27 +84,18 @@ UNYIELDED = [
 ]
 
 
-def name_of(value):
-    if inspect.isclass(value) or callable(value) or isinstance(value, str):
-        return getattr(value, "__name__", value)
-    return str(value)
-
-
-@parametrize_with_checks(INSTANCES)
+@with_checks(INSTANCES, OTHERS)
 @pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
 def test_check_estimator(estimator, check):
-    if estimator.get_params().get("solver") == "sequential" and is_a_thousand_passes(check):
+    is_a_thousand_passes = name_of(check) == "check_class_weight_classifiers"
+    if is_a_thousand_passes and estimator.get_params().get("solver") == "sequential":
         pytest.skip("takes rows one by one; compared with scikit-learn in test_weights")
     check(estimator)
 
 
-def is_a_thousand_passes(check):
-    return check.func.__name__ == "check_class_weight_classifiers"
-
-
 @pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
-@pytest.mark.parametrize("check", UNYIELDED)
-@pytest.mark.parametrize("estimator", INSTANCES, ids=name_of)
+@pytest.mark.parametrize("estimator", one_of_a_class(INSTANCES), ids=repr)
+@for_each("check", UNYIELDED)
 def test_checks_that_check_estimator_does_not_yield(estimator, check):
     if check.startswith(("check_set_output", "check_global")) and not hasattr(
         estimator, "transform"

@@ -15,6 +15,7 @@ from skdp.linear_model import DPLogisticRegression, DPSGDClassifier
 from skdp.model_selection import DPGridSearch
 from skdp.pipeline import make_private_pipeline
 from skdp.preprocessing import DPStandardScaler, DPTableVectorizer
+from tests._loops import one_in
 
 TWO = {"classes": [0, 1]}
 # By name: what is inside, and what it takes.
@@ -71,9 +72,9 @@ def taken(outer, inner):
     return kinds - {"table"} if outer == "in a pipeline" else kinds
 
 
-@pytest.mark.parametrize("kind", ["rows", "table", "people"])
-@pytest.mark.parametrize("inner", INNER)
-@pytest.mark.parametrize("outer", OUTER)
+@pytest.mark.parametrize(
+    ("outer", "inner", "kind"), one_in(4, OUTER, INNER, ["rows", "table", "people"])
+)
 @pytest.mark.filterwarnings("ignore:no step bounds")
 def test_parts_go_together_or_say_what_does(outer, inner, kind):
     X, y, given = data(kind)

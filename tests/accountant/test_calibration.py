@@ -11,7 +11,7 @@ from skdp.accountant import GaussianEvent, PrivacyReport, calibrate, get_epsilon
 from skdp.accountant._calibration import largest_within, resolve_accountant
 from skdp.accountant._divergences import gaussian_delta, gaussian_log_delta
 from skdp.accountant._loss_distribution import smallest_pld_delta
-from tests._loops import for_each
+from tests._loops import for_each, one_in
 
 # (adjacency, noise multiplier, sampling rate, steps, epsilon at delta = 1e-5), from dp-accounting
 # 0.6.0 alone: PrivacyLossDistribution.from_gaussian_mechanism on a grid of range / 1e5,
@@ -117,8 +117,9 @@ def test_against_dp_accounting(adjacency, noise, rate, n_steps, epsilon):
     assert (1 - 1e-3) * noise <= found <= 1.01 * noise
 
 
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-@pytest.mark.parametrize("rate", [0.003, 0.1, 0.999])
+@pytest.mark.parametrize(
+    ("rate", "adjacency"), one_in(5, [0.003, 0.1, 0.999], ["zero_out", "replace_one"])
+)
 def test_live_against_dp_accounting(adjacency, rate):
     from dp_accounting import NeighboringRelation, dp_event
     from dp_accounting.pld import pld_privacy_accountant
@@ -193,11 +194,18 @@ def test_replace_label_does_not_double():
         calibrate(1.0, 1e-5, sampling_rate=0.5, adjacency="replace_label")
 
 
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 10.0, 1e3])
-@pytest.mark.parametrize("delta", [1e-9, 0.03])
-@pytest.mark.parametrize(("rate", "n_steps"), [(1e-3, 1), (0.01, 100), (0.3, 7), (0.9, 3000)])
-def test_never_above_the_target(adjacency, epsilon, delta, rate, n_steps):
+@pytest.mark.parametrize(
+    ("adjacency", "epsilon", "delta", "design"),
+    one_in(
+        5,
+        ["zero_out", "replace_one"],
+        [1e-3, 0.1, 10.0, 1e3],
+        [1e-9, 0.03],
+        [(1e-3, 1), (0.01, 100), (0.3, 7), (0.9, 3000)],
+    ),
+)
+def test_never_above_the_target(adjacency, epsilon, delta, design):
+    rate, n_steps = design
     design = {"sampling_rate": rate, "n_steps": n_steps, "adjacency": adjacency}
     noise = calibrate(epsilon, delta, **design)
     assert 0.01 <= noise < math.inf
@@ -227,10 +235,17 @@ def test_monotone(accountant):
         assert np.all(np.diff(found) < 0), name
 
 
-@pytest.mark.parametrize(("adjacency", "factor"), [("zero_out", 1), ("replace_one", 2)])
-@pytest.mark.parametrize(("rate", "n_steps"), [(0.1, 10**6), (0.99, 1000), (0.5, 10**5)])
-@pytest.mark.parametrize("mu", [3e-4, 0.03, 0.3])
-def test_much_noise_is_gaussian(adjacency, factor, rate, n_steps, mu):
+@pytest.mark.parametrize(
+    ("adjacency", "design", "mu"),
+    one_in(
+        4,
+        ["zero_out", "replace_one"],
+        [(0.1, 10**6), (0.99, 1000), (0.5, 10**5)],
+        [3e-4, 0.03, 0.3],
+    ),
+)
+def test_much_noise_is_gaussian(adjacency, design, mu):
+    (rate, n_steps), factor = design, {"zero_out": 1, "replace_one": 2}[adjacency]
     # With much noise a mixture of near Gaussians is a Gaussian at the mean: a closed form that
     # shows rounding errors, which are largest here, in either direction.
     noise = rate * math.sqrt(n_steps) / mu
@@ -421,7 +436,7 @@ def test_steps_beside_other_releases_agree_with_dp_accounting(
     assert theirs(0.985 * noise) > epsilon
 
 
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+@pytest.mark.parametrize("adjacency", one_in(2, ["replace_one", "zero_out"]))
 def test_both_directions_of_steps_beside_another_release_hold(adjacency):
     """By a sum over a fine grid of both losses, and no convolution of ours."""
     epsilon, delta, rate = 1.0, 1e-3, 0.3

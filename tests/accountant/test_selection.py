@@ -32,6 +32,7 @@ from skdp.accountant._loss_distribution import PLDProfile
 from skdp.accountant._profile import build_profile
 from skdp.accountant._selection_event import any_of, any_of_inverse
 from skdp.accountant._selection_profile import LargestProfile, SelectionProfile
+from tests._loops import one_in
 
 ZERO = ("zero_out", "pld")
 LAWS = [(eta, rate) for eta in (-0.5, 0.0, 1.0) for rate in (0.5, 0.1, 0.01)]
@@ -145,10 +146,9 @@ def test_no_exact_divergence_is_above_the_bound(eta, rate):
         check_bound([pair], np.arange(pair[0].size), law)
 
 
-@pytest.mark.parametrize(("eta", "rate"), LAWS)
-@pytest.mark.parametrize("order", ["up", "ties"])
-def test_no_neighbours_of_a_count_are_above_the_bound(eta, rate, order):
-    law = TruncatedNegativeBinomial(eta, rate)
+@pytest.mark.parametrize(("order", "law"), one_in(5, ["up", "ties"], LAWS))
+def test_no_neighbours_of_a_count_are_above_the_bound(order, law):
+    law = TruncatedNegativeBinomial(*law)
     laws = counts_with_noise(0.6)
     n_outcomes = laws[0].size
     scores = np.arange(n_outcomes) if order == "up" else np.array([0, 2, 1, 2, 1, 0, 2, 1, 3, 0])
@@ -162,10 +162,10 @@ def trial_that_may_reveal(epsilon, probability):
     return np.array([probability, 0.0, right, wrong]), np.array([0.0, probability, wrong, right])
 
 
-@pytest.mark.parametrize(("eta", "rate"), LAWS)
-@pytest.mark.parametrize("probability", [1e-6, 1e-3])
-def test_what_a_trial_may_reveal_is_counted_once_for_each(eta, rate, probability):
+@pytest.mark.parametrize(("probability", "law"), one_in(5, [1e-6, 1e-3], LAWS))
+def test_what_a_trial_may_reveal_is_counted_once_for_each(probability, law):
     """Against exact laws for every order of the outcomes' scores; one of them is reached."""
+    eta, rate = law
     law = TruncatedNegativeBinomial(eta, rate)
     chances, left_out = number_of_trials(eta, rate)
     pair = trial_that_may_reveal(0.5, probability)
@@ -521,10 +521,12 @@ def test_no_text_puts_into_a_trial_what_would_cost_nothing_there(inside):
         PrivacyReport.from_dict(whole)
 
 
-@pytest.mark.parametrize("eta", [-0.5, 0.0, 1.0])
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-8), (1.0, 1e-5), (8.0, 1e-3)])
-@pytest.mark.parametrize("mean", [1, 40])
-def test_calibrated_trials_stay_below_the_target(epsilon, delta, mean, eta):
+@pytest.mark.parametrize(
+    ("mean", "target", "eta"),
+    one_in(4, [1, 40], [(0.1, 1e-8), (1.0, 1e-5), (8.0, 1e-3)], [-0.5, 0.0, 1.0]),
+)
+def test_calibrated_trials_stay_below_the_target(mean, target, eta):
+    epsilon, delta = target
     trial = calibrate_selection(epsilon, delta, mean=mean, eta=eta)
     event = search((GaussianEvent(calibrate(*trial)),), mean=mean, eta=eta)
     found = report(event, delta=delta).epsilon_at(delta)
@@ -631,11 +633,18 @@ def test_noisy_maxima_cost_what_their_event_says(choice):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("noise", [1e-12, 1e-3, 1.0, 7e9, 1e20, 1e300])
-@pytest.mark.parametrize("kind", [GaussianEvent, LaplaceEvent])
-@pytest.mark.parametrize(("eta", "rate"), [(1.0, 0.1), (-0.5, 0.01), (0.0, 1e-6), (0.0, 1.0)])
-def test_noise_of_any_size_has_a_profile(noise, kind, eta, rate):
+@pytest.mark.parametrize(
+    ("law", "kind", "noise"),
+    one_in(
+        5,
+        [(1.0, 0.1), (-0.5, 0.01), (0.0, 1e-6), (0.0, 1.0)],
+        [GaussianEvent, LaplaceEvent],
+        [1e-12, 1e-3, 1.0, 7e9, 1e20, 1e300],
+    ),
+)
+def test_noise_of_any_size_has_a_profile(law, kind, noise):
     """Points of the grid, which are as close as losses are small, may be one number."""
+    eta, rate = law
     event = SelectionEvent(((kind(noise),),), eta=eta, stopping_rate=rate)
     profile = build_profile((event,), *ZERO)
     trial = build_profile((kind(noise),), *ZERO)

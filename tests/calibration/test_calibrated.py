@@ -10,7 +10,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skdp._bounds import null_records
 from skdp._mechanisms import GaussianMechanism
@@ -29,6 +28,7 @@ from skdp.linear_model import (
     WALRClassifier,
 )
 from skdp.preprocessing import NormClipper
+from tests._checks import with_checks
 
 TWO = {"classes": [0, 1]}
 INF = float("inf")
@@ -41,7 +41,7 @@ def records(n, seed=0):
     return X, (rng.random(n) < expit(X @ [6.0, -4.0, 2.0, 0.0] - 1.0)).astype(int)
 
 
-@parametrize_with_checks(
+@with_checks(
     [
         DPCalibratedClassifier(model, epsilon=epsilon)
         for model in (DPLogisticRegression(), DPSCDClassifier(loss="hinge"))

@@ -23,6 +23,7 @@ from skdp.linear_model.ball._plan import bins_about
 from skdp.linear_model.ball._solver import Ball
 from skdp.linear_model.ball._sums import rows_in_ball
 from skdp.linear_model.whitened import _row_sums
+from tests._loops import one_in
 
 N, D = 3000, 4
 CENTRE, SCALE = np.array([3.0, 0.0, 1.0, -20.0]), np.array([1.0, 30.0, 0.1, 5.0])
@@ -98,9 +99,9 @@ def with_zeros(X):
     return X * (X > 0.0)
 
 
-@pytest.mark.parametrize("size", [N, 700])
-@pytest.mark.parametrize("as_kind", [np.array, csr_array, np.float32])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "as_kind", "size"), one_in(5, KINDS, [np.array, csr_array, np.float32], [N, 700])
+)
 def test_parts_give_the_ball_and_the_fit_of_one_machine(kind, as_kind, size, data):
     estimator, parameters, bought = KINDS[kind]
     X, y = data[0], targets_of(kind, data[1])
@@ -265,10 +266,11 @@ def test_rows_that_are_others_in_one_pass_alone(
     monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", 0)
     if not has_room:
         monkeypatch.setattr(_sums, "_SHARE", 0.0)
-    path = tmp_path / "rows.npy"
-    np.save(path, data[0])
-    file = np.load(path, mmap_mode="r+")
-    rows = dask.delayed(np.load, pure=False)(path, mmap_mode="r")
+    path = tmp_path / "rows"
+    data[0].tofile(path)
+    # Without numpy.load: threads of CPython 3.11 may fail where they parse its header at once.
+    file = np.memmap(path, data[0].dtype, "r+", shape=data[0].shape)
+    rows = dask.delayed(lambda: np.memmap(path, file.dtype, "r", shape=file.shape), pure=False)()
     X = dask.array.from_delayed(rows, data[0].shape, data[0].dtype)
     y = dask.array.from_array(data[1][:, 0], chunks=N)
     method = getattr(_sums.PartedSums, when)

@@ -16,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils import estimator_checks, get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skdp._mechanisms import NoisyMaximum
 from skdp._plans._base import CLASSES_READ
@@ -41,6 +40,8 @@ from skdp.preprocessing import (
     DPStandardScaler,
     NormClipper,
 )
+from tests._checks import with_checks
+from tests._loops import one_in
 from tests.model_selection._searches import GRID, published, records, search
 
 ALPHAS = {"alpha": [1e-4, 1e-2]}
@@ -57,7 +58,7 @@ INSTANCES = [
 TWO = {"classes": [0, 1]}
 
 
-@parametrize_with_checks(INSTANCES)
+@with_checks(INSTANCES)
 @pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 @pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
 def test_check_estimator(estimator, check):
@@ -101,9 +102,10 @@ MIXED = {
 }
 
 
-@pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
-@pytest.mark.parametrize("method", ["repeat", "compose"])
-@pytest.mark.parametrize("grid", [{}, MIXED], ids=["alike", "mixed"])
+@pytest.mark.parametrize(
+    ("grid", "method", "adjacency"),
+    one_in(3, [{}, MIXED], ["repeat", "compose"], ["zero_out", "replace_one"]),
+)
 def test_the_budget_is_spent_once_and_nearly_all(grid, method, adjacency):
     X, y = records()
     fitted = search(method=method, adjacency=adjacency, **grid).fit(X, y)

@@ -22,6 +22,7 @@ from skdp.model_selection import DPGridSearch
 from skdp.pipeline import DPPipeline
 from skdp.utils.discovery import all_estimators
 from tests._listed import LINEAR, suited
+from tests._loops import one_in
 
 REASON = "skl2onnx and onnxruntime aren't installed"
 skl2onnx = pytest.importorskip("skl2onnx", reason=REASON)
@@ -76,33 +77,35 @@ def test_a_file_has_no_value_of_the_row_that_gives_its_types():
     assert files[0] == files[1]
 
 
-@pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("labels", [TWO, THREE, np.array(["a", "b", "c"])[THREE]])
 @pytest.mark.parametrize("kind", CLASSIFIERS)
-def test_classifiers(kind, labels, dtype):
-    rows = X.astype(dtype)
+def test_classifiers(kind, labels):
     model = kind().fit(X, labels)
-    label, probabilities = run(model, rows, options=PLAIN)
-    assert probabilities.dtype == dtype
-    expected = model.predict_proba(rows)
-    np.testing.assert_allclose(probabilities, expected, rtol=0, atol=TOLERANCE[dtype])
-    certain = np.sort(expected, axis=1)[:, -1] > np.sort(expected, axis=1)[:, -2] + 1e-5
-    assert certain.mean() > 0.9
-    np.testing.assert_array_equal(label[certain], model.predict(rows)[certain])
+    for dtype, tolerance in TOLERANCE.items():
+        rows = X.astype(dtype)
+        label, probabilities = run(model, rows, options=PLAIN)
+        assert probabilities.dtype == dtype
+        expected = model.predict_proba(rows)
+        np.testing.assert_allclose(probabilities, expected, rtol=0, atol=tolerance)
+        certain = np.sort(expected, axis=1)[:, -1] > np.sort(expected, axis=1)[:, -2] + 1e-5
+        assert certain.mean() > 0.9
+        np.testing.assert_array_equal(label[certain], model.predict(rows)[certain])
 
 
-@pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("targets", [X[:, 0], X[:, :3], X[:, :1]], ids=["one", "three", "column"])
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("kind", REGRESSORS)
-def test_regressors(kind, targets, fit_intercept, dtype):
-    rows = X.astype(dtype)
+@pytest.mark.parametrize(
+    ("kind", "columns", "fit_intercept"),
+    one_in(5, REGRESSORS, [np.s_[:, 0], np.s_[:, :3], np.s_[:, :1]], [True, False]),
+    ids=repr,
+)
+def test_regressors(kind, columns, fit_intercept):
     model = kind(fit_intercept=fit_intercept)
-    model.fit(X, suited(model, targets))
-    (predicted,) = run(model, rows)
-    assert predicted.dtype == dtype
-    expected = model.predict(rows).reshape(len(rows), -1)
-    np.testing.assert_allclose(predicted, expected, rtol=1e-5, atol=10 * TOLERANCE[dtype])
+    model.fit(X, suited(model, X[columns]))
+    for dtype, tolerance in TOLERANCE.items():
+        rows = X.astype(dtype)
+        (predicted,) = run(model, rows)
+        assert predicted.dtype == dtype
+        expected = model.predict(rows).reshape(len(rows), -1)
+        np.testing.assert_allclose(predicted, expected, rtol=1e-5, atol=10 * tolerance)
 
 
 @pytest.mark.parametrize("labels", [TWO, THREE])
@@ -137,8 +140,11 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("labels", [[False, True], [0, 1], [2.0, 5.0], ["a", "b"], [3, 4, 7]])
-@pytest.mark.parametrize("option", OPTIONS, ids=str)
+@pytest.mark.parametrize(
+    ("option", "labels"),
+    one_in(3, OPTIONS, [[False, True], [0, 1], [2.0, 5.0], ["a", "b"], [3, 4, 7]]),
+    ids=str,
+)
 def test_options_do_what_they_do_for_logistic_regression(option, labels):
     """Names, types and shapes of outputs, and for equal weights also the values."""
     if "output_class_labels" in option and type(labels[0]) in (bool, float):
@@ -228,12 +234,14 @@ def test_long_rows_keep_their_direction(norm, dtype):
 FAR = [(1_700_000_050, 1_700_001_050), (20_200_101, 20_201_231), (100_000.3, 100_001.3)]
 
 
-@pytest.mark.parametrize("dtype", [np.int64, np.float32, np.float64])
-@pytest.mark.parametrize("bounds", FAR)
 @pytest.mark.parametrize(
-    "kind",
-    [preprocessing.BoundsScaler, preprocessing.DPStandardScaler],
-    ids=lambda kind: kind.__name__,
+    ("kind", "bounds", "dtype"),
+    one_in(
+        4,
+        [preprocessing.BoundsScaler, preprocessing.DPStandardScaler],
+        FAR,
+        [np.int64, np.float32, np.float64],
+    ),
 )
 def test_columns_far_from_0(kind, bounds, dtype):
     """Where float32 has few digits for what the scaler keeps."""
@@ -271,9 +279,15 @@ def test_integers_keep_their_digits():
     np.testing.assert_array_equal(label, classifier.predict(near))
 
 
-@pytest.mark.parametrize("handle_unknown", ["infrequent", "ignore"])
-@pytest.mark.parametrize("kind", [StringTensorType, FloatTensorType, DoubleTensorType])
-@pytest.mark.parametrize("epsilon", [5.0, 1e-3])
+@pytest.mark.parametrize(
+    ("epsilon", "kind", "handle_unknown"),
+    one_in(
+        5,
+        [5.0, 1e-3],
+        [StringTensorType, FloatTensorType, DoubleTensorType],
+        ["infrequent", "ignore"],
+    ),
+)
 def test_categories(kind, handle_unknown, epsilon):
     """At the small epsilon none is found."""
     values = ["a", "b", "", "d"] if kind is StringTensorType else [0.1, np.nan, -2.0, 1e6]
@@ -522,8 +536,7 @@ def test_columns_of_a_raw_table(basis, dtype):
     assert unseen.tolist() == ["new_infrequent"]
 
 
-@pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("cuts", [[70.0], [60.0, 90.0]])
+@pytest.mark.parametrize(("cuts", "dtype"), one_in(3, [[70.0], [60.0, 90.0]], TOLERANCE))
 def test_additive_classifiers(cuts, dtype):
     labels = np.array(["low", "middle", "high"])[np.digitize(TELLING, cuts)]
     options = {"interactions": [("age", "gain"), ("hours", "job")]}

@@ -3,11 +3,11 @@
 import pytest
 from sklearn.base import clone
 from sklearn.utils import estimator_checks
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skdp.linear_model import DPLogisticRegression, DPRidge, DPSCDClassifier
 from skdp.pipeline import DPPipeline, make_private_pipeline
 from skdp.preprocessing import DPStandardScaler, NormClipper
+from tests._checks import with_checks
 
 INF = float("inf")
 
@@ -20,18 +20,16 @@ def instances():
     yield DPPipeline([("clipper", NormClipper()), ("scaler", DPStandardScaler((-9, 9)))])
 
 
-# Of these scikit-learn excuses its own Pipeline, for the same reason; one's name changed.
-EXCUSED = dict.fromkeys(
-    (
-        "check_dont_overwrite_attributes",
-        "check_dont_overwrite_parameters",
-        "check_estimators_overwrite_params",
-    ),
-    "A pipeline's `steps` become fitted, as in scikit-learn.",
-)
+# Of these scikit-learn excuses its own Pipeline, for the same reason: its `steps` become fitted.
+# One's name changed.
+EXCUSED = {
+    "check_dont_overwrite_attributes",
+    "check_dont_overwrite_parameters",
+    "check_estimators_overwrite_params",
+}
 
 
-@parametrize_with_checks(list(instances()), expected_failed_checks=lambda estimator: EXCUSED)
+@with_checks(list(instances()), excused=EXCUSED)
 @pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
 def test_check_estimator(estimator, check):
     check(estimator)

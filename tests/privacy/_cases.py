@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from sklearn.base import is_classifier
 
 from skdp.linear_model import (
@@ -339,6 +340,21 @@ LABEL_CASES += [
 ]
 RESPONSE_CASES = [*map(Case, RESPONSE)]
 RESPONSE_CASES += [Case(WALRClassifier(mechanism="randomized_response", **THREE), is_weighted=True)]
+
+
+# What every change needs are the corners, null records and noise of each class, way of fitting and
+# mechanism. That all data look the same given the releases is asked of every case.
+KIND = ("mechanism", "noise_shape", "noisy_dual", "solver", "selection", "inference", "ball_budget")
+
+
+def first_of_a_kind(cases):
+    """Parameters: the first case of each kind, and the others in the long tier."""
+    seen = set()
+    for case in cases:
+        choices = [getattr(case.estimator, name, None) for name in KIND]
+        kind = type(case.estimator), case.way, case.read, *choices
+        yield pytest.param(case, marks=[pytest.mark.long] if kind in seen else [])
+        seen.add(kind)
 
 
 def along(x, length):

@@ -396,6 +396,18 @@ def _broken_batches(base, other, k):
     return broken
 
 
+def n_off_grid(run):
+    """Return how many releases aren't whole numbers of grid steps that a double holds exactly."""
+    found = 0
+    for mechanism, released in zip(run.mechanisms, run.released, strict=True):
+        # Places are whole numbers.
+        grid = getattr(mechanism, "grid", 1.0)
+        assert math.frexp(grid)[0] == 0.5
+        steps = np.abs(released / grid)
+        found += not ((steps == np.rint(steps)) & (steps < 2.0**53)).all()
+    return found
+
+
 def compare_all(case, X, y, corners, k=K):
     """Broken claims of each pair of `X`, the data with a null record and those with a corner."""
     base = record(case, X, y)

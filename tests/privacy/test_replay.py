@@ -35,6 +35,7 @@ from tests.privacy._cases import (
     TWO,
     Case,
     K,
+    first_of_a_kind,
     label_neighbours,
     neighbour,
     unrelated_data,
@@ -43,6 +44,7 @@ from tests.privacy._replay import (
     N_CALLS,
     broken_claims,
     compare_all,
+    n_off_grid,
     noise_p_values,
     noisy_runs,
     record,
@@ -57,24 +59,31 @@ POISSON = [
 ]
 
 
-# Of calls of `partial_fit`, a record of each: what one must not do, the first may not show.
-RECORDS = [(case, k) for case in CASES for k in ((K, 30, 50) if case.way == "calls" else (K,))]
+def places(case):
+    """Of calls of `partial_fit`, a record of each: what one must not do, the first may not show."""
+    return (K, 30, 50) if case.way == "calls" else (K,)
 
 
-@pytest.mark.parametrize(("case", "k"), RECORDS, ids=str)
-def test_a_record_at_every_corner(case, k):
+@pytest.mark.parametrize("case", first_of_a_kind(CASES), ids=str)
+def test_a_record_at_every_corner(case):
     X, y = case.records()
     corners = [*CORNERS, *([] if is_classifier(case.estimator) else TARGETS)]
-    broken, reach, _ = compare_all(case, X, y, corners, k)
-    assert not broken
-    assert reach > 0.0
+    for k in places(case):
+        broken, reach, _ = compare_all(case, X, y, corners, k)
+        assert not broken, k
+        assert reach > 0.0, k
 
 
 @pytest.mark.parametrize("case", CASES + LABEL_CASES, ids=str)
 def test_given_the_releases_all_data_look_the_same(case):
-    """Nor does any decision hang on a mean, a median or a count, which one record hardly moves."""
+    """Nor does any decision hang on a mean, a median or a count, which one record hardly moves.
+
+    What was released is on its grid (tests/privacy/test_floating_point.py).
+    """
     X, y = case.records()
     base = record(case, X, y)
+    assert base.released
+    assert n_off_grid(base) == 0
     for data in unrelated_data(case, X, y):
         other = record(case, *data, script=base.released)
         assert base.log == other.log
@@ -95,16 +104,17 @@ def test_displays_and_reports_tell_nothing_of_a_record(case):
         assert not broken
 
 
-@pytest.mark.parametrize(("case", "k"), RECORDS, ids=str)
-def test_a_null_record_contributes_exactly_nothing(case, k):
+@pytest.mark.parametrize("case", first_of_a_kind(CASES), ids=str)
+def test_a_null_record_contributes_exactly_nothing(case):
     """Whatever its features and label were: every release is that of any other null record."""
     X, y = case.records()
-    base = record(case, X, y, null=k)
-    changed = neighbour(case, *neighbour(case, X, y, "far", k), "only the label", k)
-    other = record(case, *changed, script=base.released, null=k)
-    broken, reach = broken_claims(base, other, k=k, null=True)
-    assert not broken
-    assert reach == 0.0
+    for k in places(case):
+        base = record(case, X, y, null=k)
+        changed = neighbour(case, *neighbour(case, X, y, "far", k), "only the label", k)
+        other = record(case, *changed, script=base.released, null=k)
+        broken, reach = broken_claims(base, other, k=k, null=True)
+        assert not broken, k
+        assert reach == 0.0, k
 
 
 def duplicates(case):
@@ -140,7 +150,7 @@ def test_a_record_of_unusual_data(case, make):
     assert reach > 0.0
 
 
-@pytest.mark.parametrize("case", POISSON, ids=str)
+@pytest.mark.parametrize("case", first_of_a_kind(POISSON), ids=str)
 def test_a_record_whose_batches_may_be_empty(case):
     small = Case(clone(case.estimator).set_params(batch_size=1, delta=1e-3), case.way)
     X, y = case.records(n_rows=5)
@@ -341,33 +351,7 @@ def test_every_choice_has_a_case(name, estimator):
                 assert constraint.options <= used, (name, parameter)
 
 
-# What every change needs is the noise of each class, way of fitting and mechanism. Others are many
-# fits: of releases with a few entries it takes a hundred of them.
-FIRST_OF_A_KIND = {
-    (
-        type(case.estimator),
-        case.way,
-        getattr(case.estimator, "mechanism", None),
-        getattr(case.estimator, "noise_shape", None),
-        getattr(case.estimator, "noisy_dual", None),
-        getattr(case.estimator, "solver", None),
-        getattr(case.estimator, "selection", None),
-        getattr(case.estimator, "inference", None),
-    ): case
-    for case in reversed(CASES + LABEL_CASES)
-}.values()
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(
-            case, marks=[pytest.mark.long] * all(case is not one for one in FIRST_OF_A_KIND)
-        )
-        for case in CASES + LABEL_CASES
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("case", first_of_a_kind(CASES + LABEL_CASES), ids=str)
 def test_every_entry_has_noise_of_its_own_as_large_as_stated(case):
     """Halving the noise would give a p-value below 1e-9, but for once in a million times.
 

@@ -125,7 +125,18 @@ def before_batches(run):
     return {"mu": full_batch_mu(learnt, run.estimator.adjacency), "n_releases": len(learnt)}
 
 
-@pytest.mark.parametrize(("case", "stages"), CASES + SPARSE, ids=name_of)
+@pytest.mark.parametrize(
+    ("case", "stages"),
+    [
+        *CASES,
+        # Of the same sums over other rows what every change needs is a few.
+        *(
+            pytest.param(*one, marks=[pytest.mark.long] * (i % 5 > 0))
+            for i, one in enumerate(SPARSE)
+        ),
+    ],
+    ids=name_of,
+)
 def test_a_record_that_moves_all_of_the_ball(case, stages):
     X, y = case.records()
     base = record(case, X, y)
