@@ -14,6 +14,8 @@ from numba.extending import overload
 LOSSES = {"log_loss": 0, "squared_error": 1}
 # Bytes of rows that are still in the nearest cache when they are read again.
 _TILE_BYTES = 6400
+# Rows of a product of matrices, which fit into caches, too.
+_PRODUCT_ROWS = 64
 # Beyond it the logistic function is 0 or 1 to double precision.
 _LARGEST = 40.0
 
@@ -162,13 +164,13 @@ def add_slopes(loss, size, units, scale, targets, lengths, weights, bound, w, co
 
 
 @_compiled(fastmath={"reassoc", "contract"})
-def _set_squares(rows, out):
+def _set_norms(rows, out):
     for i in range(len(rows)):
         total = 0.0
         for j in range(rows.shape[1]):
             z = np.float64(rows[i, j])
             total += z * z
-        out[i] = total
+        out[i] = np.sqrt(total)
 
 
 @_compiled()
@@ -179,9 +181,25 @@ def set_lengths(units, out):
     room = np.empty((tile, len(factors)), factors.dtype)
     for start in range(0, len(rows), tile):
         end = min(start + tile, len(rows))
-        _set_squares(_in_units(rows, centre, factors, is_void, start, end, room), out[start:end])
-    for i in range(len(out)):
-        out[i] = np.sqrt(out[i])
+        _set_norms(_in_units(rows, centre, factors, is_void, start, end, room), out[start:end])
+
+
+@_compiled()
+def set_mapped_lengths(units, factors, constant, A, out):
+    """Put the lengths of rows, times their factors and with the constant, that A maps."""
+    rows, centre, per_unit, is_void = units
+    room = np.empty((_PRODUCT_ROWS, len(per_unit)), per_unit.dtype)
+    whole, mapped = np.empty((_PRODUCT_ROWS, len(A))), np.empty((_PRODUCT_ROWS, len(A)))
+    for start in range(0, len(rows), _PRODUCT_ROWS):
+        end = min(start + _PRODUCT_ROWS, len(rows))
+        x = _in_units(rows, centre, per_unit, is_void, start, end, room)
+        z, y, d = whole[: end - start], mapped[: end - start], x.shape[1]
+        for i in range(len(z)):
+            for j in range(d):
+                z[i, j] = x[i, j] * factors[start + i]
+            z[i, d:] = constant
+        np.dot(z, A, y)
+        _set_norms(y, out[start:end])
 
 
 @_compiled()

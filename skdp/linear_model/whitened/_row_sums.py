@@ -240,7 +240,10 @@ class RowSums(BlockSums):
             self._lengths = self._lengths * np.abs(A.diagonal()).max()
         else:
             self._lengths = np.empty(self._lengths.shape)
-            self._sum(self._set_lengths, (), float, A)
+            if self._kernels is None:
+                self._sum(self._set_lengths, (), float, A)
+            else:
+                self._sum_groups(self._measure, (), float, np.ascontiguousarray(A))
             if self._is_null is not None:
                 self._lengths[self._is_null] = 0.0
         self._lengths[self._lengths < SMALLEST_NORM] = 0.0
@@ -303,11 +306,13 @@ class RowSums(BlockSums):
             total[d, d] += bias**2 * counted.sum()
 
     def _set_lengths(self, block, x, scale, total, A):
-        mapped = self._products(x, scale, A)
-        if self._kernels is None:
-            self._lengths[block] = row_norms(mapped)
-        else:
-            self._kernels.set_lengths(units_of(mapped, slice(None)), self._lengths[block])
+        self._lengths[block] = row_norms(self._products(x, scale, A))
+
+    def _measure(self, group, total, A):
+        """Put what `_set_lengths` does, of a group of rows."""
+        lengths = self._lengths[group]
+        scale = np.ones(lengths.size) if self._scale is None else self._scale[group]
+        self._kernels.set_mapped_lengths(units_of(self._X, group), scale, self._bias, A, lengths)
 
     def _add_slopes(self, block, x, scale, total, w):
         slopes = self._loss.gradient(self._targets[block], self._products(x, scale, w))
