@@ -16,6 +16,7 @@ from skdp._estimator import is_private
 from skdp._sklearn import _fit_context
 from skdp._targets import encode_labels
 from skdp.dask._clients import resolve_client
+from skdp.dask._parts import RowReader
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import map_rows, read_table, set_columns
 from skdp.ledger._account import ALREADY_CHARGED
@@ -25,7 +26,7 @@ from skdp.linear_model.whitened._estimators import NOT_INFERRED, BaseWhitened
 
 
 @dataclass(frozen=True)
-class Reader:
+class Reader(RowReader):
     """What workers get to know of an estimator; see `skdp.dask._parts.own_part`."""
 
     estimator: BaseWhitened

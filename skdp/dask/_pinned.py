@@ -12,8 +12,8 @@ from joblib import effective_n_jobs, parallel_config
 from skdp._fused import can_compile
 from skdp._threads import map_in_order, single_threaded_blas
 from skdp.dask._clients import CHANGED, call_client
-from skdp.dask._parts import copies_of, of_part, own_part, without_rows
-from skdp.dask._sums import PartedSums, _check, _refuse_if_any, _sum, _verdict
+from skdp.dask._parts import copies_of, of_part, own_part, verdict, verdict_of_part, without_rows
+from skdp.dask._sums import PartedSums, _check, _refuse_if_any, _sum
 
 # Of a worker's memory, what its process may use once a copy is made: Dask writes what it manages to
 # disk from .6 or .7 on.
@@ -87,7 +87,7 @@ class PinnedSums(PartedSums):
         everything = range(len(self._stated))
         self._seen = self._load(everything)
         _refuse_if_any(self._seen)
-        again = [(_verdict_of, self._reader, *self._part(place)) for place in everything]
+        again = [(verdict_of_part, self._reader, *self._part(place)) for place in everything]
         if self._gather(self._submit("check", again)) != self._seen:
             raise ValueError(CHANGED)
         self._is_sparse = any(is_sparse for _, is_sparse in self._seen)
@@ -178,17 +178,13 @@ def _load(reader, *part):
     # Before the loop hears that this task has ended.
     worker.loop.add_callback(_watch, worker)
     _PINNED[worker.get_current_task()] = _Pinned(X, kept, worker.id)
-    return _verdict(kept), (worker.address, X is not None)
+    return verdict(kept), (worker.address, X is not None)
 
 
 async def _watch(worker):
     """Have a worker drop what it pinned, once: a second plugin would end the first, with copies."""
     if _PLUGIN not in worker.plugins:
         await worker.plugin_add(_Unpins(), _PLUGIN)
-
-
-def _verdict_of(*part):
-    return _verdict(own_part(*part)[1])
 
 
 def _sum_pinned(function, reader, is_exact, steps, parts, args):

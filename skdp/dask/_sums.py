@@ -37,7 +37,17 @@ from skdp.dask._parts import (
     part_of_rows,
     part_of_targets,
     place_part,
+    verdict,
+    verdict_of_part,
     without_rows,
+)
+from skdp.dask._tables import (
+    joined_numbers,
+    joined_words,
+    map_table,
+    part_bins,
+    part_distinct,
+    part_words,
 )
 
 # Bytes of rows and of what is kept of them, above which they lie in a file.
@@ -82,9 +92,26 @@ class PartedSums:
 
     def count_groups(self):
         """Return how many groups there are; a ValueError if one is in two parts."""
-        found = self._sums("groups", part_groups, (), is_exact=False)
+        return count_groups(self._of_each("groups", part_groups))
+
+    def bins(self, places, bounds, ends, grid):
+        """See `Frame.bins`."""
+        # Numbers of rows are exact without a grid, too, but parts of them aren't.
+        found = self._total("bins", part_bins, places, bounds, ends, grid, grid=grid)
+        return np.split(found, np.cumsum([2 * e.size + 2 for e in ends])[:-1])
+
+    def words(self, places):
+        """See `Frame.words`."""
+        return joined_words(self._of_each("words", part_words, places))
+
+    def distinct(self, places):
+        """See `Frame.distinct`."""
+        return joined_numbers(self._of_each("distinct", part_distinct, places))
+
+    def map_table(self, basis):
+        """Have the rows of a raw table be the columns of a basis from now on."""
+        self._keep("map", map_table, basis)
         self._on_pass()
-        return count_groups(list(found))
 
     def read_by(self, reader):
         """Have parts read as this reader says from now on."""
@@ -108,9 +135,7 @@ class PartedSums:
 
     def longest(self, *args):
         """See `BallSums.longest`."""
-        found = max(self._sums("ball", part_of_ball, ("longest", *args), is_exact=False))
-        self._on_pass()
-        return found
+        return max(self._of_each("ball", part_of_ball, "longest", *args))
 
     def stretch(self, shift, length):
         """See `BallSums.stretch`."""
@@ -184,6 +209,12 @@ class PartedSums:
         """Return the sum of the rows, of shape (p,)."""
         return self._total("rows", part_of_rows)
 
+    def _of_each(self, name, function, *args):
+        """Return what a function makes of each part, in their order."""
+        found = list(self._sums(name, function, args, is_exact=False))
+        self._on_pass()
+        return found
+
     def _total(self, name, function, *args, grid=0.0):
         total = _sum(self._sums(name, function, args, is_exact=grid > 0.0))
         self._on_pass()
@@ -207,18 +238,18 @@ class LocalSums(PartedSums):
 
     def read(self):
         self._owned = self._stored(self._map(self._own, self._parts), _with_room)
-        again = self._map(lambda *part: _verdict(self._read(*part)[1]), self._parts)
-        if list(again) != [_verdict(kept) for _, kept in self._owned]:
+        again = self._map(partial(self._read, verdict_of_part), self._parts)
+        if list(again) != [verdict(kept) for _, kept in self._owned]:
             raise ValueError(CHANGED)
         self._is_sparse = any(kept.is_sparse for _, kept in self._owned)
         self._on_pass()
 
-    def _read(self, stated, *pair):
+    def _read(self, function, stated, *pair):
         X, y = (call_locally(dask.get, *part) for part in pair)
-        return call_locally(own_part, self._reader, stated, self._seal, X, y)
+        return call_locally(function, self._reader, stated, self._seal, X, y)
 
     def _own(self, *part):
-        X, kept = self._read(*part)
+        X, kept = self._read(own_part, *part)
         _refuse_if_any([kept])
         return X, kept
 
@@ -233,8 +264,8 @@ class LocalSums(PartedSums):
         def call(part, owned):
             X, kept = owned
             if X is None:
-                X, again = self._read(*part)
-                call_locally(_check, again, _verdict(kept))
+                X, again = self._read(own_part, *part)
+                call_locally(_check, again, verdict(kept))
             how = self._reader, self._n_threads, X, kept
             return call_locally(of_part, function, *how, *args)
 
@@ -300,11 +331,6 @@ def _in_file(values):
     return [pickle.loads(rest, buffers=[mapped[p] for p in places]) for rest, places in made]
 
 
-def _verdict(kept):
-    """Return why a part can't be used, or what it is: its digest, and whether it is sparse."""
-    return kept if isinstance(kept, RejectedPartition) else (kept.digest, kept.is_sparse)
-
-
 def _refuse_if_any(kept):
     for part in kept:
         if isinstance(part, RejectedPartition):
@@ -313,7 +339,7 @@ def _refuse_if_any(kept):
 
 def _check(kept, seen):
     """Refuse a part that is read again, if it is another."""
-    if _verdict(kept) != seen:
+    if verdict(kept) != seen:
         raise RowsChangedError
 
 

@@ -10,6 +10,7 @@ from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._plans._base import Budget
 from skdp.dask._clients import resolve_client
+from skdp.dask._parts import RowReader
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
 from skdp.dask._table import read_table, set_columns, without_secrets
 from skdp.preprocessing._base import NumberTransformer
@@ -25,7 +26,7 @@ _NO_NOISE = (
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _Reader(RowReader):
     """What workers get to know of a transformer; see `skdp.dask._parts.own_part`."""
 
     transformer: NumberTransformer
