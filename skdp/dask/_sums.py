@@ -90,9 +90,14 @@ class PartedSums:
         """Number of rows in all parts."""
         return self._table.n_rows
 
-    def count_groups(self):
-        """Return how many groups there are; a ValueError if one is in two parts."""
-        return count_groups(self._of_each("groups", part_groups))
+    def count_records(self, groups):
+        """Return how many records there are, and whether these are groups of rows.
+
+        A ValueError if a group is in two parts.
+        """
+        if groups is None:
+            return self.n_rows, False
+        return count_groups(self._of_each("groups", part_groups)), True
 
     def bins(self, places, bounds, ends, grid):
         """See `Frame.bins`."""

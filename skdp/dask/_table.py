@@ -203,6 +203,12 @@ def without_secrets(value):
     return value
 
 
+def typed_row(X):
+    """Return a row of the types of a collection's columns; what it holds means nothing."""
+    check_rows(X)
+    return X._meta.reindex([0]) if hasattr(X, "columns") else np.zeros((1, X.shape[1]), X.dtype)
+
+
 def _one_row(X):
     """Return a row of nothing in particular, with the names of the columns."""
     row = np.zeros((1, X.shape[1]))
