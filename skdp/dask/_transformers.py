@@ -21,8 +21,8 @@ from skdp.preprocessing.table._given import given_to
 
 _NO_SUMS = (
     "transformer must be a DPStandardScaler, DPQuantileClipper, DPNormClipper, or a "
-    "DPTableVectorizer, which fills gaps and encodes words, too. Fit others to rows in memory, of a "
-    "partition that the model doesn't get."
+    "DPTableVectorizer, which fills gaps and encodes words, too. Fit others to rows in memory, of "
+    "a partition that the model doesn't get."
 )
 _NO_NOISE = (
     "without noise, epsilon=inf, quantiles aren't sums over partitions: fit to rows in memory."
