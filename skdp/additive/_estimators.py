@@ -276,6 +276,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         Returns
         -------
         text : str
+            The table, with a line for each value.
 
         {Raises: NotFittedError}
         """
