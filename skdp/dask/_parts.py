@@ -165,12 +165,17 @@ def own_part(reader, stated, seal, X, y):
     return X, kept._replace(scale=rows.scale, bias=rows.bias, norm=rows.norm)
 
 
-def verdict_of_part(*part):
-    """Return what `verdict` tells of a part that is read once more; nothing is bounded by that."""
+def copy_part(*part):
+    """Return what `own_part` does, without bounds, of a part that is read once more."""
     try:
-        return verdict(_copied(*part)[1])
+        return _copied(*part)
     except (TypeError, ValueError) as error:
-        return RejectedPartition(str(error))
+        return None, RejectedPartition(str(error))
+
+
+def verdict_of_part(*part):
+    """Return what `verdict` tells of a part that is read once more."""
+    return verdict(copy_part(*part)[1])
 
 
 def verdict(kept):

@@ -24,6 +24,7 @@ from skdp.dask._parts import (
     PartitionSpec,
     RejectedPartition,
     copies_of,
+    copy_part,
     measure_part,
     move_targets,
     of_part,
@@ -269,7 +270,7 @@ class LocalSums(PartedSums):
         def call(part, owned):
             X, kept = owned
             if X is None:
-                X, again = self._read(own_part, *part)
+                X, again = self._read(copy_part, *part)
                 call_locally(_check, again, verdict(kept))
             how = self._reader, self._n_threads, X, kept
             return call_locally(of_part, function, *how, *args)
