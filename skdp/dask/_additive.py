@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from skdp._docs import shared_docs
 from skdp._sklearn import _fit_context
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
-from skdp.dask._clients import resolve_client
 from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge, Reader
 from skdp.dask._generalized import DaskDPGammaRegressor, DaskDPPoissonRegressor
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
-from skdp.dask._table import read_table, typed_row
+from skdp.dask._table import typed_row
 from skdp.dask._tables import TableReader
 from skdp.dask._twins import DaskClassifierMixin, DaskTwin, twin_of
 
@@ -20,8 +19,7 @@ _LINEAR = (DaskDPLogisticRegression, DaskDPRidge, DaskDPPoissonRegressor, DaskDP
 class _Reader(Reader, TableReader):
     """What workers get to know of an additive model: what reads its table, and a linear model."""
 
-    name = TableReader.name
-    checked = TableReader.checked
+    name, checked = TableReader.name, TableReader.checked
     certified_rows = TableReader.certified_rows
 
     def mapped_rows(self, X):
@@ -31,6 +29,8 @@ class _Reader(Reader, TableReader):
 @shared_docs
 class DaskAdditive(DaskTwin):
     """Fits of additive models whose counts and sums over rows are made where the rows are."""
+
+    _learnt_too = "_kinds", "_read", "_basis", "_model", "_offsets"
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, groups=None):
@@ -49,16 +49,14 @@ class DaskAdditive(DaskTwin):
         {Raises: BudgetExceededError, errors:dask}
         """
         # 1. scikit-learn's contract
-        client = resolve_client(self.client)
-        how = {"compute_chunk_sizes": self.compute_chunk_sizes, "client": client}
-        table = read_table(X, y, groups, **how)
+        client, table = self._opened(X, y, groups)
         frame, given, pairs, signs = self._read_table(typed_row(X))
         model = self._linear()
         n_outputs = model._n_outputs_of(table)
         self._check_curves(signs, n_outputs > 1 or table.n_targets is not None)
 
         # 2. bound the data, where it is
-        reads = self._reading()
+        reads = self._as_fitted(self._reading())
         reads._kinds = frame.kinds
         reader = _Reader(reads, model._reading(), self.n_jobs)
         with passes(table, reader, client=client, verbose=self.verbose) as sums:

@@ -9,10 +9,9 @@ from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._sklearn import _fit_context
 from skdp._targets import encode_labels
-from skdp.dask._clients import resolve_client
 from skdp.dask._parts import RowReader
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
-from skdp.dask._table import read_table, set_columns
+from skdp.dask._table import set_columns
 from skdp.dask._twins import DaskClassifierMixin, DaskTwin, twin_of
 from skdp.linear_model import DPLogisticRegression, DPRidge
 from skdp.linear_model.ball._solver import following, learn_ball, learn_targets
@@ -84,9 +83,7 @@ class DaskWhitened(DaskTwin):
         {Raises: BudgetExceededError, errors:dask}
         """
         # 1. scikit-learn's contract
-        client = resolve_client(self.client)
-        how = {"compute_chunk_sizes": self.compute_chunk_sizes, "client": client}
-        table = read_table(X, y, groups, **how)
+        client, table = self._opened(X, y, groups)
         if self.inference and groups is not None:
             raise ValueError(NOT_INFERRED)
         set_columns(self, table)

@@ -77,8 +77,8 @@ def _multipliers(key):
     return np.frombuffer(drawn, "<u8").astype(np.uint64)
 
 
-# Mapped rows are of float64, and rows may be of float32; of a number a table has a dozen columns.
-_COPIES_OF_GROUPS, _COPIES_OF_TABLE = 3, 16
+# Mapped rows are of float64, and rows may be of float32.
+_COPIES_OF_GROUPS = 3
 
 
 class PartitionSpec(NamedTuple):
@@ -193,7 +193,7 @@ def _copied(reader, stated, seal, X, y):
     # bounds rows and targets is made of copies, which nobody else can write to.
     X, targets = _own_copy(rows_of(ids, X)), reader.targets(np.array(y))
     groups = read_groups(ids, X.shape[0], seal.key)
-    others = [targets, *(groups or ())[:2]] + ([] if table is None else [table.content])
+    others = [targets, *(groups or ())[:2]] + ([] if table is None else [table.words])
     digests = b"".join(map(seal.of, (X, *map(np.ascontiguousarray, others))))
     digest = blake2b(digests, digest_size=_DIGEST_BYTES).digest()
     # As in memory, see `skdp._fused.sums_of`.
@@ -202,15 +202,13 @@ def _copied(reader, stated, seal, X, y):
 
 
 def copies_of(kept):
-    """Return as how many copies of its rows a part counts, where mapped rows are kept, too."""
-    of_table = 1 if kept.table is None else _COPIES_OF_TABLE
-    return of_table * (1 if kept.groups is None else _COPIES_OF_GROUPS)
+    """Return as how many copies of its rows a part counts: of groups mapped rows are kept, too."""
+    return 1 if kept.groups is None else _COPIES_OF_GROUPS
 
 
 def without_rows(kept):
     """Return what is kept of a part for whose rows there is no room: no mapped rows, either."""
-    parts = {"groups": kept.groups, "table": kept.table}
-    return kept._replace(**{n: part and part.unheld() for n, part in parts.items()})
+    return kept if kept.groups is None else kept._replace(groups=kept.groups.unheld())
 
 
 def of_part(function, reader, n_threads, X, kept, *args):

@@ -46,6 +46,7 @@ from skdp.dask._tables import (
     joined_numbers,
     joined_words,
     map_table,
+    of_mapped,
     part_bins,
     part_distinct,
     part_words,
@@ -70,9 +71,10 @@ class PartedSums:
 
     Subclasses have `read`, which reads all parts twice and keeps what is kept of them (a ValueError
     that quotes no entry if one can't be used, or changed) and tells by `_is_sparse` whether the
-    rows of any are sparse, `_keep`, which keeps what a function makes of that and the rows, and
-    `_sums`, which gives sums that add up to the whole: in the order of parts where they aren't
-    exact. All that holds rows is dropped by `close`.
+    rows of any are sparse, `_keep`, which keeps what a function makes of that and the rows,
+    `map_table`, after which the rows of a raw table are the columns of a basis, and `_sums`, which
+    gives sums that add up to the whole: in the order of parts where they aren't exact. All that
+    holds rows is dropped by `close`.
     """
 
     def __init__(self, table, reader, on_pass, compiled):
@@ -113,11 +115,6 @@ class PartedSums:
     def distinct(self, places):
         """See `Frame.distinct`."""
         return joined_numbers(self._of_each("distinct", part_distinct, places))
-
-    def map_table(self, basis):
-        """Have the rows of a raw table be the columns of a basis from now on."""
-        self._keep("map", map_table, basis)
-        self._on_pass()
 
     def read_by(self, reader):
         """Have parts read as this reader says from now on."""
@@ -262,6 +259,13 @@ class LocalSums(PartedSums):
     def _keep(self, name, function, *args):
         kept = self._stored(self._each(function, args))
         self._owned = [(X, k) for (X, _), k in zip(self._owned, kept, strict=True)]
+
+    def map_table(self, basis):
+        pairs = zip(self._owned, self._each(map_table, (basis,)), strict=True)
+        mapped = ((None if held is None else X, kept) for (held, _), (X, kept) in pairs)
+        stored = self._stored(mapped, _with_room)
+        self._owned = [(X, kept if X is None else of_mapped(kept)) for X, kept in stored]
+        self._on_pass()
 
     def _sums(self, name, function, args, is_exact):
         return self._each(function, args)

@@ -1,5 +1,6 @@
 """Raw tables in parts: what is kept of them, and counts of their numbers and words."""
 
+import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -20,42 +21,33 @@ class RawTable(NamedTuple):
     each in a tuple.
     """
 
-    # By column, None for numbers.
-    words: tuple
-    # What the table was mapped to, and the columns that it gives, where there is room for them.
+    # The words of each column, None for numbers, as a text in bytes.
+    words: np.ndarray
+    # What the table is mapped to, and whether the rows that are held are what it gives.
     basis: Basis | None = None
-    matrix: np.ndarray | None = None
-    is_held: bool = True
+    is_mapped: bool = False
 
     @classmethod
     def of(cls, frame):
         """Return the entries of a frame, and the rest of it."""
         words = [c.known if isinstance(c, Words) else None for c in frame.columns]
         columns = [c.codes if isinstance(c, Words) else c for c in frame.columns]
-        return np.column_stack(columns).astype(np.float64, copy=False), cls(tuple(words))
-
-    @property
-    def content(self):
-        """The words as numbers; tables of other words have others."""
-        return np.frombuffer(repr(self.words).encode(), np.uint8)
+        entries = np.column_stack(columns).astype(np.float64, copy=False)
+        return entries, cls(np.frombuffer(json.dumps(words).encode(), np.uint8))
 
     def frame(self, X, codes=None):
         """Return the frame of such entries, in groups if there are codes of these."""
         columns = (
             x if known is None else Words(x.astype(np.int64), tuple(map(_with_gap, known)))
-            for x, known in zip(X.T, self.words, strict=True)
+            for x, known in zip(X.T, json.loads(self.words.tobytes()), strict=True)
         )
         return Frame((), (), (), tuple(columns), len(X), codes)
 
     def rows(self, X):
         """Return the rows of a model: entries, or what they are mapped to."""
-        if self.basis is None:
+        if self.basis is None or self.is_mapped:
             return X
-        return self.basis.matrix(self.frame(X)) if self.matrix is None else self.matrix
-
-    def unheld(self):
-        """Return this for rows that are read in every pass."""
-        return self._replace(is_held=False)
+        return self.basis.matrix(self.frame(X))
 
 
 def _with_gap(word):
@@ -112,12 +104,18 @@ def _counted(name, X, kept, *args):
 
 
 def map_table(reader, n_threads, X, kept, basis):
-    """Return what is kept of a part whose rows are the columns of a basis from now on."""
-    matrix = basis.matrix(kept.table.frame(X))
+    """Return the columns that a basis makes of a part, and what is kept of it from now on."""
+    table = kept.table._replace(basis=basis)
+    X = table.rows(X)
+    X.flags.writeable = False
     with null_records(_null(kept)):
-        rows = reader.mapped_rows(matrix)
-    table = kept.table._replace(basis=basis, matrix=matrix if kept.table.is_held else None)
-    return kept._replace(table=table, scale=rows.scale, bias=rows.bias, norm=rows.norm)
+        rows = reader.mapped_rows(X)
+    return X, kept._replace(table=table, scale=rows.scale, bias=rows.bias, norm=rows.norm)
+
+
+def of_mapped(kept):
+    """Return what is kept of a part of which the mapped rows are held."""
+    return kept._replace(table=kept.table._replace(is_mapped=True, words=None))
 
 
 def _null(kept):

@@ -12,7 +12,7 @@ from skdp._plans._base import Budget
 from skdp.dask._clients import resolve_client
 from skdp.dask._parts import RowReader
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
-from skdp.dask._table import read_table, set_columns, typed_row, without_secrets
+from skdp.dask._table import NO_TARGETS, read_table, set_columns, typed_row, without_secrets
 from skdp.dask._tables import TableReader
 from skdp.preprocessing import DPTableVectorizer
 from skdp.preprocessing._base import NumberTransformer
@@ -98,7 +98,7 @@ def fit(transformer, X, *, client=None, compute_chunk_sizes=False):
         raise TypeError(_NO_SUMS)
     transformer._validate_params()
     client = resolve_client(client)
-    table = read_table(X, None, compute_chunk_sizes=compute_chunk_sizes, client=client)
+    table = read_table(X, NO_TARGETS, compute_chunk_sizes=compute_chunk_sizes, client=client)
     not_covered = *Budget.not_covered, NOT_COVERED
     facts = {"also_public": (PARTITIONS,), "not_covered": not_covered}
     return fit_parts(transformer, X, table, client, **facts)

@@ -9,7 +9,8 @@ from distributed import Client
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._docs import shared_docs
-from skdp.dask._table import map_rows
+from skdp.dask._clients import resolve_client
+from skdp.dask._table import map_rows, read_table
 from skdp.ledger._account import ALREADY_CHARGED
 
 
@@ -17,12 +18,18 @@ from skdp.ledger._account import ALREADY_CHARGED
 class DaskTwin:
     """What estimators on collections share; `twin_of` gives them a class in memory."""
 
+    # Attributes of a fit that aren't public.
+    _learnt_too = ()
+
+    def _opened(self, X, y, groups):
+        """Return the client of a fit, and the table of its collections."""
+        client = resolve_client(self.client)
+        how = {"compute_chunk_sizes": self.compute_chunk_sizes, "client": client}
+        return client, read_table(X, y, groups, **how)
+
     def _reading(self):
         """Return what workers get to know of this: neither a seed nor a ledger."""
-        shared = {**self._shared(), "random_state": None, "ledger": ALREADY_CHARGED}
-        local = self._local(**shared)
-        vars(local).update(self._fitted())
-        return local
+        return self._local(**{**self._shared(), "random_state": None, "ledger": ALREADY_CHARGED})
 
     def _shared(self):
         """Return the parameters that the class in memory has, too.
@@ -42,15 +49,16 @@ class DaskTwin:
             With the same parameters, and the attributes of this one. Of a subclass, it is the one
             in memory of the class in `skdp.dask`.
         """
-        local = self._local(**self._shared())
-        vars(local).update(self._fitted())
+        return self._as_fitted(self._local(**self._shared()))
+
+    def _as_fitted(self, local):
+        """Give an estimator in memory what this learnt, and no other attributes of a subclass."""
+        found = {n: v for n, v in vars(self).items() if n.endswith("_") and n[0] != "_"}
+        vars(local).update(found | {n: vars(self)[n] for n in self._learnt_too if n in vars(self)})
         return local
 
-    def _fitted(self):
-        return {n: v for n, v in vars(self).items() if n not in self._parameter_constraints}
-
     def predict(self, X):
-        """Predict for rows in memory or in partitions. Rows are not clipped.
+        """Predict for rows in memory or in partitions, as the class for rows in memory does.
 
         {Parameters: X:dask}
 
@@ -68,7 +76,7 @@ class DaskTwin:
         if not is_dask_collection(X):
             return getattr(self.to_local(), method)(X)
         # Workers need neither a seed nor a ledger to predict.
-        return map_rows(getattr(self._reading(), method), X)
+        return map_rows(getattr(self._as_fitted(self._reading()), method), X)
 
     def __sklearn_clone__(self):
         # A client can't be copied, and a copy for pickle goes without.
@@ -85,7 +93,7 @@ class DaskClassifierMixin:
     """What classifiers on collections predict, too."""
 
     def decision_function(self, X):
-        """Compute decision values of rows in memory or in partitions. Rows are not clipped.
+        """Compute decision values of rows in memory or in partitions.
 
         {Parameters: X:dask}
 

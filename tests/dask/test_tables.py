@@ -19,6 +19,7 @@ from skdp.dask import (
     DaskDPAdditiveRegressor,
     _pinned,
     _sums,
+    _tables,
     fit,
     transform,
 )
@@ -230,6 +231,53 @@ def test_the_bits_are_the_same_wherever_rows_lie(kind, where, table, request, mo
         client.close()
 
 
+class _Usage:
+    free = 4e5
+
+
+@pytest.mark.parametrize("where", ["here", pytest.param("workers", marks=pytest.mark.long)])
+@pytest.mark.parametrize("by_group", [False, True])
+def test_columns_for_which_there_is_no_room_are_made_anew(by_group, where, table, monkeypatch):
+    """Where the raw rows have room: the bits are the same."""
+    _, model = twin_of("binary")
+    cuts = cuts_of(table)
+    X, y = parts_of(table, targets_of("binary", table), divisions=cuts)
+    ids = in_parts(table.person, cuts) if by_group else None
+    expected = model.fit(X, y, groups=ids).explain(table[COLUMNS])
+    held = []
+
+    def of_mapped(kept, original=_tables.of_mapped):
+        held.append(kept)
+        return original(kept)
+
+    for module in (_pinned, _sums):
+        monkeypatch.setattr(module, "of_mapped", of_mapped)
+    if where == "workers":
+        options = {"threads_per_worker": 2, "dashboard_address": ":0", "processes": False}
+        with LocalCluster(n_workers=2, **options) as made, Client(made) as client:
+            model.set_params(client=client).fit(X, y, groups=ids)
+            assert len(held) == len(cuts) + 1
+            held.clear()
+            has_room = _pinned._has_room
+            monkeypatch.setattr(
+                _pinned, "_has_room", lambda w, k: k.table.basis is None and has_room(w, k)
+            )
+            model.fit(X, y, groups=ids)
+    else:
+        monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", 0)
+        monkeypatch.setattr(_sums.shutil, "disk_usage", lambda path: _Usage)
+        model.fit(X, y, groups=ids)
+    assert len(held) < len(cuts)
+    np.testing.assert_array_equal(model.explain(table[COLUMNS]), expected)
+
+
+def test_empty_partitions_have_no_predictions(table):
+    _, model = twin_of("binary")
+    X, y = parts_of(table, targets_of("binary", table), divisions=[0, 700, 700])
+    model.fit(X, y)
+    np.testing.assert_array_equal(model.predict(X).compute(), model.predict(table[COLUMNS]))
+
+
 @pytest.mark.parametrize("by_group", [False, True])
 def test_null_records_are_in_no_count_and_no_sum(by_group, table):
     """Whatever they hold: what is released is to the last bit what it is of other rows."""
@@ -318,6 +366,8 @@ def test_what_cannot_be_read_is_refused_before_anything_is_read(table):
     model.set_params(**CLASSES)
     with pytest.raises(TypeError, match="X must be a Dask"):
         model.fit(table[COLUMNS], y)
+    with pytest.raises(TypeError, match="y must be a Dask"):
+        model.fit(X, None)
     times = in_parts(table[COLUMNS].assign(age=pd.Timestamp(0)))
     with pytest.raises(TypeError, match="holds times"):
         model.fit(times, y)
@@ -366,12 +416,9 @@ def test_words_that_change_are_noticed(table, monkeypatch):
 
 
 def test_gaps_are_gaps_after_they_were_sent():
-    """A pickle has another NaN, which no dict finds by identity."""
+    """A text has another NaN, which no dict finds by identity."""
     entries, raw = RawTable.of(frame_of([np.nan, "nan", "a"]))
-    sent = raw._replace(
-        words=tuple(None if w is None else (float("nan"), *w[1:]) for w in raw.words)
-    )
-    places = sent.frame(entries).words([1])[0]
+    places = raw.frame(entries).words([1])[0]
     assert places[np.nan] == 1
     assert places["nan"] == 1
 

@@ -129,10 +129,10 @@ def read_frame(estimator, X, *, reset):
     n_features = estimator.n_features_in_
     names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(n_features)])
     names = tuple(map(str, names))
+    typed = [_kind_of(source, j, name) for j, name in enumerate(names)]
     if reset:
         lists = estimator.numeric_features, estimator.categorical_features
         declared = _declared(*lists, names)
-        typed = [_kind_of(source, j, name) for j, name in enumerate(names)]
         kinds = tuple(kind or by_type for kind, by_type in zip(declared, typed, strict=True))
         read = tuple(n for n, kind in zip(names, declared, strict=True) if kind is None)
     else:
