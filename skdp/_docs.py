@@ -293,6 +293,21 @@ group_size : int
 groups : array-like of shape (n_samples,), default=None
     See :func:`private_score`.
 
+[errors:dask]
+RuntimeError
+    If a task fails on the workers; what it says isn't repeated.
+TypeError
+    If X, y or groups is no Dask collection.
+ValueError
+    If a parameter or the input is invalid, or rows of a group lie in two partitions; no
+    message quotes an entry of the data.
+
+[groups:dask]
+groups : dask.array.Array or dask.dataframe.Series of shape (n_samples,), default=None
+    The person, household, ... of each row, as words or numbers, in the same partitions, of
+    which one has all rows of a group. Then the guarantee is for one group, with all its
+    rows, and the number of groups is public. None: each row is a record.
+
 [groups:drawn]
 groups : array-like of shape (n_samples,), default=None
     The person, household, ... of each row, as hashable ids. The guarantee is then for one group,
@@ -921,6 +936,10 @@ X : array-like or sparse of shape (n_samples, n_features)
 [y]
 y : None
     Ignored.
+
+[y:dask]
+y : dask.array.Array, dask.dataframe.Series or dask.dataframe.DataFrame
+    Labels or targets, in partitions of as many rows as those of X.
 
 [y:either]
 y : array-like of shape (n_samples,) or (n_samples, n_outputs)

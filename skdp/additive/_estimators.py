@@ -25,6 +25,7 @@ from skdp.linear_model._base import (
     weights_public,
 )
 from skdp.linear_model.ball._solver import outside
+from skdp.linear_model.whitened._estimators import Solved
 from skdp.linear_model.whitened._solver import noise_covariance
 from skdp.preprocessing.table._frames import read_frame
 from skdp.preprocessing.table._given import check_n_knots, chosen_pairs, given_to, nothing_given
@@ -85,7 +86,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         """Refuse what a fit would; return what it assumes public of the table."""
         return read_kinds(self._read_table(X)[0].read)
 
-    def _shared(self):
+    def _of_linear(self):
         """Return what the linear model is given as it is."""
         names = "alpha", "epsilon", "delta", "adjacency", "n_jobs"
         return {name: getattr(self, name) for name in names}
@@ -118,8 +119,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         quietly(check_consistent_length, y, range(frame.n_rows))
         model = self._linear()
         targets, told, weights = model._read_targets(y, public_weight)
-        if any(signs) and (targets.shape[1] > 1 or y.ndim > 1):
-            raise ValueError(self._one_curve)
+        self._check_curves(signs, targets.shape[1] > 1 or y.ndim > 1)
 
         # 2. bound the data
         codes, n_records = model._records(groups, targets, weights)
@@ -130,59 +130,74 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         stream = plan.start(self.random_state)
 
         # 4. solve
-        basis = self._learn_basis(frame, given, pairs, signs, weights, plan, stream)
+        counted = self._there(frame, weights, n_records)
+        basis = self._learn_basis(*counted, given, pairs, signs, plan, stream)
         with sums_of(groups):
             found = self._solve(model, basis, frame, targets, told, weights, plan, stream)
-        coefs, bias, covariance, events, told = found
-        check_finite(coefs)
 
         # 5. publish
-        self._read = frame.read
-        also_public = self._assumed() + weights_public(public_weight)
-        self.privacy_report_ = plan.report(
-            of_model=events, reproducible=stream.reproducible, also_public=also_public
-        )
-        model._set_coefs(coefs, bias, told)
-        self._set_told(model, told)
-        self._publish(model, basis, frame, signs, np.max(unit_of(told)) ** 2 * covariance)
-        return self
+        public = weights_public(public_weight)
+        return self._publish(found, found.told, model, basis, frame, signs, plan, stream, public)
 
-    def _learn_basis(self, frame, given, pairs, signs, weights, plan, stream):
-        """Return the terms of a table, pairs last; rows of weight 0 are not there."""
-        n_there = plan.n_rows
-        if weights.is_zero is not None:
-            frame = frame.take(~weights.is_zero)
-            # The number of records of a class is private.
-            is_secret = 0.0 in (self._class_weight() or {}).values()
-            n_there = None if is_secret else frame.n_rows
-        terms = learn_table(frame, given, plan=plan.table, noise=stream, n_there=n_there)
+    def _check_curves(self, signs, has_several):
+        if any(signs) and has_several:
+            raise ValueError(self._one_curve)
+
+    def _there(self, frame, weights, n_records):
+        """Return the table without rows of weight 0, and how many records it has, if public."""
+        if weights.is_zero is None:
+            return frame, n_records
+        frame = frame.take(~weights.is_zero)
+        # The number of records of a class is private.
+        is_secret = 0.0 in (self._class_weight() or {}).values()
+        return frame, None if is_secret else frame.n_rows
+
+    def _learn_basis(self, counted, n_there, given, pairs, signs, plan, stream):
+        """Return the terms of a table, pairs last; see `learn_table`."""
+        terms = learn_table(counted, given, plan=plan.table, noise=stream, n_there=n_there)
         terms = tuple(bent(term) if signs[j] else term for j, term in enumerate(terms))
         return Basis((*terms, *[PairTerm(terms[a], terms[b]) for a, b in pairs]))
 
-    def _solve(self, model, basis, frame, targets, told, weights, plan, stream):
-        """Fit a linear model to the columns of a basis.
-
-        Returns coefficients, the constant of the intercept's column, the covariance that noise
-        gives those of features, the releases, and what is told of y.
-        """
-        X, codes = basis.matrix(frame), frame.groups
+    def _plan_model(self, model, basis, plan, n_outputs, **how):
+        """Return the plan of a linear model of the columns of a basis."""
         model.data_norm, model.n_features_in_ = basis.norm_bound, basis.n_columns
         # All are up to 1. Sizes that are learnt could be those of a hat's foot.
         model._alike_columns = True
-        how = {"by_group": codes is not None, "scale": weights.scale, "budget": plan.rest}
-        of_model = model._plan(plan.n_rows, X.shape[1], targets.shape[1], **how)
+        return model._plan(plan.n_rows, basis.n_columns, n_outputs, budget=plan.rest, **how)
+
+    def _solve(self, model, basis, frame, targets, told, weights, plan, stream):
+        """Fit a linear model to the columns of a basis."""
+        X, codes = basis.matrix(frame), frame.groups
+        how = {"by_group": codes is not None, "scale": weights.scale}
+        of_model = self._plan_model(model, basis, plan, targets.shape[1], **how)
         rows = weights.without_zero_weights(model._certified_rows(X))
         is_null = rows.norm == 0.0
         targets, told, of_model = model._learnt(targets, told, of_model, stream, is_null, codes)
         rows, of_model, ball = model._placed(rows, of_model, stream, codes)
-        coefs, steps = model._solve(of_model, rows, targets, stream, weights, codes)
-        covariance = noise_covariance(steps)[: X.shape[1], : X.shape[1]]
+        solved = model._solve(of_model, rows, targets, stream, weights, codes)
+        return Solved(*solved, of_model, ball, told)
+
+    def _publish(self, found, told, model, basis, frame, signs, plan, stream, also_public, **facts):
+        """Publish what a fit found, and its report; what is told of y is as of `_set_coefs`."""
+        bias, ball, width = found.plan.problem.bias, found.ball, basis.n_columns
+        coefs = outside(ball, found.coefs, bias)
+        check_finite(coefs)
+        covariance = noise_covariance(found.steps)[:width, :width]
         if ball is not None:
             covariance = covariance / np.multiply.outer(ball.scale, ball.scale)
-        events = of_model.report(n_steps=steps.n_steps, reproducible=False).events
-        return outside(ball, coefs, rows.bias), rows.bias, covariance, events, told
+        self._read = frame.read
+        self.privacy_report_ = plan.report(
+            of_model=found.plan.report(n_steps=found.steps.n_steps, reproducible=False).events,
+            reproducible=stream.reproducible,
+            also_public=self._assumed() + also_public,
+            **facts,
+        )
+        model._set_coefs(coefs, bias, told)
+        self._set_told(model, told)
+        self._set_terms(model, basis, frame, signs, np.max(unit_of(told)) ** 2 * covariance)
+        return self
 
-    def _publish(self, model, basis, frame, signs, covariance):
+    def _set_terms(self, model, basis, frame, signs, covariance):
         """Publish the terms of a linear model of a basis, their means taken off."""
         coefs, shapes = np.atleast_2d(model.coef_).copy(), []
         intercept = np.atleast_1d(np.array(model.intercept_, dtype=np.float64))
@@ -261,6 +276,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         Returns
         -------
         text : str
+            The table, with a line for each value.
 
         {Raises: NotFittedError}
         """
@@ -384,9 +400,8 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
         return {}
 
     def _linear(self):
-        return DPLogisticRegression(
-            classes=self.classes, class_weight=self.class_weight, **self._shared()
-        )
+        of_classes = {"classes": self.classes, "class_weight": self._class_weight()}
+        return DPLogisticRegression(**of_classes, **self._of_linear())
 
     def _outputs(self):
         return ["value"] if len(self.classes_) == 2 else [f"value_{c}" for c in self.classes_]

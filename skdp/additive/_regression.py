@@ -124,7 +124,7 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         self.target_bounds_ = model.target_bounds_
 
     def _linear(self):
-        return _OF_LOSS[self.loss](target_bounds=self.target_bounds, **self._shared())
+        return _OF_LOSS[self.loss](target_bounds=self.target_bounds, **self._of_linear())
 
     def predict(self, X):
         """Predict targets, clipped to ``target_bounds_``.

@@ -4,6 +4,7 @@ Needs the extra ``dask``: ``python -m pip install ".[dask]"`` in a copy of the s
 """
 
 try:
+    from skdp.dask._additive import DaskDPAdditiveClassifier, DaskDPAdditiveRegressor
     from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge
     from skdp.dask._generalized import (
         DaskDPGammaRegressor,
@@ -20,6 +21,8 @@ except ModuleNotFoundError as error:
     ) from error
 
 __all__ = [
+    "DaskDPAdditiveClassifier",
+    "DaskDPAdditiveRegressor",
     "DaskDPGammaRegressor",
     "DaskDPLogisticRegression",
     "DaskDPPoissonRegressor",

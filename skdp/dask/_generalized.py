@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from skdp.dask._estimators import DaskDPRidge, DaskWhitened, twin_of
+from skdp.dask._estimators import DaskDPRidge, DaskWhitened
+from skdp.dask._twins import twin_of
 from skdp.linear_model import DPGammaRegressor, DPPoissonRegressor, DPTweedieRegressor
 
 
@@ -24,8 +25,8 @@ class _DaskGeneralized(DaskWhitened):
         sums.move_targets(mean)
         return mean, plan
 
-    def _publish(self, coefs, bias, table, mean):
-        self._set_coefs(coefs, bias, mean)
+    def _units(self, mean, table):
+        return mean
 
 
 @twin_of(DPPoissonRegressor)
@@ -83,5 +84,5 @@ class DaskDPTweedieRegressor(_DaskGeneralized, DPTweedieRegressor):
     def _moved_targets(self, *args):
         return self._of_dask._moved_targets(self, *args)
 
-    def _publish(self, *args):
-        return self._of_dask._publish(self, *args)
+    def _units(self, *args):
+        return self._of_dask._units(self, *args)

@@ -13,6 +13,7 @@ from skdp._plans._base import resolve_delta
 from skdp._sklearn import StrOptions, validate_params
 from skdp._targets import encode_labels
 from skdp.dask._clients import resolve_client
+from skdp.dask._parts import RowReader
 from skdp.dask._passes import passes
 from skdp.dask._table import read_table
 from skdp.ledger._account import resolve_account
@@ -25,7 +26,7 @@ _KEPT = ("fit_intercept", "epsilon", "delta", "ledger", "random_state")
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _Reader(RowReader):
     """What workers get to know; see `skdp.dask._parts.own_part`."""
 
     classes: np.ndarray

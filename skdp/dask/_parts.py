@@ -14,6 +14,7 @@ from skdp._sklearn import validate_arrays
 from skdp._sparse import canonical
 from skdp._threads import single_threaded_blas
 from skdp.dask._groups import Groups, WithGroups, read_groups
+from skdp.dask._tables import RawTable
 from skdp.linear_model._base import shares_of
 from skdp.linear_model.ball._solver import Ball
 from skdp.linear_model.ball._sums import BallSums, RowsInUnits, in_units
@@ -28,7 +29,7 @@ _OTHER_ROWS = (
     "What a shuffle returns may be in another order each time that it is computed: write it to a "
     "file, and take X, y and groups from that."
 )
-FLOATS = [np.float64, np.float32]
+_FLOATS = [np.float64, np.float32]
 # Of digests: 64-bit words that are multiplied at a time.
 _WORDS, _WORD_BYTES = 8192, 8
 _DIGEST_BYTES = 16
@@ -112,15 +113,15 @@ class Kept(NamedTuple):
 
     # Of shape (m, k).
     targets: np.ndarray
-    # See `skdp._bounds.BoundedRows`.
-    scale: np.ndarray | None
-    bias: float
-    norm: np.ndarray
     # Of the rows and the targets.
     digest: bytes
     is_sparse: bool
     # Whether sums are compiled: those of a part are to be alike wherever they are made.
     compiled: bool = False
+    # See `skdp._bounds.BoundedRows`.
+    scale: np.ndarray | None = None
+    bias: float = 0.0
+    norm: np.ndarray | None = None
     # In whose units rows are, and what they count; see `skdp._bounds.BoundedRows`.
     ball: Ball | None = None
     weight: np.ndarray | None = None
@@ -128,40 +129,76 @@ class Kept(NamedTuple):
     lengths: np.ndarray | None = None
     # Where records are groups of rows.
     groups: Groups | None = None
+    # Where rows are raw.
+    table: RawTable | None = None
+
+
+class RowReader:
+    """What workers get to know of whoever asks for rows of numbers: no seed, ledger or client.
+
+    A reader has a `name` for messages, `checks_of_targets` (arguments of
+    `sklearn.utils.check_X_y`), `checked`, `certified_rows(X)`, `targets(y)` of shape (m, k),
+    `n_jobs`, and to make steps, `sums(rows, targets, n_threads, codes)`; to place parts in a ball,
+    `bounded_by(ball, X, is_null)`.
+    """
+
+    def checked(self, X, y):
+        """Return rows and y as scikit-learn's contract has them, and of raw rows a `RawTable`."""
+        checks = {"accept_sparse": "csr", **self.checks_of_targets}
+        return *validate_arrays(self.name, X, y, dtype=_FLOATS, **checks)[:2], None
 
 
 def own_part(reader, stated, seal, X, y):
     """Return a private copy of the rows of a part, and what is kept of the copy.
 
     None and a `RejectedPartition` where the part can't be used: an error would be logged by the
-    worker together with what it was computing. The reader is what workers get to know of whoever
-    asks: no seed, ledger or client. It has a `name` for messages, `checks_of_targets` (arguments of
-    `sklearn.utils.check_X_y`), `certified_rows(X)`, `targets(y)` of shape (m, k), `n_jobs`, and to
-    make steps, `sums(rows, targets, n_threads, codes)`; to place parts in a ball,
-    `bounded_by(ball, X, is_null)`. Of fits with groups y is a `WithGroups`.
+    worker together with what it was computing. For the reader see `RowReader`. Of fits with groups
+    y is a `WithGroups`.
     """
-    y, ids = y if isinstance(y, WithGroups) else (y, None)
-    if fault := stated.fault_of(X, y) or _fault_of_order(X, y, ids):
-        return None, RejectedPartition(fault)
-    # As in memory, see `skdp._fused.sums_of`.
-    compiled = stated.compiled and ids is None
     try:
-        checks = {"accept_sparse": "csr", **reader.checks_of_targets}
-        X, y, _ = validate_arrays(reader.name, X, y, dtype=FLOATS, **checks)
-        # Another task or process may write to a file, or to what a worker holds, at any time. What
-        # bounds rows and targets is made of copies, which nobody else can write to.
-        X, targets = _own_copy(rows_of(ids, X)), reader.targets(np.array(y))
-        groups = read_groups(ids, X.shape[0], seal.key)
+        X, kept = _copied(reader, stated, seal, X, y)
         null = nullcontext() if stated.null_rows is None else null_records(stated.null_rows)
-        with null, sums_compiled(compiled):
-            bounded = reader.certified_rows(X)
+        with null, sums_compiled(kept.compiled):
+            rows = reader.certified_rows(X)
     except (TypeError, ValueError) as error:
         return None, RejectedPartition(str(error))
-    others = (np.ascontiguousarray(part) for part in (targets, *(groups or ())[:2]))
-    digests = b"".join(map(seal.of, (X, *others)))
+    return X, kept._replace(scale=rows.scale, bias=rows.bias, norm=rows.norm)
+
+
+def copy_part(*part):
+    """Return what `own_part` does, without bounds, of a part that is read once more."""
+    try:
+        return _copied(*part)
+    except (TypeError, ValueError) as error:
+        return None, RejectedPartition(str(error))
+
+
+def verdict_of_part(*part):
+    """Return what `verdict` tells of a part that is read once more."""
+    return verdict(copy_part(*part)[1])
+
+
+def verdict(kept):
+    """Return why a part can't be used, or what it is: its digest, and whether it is sparse."""
+    return kept if isinstance(kept, RejectedPartition) else (kept.digest, kept.is_sparse)
+
+
+def _copied(reader, stated, seal, X, y):
+    """Return a copy of the rows of a part, and what is kept of it but bounds."""
+    y, ids = y if isinstance(y, WithGroups) else (y, None)
+    if fault := stated.fault_of(X, y) or _fault_of_order(X, y, ids):
+        raise ValueError(fault)
+    X, y, table = reader.checked(X, y)
+    # Another task or process may write to a file, or to what a worker holds, at any time. What
+    # bounds rows and targets is made of copies, which nobody else can write to.
+    X, targets = _own_copy(rows_of(ids, X)), reader.targets(np.array(y))
+    groups = read_groups(ids, X.shape[0], seal.key)
+    others = [targets, *(groups or ())[:2]] + ([] if table is None else [table.words])
+    digests = b"".join(map(seal.of, (X, *map(np.ascontiguousarray, others))))
     digest = blake2b(digests, digest_size=_DIGEST_BYTES).digest()
-    found = bounded.scale, bounded.bias, bounded.norm, digest, issparse(X), compiled
-    return X, Kept(targets, *found, groups=groups)
+    # As in memory, see `skdp._fused.sums_of`.
+    compiled = stated.compiled and ids is None
+    return X, Kept(targets, digest, issparse(X), compiled, groups=groups, table=table)
 
 
 def copies_of(kept):
@@ -176,6 +213,7 @@ def without_rows(kept):
 
 def of_part(function, reader, n_threads, X, kept, *args):
     """Return what a function makes of a part, by compiled sums where all parts' are."""
+    X = X if kept.table is None else kept.table.rows(X)
     with sums_compiled(kept.compiled):
         return function(reader, n_threads, X, kept, *args)
 

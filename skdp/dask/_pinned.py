@@ -12,8 +12,9 @@ from joblib import effective_n_jobs, parallel_config
 from skdp._fused import can_compile
 from skdp._threads import map_in_order, single_threaded_blas
 from skdp.dask._clients import CHANGED, call_client
-from skdp.dask._parts import copies_of, of_part, own_part, without_rows
-from skdp.dask._sums import PartedSums, _check, _refuse_if_any, _sum, _verdict
+from skdp.dask._parts import copies_of, of_part, own_part, verdict, verdict_of_part, without_rows
+from skdp.dask._sums import PartedSums, _check, _refuse_if_any, _sum
+from skdp.dask._tables import map_table, of_mapped
 
 # Of a worker's memory, what its process may use once a copy is made: Dask writes what it manages to
 # disk from .6 or .7 on.
@@ -30,10 +31,10 @@ _PINNED = {}
 
 
 class _Pinned:
-    """What is kept of a part after so many steps, and a private copy of its rows, or None."""
+    """A private copy of the rows of a part, or None, and what is kept after so many steps."""
 
-    def __init__(self, X, kept, holder):
-        self.X, self.state, self.holder = X, (kept, 0), holder
+    def __init__(self, X, kept, worker):
+        self.state, self.worker = (X, kept, 0), worker
 
 
 class _Unpins(WorkerPlugin):
@@ -55,7 +56,7 @@ class _Unpins(WorkerPlugin):
 
     def _drop(self, key):
         pinned = _PINNED.get(key)
-        if pinned is not None and pinned.holder == self._holder:
+        if pinned is not None and pinned.worker.id == self._holder:
             _PINNED.pop(key, None)
 
 
@@ -87,7 +88,7 @@ class PinnedSums(PartedSums):
         everything = range(len(self._stated))
         self._seen = self._load(everything)
         _refuse_if_any(self._seen)
-        again = [(_verdict_of, self._reader, *self._part(place)) for place in everything]
+        again = [(verdict_of_part, self._reader, *self._part(place)) for place in everything]
         if self._gather(self._submit("check", again)) != self._seen:
             raise ValueError(CHANGED)
         self._is_sparse = any(is_sparse for _, is_sparse in self._seen)
@@ -114,7 +115,11 @@ class PinnedSums(PartedSums):
 
     def _keep(self, name, function, *args):
         # Workers do it when a sum is next asked for.
-        self._steps = [*self._steps, (function, args)]
+        self._steps = [*self._steps, (_kept, function, args)]
+
+    def map_table(self, basis):
+        self._steps = [*self._steps, (_mapped, map_table, (basis,))]
+        self._on_pass()
 
     def _sums(self, name, function, args, is_exact):
         found, missing = {}, range(len(self._stated))
@@ -172,23 +177,35 @@ def _load(reader, *part):
     """Pin a part; return what it is, and the worker, and whether that had memory for the rows."""
     worker = get_worker()
     X, kept = own_part(reader, *part)
-    limit = worker.memory_manager.memory_limit or MEMORY_LIMIT
-    if X is not None and worker.monitor.get_process_memory() > _SHARE / copies_of(kept) * limit:
+    if X is not None and not _has_room(worker, kept):
         X, kept = None, without_rows(kept)
     # Before the loop hears that this task has ended.
     worker.loop.add_callback(_watch, worker)
-    _PINNED[worker.get_current_task()] = _Pinned(X, kept, worker.id)
-    return _verdict(kept), (worker.address, X is not None)
+    _PINNED[worker.get_current_task()] = _Pinned(X, kept, worker)
+    return verdict(kept), (worker.address, X is not None)
+
+
+def _has_room(worker, kept):
+    limit = worker.memory_manager.memory_limit or MEMORY_LIMIT
+    return worker.monitor.get_process_memory() <= _SHARE / copies_of(kept) * limit
+
+
+def _kept(pinned, X, found):
+    """Return the rows of a part that are held, and what is now kept of it."""
+    return X, found
+
+
+def _mapped(pinned, X, found):
+    """The same of rows that are mapped: they are held as such if they were, and have room."""
+    if X is None or not _has_room(pinned.worker, found[1]):
+        return X, without_rows(found[1])
+    return found[0], of_mapped(found[1])
 
 
 async def _watch(worker):
     """Have a worker drop what it pinned, once: a second plugin would end the first, with copies."""
     if _PLUGIN not in worker.plugins:
         await worker.plugin_add(_Unpins(), _PLUGIN)
-
-
-def _verdict_of(*part):
-    return _verdict(own_part(*part)[1])
 
 
 def _sum_pinned(function, reader, is_exact, steps, parts, args):
@@ -199,21 +216,24 @@ def _sum_pinned(function, reader, is_exact, steps, parts, args):
 
     def sum_part(place, key, seen, begun, unpinned):
         pinned = _PINNED.get(key)
-        X = None if pinned is None else pinned.X
+        held, kept, n_done = (None, None, 0) if pinned is None else pinned.state
+        X = held
         if X is None:
             if unpinned is None:
                 return None
             X, again = own_part(reader, *unpinned)
             _check(again, seen)
-            pinned = pinned or _Pinned(X, again, None)
-        kept, n_done = pinned.state
+            kept = kept or again
         if n_done > len(steps):
             # A task of an earlier pass that was run again elsewhere: nobody waits for it.
             return None
         _check(kept, seen)
-        for step, values in steps[n_done:]:
-            kept = of_part(step, reader, n_threads, X, kept, *values)
-        pinned.state = kept, len(steps)
+        for settle, step, values in steps[n_done:]:
+            found = of_part(step, reader, n_threads, X, kept, *values)
+            held, kept = settle(pinned, held, found)
+            X = X if held is None else held
+        if pinned is not None:
+            pinned.state = held, kept, len(steps)
         return of_part(function, reader, n_threads, X, kept, *args)
 
     n_threads = _n_threads(reader)

@@ -24,6 +24,7 @@ from skdp.dask._parts import (
     PartitionSpec,
     RejectedPartition,
     copies_of,
+    copy_part,
     measure_part,
     move_targets,
     of_part,
@@ -37,7 +38,18 @@ from skdp.dask._parts import (
     part_of_rows,
     part_of_targets,
     place_part,
+    verdict,
+    verdict_of_part,
     without_rows,
+)
+from skdp.dask._tables import (
+    joined_numbers,
+    joined_words,
+    map_table,
+    of_mapped,
+    part_bins,
+    part_distinct,
+    part_words,
 )
 
 # Bytes of rows and of what is kept of them, above which they lie in a file.
@@ -59,9 +71,10 @@ class PartedSums:
 
     Subclasses have `read`, which reads all parts twice and keeps what is kept of them (a ValueError
     that quotes no entry if one can't be used, or changed) and tells by `_is_sparse` whether the
-    rows of any are sparse, `_keep`, which keeps what a function makes of that and the rows, and
-    `_sums`, which gives sums that add up to the whole: in the order of parts where they aren't
-    exact. All that holds rows is dropped by `close`.
+    rows of any are sparse, `_keep`, which keeps what a function makes of that and the rows,
+    `map_table`, after which the rows of a raw table are the columns of a basis, and `_sums`, which
+    gives sums that add up to the whole: in the order of parts where they aren't exact. All that
+    holds rows is dropped by `close`.
     """
 
     def __init__(self, table, reader, on_pass, compiled):
@@ -80,11 +93,28 @@ class PartedSums:
         """Number of rows in all parts."""
         return self._table.n_rows
 
-    def count_groups(self):
-        """Return how many groups there are; a ValueError if one is in two parts."""
-        found = self._sums("groups", part_groups, (), is_exact=False)
-        self._on_pass()
-        return count_groups(list(found))
+    def count_records(self, groups):
+        """Return how many records there are, and whether these are groups of rows.
+
+        A ValueError if a group is in two parts.
+        """
+        if groups is None:
+            return self.n_rows, False
+        return count_groups(self._of_each("groups", part_groups)), True
+
+    def bins(self, places, bounds, ends, grid):
+        """See `Frame.bins`."""
+        # Numbers of rows are exact without a grid, too, but parts of them aren't.
+        found = self._total("bins", part_bins, places, bounds, ends, grid, grid=grid)
+        return np.split(found, np.cumsum([2 * e.size + 2 for e in ends])[:-1])
+
+    def words(self, places):
+        """See `Frame.words`."""
+        return joined_words(self._of_each("words", part_words, places))
+
+    def distinct(self, places):
+        """See `Frame.distinct`."""
+        return joined_numbers(self._of_each("distinct", part_distinct, places))
 
     def read_by(self, reader):
         """Have parts read as this reader says from now on."""
@@ -108,9 +138,7 @@ class PartedSums:
 
     def longest(self, *args):
         """See `BallSums.longest`."""
-        found = max(self._sums("ball", part_of_ball, ("longest", *args), is_exact=False))
-        self._on_pass()
-        return found
+        return max(self._of_each("ball", part_of_ball, "longest", *args))
 
     def stretch(self, shift, length):
         """See `BallSums.stretch`."""
@@ -184,6 +212,12 @@ class PartedSums:
         """Return the sum of the rows, of shape (p,)."""
         return self._total("rows", part_of_rows)
 
+    def _of_each(self, name, function, *args):
+        """Return what a function makes of each part, in their order."""
+        found = list(self._sums(name, function, args, is_exact=False))
+        self._on_pass()
+        return found
+
     def _total(self, name, function, *args, grid=0.0):
         total = _sum(self._sums(name, function, args, is_exact=grid > 0.0))
         self._on_pass()
@@ -207,24 +241,31 @@ class LocalSums(PartedSums):
 
     def read(self):
         self._owned = self._stored(self._map(self._own, self._parts), _with_room)
-        again = self._map(lambda *part: _verdict(self._read(*part)[1]), self._parts)
-        if list(again) != [_verdict(kept) for _, kept in self._owned]:
+        again = self._map(partial(self._read, verdict_of_part), self._parts)
+        if list(again) != [verdict(kept) for _, kept in self._owned]:
             raise ValueError(CHANGED)
         self._is_sparse = any(kept.is_sparse for _, kept in self._owned)
         self._on_pass()
 
-    def _read(self, stated, *pair):
+    def _read(self, function, stated, *pair):
         X, y = (call_locally(dask.get, *part) for part in pair)
-        return call_locally(own_part, self._reader, stated, self._seal, X, y)
+        return call_locally(function, self._reader, stated, self._seal, X, y)
 
     def _own(self, *part):
-        X, kept = self._read(*part)
+        X, kept = self._read(own_part, *part)
         _refuse_if_any([kept])
         return X, kept
 
     def _keep(self, name, function, *args):
         kept = self._stored(self._each(function, args))
         self._owned = [(X, k) for (X, _), k in zip(self._owned, kept, strict=True)]
+
+    def map_table(self, basis):
+        pairs = zip(self._owned, self._each(map_table, (basis,)), strict=True)
+        mapped = ((None if held is None else X, kept) for (held, _), (X, kept) in pairs)
+        stored = self._stored(mapped, _with_room)
+        self._owned = [(X, kept if X is None else of_mapped(kept)) for X, kept in stored]
+        self._on_pass()
 
     def _sums(self, name, function, args, is_exact):
         return self._each(function, args)
@@ -233,8 +274,8 @@ class LocalSums(PartedSums):
         def call(part, owned):
             X, kept = owned
             if X is None:
-                X, again = self._read(*part)
-                call_locally(_check, again, _verdict(kept))
+                X, again = self._read(copy_part, *part)
+                call_locally(_check, again, verdict(kept))
             how = self._reader, self._n_threads, X, kept
             return call_locally(of_part, function, *how, *args)
 
@@ -300,11 +341,6 @@ def _in_file(values):
     return [pickle.loads(rest, buffers=[mapped[p] for p in places]) for rest, places in made]
 
 
-def _verdict(kept):
-    """Return why a part can't be used, or what it is: its digest, and whether it is sparse."""
-    return kept if isinstance(kept, RejectedPartition) else (kept.digest, kept.is_sparse)
-
-
 def _refuse_if_any(kept):
     for part in kept:
         if isinstance(part, RejectedPartition):
@@ -313,7 +349,7 @@ def _refuse_if_any(kept):
 
 def _check(kept, seen):
     """Refuse a part that is read again, if it is another."""
-    if _verdict(kept) != seen:
+    if verdict(kept) != seen:
         raise RowsChangedError
 
 

@@ -26,6 +26,8 @@ _OTHER_PARTS = (
     "X and {0} have other numbers of rows in their partitions; of arrays take "
     "{0}.rechunk({{0: X.chunks[0]}})."
 )
+# Stands for zeros.
+NO_TARGETS = object()
 # They learn nothing, and are fitted to know the number of columns.
 _LEARN_NOTHING = (BoundsScaler, NormClipper)
 _NOT_FOR_WORKERS = {"random_state": None, "ledger": ALREADY_CHARGED}
@@ -67,7 +69,6 @@ class Table(NamedTuple):
 def read_table(X, y, groups=None, *, compute_chunk_sizes=False, client=None):
     """Return the parts of two collections, or with groups three, as a `Table`.
 
-    Targets are 0 where y is None.
     Sizes that aren't known are computed if asked for, by the client's workers or in this process.
 
     Raises
@@ -80,7 +81,7 @@ def read_table(X, y, groups=None, *, compute_chunk_sizes=False, client=None):
         If sizes aren't known or don't fit.
     """
     rows, n_rows, n_features = _partitions(X, "X", compute_chunk_sizes, client)
-    if y is None:
+    if y is NO_TARGETS:
         y = dask.array.zeros(sum(n_rows), chunks=(tuple(n_rows),))
     targets, n_targets, width = _partitions(y, "y", compute_chunk_sizes, client)
     check_rows(X)
@@ -175,14 +176,18 @@ def map_rows(function, X, sizes=None):
     """
     check_rows(X)
     made = np.asarray(function(_one_row(X)))
+
+    def mapped(part):
+        return function(part) if len(part) else made[:0]
+
     names = getattr(X, "columns", None)
     if names is None:
         if len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
         sizes = X.chunks[0] if sizes is None else tuple(sizes)
         shape = {"drop_axis": 1} if made.ndim == 1 else {"chunks": (sizes, made.shape[1:])}
-        return X.map_blocks(function, dtype=made.dtype, meta=made[:0], **shape)
-    parts = [dask.delayed(function)(part) for part in parts_of_frame(X)]
+        return X.map_blocks(mapped, dtype=made.dtype, meta=made[:0], **shape)
+    parts = [dask.delayed(mapped)(part) for part in parts_of_frame(X)]
     arrays = [
         dask.array.from_delayed(part, (size, *made.shape[1:]), dtype=made.dtype)
         for part, size in zip(parts, sizes or [np.nan] * len(parts), strict=True)
@@ -201,6 +206,12 @@ def without_secrets(value):
     if type(value) in (list, tuple):
         return type(value)(map(without_secrets, value))
     return value
+
+
+def typed_row(X):
+    """Return a row of the types of a collection's columns; what it holds means nothing."""
+    check_rows(X)
+    return X._meta.reindex([0]) if hasattr(X, "columns") else np.zeros((1, X.shape[1]), X.dtype)
 
 
 def _one_row(X):

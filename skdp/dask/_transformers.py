@@ -10,14 +10,19 @@ from skdp._docs import shared_docs
 from skdp._estimator import is_private
 from skdp._plans._base import Budget
 from skdp.dask._clients import resolve_client
+from skdp.dask._parts import RowReader
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
-from skdp.dask._table import read_table, set_columns, without_secrets
+from skdp.dask._table import NO_TARGETS, read_table, set_columns, typed_row, without_secrets
+from skdp.dask._tables import TableReader
+from skdp.preprocessing import DPTableVectorizer
 from skdp.preprocessing._base import NumberTransformer
+from skdp.preprocessing.table._frames import read_frame
+from skdp.preprocessing.table._given import given_to
 
 _NO_SUMS = (
-    "transformer must be a DPStandardScaler, DPQuantileClipper or DPNormClipper: what others learn "
-    "aren't sums over partitions. Fit them to rows in memory, of a partition that the model "
-    "doesn't get."
+    "transformer must be a DPStandardScaler, DPQuantileClipper, DPNormClipper, or a "
+    "DPTableVectorizer, which fills gaps and encodes words, too. Fit others to rows in memory, of "
+    "a partition that the model doesn't get."
 )
 _NO_NOISE = (
     "without noise, epsilon=inf, quantiles aren't sums over partitions: fit to rows in memory."
@@ -25,7 +30,7 @@ _NO_NOISE = (
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _Reader(RowReader):
     """What workers get to know of a transformer; see `skdp.dask._parts.own_part`."""
 
     transformer: NumberTransformer
@@ -56,7 +61,7 @@ def fit(transformer, X, *, client=None, compute_chunk_sizes=False):
 
     Parameters
     ----------
-    transformer : DPStandardScaler, DPQuantileClipper or DPNormClipper
+    transformer : DPStandardScaler, DPQuantileClipper, DPNormClipper or DPTableVectorizer
         It is fitted in place. Workers get a copy without its seed and ledger.
     X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
         Rows, in partitions.
@@ -88,13 +93,20 @@ def fit(transformer, X, *, client=None, compute_chunk_sizes=False):
     >>> transform(scaler, X).shape, scaler.privacy_report_
     ((10000, 3), (1, 1e-05)-DP)
     """
-    if not isinstance(transformer, NumberTransformer):
+    fit_parts = next((how for kind, how in _WAYS.items() if isinstance(transformer, kind)), None)
+    if fit_parts is None:
         raise TypeError(_NO_SUMS)
-    if not is_private(transformer):
-        raise ValueError(_NO_NOISE)
     transformer._validate_params()
     client = resolve_client(client)
-    table = read_table(X, None, compute_chunk_sizes=compute_chunk_sizes, client=client)
+    table = read_table(X, NO_TARGETS, compute_chunk_sizes=compute_chunk_sizes, client=client)
+    not_covered = *Budget.not_covered, NOT_COVERED
+    facts = {"also_public": (PARTITIONS,), "not_covered": not_covered}
+    return fit_parts(transformer, X, table, client, **facts)
+
+
+def _fit_numbers(transformer, X, table, client, **facts):
+    if not is_private(transformer):
+        raise ValueError(_NO_NOISE)
     set_columns(transformer, table)
     with passes(table, _Reader(without_secrets(transformer)), client=client) as sums:
 
@@ -102,6 +114,16 @@ def fit(transformer, X, *, client=None, compute_chunk_sizes=False):
             plan = transformer._plan(table.n_rows, table.n_features)
             return plan, plan.start(transformer.random_state), sums.of_columns()
 
-        not_covered = *Budget.not_covered, NOT_COVERED
-        facts = {"also_public": (PARTITIONS,), "not_covered": not_covered}
         return transformer._learn(start, table.n_features, **facts)
+
+
+def _fit_table(transformer, X, table, client, **facts):
+    frame = read_frame(transformer, typed_row(X), reset=True)
+    given = given_to(transformer, frame.names, frame.kinds)
+    reads = without_secrets(transformer)
+    reads._kinds = frame.kinds
+    with passes(table, TableReader(reads), client=client) as sums:
+        return transformer._learn(frame, given, sums, *sums.count_records(None), **facts)
+
+
+_WAYS = {NumberTransformer: _fit_numbers, DPTableVectorizer: _fit_table}

@@ -33,14 +33,13 @@ def expected():
     return DaskDPRidge(**RIDGE).fit(*records()).coef_
 
 
-def pids_of(client, n_workers):
-    """Return the processes of so many workers, once no dead one is taken for alive."""
-    for _ in range(100):
-        client.wait_for_workers(n_workers)
-        try:
-            return sorted(client.run(os.getpid).values())
-        except OSError:
-            time.sleep(0.1)
+def pids_of(cluster):
+    """Return the processes of workers, once all live: one that dies may never answer."""
+    for _ in range(300):
+        pids = [nanny.pid for nanny in cluster.workers.values()]
+        if None not in pids:
+            return sorted(pids)
+        time.sleep(0.1)
     raise TimeoutError("workers don't come back.")
 
 
@@ -66,7 +65,7 @@ def test_killed_at_any_moment(expected):
         DaskDPRidge(**RIDGE).fit(*records())
         usual = time.perf_counter() - start
         for place in range(N_FITS):
-            pids = pids_of(client, 3)
+            pids = pids_of(cluster)
             table = client.persist(list(records())) if place % 2 else records()
             thread = kill(moments.choice(pids), moments.uniform(0.0, usual))
             assert np.array_equal(DaskDPRidge(**RIDGE).fit(*table).coef_, expected)

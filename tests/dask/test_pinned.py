@@ -114,7 +114,7 @@ def test_rows_without_room_are_read_in_each_pass(data, client, monkeypatch):
     model = DaskDPRidge(client=client, **RIDGE)
     READ.clear()
     with passes(read_table(*in_parts(*data)), reader_of(model), client=client) as sums:
-        assert all(pinned.X is None for pinned in _pinned._PINNED.values())
+        assert all(pinned.state[0] is None for pinned in _pinned._PINNED.values())
         sums.of_rows()
     assert len(READ) == 3 * N_PARTS
 
@@ -276,7 +276,7 @@ def test_tasks_of_earlier_passes_leave_what_is_kept_alone(pinned):
     def asked(steps):
         return _pinned._sum_pinned(_bias, _Threads(1), False, steps, pinned, ())
 
-    step = _counted, ()
+    step = _pinned._kept, _counted, ()
     expected = asked([])[0][0].item() + 2.0
     for steps in ([step] * 2, [step], [step] * 2):
         sums, lost = asked(steps)
@@ -301,7 +301,7 @@ def test_copies_are_those_of_one_worker(data):
 
 
 def _forget(worker, key):
-    if _pinned._PINNED[key].holder != worker.id:
+    if _pinned._PINNED[key].worker is not worker:
         worker.plugins[_pinned._PLUGIN].transition(key, "memory", "released")
 
 

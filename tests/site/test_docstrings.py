@@ -28,6 +28,7 @@ from tests._loops import for_each
 
 PUBLIC = [
     "skdp.accountant",
+    "skdp.additive",
     "skdp.audit",
     "skdp.calibration",
     "skdp.dask",

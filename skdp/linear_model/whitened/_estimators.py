@@ -2,7 +2,9 @@
 
 from functools import partial
 from numbers import Integral, Real
+from typing import NamedTuple
 
+import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, RegressorMixin
 
@@ -26,7 +28,7 @@ from skdp.linear_model._base import (
     is_private,
     weights_public,
 )
-from skdp.linear_model.ball._solver import inside, outside
+from skdp.linear_model.ball._solver import Ball, inside, outside
 from skdp.linear_model.whitened._group_sums import GroupSums, group_rounding_slack
 from skdp.linear_model.whitened._inference import MODELS, solve_inference
 from skdp.linear_model.whitened._moment import as_users_have_it, check_moment
@@ -79,6 +81,18 @@ REGRESSION_CONSTRAINTS = {
 }
 
 
+class Solved(NamedTuple):
+    """What a fit found: coefficients in the units of its ball, and what it learnt on the way."""
+
+    coefs: np.ndarray
+    steps: object
+    # The one that follows the ball.
+    plan: object
+    ball: Ball | None
+    # Of targets.
+    told: object
+
+
 @shared_docs
 class BaseWhitened(BallMixin, RowPrivateEstimator):
     """What the whitened estimators share."""
@@ -127,14 +141,20 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         targets, told, plan = self._learnt(targets, told, plan, stream, rows.norm == 0.0, codes)
         with sums_of(groups):
             rows, plan, ball = self._placed(rows, plan, stream, codes)
-            coefs, steps = self._solve(plan, rows, targets, stream, weights, codes)
+            solved = self._solve(plan, rows, targets, stream, weights, codes)
 
         # 5. publish
-        self._set_report(plan, steps, stream, weights_public(public_weight))
-        self._set_ball(ball)
-        self._set_moment(plan, steps, ball)
-        self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, told)
-        self._set_errors(steps.errors, rows.bias, unit_of(told))
+        found = Solved(*solved, plan, ball, told)
+        return self._publish(found, told, stream, weights_public(public_weight))
+
+    def _publish(self, found, units, stream, also_public, **facts):
+        """Publish what a fit found, in the units of targets, and its report."""
+        plan, steps, bias = found.plan, found.steps, found.plan.problem.bias
+        self._set_report(plan, steps, stream, also_public, **facts)
+        self._set_ball(found.ball)
+        self._set_moment(plan, steps, found.ball)
+        self._set_coefs(outside(found.ball, found.coefs, bias), bias, units)
+        self._set_errors(steps.errors, bias, unit_of(units))
         return self
 
     def _takes_sparse(self):

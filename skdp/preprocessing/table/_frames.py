@@ -11,6 +11,7 @@ from skdp._bounds import present_records
 from skdp._sklearn import quietly, validate_data
 from skdp.preprocessing._columns import is_gap, number_in_words
 from skdp.preprocessing._solver import sort_categories
+from skdp.preprocessing.table._bins import count_bins
 
 NUMERIC, WORD = "numeric", "word"
 _EMPTY = "X must have at least one row and one column, and has the shape {}."
@@ -77,9 +78,25 @@ class Frame:
         parts = 1.0 / np.bincount(self.groups)[self.groups]
         return present_records(np.floor(parts / grid) * grid if grid > 0.0 else parts)
 
-    def words(self, place):
-        """Return how many records have each word of a column: of a group the one of most rows."""
-        column = self.columns[place]
+    def distinct(self, places):
+        """Return the numbers that columns hold, each once, sorted."""
+        return [np.unique(x[~np.isnan(x)]) for x in map(self.numbers, places)]
+
+    def bins(self, places, bounds, ends, grid):
+        """Return how many records are in each bin of columns of numbers, see `count_bins`.
+
+        Numbers are clipped to the bounds of their column where these aren't None. For the grid see
+        `parts`.
+        """
+        parts, columns = self.parts(grid), map(self.numbers, places)
+        clipped = (x if b is None else np.clip(x, *b) for x, b in zip(columns, bounds, strict=True))
+        return [count_bins(x, e, parts) for x, e in zip(clipped, ends, strict=True)]
+
+    def words(self, places):
+        """Return for columns how many records have each word: of a group the one of most rows."""
+        return [self._words(self.columns[place]) for place in places]
+
+    def _words(self, column):
         codes = self.counted(column.codes)
         if self.groups is not None:
             codes = _most_frequent(codes, present_records(self.groups), column.known)
@@ -112,10 +129,10 @@ def read_frame(estimator, X, *, reset):
     n_features = estimator.n_features_in_
     names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(n_features)])
     names = tuple(map(str, names))
+    typed = [_kind_of(source, j, name) for j, name in enumerate(names)]
     if reset:
         lists = estimator.numeric_features, estimator.categorical_features
         declared = _declared(*lists, names)
-        typed = [_kind_of(source, j, name) for j, name in enumerate(names)]
         kinds = tuple(kind or by_type for kind, by_type in zip(declared, typed, strict=True))
         read = tuple(n for n, kind in zip(names, declared, strict=True) if kind is None)
     else:

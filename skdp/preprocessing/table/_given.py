@@ -19,6 +19,7 @@ _KNOTS = "an entry of knots must be a list of at least two finite numbers that a
 class Given:
     """By column bounds, knots and categories, None where they are to be learnt."""
 
+    names: tuple
     kinds: tuple
     bounds: list
     knots: list
@@ -71,6 +72,7 @@ def read_given(names, kinds, *, feature_bounds=None, knots="auto", categories="a
     of = None if isinstance(categories, str) else categories
     listed = _by_column(of, "categories", of_words, WORD)
     return Given(
+        names,
         kinds,
         [None if r is None else check_bounds(r, "feature_bounds") for r in ranges],
         [None if k is None else _check_knots(k) for k in at],

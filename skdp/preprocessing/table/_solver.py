@@ -6,7 +6,6 @@ from skdp.preprocessing._columns import as_array
 from skdp.preprocessing._solver import release_counts, release_together
 from skdp.preprocessing.table._bins import (
     coarse_ends,
-    count_bins,
     find_heavy,
     heavy_ends,
     middles,
@@ -35,6 +34,7 @@ def learn_table(frame, given, *, plan, noise, n_there):
     Parameters
     ----------
     frame : Frame
+        Or what else has its `bins`, `words` and `distinct`.
     given : Given
     plan : TablePlan
     noise : stream or None
@@ -46,17 +46,17 @@ def learn_table(frame, given, *, plan, noise, n_there):
     for j, (knots, categories) in enumerate(zip(given.knots, given.categories, strict=True)):
         if knots is not None:
             shape = LineTerm if plan.basis == "linear" else HatsTerm
-            terms[j] = shape(name=frame.names[j], feature=j, knots=knots, has_gap=True)
+            terms[j] = shape(name=given.names[j], feature=j, knots=knots, has_gap=True)
         if categories is not None:
-            terms[j] = WordsTerm(name=frame.names[j], feature=j, categories=as_array(categories))
+            terms[j] = WordsTerm(name=given.names[j], feature=j, categories=as_array(categories))
     terms |= _learn_numbers(frame, given, plan, noise) if given.numeric else {}
     terms |= find_words(frame, given, plan, noise, n_there) if given.words else {}
-    return tuple(terms[j] for j in range(len(frame.names)))
+    return tuple(terms[j] for j in range(len(given.names)))
 
 
 def find_words(frame, given, plan, noise, n_there):
     """Return a term for each column of words without a list, by its place; see `learn_table`."""
-    tables = [frame.words(j) for j in given.words]
+    tables = frame.words(given.words)
     found = release_counts(tables, [None] * len(tables), plan=plan, noise=noise)
     terms, noise = {}, plan.mechanisms["counts"].noise_std
     for j, (categories, counts) in zip(given.words, found, strict=True):
@@ -64,7 +64,7 @@ def find_words(frame, given, plan, noise, n_there):
         # What is left has the noise of all counts.
         rare = rare if rare > _SHOWN_RARE * noise * len(counts) ** 0.5 else 0.0
         terms[j] = WordsTerm(
-            name=frame.names[j],
+            name=given.names[j],
             feature=j,
             categories=as_array(categories),
             counts=np.append(counts, rare),
@@ -75,7 +75,7 @@ def find_words(frame, given, plan, noise, n_there):
 def _learn_numbers(frame, given, plan, noise):
     histograms, least = find_bins(frame, given, plan, noise)
     return {
-        j: _make_term(frame.names[j], j, *histogram, least, given.bounds[j], plan)
+        j: _make_term(given.names[j], j, *histogram, least, given.bounds[j], plan)
         for j, histogram in zip(given.numeric, histograms, strict=True)
     }
 
@@ -88,33 +88,24 @@ def find_bins(frame, given, plan, noise):
 
 def _exact_bins(frame, given, plan, noise):
     """Return what `_release_bins` does without noise, of bins at all numbers that there are."""
-    columns = [frame.numbers(j) for j in given.numeric]
-    ends = [np.unique(x[~np.isnan(x)]) for x in columns]
-    counts = _release_histograms(columns, ends, frame, plan.mechanisms["fine"], noise)
-    return list(zip(ends, counts, strict=True)), 0.0
-
-
-def _release_histograms(columns, ends, frame, mechanism, noise):
-    """Release how many records are in each bin of some columns, together."""
-    parts = frame.parts(mechanism.grid)
-    exact = [count_bins(x, of_column, parts) for x, of_column in zip(columns, ends, strict=True)]
-    return release_together(exact, mechanism, noise)
+    ends, mechanism = frame.distinct(given.numeric), plan.mechanisms["fine"]
+    exact = frame.bins(given.numeric, [None] * len(ends), ends, mechanism.grid)
+    return list(zip(ends, release_together(exact, mechanism, noise), strict=True)), 0.0
 
 
 def _release_bins(frame, given, plan, noise):
     """Release ever finer counts, and return the last by column with their ends, and their noise."""
-    columns = [frame.numbers(j) for j in given.numeric]
     bounds = [given.bounds[j] for j in given.numeric]
-    columns = [x if b is None else np.clip(x, *b) for x, b in zip(columns, bounds, strict=True)]
     ends = [coarse_ends() if b is None else public_ends(*b) for b in bounds]
 
     def release(stage, places):
-        chosen = [columns[k] for k in places], [ends[k] for k in places]
-        return _release_histograms(*chosen, frame, plan.mechanisms[stage], noise)
+        chosen = ([of_all[k] for k in places] for of_all in (given.numeric, bounds, ends))
+        mechanism = plan.mechanisms[stage]
+        return release_together(frame.bins(*chosen, mechanism.grid), mechanism, noise)
 
     located = [k for k, b in enumerate(bounds) if b is None]
     for stage, following in (("coarse", "middle"), ("middle", "fine")):
-        places = located if stage == "coarse" else range(len(columns))
+        places = located if stage == "coarse" else range(len(ends))
         if stage in plan.mechanisms:
             least = _SHOWN[stage] * plan.mechanisms[stage].noise_std
             for k, counts in zip(places, release(stage, places), strict=True):
@@ -123,7 +114,7 @@ def _release_bins(frame, given, plan, noise):
                 finer = split_bins(ends[k], shown, of_bin)
                 sharper = heavy_ends(ends[k], shown, of_bin) if following == "fine" else finer
                 ends[k] = np.union1d(finer, sharper)
-    counts = release("fine", range(len(columns)))
+    counts = release("fine", range(len(ends)))
     return list(zip(ends, counts, strict=True)), plan.mechanisms["fine"].noise_std
 
 

@@ -186,14 +186,20 @@ class DPTableVectorizer(PrivateTransformer):
         # 2. bound the data: a record is in one bin or category of each column
         codes, n_records = encode_groups(groups, frame.n_rows)
         frame = replace(frame, groups=codes)
+        return self._learn(frame, given, frame, n_records, codes is not None)
 
+    def _learn(self, frame, given, counted, n_records, by_group, also_public=(), **facts):
+        """Publish what counts of records tell, see `learn_table`, of a frame of such columns.
+
+        `facts` are more for the report.
+        """
         # 3. plan from public numbers
-        budget = self._budget(n_records, codes is not None)
+        budget = self._budget(n_records, by_group)
         plan = self._table_plan(budget, n_records, given)
         stream = plan.start(self.random_state)
 
         # 4. release
-        basis = Basis(learn_table(frame, given, plan=plan, noise=stream, n_there=n_records))
+        basis = Basis(learn_table(counted, given, plan=plan, noise=stream, n_there=n_records))
 
         # 5. publish
         self._kinds, self._read, self._basis = frame.kinds, frame.read, basis
@@ -202,9 +208,8 @@ class DPTableVectorizer(PrivateTransformer):
         self.knots_ = {term.name: term.knots for term in numbers}
         self.categories_ = {term.name: term.categories for term in words}
         self.feature_bounds_, self.norm_bound_ = basis.bounds, basis.norm_bound
-        self.privacy_report_ = plan.report(
-            reproducible=self.random_state is not None, also_public=self._assumed()
-        )
+        facts |= {"also_public": self._assumed() + also_public}
+        self.privacy_report_ = plan.report(reproducible=self.random_state is not None, **facts)
         return self
 
     def transform(self, X):

@@ -1,0 +1,138 @@
+"""Raw tables in parts: what is kept of them, and counts of their numbers and words."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from skdp._bounds import clip_rows, null_records
+from skdp._sklearn import validate_arrays
+from skdp.preprocessing.table._frames import Frame, Words, read_frame
+from skdp.preprocessing.table._terms import Basis
+
+
+class RawTable(NamedTuple):
+    """What is kept of a part of a raw table besides its entries.
+
+    These are an array of float64: numbers, NaN for a gap, and of a column of words the place of
+    each in a tuple.
+    """
+
+    # The words of each column, None for numbers, as a text in bytes.
+    words: np.ndarray
+    # What the table is mapped to, and whether the rows that are held are what it gives.
+    basis: Basis | None = None
+    is_mapped: bool = False
+
+    @classmethod
+    def of(cls, frame):
+        """Return the entries of a frame, and the rest of it."""
+        words = [c.known if isinstance(c, Words) else None for c in frame.columns]
+        columns = [c.codes if isinstance(c, Words) else c for c in frame.columns]
+        entries = np.column_stack(columns).astype(np.float64, copy=False)
+        return entries, cls(np.frombuffer(json.dumps(words).encode(), np.uint8))
+
+    def frame(self, X, codes=None):
+        """Return the frame of such entries, in groups if there are codes of these."""
+        columns = (
+            x if known is None else Words(x.astype(np.int64), tuple(map(_with_gap, known)))
+            for x, known in zip(X.T, json.loads(self.words.tobytes()), strict=True)
+        )
+        return Frame((), (), (), tuple(columns), len(X), codes)
+
+    def rows(self, X):
+        """Return the rows of a model: entries, or what they are mapped to."""
+        if self.basis is None or self.is_mapped:
+            return X
+        return self.basis.matrix(self.frame(X))
+
+
+def _with_gap(word):
+    # A gap is found by identity, which it loses where it is sent or written.
+    return np.nan if word != word else word
+
+
+@dataclass(frozen=True)
+class TableReader:
+    """What workers get to know of what reads a table; see `skdp.dask._parts.own_part`."""
+
+    # It knows the kinds of the columns.
+    table: BaseEstimator
+
+    @property
+    def name(self):
+        return type(self.table).__name__
+
+    n_jobs = None
+    checks_of_targets = {}  # noqa: RUF012
+
+    def checked(self, X, y):
+        X, table = RawTable.of(read_frame(self.table, X, reset=False))
+        y = validate_arrays(self.name, np.zeros((len(X), 1)), y, **self.checks_of_targets)[1]
+        return X, y, table
+
+    def certified_rows(self, X):
+        # Counts bound what is in them: this tells null records alone.
+        return clip_rows(np.ones((len(X), 1)), data_norm=1.0, fit_intercept=False)
+
+    def targets(self, y):
+        return y[:, np.newaxis]
+
+
+def part_bins(reader, n_threads, X, kept, *args):
+    """Return what `Frame.bins` gives for a part, one after another."""
+    return np.concatenate(_counted("bins", X, kept, *args))
+
+
+def part_words(reader, n_threads, X, kept, places):
+    """Return what `Frame.words` gives for a part."""
+    return _counted("words", X, kept, places)
+
+
+def part_distinct(reader, n_threads, X, kept, places):
+    """Return what `Frame.distinct` gives for a part."""
+    return _counted("distinct", X, kept, places)
+
+
+def _counted(name, X, kept, *args):
+    codes = None if kept.groups is None else kept.groups.codes
+    with null_records(_null(kept)):
+        return getattr(kept.table.frame(X, codes), name)(*args)
+
+
+def map_table(reader, n_threads, X, kept, basis):
+    """Return the columns that a basis makes of a part, and what is kept of it from now on."""
+    table = kept.table._replace(basis=basis)
+    X = table.rows(X)
+    X.flags.writeable = False
+    with null_records(_null(kept)):
+        rows = reader.mapped_rows(X)
+    return X, kept._replace(table=table, scale=rows.scale, bias=rows.bias, norm=rows.norm)
+
+
+def of_mapped(kept):
+    """Return what is kept of a part of which the mapped rows are held."""
+    return kept._replace(table=kept.table._replace(is_mapped=True, words=None))
+
+
+def _null(kept):
+    return np.flatnonzero(kept.norm == 0.0).tolist()
+
+
+def joined_words(parts):
+    """Return for each column how many records have each word, from such counts of parts."""
+    found = []
+    for tables in zip(*parts, strict=True):
+        total = Counter()
+        for table in tables:
+            total.update({_with_gap(word): count for word, count in table.items()})
+        found.append(dict(total))
+    return found
+
+
+def joined_numbers(parts):
+    """Return for each column the numbers that it holds, from those of parts."""
+    return [np.unique(np.concatenate(columns)) for columns in zip(*parts, strict=True)]

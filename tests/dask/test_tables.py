@@ -1,0 +1,434 @@
+"""Raw tables in partitions: what vectorizers and additive models learn is as in memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+
+pytest.importorskip("distributed", reason="needs the extra dask")
+
+import dask.array
+import dask.dataframe
+from distributed import Client, LocalCluster
+
+from skdp._bounds import null_records
+from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
+from skdp.dask import (
+    DaskDPAdditiveClassifier,
+    DaskDPAdditiveRegressor,
+    _pinned,
+    _sums,
+    _tables,
+    fit,
+    transform,
+)
+from skdp.dask._clients import CHANGED
+from skdp.dask._parts import KeyedDigest, PartitionSpec, own_part
+from skdp.dask._tables import RawTable, TableReader
+from skdp.ledger import PrivacyLedger
+from skdp.preprocessing import DPTableVectorizer
+from skdp.preprocessing.table._frames import Frame, Words
+from tests.statistical._transcripts import recorded_releases
+
+N, SIZE = 4000, 900
+INF = float("inf")
+BOUNDS, KNOTS = {"feature_bounds": {"age": (0, 100)}}, {"knots": {"pay": [0, 1e3, 1e4]}}
+TABLES = {
+    "learnt": {},
+    "pairs of records": {"adjacency": "replace_one"},
+    "given": {**BOUNDS, **KNOTS, "categories": {"job": ["cook", "nurse"]}},
+    "lines": {"basis": "linear"},
+    "words of numbers": {"categorical_features": ["rooms"]},
+    "no noise": {"epsilon": INF},
+}
+CLASSES = {"classes": ["ill", "well"]}
+MODELS = {
+    "binary": (DPAdditiveClassifier, CLASSES),
+    "pairs of records": (DPAdditiveClassifier, {"adjacency": "replace_one", **CLASSES}),
+    "three classes": (DPAdditiveClassifier, {"classes": [0, 1, 2]}),
+    "given": (DPAdditiveClassifier, {**BOUNDS, **KNOTS, **CLASSES}),
+    "pairs": (DPAdditiveRegressor, {"interactions": [("age", "job")]}),
+    "rising": (DPAdditiveRegressor, {"monotonic_cst": {"age": 1}}),
+    "two targets": (DPAdditiveRegressor, {}),
+    "counts": (DPAdditiveRegressor, {"loss": "poisson"}),
+    "amounts": (DPAdditiveRegressor, {"loss": "gamma"}),
+    "no noise": (DPAdditiveRegressor, {"epsilon": INF}),
+}
+# What the short tier has of them, and whether in groups.
+SHORT = {("binary", True), ("three classes", False), ("pairs", False), ("counts", False)}
+TWINS = {
+    DPAdditiveClassifier: DaskDPAdditiveClassifier,
+    DPAdditiveRegressor: DaskDPAdditiveRegressor,
+}
+COLUMNS = ["age", "pay", "job", "smokes", "rooms"]
+# Where copies lie: what fits into memory, and what of memory or temporary files rows may take.
+PLACES = {"memory": (2**27, 0.5), "file": (0, 0.5), "nowhere": (0, 0.0)}
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Columns with gaps, a spike and rare words; and people, in order, of one to 60 rows."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"age": rng.integers(18, 90, N).astype(float)})
+    frame["pay"] = np.where(rng.random(N) < 0.4, 0.0, rng.lognormal(8.0, 1.0, N))
+    frame["job"] = rng.choice(["cook", "nurse", "clerk", "nan"], N, p=[0.5, 0.3, 0.19, 0.01])
+    frame["smokes"] = rng.random(N) < 0.3
+    frame["rooms"] = rng.integers(1, 4, N)
+    frame.loc[rng.random(N) < 0.2, "age"] = np.nan
+    frame.loc[rng.random(N) < 0.2, "job"] = None
+    score = 0.03 * (frame.age.fillna(50.0) - 50.0) + (frame.job == "nurse") + rng.normal(size=N)
+    frame["score"] = score
+    frame["person"] = np.sort(rng.integers(0, 60, N) * rng.integers(1, 20, N))
+    return frame
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    options = {"threads_per_worker": 2, "dashboard_address": ":0", "processes": True}
+    with LocalCluster(n_workers=2, **options) as made:
+        yield made
+
+
+def targets_of(kind, frame):
+    score = frame.score
+    if kind == "three classes":
+        return np.digitize(score, [-0.5, 0.8])
+    if MODELS[kind][0] is DPAdditiveClassifier:
+        return np.where(score > 0.5, "ill", "well")
+    if kind == "two targets":
+        return np.stack([score, -score], axis=1)
+    if kind in ("counts", "amounts"):
+        return np.floor(np.exp(np.minimum(score, 4.0))) + (kind == "amounts")
+    return score.to_numpy()
+
+
+def cuts_of(table):
+    """Return rows at which no person is cut."""
+    return np.searchsorted(table.person, [100, 300, 301, 600])
+
+
+def in_parts(frame, divisions=None):
+    """Return a collection of a frame's rows, cut at given rows or every so many."""
+    stops = [*range(SIZE, len(frame), SIZE)] if divisions is None else divisions
+    pieces = np.split(np.arange(len(frame)), stops)
+    parts = [frame.iloc[piece] for piece in pieces]
+    return dask.dataframe.from_delayed([dask.delayed(part) for part in parts], meta=frame.iloc[:0])
+
+
+def parts_of(frame, y, **how):
+    """Return collections of the columns and of targets."""
+    y = pd.DataFrame(y, index=frame.index) if y.ndim == 2 else pd.Series(y, frame.index, name="y")
+    return in_parts(frame[COLUMNS], **how), in_parts(y, **how)
+
+
+def twin_of(kind, **others):
+    made, how = MODELS[kind]
+    given = {**how, "random_state": 7, "epsilon": how.get("epsilon", 20.0)}
+    return made(**given), TWINS[made](**given, compute_chunk_sizes=True, **others)
+
+
+def put(monkeypatch, place):
+    most, share = PLACES[place]
+    monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", most)
+    monkeypatch.setattr(_sums, "_SHARE", share)
+    monkeypatch.setattr(_pinned, "_SHARE", share)
+
+
+def assert_same_columns(found, expected):
+    assert list(found.get_feature_names_out()) == list(expected.get_feature_names_out())
+    for name in ("knots_", "categories_"):
+        ours, theirs = getattr(found, name), getattr(expected, name)
+        assert list(ours) == list(theirs)
+        for column in ours:
+            # NaN in an array of objects equals none.
+            assert ours[column].astype(str).tolist() == theirs[column].astype(str).tolist()
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_vectorizers_learn_the_same_to_the_last_bit(kind, table):
+    frame = table[COLUMNS]
+    made = {name: DPTableVectorizer(random_state=5, **TABLES[kind]) for name in ("here", "parts")}
+    with recorded_releases() as expected:
+        made["here"].fit(frame)
+    rows = in_parts(frame)
+    with recorded_releases() as found:
+        assert fit(made["parts"], rows, compute_chunk_sizes=True) is made["parts"]
+    assert_same_columns(made["parts"], made["here"])
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one.value, other.value)
+    report, of_parts = (made[name].privacy_report_ for name in ("here", "parts"))
+    assert (of_parts.events, of_parts.unit) == (report.events, report.unit)
+    assert set(report.assumed_public) < set(of_parts.assumed_public)
+    assert set(report.not_covered) < set(of_parts.not_covered)
+    mapped = transform(made["parts"], rows).compute()
+    np.testing.assert_array_equal(mapped, made["here"].transform(frame))
+
+
+def test_arrays_are_tables_too(table):
+    X = table[["age", "pay"]].to_numpy()
+    here = DPTableVectorizer(random_state=5).fit(X)
+    rows = dask.array.from_array(X, chunks=(SIZE, 1))
+    there = fit(DPTableVectorizer(random_state=5), rows)
+    assert_same_columns(there, here)
+    words = table[["job", "smokes"]].to_numpy()
+    rows = dask.array.from_array(words, chunks=(SIZE, 2))
+    here = DPTableVectorizer(random_state=5).fit(words)
+    assert_same_columns(fit(DPTableVectorizer(random_state=5), rows), here)
+
+
+@pytest.mark.parametrize(
+    ("kind", "by_group"),
+    [
+        pytest.param(kind, by_group, marks=[] if (kind, by_group) in SHORT else pytest.mark.long)
+        for kind in MODELS
+        for by_group in (False, True)
+    ],
+)
+def test_additive_models_are_those_of_one_machine(kind, by_group, table):
+    here, there = twin_of(kind)
+    y = targets_of(kind, table)
+    cuts = cuts_of(table) if by_group else None
+    X_parts, y_parts = parts_of(table, y, divisions=cuts)
+    ids = in_parts(table.person, cuts) if by_group else None
+    with recorded_releases() as expected:
+        here.fit(table[COLUMNS], y, groups=table.person if by_group else None)
+    with recorded_releases() as found:
+        there.fit(X_parts, y_parts, groups=ids)
+    for one, other in zip(found, expected, strict=True):
+        steps = 64.0 * other.mechanism.grid
+        np.testing.assert_allclose(one.value, other.value, rtol=1e-6, atol=max(steps, 1e-6))
+    X = table[COLUMNS]
+    assert [term.name for term in there.terms_] == [term.name for term in here.terms_]
+    np.testing.assert_allclose(there.explain(X), here.explain(X), atol=1e-6)
+    np.testing.assert_allclose(there.intercept_, here.intercept_, atol=1e-6)
+    assert there.privacy_report_.events == here.privacy_report_.events
+    np.testing.assert_array_equal(there.to_local().predict(X), there.predict(X))
+    # By parts BLAS may add up in another order.
+    scores = getattr(there, "decision_function", there.predict)
+    np.testing.assert_allclose(scores(X_parts).compute(), scores(X), rtol=1e-12, atol=1e-12)
+    if kind == "three classes":
+        found = there.predict_proba(X_parts).compute()
+        np.testing.assert_allclose(found, here.predict_proba(X), atol=1e-6)
+        found = there.decision_function(X_parts).compute()
+        np.testing.assert_allclose(found, here.decision_function(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("where", ["here", pytest.param("cluster", marks=pytest.mark.long)])
+@pytest.mark.parametrize("kind", ["binary", pytest.param("no noise", marks=pytest.mark.long)])
+def test_the_bits_are_the_same_wherever_rows_lie(kind, where, table, request, monkeypatch):
+    _, model = twin_of(kind)
+    X, y = parts_of(table, targets_of(kind, table))
+    expected = model.fit(X, y).explain(table[COLUMNS])
+    client = Client(request.getfixturevalue("cluster")) if where == "cluster" else None
+    for place in ["memory"] if client else PLACES:
+        put(monkeypatch, place)
+        model.set_params(client=client, n_jobs=2).fit(X, y)
+        np.testing.assert_array_equal(model.explain(table[COLUMNS]), expected)
+    if client:
+        found = model.predict(X).compute()
+        np.testing.assert_array_equal(found, model.predict(table[COLUMNS]))
+        client.close()
+
+
+class _Usage:
+    free = 4e5
+
+
+@pytest.mark.parametrize("where", ["here", pytest.param("workers", marks=pytest.mark.long)])
+@pytest.mark.parametrize("by_group", [False, True])
+def test_columns_for_which_there_is_no_room_are_made_anew(by_group, where, table, monkeypatch):
+    """Where the raw rows have room: the bits are the same."""
+    _, model = twin_of("binary")
+    cuts = cuts_of(table)
+    X, y = parts_of(table, targets_of("binary", table), divisions=cuts)
+    ids = in_parts(table.person, cuts) if by_group else None
+    expected = model.fit(X, y, groups=ids).explain(table[COLUMNS])
+    held = []
+
+    def of_mapped(kept, original=_tables.of_mapped):
+        held.append(kept)
+        return original(kept)
+
+    for module in (_pinned, _sums):
+        monkeypatch.setattr(module, "of_mapped", of_mapped)
+    if where == "workers":
+        options = {"threads_per_worker": 2, "dashboard_address": ":0", "processes": False}
+        with LocalCluster(n_workers=2, **options) as made, Client(made) as client:
+            model.set_params(client=client).fit(X, y, groups=ids)
+            assert len(held) == len(cuts) + 1
+            held.clear()
+            has_room = _pinned._has_room
+            monkeypatch.setattr(
+                _pinned, "_has_room", lambda w, k: k.table.basis is None and has_room(w, k)
+            )
+            model.fit(X, y, groups=ids)
+    else:
+        monkeypatch.setattr(_sums, "_MOST_IN_MEMORY", 0)
+        monkeypatch.setattr(_sums.shutil, "disk_usage", lambda path: _Usage)
+        model.fit(X, y, groups=ids)
+    assert len(held) < len(cuts)
+    np.testing.assert_array_equal(model.explain(table[COLUMNS]), expected)
+
+
+def test_empty_partitions_have_no_predictions(table):
+    _, model = twin_of("binary")
+    X, y = parts_of(table, targets_of("binary", table), divisions=[0, 700, 700])
+    model.fit(X, y)
+    np.testing.assert_array_equal(model.predict(X).compute(), model.predict(table[COLUMNS]))
+
+
+@pytest.mark.parametrize("by_group", [False, True])
+def test_null_records_are_in_no_count_and_no_sum(by_group, table):
+    """Whatever they hold: what is released is to the last bit what it is of other rows."""
+    null = [0, 5, SIZE - 1, SIZE, N - 1]
+    changed = table.copy()
+    changed.loc[null, ["age", "pay"]] = 1e30
+    changed.loc[null, "job"] = "spy"
+    changed["score"] = changed.score.where(~changed.index.isin(null), 9.0)
+    cuts = cuts_of(table)
+    released = []
+    for frame in (table, changed):
+        _, model = twin_of("binary")
+        X, y = parts_of(frame, targets_of("binary", frame), divisions=cuts)
+        ids = in_parts(frame.person, cuts) if by_group else None
+        with null_records(null) as asked, recorded_releases() as found:
+            model.fit(X, y, groups=ids)
+            if not by_group:
+                fit(DPTableVectorizer(random_state=5), X, compute_chunk_sizes=True)
+        assert asked.consulted
+        released.append(found)
+    for one, other in zip(*released, strict=True):
+        np.testing.assert_array_equal(one.value, other.value)
+
+
+@pytest.mark.parametrize("by_group", [False, True])
+def test_a_record_moves_no_release_by_more_than_its_sensitivity(by_group, table):
+    """Given all other releases: as one record, a row, or a person with all rows, is left out."""
+    _, model = twin_of("binary")
+    frame = table.copy()
+    frame.loc[[17, SIZE + 3], "age"] = 1e20
+    X, y = parts_of(frame, targets_of("binary", table), divisions=(cuts := cuts_of(table)))
+    ids = in_parts(table.person, cuts) if by_group else None
+    people = [np.flatnonzero(table.person == person) for person in (0, 40)]
+    records = people if by_group else [[17], [SIZE + 3], [N - 1]]
+    with recorded_releases() as base:
+        model.fit(X, y, groups=ids)
+    script = [made.released for made in base]
+    for record in records:
+        with null_records(list(record)), recorded_releases(script) as others:
+            model.fit(X, y, groups=ids)
+        for before, after in zip(base, others, strict=True):
+            moved = np.linalg.norm(np.ravel(after.value - before.value))
+            assert moved <= before.mechanism.sensitivity * (1.0 + 1e-9)
+
+
+def changed(frame, column, entry):
+    made = frame.copy()
+    made[column] = made[column].astype(object)
+    made.at[SIZE + 2, column] = entry
+    return made
+
+
+@pytest.mark.parametrize(
+    ("column", "entry", "message"),
+    [
+        ("job", {"a": 77}, "neither text nor a number"),
+        ("job", [77], "neither text nor a number"),
+        ("y", None, "not among the declared classes"),
+    ],
+)
+def test_what_is_refused_is_not_charged_and_not_quoted(column, entry, message, table, tmp_path):
+    ledger = PrivacyLedger(tmp_path / "one.db", epsilon=99.0, delta=1e-2, allow_seeds=True)
+    _, model = twin_of("binary", ledger=ledger)
+    whole = table.assign(y=targets_of("binary", table))
+    broken = changed(whole, column, entry)
+    meta = whole.iloc[:0]
+    parts = [dask.delayed(broken.iloc[:SIZE]), dask.delayed(broken.iloc[SIZE:])]
+    rows = dask.dataframe.from_delayed(parts, meta=meta, verify_meta=False)
+    with pytest.raises(ValueError, match=message) as refused:
+        model.fit(rows[COLUMNS], rows["y"])
+    assert "77" not in str(refused.value)
+    if column != "y":
+        vectorizer = DPTableVectorizer(ledger=ledger)
+        with pytest.raises(ValueError, match=message):
+            fit(vectorizer, rows[COLUMNS], compute_chunk_sizes=True)
+        assert not hasattr(vectorizer, "knots_")
+    assert len(ledger.to_frame()) == 0
+    assert not hasattr(model, "terms_")
+
+
+def test_what_cannot_be_read_is_refused_before_anything_is_read(table):
+    X, y = parts_of(table, targets_of("binary", table))
+    model = DaskDPAdditiveClassifier(compute_chunk_sizes=True)
+    with pytest.raises(ValueError, match="declare the class set"):
+        model.fit(X, y)
+    model.set_params(**CLASSES)
+    with pytest.raises(TypeError, match="X must be a Dask"):
+        model.fit(table[COLUMNS], y)
+    with pytest.raises(TypeError, match="y must be a Dask"):
+        model.fit(X, None)
+    times = in_parts(table[COLUMNS].assign(age=pd.Timestamp(0)))
+    with pytest.raises(TypeError, match="holds times"):
+        model.fit(times, y)
+    model.set_params(monotonic_cst={"age": 1}, classes=["a", "b", "c"])
+    with pytest.raises(ValueError, match="is for two classes"):
+        model.fit(X, y)
+    with pytest.raises(TypeError, match="class_weight"):
+        DaskDPAdditiveClassifier(class_weight="balanced")
+    sparse = dask.array.from_array(np.eye(8), chunks=(4, -1)).map_blocks(csr_array)
+    with pytest.raises(ValueError, match=r"[Ss]parse data was passed"):
+        fit(DPTableVectorizer(), sparse)
+
+
+def test_tables_of_other_words_are_other_tables(table):
+    """Whatever the places of the words: a part that is read again has its digest by both."""
+    reads = DPTableVectorizer().fit(table[["age", "job"]])
+    stated = PartitionSpec(3, 2, ["age", "job"], None, None)
+    seen = set()
+    for words in (["a", "b", "a"], ["b", "a", "b"], ["a", "b", "c"], ["nan"] * 3, [None] * 3):
+        X = pd.DataFrame({"age": [1.0, 2.0, np.nan], "job": words})
+        how = TableReader(reads), stated, KeyedDigest(b"sixteen bytes...")
+        digests = {own_part(*how, X, np.zeros(3))[1].digest for _ in range(2)}
+        assert len(digests) == 1
+        seen |= digests
+    assert len(seen) == 5
+
+
+def test_words_that_change_are_noticed(table, monkeypatch):
+    put(monkeypatch, "nowhere")
+    names = {"now": "cook"}
+
+    def renamed(part):
+        return part.assign(job=part.job.replace("cook", names["now"]))
+
+    X, y = parts_of(table, targets_of("binary", table))
+    X = X.map_partitions(renamed, meta=table[COLUMNS].iloc[:0])
+    bins = _sums.PartedSums.bins
+
+    def then_changed(self, *args):
+        names["now"] = "chef"
+        return bins(self, *args)
+
+    monkeypatch.setattr(_sums.PartedSums, "bins", then_changed)
+    with pytest.raises(ValueError, match=CHANGED[:40]):
+        twin_of("binary")[1].fit(X, y)
+
+
+def test_gaps_are_gaps_after_they_were_sent():
+    """A text has another NaN, which no dict finds by identity."""
+    entries, raw = RawTable.of(frame_of([np.nan, "nan", "a"]))
+    places = raw.frame(entries).words([1])[0]
+    assert places[np.nan] == 1
+    assert places["nan"] == 1
+
+
+def frame_of(words):
+    columns = np.array([1.0, 2.0, np.nan]), Words(np.arange(3), tuple(words))
+    return Frame(("x", "y"), ("numeric", "word"), (), columns, 3)
+
+
+def test_copies_and_clones_have_all_parameters(table):
+    model = DaskDPAdditiveRegressor(loss="poisson", knots=5, client=None, verbose=1)
+    assert clone(model).get_params() == model.get_params()
+    assert "class_weight" not in DaskDPAdditiveClassifier().get_params()
