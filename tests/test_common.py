@@ -54,8 +54,6 @@ def other_losses(estimator):
 INSTANCES = [
     *(estimator(**parameters) for estimator in PRIVATE for parameters in EPSILONS.values()),
     *(estimator() for estimator in PUBLIC_TRANSFORMERS),
-]
-OTHERS = [
     *(
         estimator(**options)
         for estimator in PRIVATE
@@ -70,9 +68,6 @@ OTHERS = [
         for epsilon in (1.0, float("inf"))
     ),
 ]
-# Options of transformers say what comes out, and what goes in.
-INSTANCES += [one for one in OTHERS if hasattr(one, "transform")]
-OTHERS = [one for one in OTHERS if not hasattr(one, "transform")]
 
 # Checks that scikit-learn runs on its own estimators and `check_estimator` doesn't yield.
 UNYIELDED = [
@@ -84,7 +79,7 @@ UNYIELDED = [
 ]
 
 
-@with_checks(INSTANCES, OTHERS)
+@with_checks(INSTANCES)
 @pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
 def test_check_estimator(estimator, check):
     is_a_thousand_passes = name_of(check) == "check_class_weight_classifiers"
