@@ -17,6 +17,7 @@ from skdp._fused import can_compile
 from skdp._random import random_name
 from skdp._sklearn import as_configured_here
 from skdp._threads import map_in_order, sum_in_order
+from skdp.dask import _parts, _tables
 from skdp.dask._clients import CHANGED, RowsChangedError, call_locally, culled
 from skdp.dask._groups import count_groups
 from skdp.dask._parts import (
@@ -25,31 +26,11 @@ from skdp.dask._parts import (
     RejectedPartition,
     copies_of,
     copy_part,
-    measure_part,
-    move_targets,
     of_part,
     own_part,
-    part_at_slopes,
-    part_by_label,
-    part_groups,
-    part_moment,
-    part_of_ball,
-    part_of_columns,
-    part_of_rows,
-    part_of_targets,
-    place_part,
     verdict,
     verdict_of_part,
     without_rows,
-)
-from skdp.dask._tables import (
-    joined_numbers,
-    joined_words,
-    map_table,
-    of_mapped,
-    part_bins,
-    part_distinct,
-    part_words,
 )
 
 # Bytes of rows and of what is kept of them, above which they lie in a file.
@@ -100,21 +81,25 @@ class PartedSums:
         """
         if groups is None:
             return self.n_rows, False
-        return count_groups(self._of_each("groups", part_groups)), True
+        return count_groups(self._of_each("groups", _parts.part_groups)), True
 
     def bins(self, places, bounds, ends, grid):
         """See `Frame.bins`."""
         # Numbers of rows are exact without a grid, too, but parts of them aren't.
-        found = self._total("bins", part_bins, places, bounds, ends, grid, grid=grid)
+        args = "bins", places, bounds, ends, grid
+        found = self._total("bins", _tables.part_bins, *args, grid=grid)
         return np.split(found, np.cumsum([2 * e.size + 2 for e in ends])[:-1])
 
     def words(self, places):
         """See `Frame.words`."""
-        return joined_words(self._of_each("words", part_words, places))
+        return _tables.joined_words(self._of_table("words", places))
 
     def distinct(self, places):
         """See `Frame.distinct`."""
-        return joined_numbers(self._of_each("distinct", part_distinct, places))
+        return _tables.joined_numbers(self._of_table("distinct", places))
+
+    def _of_table(self, *args):
+        return self._of_each("table", _tables.part_of_table, *args)
 
     def read_by(self, reader):
         """Have parts read as this reader says from now on."""
@@ -138,40 +123,40 @@ class PartedSums:
 
     def longest(self, *args):
         """See `BallSums.longest`."""
-        return max(self._of_each("ball", part_of_ball, "longest", *args))
+        return max(self._of_each("ball", _parts.part_of_ball, "longest", *args))
 
     def stretch(self, shift, length):
         """See `BallSums.stretch`."""
         return stretch_of(shift, length) if self._is_sparse else 1.0
 
-    def _of_ball(self, name, *args, function=part_of_ball):
+    def _of_ball(self, name, *args, function=_parts.part_of_ball):
         return self._total("ball", function, name, *args, grid=args[-1].grid)
 
     def of_targets(self):
         """Return what `learn_targets` asks of targets, as rows; see `BallSums`."""
-        of_ball = partial(self._of_ball, function=part_of_targets)
+        of_ball = partial(self._of_ball, function=_parts.part_of_targets)
         names = "counts_by_side", "moved"
         return SimpleNamespace(**{name: partial(of_ball, name) for name in names})
 
     def move_targets(self, bounds):
         """Have targets moved to bounds, and mapped as training takes them, from now on."""
-        self._keep("targets", move_targets, bounds)
+        self._keep("targets", _parts.move_targets, bounds)
         self._on_pass()
 
     def place(self, ball):
         """Have rows put into the units of a ball from now on, or clipped where it is None."""
-        self._keep("place", place_part, ball)
+        self._keep("place", _parts.place_part, ball)
         self._on_pass()
 
     def moment(self, mechanism):
         """See `RowSums.moment`."""
-        return self._total("moment", part_moment, mechanism, grid=mechanism.grid)
+        return self._total("moment", _parts.part_moment, mechanism, grid=mechanism.grid)
 
     def bound_slopes(self, A, bound, is_measured=False):
         """See `RowSums.bound_slopes`; instead of lengths, tell that parts keep them."""
         self._A, self._bound = A, bound
         if not is_measured:
-            self._keep("measure", measure_part, A, bound)
+            self._keep("measure", _parts.measure_part, A, bound)
             self._on_pass()
         return True
 
@@ -193,7 +178,7 @@ class PartedSums:
 
     def _at_slopes(self, name, *args):
         how = self._A, self._bound, self._longest, name, *args
-        return self._total(name, part_at_slopes, *how, grid=args[-1].grid)
+        return self._total(name, _parts.part_at_slopes, *how, grid=args[-1].grid)
 
     def slopes(self, w, mechanism):
         """See `RowSums.slopes`."""
@@ -201,16 +186,16 @@ class PartedSums:
 
     def of_columns(self):
         """Return what transformers ask of columns; see `ColumnSums`."""
-        total = partial(self._total, "columns", part_of_columns, grid=1.0)
+        total = partial(self._total, "columns", _parts.part_of_columns, grid=1.0)
         return SimpleNamespace(**{name: partial(total, name) for name in ("below", "moments")})
 
     def by_label(self, mechanism):
         """Return the sum of the rows of each class, see `part_by_label`."""
-        return self._total("labels", part_by_label, mechanism, grid=mechanism.grid)
+        return self._total("labels", _parts.part_by_label, mechanism, grid=mechanism.grid)
 
     def of_rows(self):
         """Return the sum of the rows, of shape (p,)."""
-        return self._total("rows", part_of_rows)
+        return self._total("rows", _parts.part_of_rows)
 
     def _of_each(self, name, function, *args):
         """Return what a function makes of each part, in their order."""
@@ -261,10 +246,10 @@ class LocalSums(PartedSums):
         self._owned = [(X, k) for (X, _), k in zip(self._owned, kept, strict=True)]
 
     def map_table(self, basis):
-        pairs = zip(self._owned, self._each(map_table, (basis,)), strict=True)
+        pairs = zip(self._owned, self._each(_tables.map_table, (basis,)), strict=True)
         mapped = ((None if held is None else X, kept) for (held, _), (X, kept) in pairs)
         stored = self._stored(mapped, _with_room)
-        self._owned = [(X, kept if X is None else of_mapped(kept)) for X, kept in stored]
+        self._owned = [(X, kept if X is None else _tables.of_mapped(kept)) for X, kept in stored]
         self._on_pass()
 
     def _sums(self, name, function, args, is_exact):

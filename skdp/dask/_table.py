@@ -210,15 +210,13 @@ def without_secrets(value):
 
 def typed_row(X):
     """Return a row of the types of a collection's columns; what it holds means nothing."""
-    check_rows(X)
     return X._meta.reindex([0]) if hasattr(X, "columns") else np.zeros((1, X.shape[1]), X.dtype)
 
 
 def _one_row(X):
     """Return a row of nothing in particular, with the names of the columns."""
     row = np.zeros((1, X.shape[1]))
-    names = getattr(X, "columns", None)
-    return row if names is None else pd.DataFrame(row, columns=names)
+    return pd.DataFrame(row, columns=X.columns) if hasattr(X, "columns") else row
 
 
 def transform(transformer, X, *, client=None, compute_chunk_sizes=False):

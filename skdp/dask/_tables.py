@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -82,22 +83,13 @@ class TableReader:
         return y[:, np.newaxis]
 
 
-def part_bins(reader, n_threads, X, kept, *args):
+def part_bins(*args):
     """Return what `Frame.bins` gives for a part, one after another."""
-    return np.concatenate(_counted("bins", X, kept, *args))
+    return np.concatenate(part_of_table(*args))
 
 
-def part_words(reader, n_threads, X, kept, places):
-    """Return what `Frame.words` gives for a part."""
-    return _counted("words", X, kept, places)
-
-
-def part_distinct(reader, n_threads, X, kept, places):
-    """Return what `Frame.distinct` gives for a part."""
-    return _counted("distinct", X, kept, places)
-
-
-def _counted(name, X, kept, *args):
+def part_of_table(reader, n_threads, X, kept, name, *args):
+    """Return what a method of `Frame` gives for a part."""
     codes = None if kept.groups is None else kept.groups.codes
     with null_records(_null(kept)):
         return getattr(kept.table.frame(X, codes), name)(*args)
@@ -124,13 +116,10 @@ def _null(kept):
 
 def joined_words(parts):
     """Return for each column how many records have each word, from such counts of parts."""
-    found = []
-    for tables in zip(*parts, strict=True):
-        total = Counter()
-        for table in tables:
-            total.update({_with_gap(word): count for word, count in table.items()})
-        found.append(dict(total))
-    return found
+    totals = [Counter() for _ in parts[0]]
+    for total, table in chain.from_iterable(zip(totals, part, strict=True) for part in parts):
+        total.update({_with_gap(word): count for word, count in table.items()})
+    return totals
 
 
 def joined_numbers(parts):

@@ -250,7 +250,7 @@ def test_columns_for_which_there_is_no_room_are_made_anew(by_group, where, table
         held.append(kept)
         return original(kept)
 
-    for module in (_pinned, _sums):
+    for module in (_pinned, _tables):
         monkeypatch.setattr(module, "of_mapped", of_mapped)
     if where == "workers":
         options = {"threads_per_worker": 2, "dashboard_address": ":0", "processes": False}
