@@ -163,7 +163,7 @@ def audit(
     refuse_foreign(y, "y")
     floats = {"input_name": "X", "dtype": [np.float64, np.float32]}
     X = quietly(check_array, X, **floats, ensure_min_samples=0)
-    y = quietly(check_array, y, dtype=None, ensure_2d=False, ensure_min_samples=0)
+    y = quietly(check_array, y, dtype=None, input_name="y", ensure_2d=False, ensure_min_samples=0)
     several = method == "one_run"
     if not len(X):
         if not isinstance(canary, tuple) or len(canary) < 2:

@@ -39,9 +39,8 @@ class DaskAdditive(DaskTwin):
         Parameters
         ----------
         X : dask.dataframe.DataFrame or dask.array.Array of shape (n_samples, n_features)
-            Raw rows, in partitions. They are read twice, and copies of them and of the columns that
-            they become are kept for the length of the fit, where there is room; see
-            `DaskDPLogisticRegression`.
+            Raw rows, in partitions. They are read twice. Copies of them, and later of the columns
+            that they become, are kept where there is room; see `DaskDPLogisticRegression`.
         {y:dask, groups:dask}
 
         {Returns: self}
@@ -56,7 +55,8 @@ class DaskAdditive(DaskTwin):
         self._check_curves(signs, n_outputs > 1 or table.n_targets is not None)
 
         # 2. bound the data, where it is
-        reads = self._as_fitted(self._reading())
+        reads, names = self._reading(), ("n_features_in_", "feature_names_in_")
+        vars(reads).update({n: v for n, v in vars(self).items() if n in names})
         reads._kinds = frame.kinds
         reader = _Reader(reads, model._reading(), self.n_jobs)
         with passes(table, reader, client=client, verbose=self.verbose) as sums:
@@ -82,7 +82,11 @@ class DaskAdditive(DaskTwin):
     def _linear(self):
         local = super()._linear()
         (made,) = (cls for cls in _LINEAR if cls._local is type(local))
-        kept = {n: v for n, v in local.get_params().items() if n in made._parameter_constraints}
+        kept = {
+            n: v
+            for n, v in local.get_params().items()
+            if n in made._parameter_constraints or v is not None
+        }
         return made(**kept)
 
 

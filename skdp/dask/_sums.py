@@ -92,14 +92,11 @@ class PartedSums:
 
     def words(self, places):
         """See `Frame.words`."""
-        return _tables.joined_words(self._of_table("words", places))
+        return _tables.add_words(self._of_each("table", _tables.part_of_table, "words", places))
 
     def distinct(self, places):
         """See `Frame.distinct`."""
-        return _tables.joined_numbers(self._of_table("distinct", places))
-
-    def _of_table(self, *args):
-        return self._of_each("table", _tables.part_of_table, *args)
+        return _tables.unite(self._of_each("table", _tables.part_of_table, "distinct", places))
 
     def read_by(self, reader):
         """Have parts read as this reader says from now on."""
@@ -248,8 +245,11 @@ class LocalSums(PartedSums):
     def map_table(self, basis):
         pairs = zip(self._owned, self._each(_tables.map_table, (basis,)), strict=True)
         mapped = ((None if held is None else X, kept) for (held, _), (X, kept) in pairs)
-        stored = self._stored(mapped, _with_room)
-        self._owned = [(X, kept if X is None else _tables.of_mapped(kept)) for X, kept in stored]
+        # Raw rows stay where there is no room for their columns.
+        both = zip(self._owned, self._stored(mapped, _with_room), strict=True)
+        self._owned = [
+            (x, k) if X is None else (X, _tables.of_mapped(k)) for (x, _), (X, k) in both
+        ]
         self._on_pass()
 
     def _sums(self, name, function, args, is_exact):
@@ -282,7 +282,7 @@ def _with_room(parts):
     """Give parts, without the rows of those for which there is no room in temporary files."""
     room = _SHARE * shutil.disk_usage(tempfile.gettempdir()).free
     for X, kept in parts:
-        room -= copies_of(kept) * _bytes_of(X)
+        room -= copies_of(kept) * _bytes_of((X, kept.table))
         yield (X, kept) if room >= 0.0 else (None, without_rows(kept))
 
 

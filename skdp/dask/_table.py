@@ -178,7 +178,7 @@ def map_rows(function, X, sizes=None):
     made = np.asarray(function(_one_row(X)))
 
     def mapped(part):
-        return function(part) if len(part) else made[:0]
+        return function(part) if part.shape[0] else made[:0]
 
     names = getattr(X, "columns", None)
     if names is None:

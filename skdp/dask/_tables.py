@@ -91,7 +91,7 @@ def part_bins(*args):
 def part_of_table(reader, n_threads, X, kept, name, *args):
     """Return what a method of `Frame` gives for a part."""
     codes = None if kept.groups is None else kept.groups.codes
-    with null_records(_null(kept)):
+    with null_records(np.flatnonzero(kept.norm == 0.0).tolist()):
         return getattr(kept.table.frame(X, codes), name)(*args)
 
 
@@ -100,7 +100,7 @@ def map_table(reader, n_threads, X, kept, basis):
     table = kept.table._replace(basis=basis)
     X = table.rows(X)
     X.flags.writeable = False
-    with null_records(_null(kept)):
+    with null_records(np.flatnonzero(kept.norm == 0.0).tolist()):
         rows = reader.mapped_rows(X)
     return X, kept._replace(table=table, scale=rows.scale, bias=rows.bias, norm=rows.norm)
 
@@ -110,11 +110,7 @@ def of_mapped(kept):
     return kept._replace(table=kept.table._replace(is_mapped=True, words=None))
 
 
-def _null(kept):
-    return np.flatnonzero(kept.norm == 0.0).tolist()
-
-
-def joined_words(parts):
+def add_words(parts):
     """Return for each column how many records have each word, from such counts of parts."""
     totals = [Counter() for _ in parts[0]]
     for total, table in chain.from_iterable(zip(totals, part, strict=True) for part in parts):
@@ -122,6 +118,6 @@ def joined_words(parts):
     return totals
 
 
-def joined_numbers(parts):
+def unite(parts):
     """Return for each column the numbers that it holds, from those of parts."""
     return [np.unique(np.concatenate(columns)) for columns in zip(*parts, strict=True)]

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from skdp._bounds import clip_rows
 from skdp._docs import shared_docs
 from skdp._estimator import is_private
@@ -46,8 +44,7 @@ class _Reader(RowReader):
         # What is counted is bounded there: this tells what isn't finite, and null records.
         return clip_rows(X, data_norm=1.0, fit_intercept=True, clip=False)
 
-    def targets(self, y):
-        return y[:, np.newaxis]
+    targets = TableReader.targets
 
     def counted(self, X):
         return self.transformer._counted(X)

@@ -52,7 +52,7 @@ class DaskTwin:
         return self._as_fitted(self._local(**self._shared()))
 
     def _as_fitted(self, local):
-        """Give an estimator in memory what this learnt, and no other attributes of a subclass."""
+        """Give an estimator in memory the attributes that a fit of this has set."""
         found = {n: v for n, v in vars(self).items() if n.endswith("_") and n[0] != "_"}
         vars(local).update(found | {n: vars(self)[n] for n in self._learnt_too if n in vars(self)})
         return local

@@ -246,5 +246,5 @@ def _check_rows(model, X):
     if _has_steps(model):
         X = clone(model[:-1]).fit_transform(X)
         # What is in them isn't looked at, but for whether the fit would take it.
-        quietly(check_array, X, accept_sparse="csr")
+        quietly(check_array, X, accept_sparse="csr", input_name="X")
     return X.shape[1], ()

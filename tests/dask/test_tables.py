@@ -27,7 +27,7 @@ from skdp.dask._clients import CHANGED
 from skdp.dask._parts import KeyedDigest, PartitionSpec, own_part
 from skdp.dask._tables import RawTable, TableReader
 from skdp.ledger import PrivacyLedger
-from skdp.preprocessing import DPTableVectorizer
+from skdp.preprocessing import DPTableVectorizer, NormClipper
 from skdp.preprocessing.table._frames import Frame, Words
 from tests.statistical._transcripts import recorded_releases
 
@@ -276,6 +276,9 @@ def test_empty_partitions_have_no_predictions(table):
     X, y = parts_of(table, targets_of("binary", table), divisions=[0, 700, 700])
     model.fit(X, y)
     np.testing.assert_array_equal(model.predict(X).compute(), model.predict(table[COLUMNS]))
+    rows = dask.array.from_array(np.eye(8), chunks=(4, -1))
+    mapped = transform(NormClipper(data_norm=0.5), rows.map_blocks(csr_array))
+    np.testing.assert_array_equal(mapped.blocks[0].compute().toarray(), 0.5 * np.eye(8)[:4])
 
 
 @pytest.mark.parametrize("by_group", [False, True])
