@@ -246,10 +246,8 @@ class LocalSums(PartedSums):
         pairs = zip(self._owned, self._each(_tables.map_table, (basis,)), strict=True)
         mapped = ((None if held is None else X, kept) for (held, _), (X, kept) in pairs)
         # Raw rows stay where there is no room for their columns.
-        both = zip(self._owned, self._stored(mapped, _with_room), strict=True)
-        self._owned = [
-            (x, k) if X is None else (X, _tables.of_mapped(k)) for (x, _), (X, k) in both
-        ]
+        two = zip(self._owned, self._stored(mapped, _with_room), strict=True)
+        self._owned = [(x, k) if X is None else (X, _tables.of_mapped(k)) for (x, _), (X, k) in two]
         self._on_pass()
 
     def _sums(self, name, function, args, is_exact):
