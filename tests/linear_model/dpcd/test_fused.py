@@ -14,7 +14,7 @@ from skdp.linear_model import DPCDClassifier, DPCDElasticNet, DPCDLasso
 from skdp.linear_model.dpcd import _solver
 from skdp.linear_model.dpcd._solver import SUM_BLOCK, _Descent
 from tests.privacy import test_replay, test_replay_sparse
-from tests.privacy._cases import TWO, Case, K
+from tests.privacy._cases import TWO, Case
 
 pytest.importorskip("numba")
 BOUND = 0.7
@@ -189,7 +189,7 @@ def test_few_slopes_others_and_several_outputs_are_of_numpy(rng, choose, monkeyp
 )
 def test_replay_of_compiled_sums(case, choose):
     choose(True)
-    test_replay.test_a_record_at_every_corner(case, K)
+    test_replay.test_a_record_at_every_corner(case)
 
 
 @pytest.mark.parametrize(
