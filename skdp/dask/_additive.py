@@ -8,7 +8,7 @@ from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.dask._estimators import DaskDPLogisticRegression, DaskDPRidge, Reader
 from skdp.dask._generalized import DaskDPGammaRegressor, DaskDPPoissonRegressor
 from skdp.dask._passes import NOT_COVERED, PARTITIONS, passes
-from skdp.dask._table import typed_row
+from skdp.dask._table import set_columns, typed_row
 from skdp.dask._tables import TableReader
 from skdp.dask._twins import DaskClassifierMixin, DaskTwin, twin_of
 
@@ -55,8 +55,8 @@ class DaskAdditive(DaskTwin):
         self._check_curves(signs, n_outputs > 1 or table.n_targets is not None)
 
         # 2. bound the data, where it is
-        reads, names = self._reading(), ("n_features_in_", "feature_names_in_")
-        vars(reads).update({n: v for n, v in vars(self).items() if n in names})
+        reads = self._reading()
+        set_columns(reads, table)
         reads._kinds = frame.kinds
         reader = _Reader(reads, model._reading(), self.n_jobs)
         with passes(table, reader, client=client, verbose=self.verbose) as sums:
