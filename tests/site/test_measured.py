@@ -46,8 +46,9 @@ def test_speed_in_words(read):
         "faster than scikit-learn's ``SGDClassifier``, for as many passes, from batches of 256",
         "is faster than ``LogisticRegression`` and than diffprivlib's on Adult's size",
         "more than 20 times faster than Opacus with the same batches",
-        "``DPLogisticRegression`` takes at most twice the time of ``LogisticRegression``",
-        "``DPRidge`` four times that of ``Ridge`` for a million rows, and nine times for 100,000",
+        "``DPLogisticRegression`` takes one and a half to two times the time of "
+        "``LogisticRegression``, and ``DPRidge`` three times that of ``Ridge`` for a million rows, "
+        "and nine times for 100,000",
         "about as fast as ``DPSGDClassifier``",
         "costs at most a third more than seeded noise",
         "A whole process takes longer than with scikit-learn alone",
@@ -58,8 +59,9 @@ def test_speed_in_words(read):
     assert ratio(read, "logistic", "diffprivlib LogisticRegression / DPSGD") > 1.0
     assert ratio(read, "logistic", "Opacus / DPSGD, batch 256") > 20.0
     for row in read("whitening"):
-        assert float(row["over_LogisticRegression"]) <= 2.0
-        assert float(row["over_Ridge"]) <= (4.0 if int(row["rows"]) >= 1_000_000 else 9.0)
+        large = int(row["rows"]) >= 1_000_000
+        assert 1.45 < float(row["over_LogisticRegression"]) < 2.05
+        assert round(float(row["over_Ridge"])) == (3 if large else 9)
         assert 0.75 < float(row["over_DPSGDClassifier"]) < 1.33
     assert all(float(row["median"]) <= 4 / 3 for row in read("speed_ratios", race="noise"))
     for peer in ("SGDClassifier", "LogisticRegression"):
@@ -266,20 +268,24 @@ def test_findings_of_table_2_of_the_coordinate_paper(read):
 def test_targets_that_pages_call_missed_or_met(read):
     says(
         "targets",
-        "at most 3 times ``LogisticRegression`` was aimed at, and met",
+        "At most 1.6 times ``LogisticRegression`` was aimed at for the million rows, and met",
+        "also at most 100 MB plus 16 bytes per row",
         "Two threads gain less than a half for DP-SCD",
-        "was to take at most 1.2 times as long as on two threads (``ratio``): missed",
-        "Beside threads without them (``numpy_ratio``) it is met",
+        "(``read_ratio``): missed, with 2.7 for 20 million rows and two threads",
+        "was to take at most 1.2 times as long as on two threads (``ratio``): missed, with 1.5",
+        "Beside threads without compiled sums (``numpy_ratio``) it is met",
         "A billion rows on 32 workers were to take a minute of passes",
-        "they take over ten by the plan",
+        "they take five by the plan",
     )
     rows = read("whitening")
-    assert all(float(row["over_LogisticRegression"]) <= 3.0 for row in rows)
-    assert max(float(row["over_Ridge"]) for row in rows) > 5.0
+    (large,) = (row for row in rows if int(row["rows"]) == 1_000_000)
+    assert float(large["over_LogisticRegression"]) <= 1.6
+    assert max(float(row["over_Ridge"]) for row in rows if row is not large) > 5.0
+    assert all(float(row["over_Ridge"]) > 1.6 for row in rows)
+    assert all(float(row["over_DPSGDClassifier"]) > 1.0 for row in rows)
     assert all(float(row["pass_over_reading"]) > 1.4 for row in rows)
     assert all(float(row["gain_of_2_threads"]) < 1.9 for row in rows)
-    # A copy of a million rows of 50 columns is of 400.
-    assert 100 < max(float(row["private_MB_but_16_bytes_a_row"]) for row in rows) < 500
+    assert max(float(row["private_MB_but_16_bytes_a_row"]) for row in rows) <= 100
     (threads,) = read(
         "speed_ratios",
         race="threads_large",
@@ -287,13 +293,15 @@ def test_targets_that_pages_call_missed_or_met(read):
     )
     assert float(threads["median"]) < 1.5
     scale = {(row["of"], row["what"]): float(row["value"]) for row in read("scale")}
-    for (of, what), value in scale.items():
-        assert what != "read_ratio" or value > 3.0
+    for (_, what), value in scale.items():
+        assert what != "read_ratio" or value > 2.0
         assert what != "private_mb" or value <= 1000.0
-        assert what != "slope" or 0.95 <= value <= 1.05
-        assert what != "ratio" or value > 1.2
+        assert what != "slope" or value < 0.95
+        assert what != "ratio" or round(value, 1) == 1.5
         assert what != "numpy_ratio" or value <= 1.2
-        assert of != "1,000,000,000 rows, 32 workers" or value > 1 / 6
+    assert round(scale["20,000,000 rows, 2 threads", "read_ratio"], 1) == 2.7
+    pinned = "minutes of passes over pinned rows, most sums"
+    assert round(scale["1,000,000,000 rows, 32 workers", pinned]) == 5
 
 
 def test_rows_are_spread_over_columns_by_name(results):
