@@ -51,8 +51,10 @@ _REPLACED = {
     "words. Words can also be encoded with "
     "sklearn.preprocessing.OneHotEncoder(categories=[...], sparse_output=False), or by "
     "skdp.preprocessing.DPOneHotEncoder, which finds categories privately.",
-    # For labels that are words scikit-learn doesn't name y.
+    # For labels that are words scikit-learn doesn't name y, nor say that one is None or NA.
     "Input contains NaN": "Input y contains NaN.",
+    "boolean value of NA is ambiguous": "Input y contains NaN.",
+    "Unknown label type: unknown": "Input y contains NaN, or labels of several kinds.",
     # scikit-learn's advice is to learn from the data what to fill in, or another model.
     "Input X contains NaN": "Input X contains NaN. Fill gaps with what is known without the data, "
     "for example by sklearn.impute.SimpleImputer(strategy='constant', fill_value=..., "

@@ -82,12 +82,8 @@ class DaskAdditive(DaskTwin):
     def _linear(self):
         local = super()._linear()
         (made,) = (cls for cls in _LINEAR if cls._local is type(local))
-        kept = {
-            n: v
-            for n, v in local.get_params().items()
-            if n in made._parameter_constraints or v is not None
-        }
-        return made(**kept)
+        settings, names = local.get_params().items(), made._parameter_constraints
+        return made(**{n: value for n, value in settings if n in names or value is not None})
 
 
 @twin_of(DPAdditiveClassifier)

@@ -387,10 +387,11 @@ def test_what_is_refused_is_not_charged(tmp_path):
 
 
 @pytest.mark.parametrize("model", [DPAdditiveClassifier(), DPLogisticRegression()])
-@pytest.mark.parametrize("gap", [None, np.nan])
-def test_gaps_in_labels_of_words_are_named(model, gap):
-    y = pd.Series([gap] + ["a", "b"] * 20)
-    with pytest.raises(ValueError, match="Input y contains NaN"):
+@pytest.mark.parametrize("kind", [None, object, "string", "category"])
+@pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
+def test_gaps_in_labels_of_words_are_named(model, gap, kind):
+    y = pd.Series([gap] + ["a", "b"] * 20, dtype=kind)
+    with pytest.raises((ValueError, TypeError), match="Input y contains NaN"):
         model.fit(np.zeros((41, 1)), y)
 
 

@@ -348,7 +348,8 @@ def test_what_is_refused_is_not_charged_and_not_quoted(column, entry, message, t
     broken = changed(whole, column, entry)
     meta = whole.iloc[:0]
     parts = [dask.delayed(broken.iloc[:SIZE]), dask.delayed(broken.iloc[SIZE:])]
-    rows = dask.dataframe.from_delayed(parts, meta=meta, verify_meta=False)
+    with dask.config.set({"dataframe.convert-string": False}):
+        rows = dask.dataframe.from_delayed(parts, meta=meta, verify_meta=False)
     with pytest.raises(ValueError, match=message) as refused:
         model.fit(rows[COLUMNS], rows["y"])
     assert "77" not in str(refused.value)
