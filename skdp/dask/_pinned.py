@@ -11,8 +11,8 @@ from joblib import effective_n_jobs, parallel_config
 
 from skdp._fused import can_compile
 from skdp._threads import map_in_order, single_threaded_blas
+from skdp.dask import _parts
 from skdp.dask._clients import CHANGED, call_client
-from skdp.dask._parts import copies_of, of_part, own_part, verdict, verdict_of_part, without_rows
 from skdp.dask._sums import PartedSums, _check, _refuse_if_any, _sum
 from skdp.dask._tables import map_table, of_mapped
 
@@ -88,7 +88,7 @@ class PinnedSums(PartedSums):
         everything = range(len(self._stated))
         self._seen = self._load(everything)
         _refuse_if_any(self._seen)
-        again = [(verdict_of_part, self._reader, *self._part(place)) for place in everything]
+        again = [(_parts.verdict_of_part, self._reader, *self._part(place)) for place in everything]
         if self._gather(self._submit("check", again)) != self._seen:
             raise ValueError(CHANGED)
         self._is_sparse = any(is_sparse for _, is_sparse in self._seen)
@@ -176,18 +176,18 @@ def _at(worker):
 def _load(reader, *part):
     """Pin a part; return what it is, and the worker, and whether that had memory for the rows."""
     worker = get_worker()
-    X, kept = own_part(reader, *part)
+    X, kept = _parts.own_part(reader, *part)
     if X is not None and not _has_room(worker, kept):
-        X, kept = None, without_rows(kept)
+        X, kept = None, _parts.without_rows(kept)
     # Before the loop hears that this task has ended.
     worker.loop.add_callback(_watch, worker)
     _PINNED[worker.get_current_task()] = _Pinned(X, kept, worker)
-    return verdict(kept), (worker.address, X is not None)
+    return _parts.verdict(kept), (worker.address, X is not None)
 
 
 def _has_room(worker, kept):
     limit = worker.memory_manager.memory_limit or MEMORY_LIMIT
-    return worker.monitor.get_process_memory() <= _SHARE / copies_of(kept) * limit
+    return worker.monitor.get_process_memory() <= _SHARE / _parts.copies_of(kept) * limit
 
 
 def _kept(pinned, X, found):
@@ -198,7 +198,7 @@ def _kept(pinned, X, found):
 def _mapped(pinned, X, found):
     """The same of rows that are mapped: they are held as such if they were, and have room."""
     if X is None or not _has_room(pinned.worker, found[1]):
-        return X, without_rows(found[1])
+        return X, _parts.without_rows(found[1])
     return found[0], of_mapped(found[1])
 
 
@@ -221,7 +221,7 @@ def _sum_pinned(function, reader, is_exact, steps, parts, args):
         if X is None:
             if unpinned is None:
                 return None
-            X, again = own_part(reader, *unpinned)
+            X, again = (_parts.copy_part if kept else _parts.own_part)(reader, *unpinned)
             _check(again, seen)
             kept = kept or again
         if n_done > len(steps):
@@ -229,12 +229,12 @@ def _sum_pinned(function, reader, is_exact, steps, parts, args):
             return None
         _check(kept, seen)
         for settle, step, values in steps[n_done:]:
-            found = of_part(step, reader, n_threads, X, kept, *values)
+            found = _parts.of_part(step, reader, n_threads, X, kept, *values)
             held, kept = settle(pinned, held, found)
             X = X if held is None else held
         if pinned is not None:
             pinned.state = held, kept, len(steps)
-        return of_part(function, reader, n_threads, X, kept, *args)
+        return _parts.of_part(function, reader, n_threads, X, kept, *args)
 
     n_threads = _n_threads(reader)
     n_parts = min(n_threads, len(parts))

@@ -264,6 +264,21 @@ def test_a_worker_that_added_up_nothing_yet_has_threads(n_jobs, pinned, data, mo
         np.testing.assert_allclose(found[:D], data[0].sum(axis=0))
 
 
+def test_a_part_without_room_is_bounded_once(pinned, data, monkeypatch):
+    reader = Reader(DaskDPRidge(**RIDGE)._reading(), 1)
+    stated = _parts.PartitionSpec(N, D, None, None, None)
+    read = stated, _parts.KeyedDigest(b"sixteen bytes..."), *data
+    for place, one in _pinned._PINNED.items():
+        one.state = None, *one.state[1:]
+        pinned[place] = *pinned[place][:-1], read
+    monkeypatch.delattr(Reader, "certified_rows")
+    how = _parts.part_of_rows, reader, False, [], pinned, ()
+    sums, lost = _pinned._sum_pinned(*how)
+    assert lost == []
+    for found in sums.values():
+        np.testing.assert_allclose(found[:D], data[0].sum(axis=0))
+
+
 def _counted(reader, n_threads, X, kept, *args):
     return kept._replace(bias=kept.bias + 1.0)
 
