@@ -32,14 +32,16 @@ ALPHA, DELTA = 1e-4, 1e-8
 def contenders(X, labels, targets):
     """Return functions that return seconds, by name."""
     n_rows = len(X)
+    signs = np.where(labels > 0, 1.0, -1.0)[:, np.newaxis]
     logistic = DPLogisticRegression(ALPHA, delta=DELTA, classes=[0, 1], random_state=0)
     ridge = DPRidge(ALPHA, delta=DELTA, target_bounds=(-1, 1), random_state=0)
     threads = DPLogisticRegression(**logistic.get_params() | {"n_jobs": 2})
     sgd = DPSGDClassifier(alpha=ALPHA, delta=DELTA, classes=[0, 1], random_state=0)
     rows = clip_rows(X, data_norm=1.0, fit_intercept=True, bias=1.0 / 3.0)
-    sums = RowSums(rows, np.where(labels > 0, 1.0, -1.0)[:, np.newaxis], LOSSES["log_loss"])
+    sums = [RowSums(rows, signs, LOSSES["log_loss"], n_jobs) for n_jobs in (1, 2)]
     mechanism = GaussianMechanism(1.0, 1.0, rows.n_columns, n_rows)
-    sums.bound_slopes(np.eye(rows.n_columns), 1.0)
+    for one in sums:
+        one.bound_slopes(np.eye(rows.n_columns), 1.0)
     w = np.zeros((rows.n_columns, 1))
     return {
         "DPLogisticRegression": timed(logistic.fit, X, labels),
@@ -48,7 +50,8 @@ def contenders(X, labels, targets):
         "DPSGDClassifier": timed(sgd.fit, X, labels),
         "DPRidge": timed(ridge.fit, X, targets),
         "Ridge": timed(Ridge(alpha=n_rows * ALPHA).fit, X, targets),
-        "a pass": timed(sums.slopes, w, mechanism),
+        "a pass": timed(sums[0].slopes, w, mechanism),
+        "a pass, 2 threads": timed(sums[1].slopes, w, mechanism),
         "reading": timed(X.sum),
     }
 
@@ -64,9 +67,10 @@ def private_bytes(X, labels):
     return found["anonymous_peak"] - found["anonymous_before"]
 
 
-def race(n_rows, n_columns, repeats):
+def race(n_rows, n_columns, precision, repeats):
     """Return a row of the table: seconds and ratios."""
     X, labels, targets = generate(n_rows, n_columns, 1)
+    X = X.astype(precision)
     running = contenders(X, labels, targets)
     seconds = {name: [] for name in running}
     with threadpool_limits(1):
@@ -79,6 +83,7 @@ def race(n_rows, n_columns, repeats):
     return {
         "rows": n_rows,
         "columns": n_columns,
+        "precision": precision,
         "logistic_seconds": logistic,
         "over_LogisticRegression": logistic / median["LogisticRegression"],
         "over_DPSGDClassifier": logistic / median["DPSGDClassifier"],
@@ -86,6 +91,7 @@ def race(n_rows, n_columns, repeats):
         "over_Ridge": ridge / median["Ridge"],
         "pass_over_reading": median["a pass"] / median["reading"],
         "gain_of_2_threads": logistic / median["DPLogisticRegression, 2 threads"],
+        "pass_gain_of_2_threads": median["a pass"] / median["a pass, 2 threads"],
         "private_MB": needed / 1e6,
         "private_MB_but_16_bytes_a_row": (needed - 16 * n_rows) / 1e6,
     }
@@ -94,8 +100,13 @@ def race(n_rows, n_columns, repeats):
 def main(arguments=None):
     """Run the races and write the table."""
     named = {"rows": (100_000, 1_000_000, 10_000_000), "columns": 50, "repeats": 3}
+    named |= {"precisions": ("float64", "float32")}
     options = bench.read_options(__file__, __doc__, arguments, **named)
-    found = [race(n_rows, options.columns, options.repeats) for n_rows in options.rows]
+    found = [
+        race(n_rows, options.columns, precision, options.repeats)
+        for precision in options.precisions
+        for n_rows in options.rows
+    ]
     table = pd.DataFrame(found).round(4)
     bench.write_table(table, "whitening.csv", options, bench.GENERATED)
 

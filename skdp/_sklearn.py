@@ -54,7 +54,7 @@ _REPLACED = {
     # For labels that are words scikit-learn doesn't name y, nor say that one is None or NA.
     "Input contains NaN": "Input y contains NaN.",
     "boolean value of NA is ambiguous": "Input y contains NaN.",
-    "Unknown label type: unknown": "Input y contains NaN, or labels of several kinds.",
+    "Unknown label type: unknown": "Unknown label type: Input y contains NaN or several kinds.",
     # scikit-learn's advice is to learn from the data what to fill in, or another model.
     "Input X contains NaN": "Input X contains NaN. Fill gaps with what is known without the data, "
     "for example by sklearn.impute.SimpleImputer(strategy='constant', fill_value=..., "

@@ -80,18 +80,14 @@ def with_checks(estimators, excused=()):
     """As `parametrize_with_checks`, but for two tests of an instance, which name what fails.
 
     One has the checks that parameters have a say in, the other those of the class. The short tier
-    has both of the first instance of a class, and the former of the first one without noise, whose
-    scores are checked. Checks that are `excused` must fail.
+    has those of the first instance of a class. Checks that are `excused` must fail.
     """
     parameters, seen = [], set()
     for estimator in estimators:
         kind = type(estimator), get_tags(estimator).estimator_type
-        noise = estimator.get_params().get("epsilon") != float("inf")
-        is_first, is_first_of_noise = kind not in seen, (kind, noise) not in seen
-        seen |= {kind, (kind, noise)}
+        marks = pytest.mark.long if kind in seen else []
+        seen.add(kind)
         for of_class in (False, True):
-            is_short = is_first or (is_first_of_noise and not noise and not of_class)
-            marks = [] if is_short else pytest.mark.long
             parameters.append(pytest.param(estimator, of_class, marks=marks))
 
     def decorate(test):

@@ -6,7 +6,6 @@ What pytest does around a test takes longer than a small case, and so does start
 import copy
 import functools
 import inspect
-import itertools
 import unittest
 
 import numpy as np
@@ -24,15 +23,6 @@ def one_of_a_class(estimators):
         is_first = type(estimator) not in seen
         seen.add(type(estimator))
         yield pytest.param(estimator, marks=[] if is_first else pytest.mark.long)
-
-
-def one_in(step, *choices):
-    """Parameters: every `step`-th of all combinations of choices, and the others in the long tier.
-
-    A step that shares no divisor with a number of choices comes by every choice.
-    """
-    for i, case in enumerate(itertools.product(*choices)):
-        yield pytest.param(*case, marks=[] if i % step == 0 else pytest.mark.long)
 
 
 def for_each(names, cases, parts=1):

@@ -8,6 +8,8 @@ import functools
 import hashlib
 import importlib
 import sys
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -29,6 +31,10 @@ BaseEstimator._get_param_names = classmethod(
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
+def _digest(name):
+    return hashlib.sha256(name.encode()).digest()
+
+
 class _Entropy:
     """Bytes for fits without a seed: each test has its own, the same in every run.
 
@@ -40,7 +46,7 @@ class _Entropy:
 
     def start(self, name):
         """Begin the bytes of a test or a shared fixture."""
-        seed = int.from_bytes(hashlib.sha256(name.encode()).digest(), "little")
+        seed = int.from_bytes(_digest(name), "little")
         self._pid, self._bytes = os.getpid(), np.random.default_rng(seed).bytes
 
     def urandom(self, size):
@@ -50,6 +56,20 @@ class _Entropy:
 
 _ENTROPY = _Entropy()
 _random.os = SimpleNamespace(urandom=_ENTROPY.urandom, getpid=os.getpid)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Leave all but one of a test's cases to the long tier, unless it has the marker `every`.
+
+    Which one follows from the names of cases alone.
+    """
+    short = [item for item in items if not any(map(item.get_closest_marker, ("long", "every")))]
+    for _, cases in groupby(short, attrgetter("parent.nodeid", "originalname")):
+        kept = min(cases := list(cases), key=lambda item: _digest(item.nodeid))
+        for item in cases:
+            if item is not kept:
+                item.add_marker("long")
 
 
 @pytest.hookimpl(tryfirst=True)

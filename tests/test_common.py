@@ -79,6 +79,7 @@ UNYIELDED = [
 ]
 
 
+@pytest.mark.every
 @with_checks(INSTANCES)
 @pytest.mark.filterwarnings("default::sklearn.exceptions.SkipTestWarning")
 def test_check_estimator(estimator, check):

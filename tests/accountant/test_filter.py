@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import os
+from itertools import product
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ from skdp.accountant._filter import (
     gaussian_cost,
 )
 from skdp.accountant._profile import GaussianProfile, build_profile
-from tests._loops import for_each, one_in
+from tests._loops import for_each
 
 N_DESIGNS = 500 if os.environ.get("SKDP_NIGHTLY") == "1" else 24
 
@@ -54,7 +55,7 @@ def random_design(seed):
     return tuple(events), ("zero_out", "replace_one")[seed % 2], erasure
 
 
-@pytest.mark.parametrize("seed", one_in(5, range(N_DESIGNS)))
+@pytest.mark.parametrize("seed", range(N_DESIGNS))
 def test_costs_of_random_designs_dominate(seed):
     events, adjacency, erasure = random_design(seed)
     cost = gaussian_cost(events, adjacency, erasure=erasure)
@@ -210,7 +211,7 @@ def test_sums_of_costs_dominate_compositions(n_fits):
 DESIGNS = [(0.5, 20), (0.1, 100), (0.05, 200), (0.01, 1000), (0.01, 10_000), (0.1, 1000)]
 
 
-@pytest.mark.parametrize(("pair", "adjacency"), one_in(5, DESIGNS, ["zero_out", "replace_one"]))
+@pytest.mark.parametrize(("pair", "adjacency"), product(DESIGNS, ["zero_out", "replace_one"]))
 def test_ten_poisson_fits_lose_less_than_a_tenth(pair, adjacency):
     """Of what they cost by loss distributions, at the delta of the budget."""
     rate, n_steps = pair

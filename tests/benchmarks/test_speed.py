@@ -189,4 +189,4 @@ def test_whitening_runs(run):
     table = run("whitening", "--rows 300 --columns 4 --repeats 1", "whitening")
     ratios = table.filter(like="over_").to_numpy()
     assert (ratios > 0.0).all()
-    assert ratios.shape == (1, 4)
+    assert ratios.shape == (2, 4)

@@ -213,6 +213,7 @@ def test_given_the_releases_a_record_moves_one_count_and_nothing_else(adjacency,
         np.testing.assert_array_equal(base.model.estimator_.coef_, other.model.estimator_.coef_)
 
 
+@pytest.mark.long
 def test_counts_have_the_noise_that_is_accounted():
     """Of 16 counts in 60 fits; half of the noise would give a p-value below 1e-9."""
     X, y = records(200)

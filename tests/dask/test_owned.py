@@ -77,6 +77,7 @@ def reader_of(model):
     return Reader(model._reading(), None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [4.0, float("inf")])
 @pytest.mark.parametrize("as_kind", [np.array, np.float32, csr_array])
 def test_the_bits_are_the_same_wherever_copies_lie(as_kind, epsilon, data, where, monkeypatch):
@@ -184,6 +185,7 @@ def changing_rows(name):
     return dask.array.concatenate(parts)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", PLACES)
 def test_a_file_that_changes_is_never_used_with_other_bounds(
     place, data, where, tmp_path, monkeypatch
@@ -249,6 +251,7 @@ def compiled(monkeypatch):
 LOGISTIC = {"classes": [0, 1], "data_norm": 1.5, "ball_budget": 0, "random_state": 7}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_sums_of_parts_are_compiled_where_those_of_all_rows_are(
     dtype, data, where, compiled, monkeypatch
@@ -274,6 +277,7 @@ def _is_first(n_entries):
     return get_worker().name == 0
 
 
+@pytest.mark.long
 def test_sums_are_compiled_by_all_workers_or_by_none(data, cluster, compiled, monkeypatch):
     X, y = in_parts(data[0], (data[1] > 0.0).astype(int))
     model = DaskDPLogisticRegression(**LOGISTIC)

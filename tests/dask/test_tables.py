@@ -214,8 +214,9 @@ def test_additive_models_are_those_of_one_machine(kind, by_group, table):
         np.testing.assert_allclose(found, here.decision_function(X), atol=1e-5)
 
 
-@pytest.mark.parametrize("where", ["here", pytest.param("cluster", marks=pytest.mark.long)])
-@pytest.mark.parametrize("kind", ["binary", pytest.param("no noise", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("where", ["here", "cluster"])
+@pytest.mark.parametrize("kind", ["binary", "no noise"])
 def test_the_bits_are_the_same_wherever_rows_lie(kind, where, table, request, monkeypatch):
     _, model = twin_of(kind)
     X, y = parts_of(table, targets_of(kind, table))
@@ -235,7 +236,8 @@ class _Usage:
     free = 4e5
 
 
-@pytest.mark.parametrize("where", ["here", pytest.param("workers", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("where", ["here", "workers"])
 @pytest.mark.parametrize("by_group", [False, True])
 def test_columns_for_which_there_is_no_room_are_made_anew(by_group, where, table, monkeypatch):
     """Where the raw rows have room: the bits are the same."""

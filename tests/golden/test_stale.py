@@ -9,6 +9,7 @@ from tests.golden import stale
 PAGE = stale.ROOT / "doc" / "measured.rst"
 
 
+@pytest.mark.long
 def test_the_page_names_the_result_files_that_are_stale():
     try:
         found = stale.stale_files()

@@ -216,6 +216,7 @@ def estimators_in(value):
         yield from estimators_in(one)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cls", BUNDLING)
 def test_what_a_bundle_publishes_charges_when_it_is_fitted_again(cls, ledger, data, monkeypatch):
     assert len(BUNDLING) >= 3

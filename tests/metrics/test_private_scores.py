@@ -114,6 +114,7 @@ def test_bounds_that_are_far_too_wide_make_no_d2_look_sure(name, bounds, epsilon
     assert found.low < known < found.high
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["d2_poisson", "r2"])
 def test_intervals_hold_as_often_as_they_say_where_bounds_are_far_too_wide(name, rng):
     """Of twenty one is missed: one in eight is less than once in 10**8 suites."""

@@ -3,6 +3,7 @@
 import inspect
 import math
 import os
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -41,7 +42,6 @@ from skdp.preprocessing import (
     NormClipper,
 )
 from tests._checks import with_checks
-from tests._loops import one_in
 from tests.model_selection._searches import GRID, published, records, search
 
 ALPHAS = {"alpha": [1e-4, 1e-2]}
@@ -104,7 +104,7 @@ MIXED = {
 
 @pytest.mark.parametrize(
     ("grid", "method", "adjacency"),
-    one_in(3, [{}, MIXED], ["repeat", "compose"], ["zero_out", "replace_one"]),
+    product([{}, MIXED], ["repeat", "compose"], ["zero_out", "replace_one"]),
 )
 def test_the_budget_is_spent_once_and_nearly_all(grid, method, adjacency):
     X, y = records()
@@ -488,6 +488,7 @@ def test_a_ledger_takes_a_choice_that_may_spend_all_of_epsilon(
     assert choice.epsilon(adjacency) < 0.1
 
 
+@pytest.mark.long
 def test_a_choice_loses_at_most_what_a_report_says():
     """The mean gap of 3,000 choices; the bound is that of exponential noise, which they equal."""
     stream, n_candidates, scale = make_stream(0), 6, 5.0
@@ -548,7 +549,7 @@ def test_random_settings_follow_the_seed_and_no_global_state():
 
 
 @pytest.mark.parametrize("method", ["repeat", "compose"])
-@pytest.mark.parametrize("from_environment", [False, True])
+@pytest.mark.parametrize("from_environment", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_ledger_is_charged_once_with_the_whole(method, from_environment, tmp_path, monkeypatch):
     path = tmp_path / "study"
     ledger = PrivacyLedger(path, epsilon=8.0, delta=1e-2)

@@ -4,6 +4,7 @@ import io
 import logging
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
+from itertools import product
 from traceback import walk_tb
 
 import numpy as np
@@ -21,7 +22,6 @@ from skdp.metrics._scorings import SCORES, row_scores
 from skdp.model_selection import _trials
 from skdp.model_selection._plan import SCORE_PARTS
 from skdp.preprocessing import NormClipper
-from tests._loops import one_in
 from tests.model_selection._searches import GRID, published, records, search
 
 K = 17
@@ -130,6 +130,7 @@ def test_nothing_but_time_tells_how_many_trials_there_were(n_jobs):
     assert all(one == found[0] for one in found)
 
 
+@pytest.mark.long
 def test_joblib_sees_as_many_tasks_as_workers():
     X, y = records(60)
     for n_trials in (1, 2, 7):
@@ -212,8 +213,7 @@ def _fits(found, items):
 
 @pytest.mark.parametrize(
     ("method", "n_bad", "kind"),
-    one_in(
-        3,
+    product(
         ["repeat", "compose"],
         [1, 4],
         [ValueError, FloatingPointError, KeyError, MemoryError],
@@ -324,6 +324,7 @@ def _dummy(args):
     return _trials.Outcome(0.5, args[3], 0, DPLogisticRegression(classes=[0, 1]))
 
 
+@pytest.mark.long
 def test_permute_and_flip_chooses_as_it_should():
     """Of two sums that are `scale` apart the smaller is taken with probability exp(-1) / 2."""
     stream, mechanism = make_stream(0), NoisyMaximum(3.0, SCORE_PARTS)

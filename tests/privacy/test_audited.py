@@ -22,6 +22,7 @@ AUDITS = pytest.mark.parametrize(
 FLOOR = 0.05
 
 
+@pytest.mark.long
 @AUDITS
 def test_the_bound_is_above_a_number_and_below_the_claim(name):
     """The claim is exceeded once in 10**7 seeds at most."""
@@ -30,6 +31,7 @@ def test_the_bound_is_above_a_number_and_below_the_claim(name):
     assert FLOOR < found.epsilon_lower_bound < found.epsilon
 
 
+@pytest.mark.long
 @AUDITS
 def test_half_of_the_noise_is_convicted(name):
     with noise_times(0.5):

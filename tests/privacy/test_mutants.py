@@ -32,6 +32,7 @@ def statements(path):
     return [ast.dump(node) for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body]
 
 
+@pytest.mark.long
 @for_each("mutant", read_mutants(), parts=4)
 def test_a_mutant_changes_one_place_and_names_tests(mutant):
     planted = plant(mutant, ROOT)

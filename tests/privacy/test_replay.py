@@ -64,6 +64,7 @@ def places(case):
     return (K, 30, 50) if case.way == "calls" else (K,)
 
 
+@pytest.mark.every
 @pytest.mark.parametrize("case", first_of_a_kind(CASES), ids=str)
 def test_a_record_at_every_corner(case):
     X, y = case.records()

@@ -66,6 +66,7 @@ def public_names():
                         yield f"{module.__name__}.{name}.{member}"
 
 
+@pytest.mark.long
 @for_each("name", list(public_names()))
 def test_docstring_is_valid_numpydoc(name):
     errors = [error for error in validate(name)["errors"] if error[0] not in IGNORED]
@@ -274,6 +275,7 @@ def test_differences_are_of_names_that_exist():
     assert set(DIFFERENCES) <= {name for _, name in TOLD}
 
 
+@pytest.mark.long
 @for_each("section, name", TOLD)
 def test_one_name_has_one_text_but_where_it_differs_for_a_reason(section, name):
     rest, groups = documented(section)[name], []

@@ -71,6 +71,7 @@ SHORT = {"zero_out", "targets"}
 NAMES = [pytest.param(name, marks=[pytest.mark.long] * (name not in SHORT)) for name in CASES]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_no_transcript_tells_more_than_the_report(name):
     check_transcripts(CASES[name])

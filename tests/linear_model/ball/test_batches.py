@@ -78,6 +78,7 @@ def test_without_privacy_the_optimum_is_that_of_columns_so_prepared(model, rows)
     assert math.hypot(*gradient, of_bias) < 1e-4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", MODELS[2:], ids=str)
 def test_without_privacy_the_duality_gap_of_the_rows_closes(model, rows):
     X, Z = rows

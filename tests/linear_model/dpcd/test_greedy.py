@@ -170,6 +170,7 @@ def test_steps_grow_with_the_rows_and_fall_with_noise_and_columns():
 
 
 # Numbers of the operating system are slow.
+@pytest.mark.long
 @pytest.mark.parametrize(("random_state", "n_choices"), [(0, 20_000), (None, 4_000)])
 def test_a_choice_has_its_law(random_state, n_choices):
     scores = np.array([1000, 970, 1010, 300, -5000, 1010])

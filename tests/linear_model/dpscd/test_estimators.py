@@ -528,6 +528,7 @@ def test_options_that_do_not_go_together_are_refused(parameters, message, cancer
         DPSCDClassifier(ball_budget=0, **parameters).fit(*cancer)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "estimator",
     [

@@ -286,6 +286,7 @@ def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
     assert np.shares_memory(seen[0].X, X)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", BOTH)
 @pytest.mark.parametrize(
     "options",
@@ -715,6 +716,7 @@ def test_a_stream_keeps_released_values_only(cancer):
     assert states[0] == states[1]
 
 
+@pytest.mark.long
 def test_a_stream_learns_and_averages(cancer):
     """The mean of the later calls has less noise than the last."""
     X, y = cancer
