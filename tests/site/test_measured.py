@@ -29,6 +29,9 @@ def read(results):
     return read
 
 
+PRECISIONS = "float64", "float32"
+
+
 def says(page, *sentences):
     text = " ".join((ROOT / "doc" / page).with_suffix(".rst").read_text(encoding="utf-8").split())
     for sentence in sentences:
@@ -43,27 +46,33 @@ def ratio(read, race, claim):
 def test_speed_in_words(read):
     says(
         "measured",
-        "faster than scikit-learn's ``SGDClassifier``, for as many passes, from batches of 256",
-        "is faster than ``LogisticRegression`` and than diffprivlib's on Adult's size",
-        "more than 20 times faster than Opacus with the same batches",
-        "``DPLogisticRegression`` takes one and a half to two times the time of "
-        "``LogisticRegression``, and ``DPRidge`` three times that of ``Ridge`` for a million rows, "
-        "and nine times for 100,000",
+        "``DPSGDClassifier`` is faster than scikit-learn's ``SGDClassifier``, for as many passes, "
+        "from batches of 1,000 rows, and ``DPSCDClassifier`` about as fast. With batches of 256 "
+        "they take up to 1.6 times as long.",
+        "about the time of ``LogisticRegression`` on Adult's size, a little less than "
+        "diffprivlib's, and is more than 30 times faster than Opacus with the same batches",
+        "``DPLogisticRegression`` takes 1.4 to 2.8 times the time of ``LogisticRegression``, and "
+        "``DPRidge`` four to five times that of ``Ridge`` for a million rows, and nine to 17 times "
+        "for 100,000",
         "about as fast as ``DPSGDClassifier``",
-        "costs at most a third more than seeded noise",
+        "costs at most a fifth more than seeded noise",
         "A whole process takes longer than with scikit-learn alone",
     )
     for race in ("per_pass_hinge", "per_pass_log_loss"):
-        assert all(float(row["q3"]) < 1.0 for row in read("speed_ratios", race=race))
-    assert ratio(read, "logistic", "LogisticRegression / DPSGD") > 1.0
-    assert ratio(read, "logistic", "diffprivlib LogisticRegression / DPSGD") > 1.0
-    assert ratio(read, "logistic", "Opacus / DPSGD, batch 256") > 20.0
+        rows = read("speed_ratios", race=race)
+        assert all(float(row["median"]) < 1.6 for row in rows)
+        median = {row["claim"].split(" /")[0]: float(row["median"]) for row in rows}
+        assert median["DPSGD, batch 1000"] < 0.95
+        assert 0.9 < median["DPSCD, batch 1000"] < 1.1
+    assert 0.9 < ratio(read, "logistic", "LogisticRegression / DPSGD") < 1.1
+    assert 1.0 < ratio(read, "logistic", "diffprivlib LogisticRegression / DPSGD") < 1.25
+    assert ratio(read, "logistic", "Opacus / DPSGD, batch 256") > 30.0
     for row in read("whitening"):
-        large = int(row["rows"]) >= 1_000_000
-        assert 1.45 < float(row["over_LogisticRegression"]) < 2.05
-        assert round(float(row["over_Ridge"])) == (3 if large else 9)
-        assert 0.75 < float(row["over_DPSGDClassifier"]) < 1.33
-    assert all(float(row["median"]) <= 4 / 3 for row in read("speed_ratios", race="noise"))
+        assert 1.35 < float(row["over_LogisticRegression"]) < 2.85
+        wanted = (4, 5) if int(row["rows"]) >= 1_000_000 else (9, 17)
+        assert wanted[0] <= round(float(row["over_Ridge"])) <= wanted[1]
+        assert 0.75 < float(row["over_DPSGDClassifier"]) < 1.4
+    assert all(float(row["median"]) <= 1.2 for row in read("speed_ratios", race="noise"))
     for peer in ("SGDClassifier", "LogisticRegression"):
         assert ratio(read, "processes", f"whole process, {peer} / DPSGDClassifier") < 1.0
 
@@ -268,9 +277,10 @@ def test_findings_of_table_2_of_the_coordinate_paper(read):
 def test_targets_that_pages_call_missed_or_met(read):
     says(
         "targets",
-        "At most 1.6 times ``LogisticRegression`` was aimed at for the million rows, and met",
+        "For the million rows in double precision, at most 1.6 times ``LogisticRegression`` was "
+        "aimed at, and met",
         "also at most 100 MB plus 16 bytes per row",
-        "Two threads gain less than a half for DP-SCD",
+        "Two threads gain less than a half.",
         "(``read_ratio``): missed, with 2.7 for 20 million rows and two threads",
         "was to take at most 1.2 times as long as on two threads (``ratio``): missed, with 1.5",
         "Beside threads without compiled sums (``numpy_ratio``) it is met",
@@ -278,20 +288,17 @@ def test_targets_that_pages_call_missed_or_met(read):
         "they take five by the plan",
     )
     rows = read("whitening")
-    (large,) = (row for row in rows if int(row["rows"]) == 1_000_000)
-    assert float(large["over_LogisticRegression"]) <= 1.6
-    assert max(float(row["over_Ridge"]) for row in rows if row is not large) > 5.0
+    of_size = {(int(row["rows"]), row["precision"]): row for row in rows}
+    logistic = [float(of_size[10**6, kind]["over_LogisticRegression"]) for kind in PRECISIONS]
+    assert logistic[0] <= 1.6 < logistic[1]
+    assert all(float(of_size[10**5, kind]["over_Ridge"]) > 5.0 for kind in PRECISIONS)
     assert all(float(row["over_Ridge"]) > 1.6 for row in rows)
-    assert all(float(row["over_DPSGDClassifier"]) > 1.0 for row in rows)
-    assert all(float(row["pass_over_reading"]) > 1.4 for row in rows)
-    assert all(float(row["gain_of_2_threads"]) < 1.9 for row in rows)
+    assert any(float(row["over_DPSGDClassifier"]) > 1.0 for row in rows)
+    assert all(float(row["pass_over_reading"]) > 1.5 for row in rows)
+    for gain in ("gain_of_2_threads", "pass_gain_of_2_threads"):
+        assert all(float(row[gain]) < 1.9 for row in rows)
     assert max(float(row["private_MB_but_16_bytes_a_row"]) for row in rows) <= 100
-    (threads,) = read(
-        "speed_ratios",
-        race="threads_large",
-        claim="n_jobs=1 / n_jobs=2, DPSCD, batch 20000 x 200",
-    )
-    assert float(threads["median"]) < 1.5
+    assert all(float(row["median"]) < 1.5 for row in read("speed_ratios", race="threads_large"))
     scale = {(row["of"], row["what"]): float(row["value"]) for row in read("scale")}
     for (_, what), value in scale.items():
         assert what != "read_ratio" or value > 2.0
