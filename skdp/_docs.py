@@ -887,7 +887,7 @@ ValueError
 [ValueError:score]
 ValueError
     If a parameter or the input is invalid, or the estimator doesn't fit them; no message quotes an
-    entry of the data. If a group has several rows.
+    entry of the data.
 
 [ValueError:X]
 ValueError

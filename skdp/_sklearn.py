@@ -35,7 +35,6 @@ _TELL_NO_VALUE = re.compile(
     r"|setting an array element with a sequence"
     r"|dtype='numeric' is not compatible with "
     r"|(float\(\) )?argument must be a string or a (real )?number, not "
-    r"|'<' not supported between instances of '\w+' and '\w+'$"
     r"|Classification metrics can't handle a mix of [\w-]+ and [\w-]+ targets$"
     r"|[Xy] is a Dask collection"
     r"|[Xy] is an array of \w+, and array_api_dispatch"
@@ -47,13 +46,14 @@ _REPLACED = {
     "your data with reshape(-1, 1) for a single feature or reshape(1, -1) for a single row.",
     "Expected 2D array, got scalar array instead": "Expected 2D array, got scalar array instead.",
     "could not convert string to float": "could not convert string to float: X, and y of a "
-    "regression, must be numeric (the entry is withheld). skdp.additive fits tables that hold "
-    "words. Words can also be encoded with "
+    "regression, must be numeric (the entry is withheld). Labels that are words are for "
+    "classifiers, and tables that hold words for skdp.additive. Words can also be encoded with "
     "sklearn.preprocessing.OneHotEncoder(categories=[...], sparse_output=False), or by "
     "skdp.preprocessing.DPOneHotEncoder, which finds categories privately.",
     # For labels that are words scikit-learn doesn't name y, nor say that one is None or NA.
     "Input contains NaN": "Input y contains NaN.",
     "boolean value of NA is ambiguous": "Input y contains NaN.",
+    "'<' not supported between": "labels and categories can't be missing or of several kinds.",
     "Unknown label type: unknown": "Unknown label type: Input y contains NaN or several kinds.",
     # scikit-learn's advice is to learn from the data what to fill in, or another model.
     "Input X contains NaN": "Input X contains NaN. Fill gaps with what is known without the data, "

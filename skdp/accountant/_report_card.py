@@ -307,7 +307,7 @@ def _gaussian(report):
         return "no mu can be computed at this delta"
     told = f"mu = {_up(cost.mu)}"
     if cost.erasure > 0.0:
-        told += f", but for a probability of {_up(cost.erasure)} that all is revealed"
+        told += f", except with a probability of {_up(cost.erasure)} for which nothing is claimed"
     return told
 
 

@@ -15,8 +15,9 @@ from skdp._sklearn import Interval, StrOptions, _fit_context, quietly, validate_
 from skdp._targets import unit_of
 from skdp.additive._chosen import chosen_signs
 from skdp.additive._plan import plan_additive
-from skdp.additive._reading import as_frame, as_markdown
+from skdp.additive._reading import ALL_NOISE, as_frame, as_markdown
 from skdp.additive._shapes import Shape, bent, monotone
+from skdp.exceptions import warn_user
 from skdp.linear_model import DPLogisticRegression
 from skdp.linear_model._base import (
     CLASS_CONSTRAINTS,
@@ -215,6 +216,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
 
         terms = read()
         if is_private(self) and all(term.is_noise for term in terms):
+            warn_user(ALL_NOISE)
             intercept += _means(shapes, basis, coefs).sum(axis=0)
             coefs[:] = 0.0
             terms = read()

@@ -14,7 +14,7 @@ def _rows(terms, outputs):
             yield {**row, "is_noise": term.is_noise}
 
 
-_ALL_NOISE = (
+ALL_NOISE = (
     "The noise hides the effect of every column: the model predicts the same for all rows. Take "
     "more records, a larger epsilon, or fewer columns."
 )
@@ -43,5 +43,5 @@ def as_markdown(terms, intercept, outputs):
         name = row["term"] + " (noise)" * row["is_noise"]
         numbers = [f"{row[key]:.3g}" for key in (*outputs, "std", "share")]
         lines.append([_in_cell(name), _in_cell(str(row["label"])), *numbers])
-    note = f"{_ALL_NOISE}\n\n" if all(term.is_noise for term in terms) else ""
+    note = f"{ALL_NOISE}\n\n" if all(term.is_noise for term in terms) else ""
     return note + "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -38,8 +38,9 @@ class DPAdditiveRegressor(RegressorMixin, BaseAdditive):
         Strength of the L2 penalty, on columns centred and scaled; see `DPRidge`.
     {interactions, monotonic_cst, knots:table, categories:table, kinds:table}
     loss : {"squared_error", "poisson", "gamma"}, default="squared_error"
-        Squared error, or the deviance of counts or of amounts above 0. With a deviance, the terms
-        multiply predictions: terms, intercept and `explain` are on the scale of logarithms.
+        Squared error, or the deviance of counts and of amounts that may be 0, or of amounts above
+        0. With a deviance, the terms multiply predictions: terms, intercept and `explain` are on
+        the scale of logarithms.
     {epsilon, delta, adjacency, features_budget, feature_bounds:table}
     target_bounds : pair of floats (low, high), default=None
         Public range of y. Targets beyond it are clipped to it. None learns a range of most targets,

@@ -22,14 +22,7 @@ from skdp._estimator import (
 )
 from skdp._groups import encode_groups
 from skdp._losses import as_probabilities
-from skdp._sklearn import (
-    HasMethods,
-    Interval,
-    _fit_context,
-    quietly,
-    validate_data,
-    validate_table,
-)
+from skdp._sklearn import HasMethods, Interval, _fit_context, quietly, validate_data, validate_table
 from skdp._targets import encode_labels
 from skdp.calibration._plan import classifier_epsilon, plan_calibration
 from skdp.ledger._account import ALREADY_CHARGED

@@ -11,13 +11,7 @@ from skdp._sklearn import StrOptions, validate_params
 from skdp.accountant import PrivacyReport
 from skdp.metrics._plan import count_noise
 from skdp.metrics._release import BINS, CONSTRAINTS, count_records, records_of, score_budget
-from skdp.metrics._scorings import (
-    SCORES,
-    check_kind,
-    is_of_labels,
-    n_releases,
-    reader_of_labels,
-)
+from skdp.metrics._scorings import SCORES, check_kind, is_of_labels, n_releases, reader_of_labels
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,8 +146,8 @@ def private_score(
         public numbers.
     target_bounds : tuple of two floats, default=None
         Range (low, high) of the targets of a regression, which needs it: a public one, or the
-        ``target_bounds_`` of a private fit. Targets beyond it are clipped to it, and errors are
-        clipped to its width.
+        ``target_bounds_`` of a private fit, which are far too wide for losses with a log link.
+        Targets beyond it are clipped to it, and errors are clipped to its width.
     level : float, default=0.95
         Level of the interval.
     random_state : int, RandomState instance or None, default=None

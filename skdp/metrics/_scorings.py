@@ -235,7 +235,8 @@ def _bounds_of(options):
     if options["target_bounds"] is None:
         raise ValueError(
             "scores of a regression need target_bounds=(low, high): public ones, or those that a "
-            "private fit released, model.target_bounds_."
+            "private fit released, model.target_bounds_. Those of losses with a log link are far "
+            "too wide for that: give public ones."
         )
     return check_bounds(options["target_bounds"], "target_bounds")
 
@@ -376,8 +377,13 @@ _OF_REGRESSORS = {name for name in SCORES if name.startswith(("r2", "d2_", "neg_
 def check_kind(estimator, scoring):
     """Refuse the scores of classifiers for what has no classes, and those of regressors else."""
     if hasattr(estimator, "classes_") is (scoring in _OF_REGRESSORS):
-        kind = "regressor" if scoring in _OF_REGRESSORS else "fitted classifier, with classes_"
-        raise ValueError(f"scoring={scoring!r} is of a {kind}, which the estimator is not.")
+        is_given, is_wanted = "regressor", "'accuracy' or 'roc_auc'"
+        if scoring not in _OF_REGRESSORS:
+            is_given, is_wanted = "fitted classifier", "'r2' or 'neg_mean_absolute_error'"
+        raise ValueError(
+            f"scoring={scoring!r} is of a {is_given}, which this estimator isn't: choose another, "
+            f"for example {is_wanted}."
+        )
 
 
 def check_scoring(estimator, scoring, classes, n_targets):

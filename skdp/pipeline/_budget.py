@@ -9,12 +9,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_consistent_length
 
 from skdp._checks import check_real, read_numbers
-from skdp._estimator import (
-    RecordPrivateEstimator,
-    model_of,
-    refuse_settings,
-    require_groups,
-)
+from skdp._estimator import RecordPrivateEstimator, model_of, refuse_settings, require_groups
 from skdp._sklearn import quietly, refuse_foreign
 from skdp._targets import encode_labels
 from skdp.ledger._account import ALREADY_CHARGED

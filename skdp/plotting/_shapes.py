@@ -139,7 +139,7 @@ def _outputs(estimator):
     values = estimator.terms_[0].values
     names = getattr(estimator, "classes_", None)
     if values.ndim == 1:
-        return ("" if names is None else f"log-odds of {names[-1]}",)
+        return ("contribution" if names is None else f"log-odds of {names[-1]}",)
     return tuple(map(str, range(values.shape[1]) if names is None else names))
 
 

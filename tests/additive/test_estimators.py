@@ -214,7 +214,9 @@ def test_what_is_noise_is_marked_and_predicts_the_base_rate():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.random(200), "b": rng.choice(["x", "y"], 200)})
     y = rng.integers(0, 2, 200)
-    model = DPAdditiveClassifier(classes=[0, 1], epsilon=0.1, random_state=0).fit(X, y)
+    model = DPAdditiveClassifier(classes=[0, 1], epsilon=0.1, random_state=0)
+    with pytest.warns(UserWarning, match="hides the effect of every column"):
+        model.fit(X, y)
     assert all(term.is_noise for term in model.terms_)
     assert np.ptp(model.predict_proba(X)[:, 1]) == 0.0
     assert model.to_markdown().startswith("The noise hides")
@@ -393,6 +395,17 @@ def test_gaps_in_labels_of_words_are_named(model, gap, kind):
     y = pd.Series([gap] + ["a", "b"] * 20, dtype=kind)
     with pytest.raises((ValueError, TypeError), match="Input y contains NaN"):
         model.fit(np.zeros((41, 1)), y)
+
+
+def test_labels_that_cannot_be_sorted_are_named():
+    with pytest.raises(TypeError, match="labels and categories can't be missing or of several"):
+        DPAdditiveClassifier().fit(np.zeros((4, 1)), np.array(["a", None, "b", "a"], dtype=object))
+
+
+def test_a_pair_of_a_column_that_is_not_there_is_named():
+    X, y = labelled(n_rows=300)
+    with pytest.raises(ValueError, match="interactions names a column that X does not have"):
+        DPAdditiveClassifier(interactions=[("age", "nowhere")]).fit(X, y)
 
 
 def test_bands_of_given_terms_are_about_as_wide_as_their_noise():

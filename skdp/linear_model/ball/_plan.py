@@ -164,10 +164,7 @@ def plan_ball(
         by_column = (
             {}
             if alike
-            else {
-                "units": (UNIT_BINS.n_bins, most_for_units),
-                "scales": (_FINE, _MOST_BY_COLUMN),
-            }
+            else {"units": (UNIT_BINS.n_bins, most_for_units), "scales": (_FINE, _MOST_BY_COLUMN)}
         )
         for name, (n_bins, most) in by_column.items():
             release = count(name, n_bins, n_columns)

@@ -24,7 +24,7 @@ _REACH = 7.0
 _STEEPEST = 1e100
 _OUT_OF_RANGE = (
     "y is out of the range of the loss: targets must be at least 0, and above 0 for the gamma "
-    "distribution and powers from 2 on."
+    "distribution and powers from 2 on. Poisson's loss, and powers from 1 to 2, take amounts of 0."
 )
 _NEGATIVE = "target_bounds must have a high above 0: targets aren't negative."
 _POWER = "power must be 0 or at least 1: no distribution has one in between."

@@ -12,6 +12,7 @@ from skdp.preprocessing.table._frames import NUMERIC, WORD, check_words, find_co
 _AUTO = "auto"
 _UNKNOWN = "{} names a column that X doesn't have as a column of {}, or one twice."
 _PAIRS = "{} must be a list of pairs of different columns, by name or place, each once."
+_NO_COLUMN = "{} names a column that X does not have: give names of columns of X, or places."
 _KNOTS = "an entry of knots must be a list of at least two finite numbers that are apart."
 
 
@@ -88,7 +89,9 @@ def chosen_pairs(pairs, names, parameter):
             raise ValueError(_PAIRS.format(parameter))
         places = tuple(find_column(column, names) for column in pair)
         known = {frozenset(one) for one in found}
-        if None in places or places[0] == places[1] or frozenset(places) in known:
+        if None in places:
+            raise ValueError(_NO_COLUMN.format(parameter))
+        if places[0] == places[1] or frozenset(places) in known:
             raise ValueError(_PAIRS.format(parameter))
         found.append(places)
     return found

@@ -3,11 +3,7 @@
 from dataclasses import dataclass
 
 from skdp._plans._base import TABLE_KEY
-from skdp.preprocessing._plan import (
-    TransformerPlan,
-    count_release,
-    hiding_threshold,
-)
+from skdp.preprocessing._plan import TransformerPlan, count_release, hiding_threshold
 
 # Shares of what numbers may spend, by stage: where they lie, about, closer, and in which shares.
 _STAGES = {"coarse": 0.2, "middle": 0.25, "fine": 0.55}

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from skdp.preprocessing._columns import as_array
+from skdp.exceptions import warn_user
+from skdp.preprocessing._columns import as_array, is_gap
 from skdp.preprocessing._solver import release_counts, release_together
 from skdp.preprocessing.table._bins import (
     coarse_ends,
@@ -26,6 +27,11 @@ _SHOWN_GAPS, _SHOWN_RARE = 4.0, 4.0
 _SPIKE, _REST, _BETWEEN = 0.25, 10.0, 0.1
 # Shares of the records beyond the outermost knots, and beyond each end of a line.
 _BEYOND, _BEYOND_LINE = 0.002, 0.005
+_LOST = (
+    "No word stands out of the noise in the columns {}: nothing is learnt from them but gaps. "
+    "Words that differ in nearly all rows, such as ids, names and dates, are of no use. Leave them "
+    "out, and give dates as numbers: days since one."
+)
 
 
 def learn_table(frame, given, *, plan, noise, n_there):
@@ -59,6 +65,9 @@ def find_words(frame, given, plan, noise, n_there):
     tables = frame.words(given.words)
     found = release_counts(tables, [None] * len(tables), plan=plan, noise=noise)
     terms, noise = {}, plan.mechanisms["counts"].noise_std
+    each = zip(given.words, found, strict=True)
+    if lost := [repr(given.names[j]) for j, (words, _) in each if all(map(is_gap, words))]:
+        warn_user(_LOST.format(", ".join(lost)))
     for j, (categories, counts) in zip(given.words, found, strict=True):
         rare = 0.0 if n_there is None else n_there - counts.sum()
         # What is left has the noise of all counts.

@@ -316,3 +316,19 @@ def test_numbers_beyond_bounds_are_a_spike_at_their_end():
     assert fitted.get_feature_names_out()[-1] == "x_is_10"
     rows = fitted.transform(pd.DataFrame({"x": [10.0, 10.1, 30.0, 9.9, np.nan]}))
     np.testing.assert_array_equal(rows[:, -1], [1.0, 1.0, 1.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("epsilon", [1.0, np.inf])
+def test_words_that_differ_in_all_rows_are_warned_of(epsilon):
+    day = pd.date_range("2015-01-01", periods=3000).strftime("%Y-%m-%d").astype(object)
+    X = pd.DataFrame({"joined": day, "job": ["cook", "clerk", "nurse"] * 1000})
+    X.loc[:200, "joined"] = None
+    model = DPTableVectorizer(epsilon=epsilon, random_state=0)
+    if epsilon == np.inf:
+        with warnings.catch_warnings(action="error"):
+            model.fit(X)
+    else:
+        with pytest.warns(UserWarning, match=r"in the columns 'joined': .* days since one"):
+            model.fit(X)
+    with warnings.catch_warnings(action="error"):
+        model.fit(X[["job"]])
