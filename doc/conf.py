@@ -10,6 +10,7 @@ elsewhere.
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -35,6 +36,7 @@ extensions = [
     "accessible",
     "mathml",
     "results",
+    "wide",
 ]
 exclude_patterns = ["_build", "auto_examples/GALLERY_HEADER.rst"]
 templates_path = ["_templates"]
@@ -53,6 +55,9 @@ plot_html_show_formats = False
 plot_html_show_source_link = False
 plot_rcparams = {"figure.figsize": (7.2, 3.6), "font.size": 10, "svg.hashsalt": "skdp"}
 plot_apply_rcparams = True
+
+# The pages show what examples print, without bars of progress.
+os.environ["TQDM_DISABLE"] = "1"
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
