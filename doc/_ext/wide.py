@@ -4,8 +4,6 @@ import re
 import struct
 from pathlib import Path
 
-from docutils import nodes
-
 # A single plot is narrower; several side by side are wider.
 WIDEST = 800  # pixels
 
@@ -17,19 +15,22 @@ def _width(path):
     return float(points[1]) * 4 / 3
 
 
-def _wrap(app, doctree, docname):
-    # The gallery has a node of its own.
-    kinds = ("image", "imgsgnode")
-    for image in list(doctree.findall(lambda node: node.tagname in kinds)):
-        path = Path(app.srcdir) / image["uri"].lstrip("/")
-        is_plot = "thumb" not in path.parts and path.suffix in (".png", ".svg")
+def _wrap(app, pagename, templatename, context, doctree):
+    sources = {name: Path(app.srcdir) / uri for uri, name in app.builder.images.items()}
+
+    def wrap(image):
+        name = Path(image[1]).name
+        # The gallery copies its pictures itself.
+        path = sources.get(name, Path(app.outdir) / "_images" / name)
+        is_plot = not path.stem.endswith("_thumb") and path.suffix in (".png", ".svg")
         if is_plot and path.is_file() and _width(path) > WIDEST:
-            start = nodes.raw("", '<div class="wide" tabindex="0">', format="html")
-            end = nodes.raw("", "</div>", format="html")
-            image.replace_self([start, image.deepcopy(), end])
+            return f'<div class="wide" tabindex="0">{image[0]}</div>'
+        return image[0]
+
+    context["body"] = re.sub(r'<img [^>]*?src="([^"]+)"[^>]*>', wrap, context.get("body", ""))
 
 
 def setup(app):
-    """Wrap each wide picture before its page is written."""
-    app.connect("doctree-resolved", _wrap)
+    """Wrap each wide picture of a page before it is written."""
+    app.connect("html-page-context", _wrap)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
