@@ -377,12 +377,12 @@ _OF_REGRESSORS = {name for name in SCORES if name.startswith(("r2", "d2_", "neg_
 def check_kind(estimator, scoring):
     """Refuse the scores of classifiers for what has no classes, and those of regressors else."""
     if hasattr(estimator, "classes_") is (scoring in _OF_REGRESSORS):
-        is_given, is_wanted = "regressor", "'accuracy' or 'roc_auc'"
-        if scoring not in _OF_REGRESSORS:
-            is_given, is_wanted = "fitted classifier", "'r2' or 'neg_mean_absolute_error'"
+        kind, others = "fitted classifier", "'r2' or 'neg_mean_absolute_error'"
+        if scoring in _OF_REGRESSORS:
+            kind, others = "regressor", "'accuracy' or 'roc_auc'"
         raise ValueError(
-            f"scoring={scoring!r} is of a {is_given}, which this estimator isn't: choose another, "
-            f"for example {is_wanted}."
+            f"scoring={scoring!r} is of a {kind}, which this estimator isn't: choose another, "
+            f"for example {others}."
         )
 
 

@@ -12,18 +12,13 @@ from skdp.linear_model import DPSCDClassifier, DPSCDRegressor, DPSGDClassifier
 from tests.privacy._audited import AUDITED
 from tests.statistical._transcripts import noise_times
 
-# What every change needs is one that takes a second or two; replay looks at the others' noise.
-AUDITS = pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.long] * (name != "DP-SGD")) for name in AUDITED],
-)
 # What every bound is above but for once in a million seeds: from 4,000 fits each, bounds are
 # normal, and this is at least five of their standard deviations below their mean.
 FLOOR = 0.05
 
 
 @pytest.mark.long
-@AUDITS
+@pytest.mark.parametrize("name", AUDITED)
 def test_the_bound_is_above_a_number_and_below_the_claim(name):
     """The claim is exceeded once in 10**7 seeds at most."""
     found = AUDITED[name].audit()
@@ -32,7 +27,7 @@ def test_the_bound_is_above_a_number_and_below_the_claim(name):
 
 
 @pytest.mark.long
-@AUDITS
+@pytest.mark.parametrize("name", AUDITED)
 def test_half_of_the_noise_is_convicted(name):
     with noise_times(0.5):
         assert not AUDITED[name].audit().passed

@@ -535,28 +535,21 @@ def test_options_that_do_not_go_together_are_refused(parameters, message, cancer
         DPSCDClassifier(ball_budget=0),
         DPSCDRegressor(ball_budget=0),
         DPSCDClassifier(solver="primal", feature_bounds=(-0.3, 0.4)),
-        *(
-            pytest.param(one, marks=pytest.mark.long)
-            for one in (
-                DPSCDClassifier(noisy_dual=True, max_iter=3),
-                DPSCDClassifier(
-                    ball_budget=0,
-                    solver="sequential",
-                    loss="hinge",
-                    adjacency="replace_one",
-                    max_iter=2,
-                ),
-                DPSCDRegressor(solver="sequential", batch_size=7, max_iter=3),
-                DPSCDRegressor(solver="primal", batch_size=2, target_bounds=(-1.0, 1.0)),
-                DPSCDClassifier(ball_budget=0, loss="hinge", fit_intercept=False, average=False),
-                DPSCDClassifier(
-                    ball_budget=0, adjacency="replace_one", batch_size=240, accountant="pld"
-                ),
-                DPSCDClassifier(accountant="rdp", clipping_norm=0.1, batch_size=240),
-                DPSCDRegressor(ball_budget=0, target_bounds=(-1.0, 1.0), fit_intercept=False),
-                DPSCDRegressor(ball_budget=0, adjacency="replace_one", data_norm=0.5, max_iter=2),
-            )
+        DPSCDClassifier(noisy_dual=True, max_iter=3),
+        DPSCDClassifier(
+            ball_budget=0,
+            solver="sequential",
+            loss="hinge",
+            adjacency="replace_one",
+            max_iter=2,
         ),
+        DPSCDRegressor(solver="sequential", batch_size=7, max_iter=3),
+        DPSCDRegressor(solver="primal", batch_size=2, target_bounds=(-1.0, 1.0)),
+        DPSCDClassifier(ball_budget=0, loss="hinge", fit_intercept=False, average=False),
+        DPSCDClassifier(ball_budget=0, adjacency="replace_one", batch_size=240, accountant="pld"),
+        DPSCDClassifier(accountant="rdp", clipping_norm=0.1, batch_size=240),
+        DPSCDRegressor(ball_budget=0, target_bounds=(-1.0, 1.0), fit_intercept=False),
+        DPSCDRegressor(ball_budget=0, adjacency="replace_one", data_norm=0.5, max_iter=2),
     ],
     ids=str,
 )

@@ -293,19 +293,13 @@ def test_rows_are_not_copied_or_changed(cancer, monkeypatch):
     [
         {},
         {"mechanism": "laplace"},
-        pytest.param(
-            {"mechanism": "laplace", "max_iter": 3, "adjacency": "replace_one", "penalty": "l1"},
-            marks=pytest.mark.long,
-        ),
-        pytest.param(
-            {
-                "learning_rate": "invscaling",
-                "penalty": "elasticnet",
-                "adjacency": "replace_one",
-                "max_iter": 3,
-            },
-            marks=pytest.mark.long,
-        ),
+        {"mechanism": "laplace", "max_iter": 3, "adjacency": "replace_one", "penalty": "l1"},
+        {
+            "learning_rate": "invscaling",
+            "penalty": "elasticnet",
+            "adjacency": "replace_one",
+            "max_iter": 3,
+        },
     ],
     ids=str,
 )
