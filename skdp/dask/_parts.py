@@ -214,18 +214,17 @@ def without_rows(kept):
 def of_part(function, reader, n_threads, X, kept, *args):
     """Return what a function makes of a part, by compiled sums where all parts' are."""
     X = X if kept.table is None else kept.table.rows(X)
-    with sums_compiled(kept.compiled):
+    # A warning about an overflow would reveal something of the data.
+    with sums_compiled(kept.compiled), np.errstate(all="ignore"):
         return function(reader, n_threads, X, kept, *args)
 
 
-@np.errstate(all="ignore")
 def part_of_ball(reader, n_threads, X, kept, name, *args):
     """Return what a method of `BallSums` makes of a part."""
     with BallSums(X, kept.norm == 0.0, n_threads, _shares(kept)).at_work() as sums:
         return getattr(sums, name)(*args)
 
 
-@np.errstate(all="ignore")
 def part_of_targets(reader, n_threads, X, kept, name, *args):
     """Return what a method of `BallSums` makes of the targets of a part, as rows."""
     # Without noise their mean is that of rows.
@@ -290,13 +289,13 @@ def part_at_slopes(reader, n_threads, X, kept, A, bound, longest, name, *args):
 def part_by_label(reader, n_threads, X, kept, mechanism):
     """Return the sum of the rows of each class, of two classes of the second only."""
     public = PublicRows(_rows(X, kept))
-    with single_threaded_blas, np.errstate(all="ignore"):
+    with single_threaded_blas:
         return mechanism.rounded(public.sums((kept.targets > 0.0).astype(np.float64)))
 
 
 def part_of_rows(reader, n_threads, X, kept):
     """Return the sum of the rows of a part."""
-    with single_threaded_blas, np.errstate(all="ignore"):
+    with single_threaded_blas:
         return PublicRows(_rows(X, kept)).total
 
 

@@ -400,6 +400,24 @@ def test_a_fit_that_overflows_leaves_the_one_before_as_it_was(model):
         assert getattr(model, name) is before[name]
 
 
+@pytest.mark.filterwarnings("ignore:the size of the targets")
+@pytest.mark.parametrize(
+    "model",
+    [
+        DaskDPPoissonRegressor(random_state=0),
+        DaskDPGammaRegressor(random_state=0),
+        DaskDPTweedieRegressor(power=9, fit_intercept=False, random_state=0),
+        DaskDPRidge(random_state=0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("largest", [1e-200, 1.7e308])
+def test_no_warning_tells_that_an_entry_is_huge(largest, model, data):
+    X, y = 1e-200 * data[0], 1e-200 * targets_of("amounts", data[1])
+    X[0] = y[0] = largest
+    model.fit(*in_parts(X, y))
+
+
 def test_classes_are_declared(data):
     X, y = in_parts(data[0], targets_of("five classes", data[1]))
     with pytest.raises(ValueError, match="declare the class set"):

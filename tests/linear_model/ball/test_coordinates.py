@@ -106,10 +106,11 @@ def test_signs_and_zeros_are_those_of_the_units_of_X(rows):
     np.testing.assert_array_equal(free.coef_ != 0.0, [True, True, True, False, False])
 
 
-def test_a_given_clip_follows_the_radius(rows):
+@pytest.mark.parametrize("clip_by", ["row", "entry"])
+def test_a_given_clip_follows_the_radius(clip_by, rows):
     X, Z = rows
     y = target(MODELS[1], Z)
-    model = clone(MODELS[1]).set_params(data_norm=400.0, clipping_norm=80.0)
+    model = clone(MODELS[1]).set_params(data_norm=400.0, clipping_norm=80.0, clip_by=clip_by)
     assert not hasattr(clone(model).fit(X, y), "radius_")
     model.set_params(ball_budget=0.2).fit(X, y)
     assert model.clipping_norm_ == pytest.approx(80.0 * model.radius_ / 400.0)

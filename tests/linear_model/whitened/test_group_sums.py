@@ -133,6 +133,34 @@ def test_a_groups_part_hangs_on_its_own_rows_alone(n_features, n_outputs, rng):
         np.testing.assert_array_equal(one, other)
 
 
+def moments_of_long_rows(rng, n_groups, size, monkeypatch):
+    """The moment of rows in one column, each of nearly the largest trace, in blocks of a size."""
+    monkeypatch.setattr(_group_sums, "block_rows", lambda _: size)
+    X = rng.uniform(0.95, 0.99, (n_groups, 1))
+    made = replace(mechanism(1, n_groups), noise_multiplier=0.0)
+    Y, loss = np.ones((n_groups, 1)), LOSSES["log_loss"]
+
+    def of(order):
+        rows = certified(X[order], fit_intercept=False)
+        sums = GroupSums(rows, Y, loss, None, codes=np.arange(n_groups), largest_trace=0.9999)
+        with sums.at_work():
+            return sums.moment(made)[0]
+
+    return X, of
+
+
+def test_whole_numbers_of_a_block_add_up_exactly_in_any_order(rng, monkeypatch):
+    """Sums beyond 53 bits would be rounded, by the order that BLAS adds in."""
+    for _ in range(20):
+        _, moment = moments_of_long_rows(rng, 8, 8, monkeypatch)
+        assert len({moment(rng.permutation(8)) for _ in range(20)}) == 1
+
+
+def test_whole_numbers_of_all_groups_do_not_overflow(rng, monkeypatch):
+    X, moment = moments_of_long_rows(rng, 4096, 1, monkeypatch)
+    assert moment(np.arange(4096)) == pytest.approx((X**2).sum(), rel=1e-6)
+
+
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_nor_does_it_before_it_is_rounded(n_outputs, rng, monkeypatch):
     """Where rounding would hide it but once in a million: of large blocks, of many columns."""
