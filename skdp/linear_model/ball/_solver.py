@@ -21,6 +21,11 @@ _BESIDE = 2
 # By how many standard deviations of its noise a tail is told from none; and the noise of a count,
 # in shares of the records, from which on ends are taken one bin farther, and one more.
 _SURE, _LOUD_SIDES = 2.0, (0.002, 0.01)
+# Where that noise is loud: so many bins in a row, and by how many deviations their sum is told.
+_IN_A_ROW, _SURE_IN_A_ROW = (2, 4, 8), 3.0
+# And the least share of one end that the other has, if it is farther than so many deviations of the
+# noise of the centre.
+_LEAST_OTHER, _SURE_OF_CENTRE = 0.5, 5.0
 # How far from the centre targets are counted, over the size of most.
 _REACH = 4.0
 # The least width of targets that are all alike, over their size.
@@ -148,7 +153,13 @@ def learn_targets(sums, *, plan, stream):
     for place in range(plan.n_rounds + 1):
         if place:
             centre = _moved(sums, plan.centre, centre, unit, math.sqrt(k), plan.n_rows, stream)
-        below, above = held(plan.sides, bins_below(_REACH), *how, margin).T
+        ends = held(plan.sides, bins_below(_REACH), *how, margin)
+        if place and margin == len(_LOUD_SIDES):
+            # Targets lie on both sides of their mean, which has noise.
+            doubt = _SURE_OF_CENTRE * math.sqrt(k) * plan.centre.mechanism.noise_std / plan.n_rows
+            least = np.where(ends > doubt, _LEAST_OTHER * ends, 0.0)
+            ends = np.maximum(ends, least[:, ::-1])
+        below, above = ends.T
         centre, unit = centre + 0.5 * (above - below) * unit, 0.5 * (above + below) * unit
         unit = np.maximum(unit, _LEAST_WIDTH * np.maximum(_LEAST, abs(centre)))
     return tuple(float(end[0]) if k == 1 else end for end in (centre - unit, centre + unit))
@@ -215,7 +226,12 @@ def _ends_held(counts, noise, bins, tail=math.inf, holds_outliers=True, margin=0
     `holds_outliers` a bin whose count stands out of the noise isn't beyond.
     """
     known = _SURE * noise * np.sqrt(1.0 + np.arange(bins.n_bins))
-    told = np.cumsum(counts, axis=-1) > tail + known
+    held = np.cumsum(counts, axis=-1)
+    told = held > tail + known
+    # Loud noise of the bins before would hide what those in a row hold.
+    for width in _IN_A_ROW if margin == len(_LOUD_SIDES) else ():
+        before = np.pad(held, [(0, 0)] * (held.ndim - 1) + [(width, 0)])[..., :-width]
+        told |= held - before > tail + _SURE_IN_A_ROW * noise * math.sqrt(width)
     if holds_outliers:
         told |= counts > _loudest(noise, 2 * bins.n_bins)
     places = np.minimum(bins.n_bins - 1 - told.argmax(axis=-1) + margin, bins.n_bins - 1)
