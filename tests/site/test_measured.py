@@ -82,16 +82,17 @@ def test_memory_in_words(read):
         "measured",
         "DP-SCD, DP-SGD and WALR make no copy of a C-ordered X in either precision",
         "DP-CD makes one, by column and in double precision",
+        "If a ball is learnt, which is the default except for WALR, a fit copies the rows in their own",
         "is fitted with less than 1 GB of private memory",
     )
     assert all(float(row["private_extra_MB"]) < 1000 for row in read("memory", part="mapped"))
     for row in read("memory", part="copies"):
         if row["X"] in ("float64", "float32") and "primal" not in row["model"]:
             copies = float(row["extra_MB"]) / float(row["X_MB"])
+            wanted = 1.0 if "ball" in row["model"] else 0.0
             if row["model"].startswith("DPCD"):
-                assert copies == pytest.approx(1.0 if row["X"] == "float64" else 2.0, rel=0.1), row
-            else:
-                assert copies < 0.25, row
+                wanted += 1.0 if row["X"] == "float64" else 2.0
+            assert wanted - 0.1 < copies < wanted + 0.35, row
 
 
 def test_where_tuned_dp_sgd_is_as_good(read):
