@@ -82,7 +82,7 @@ def test_memory_in_words(read):
         "measured",
         "DP-SCD, DP-SGD and WALR make no copy of a C-ordered X in either precision",
         "DP-CD makes one, by column and in double precision",
-        "If a ball is learnt, which is the default except for WALR, a fit copies the rows in their own",
+        "If a ball is learnt, which is the default except for WALR, a fit copies the rows",
         "is fitted with less than 1 GB of private memory",
     )
     assert all(float(row["private_extra_MB"]) < 1000 for row in read("memory", part="mapped"))
