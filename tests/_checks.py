@@ -79,16 +79,18 @@ OF_A_CLASS = {
 def with_checks(estimators, excused=()):
     """As `parametrize_with_checks`, but for two tests of an instance, which name what fails.
 
-    One has the checks that parameters have a say in, the other those of the class. The short tier
-    has those of the first instance of a class. Checks that are `excused` must fail.
+    One has the checks that parameters have a say in, the other those of the class: for the first
+    instance with its methods and its epsilon. The short tier has the tests of the first instance of
+    a class. Checks that are `excused` must fail.
     """
     parameters, seen = [], set()
     for estimator in estimators:
         kind = type(estimator), get_tags(estimator).estimator_type
         marks = pytest.mark.long if kind in seen else []
-        seen.add(kind)
-        for of_class in (False, True):
+        alike = *kind, estimator.get_params().get("epsilon"), *methods_of(estimator)
+        for of_class in (False,) if alike in seen else (False, True):
             parameters.append(pytest.param(estimator, of_class, marks=marks))
+        seen |= {kind, alike}
 
     def decorate(test):
         @functools.wraps(test)
@@ -109,6 +111,12 @@ def with_checks(estimators, excused=()):
         return pytest.mark.parametrize(("estimator", "of_class"), parameters, ids=brief)(loop)
 
     return decorate
+
+
+def methods_of(estimator):
+    """Return the names of the methods that an estimator has with its parameters."""
+    names = (name for name in dir(estimator) if not name.startswith("_"))
+    return [name for name in names if callable(getattr(estimator, name, None))]
 
 
 def brief(value):

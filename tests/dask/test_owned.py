@@ -1,6 +1,7 @@
 """Copies of rows that a fit keeps: where they lie, what is read, and files that change."""
 
 import os
+from itertools import product
 from threading import Lock
 
 import numpy as np
@@ -25,6 +26,8 @@ N_PARTS = N // SIZE
 RIDGE = {"random_state": 7, "epsilon": 4.0, "max_iter": 2}
 # Where copies lie: what fits into memory, and what of temporary files rows may take.
 PLACES = {"memory": (2**27, 0.5), "file": (0, 0.5), "nowhere": (0, 0.0)}
+# Workers have no files.
+PLACES_OF_WORKERS = ["memory", "nowhere"]
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +87,10 @@ def test_the_bits_are_the_same_wherever_copies_lie(as_kind, epsilon, data, where
     X, y = in_parts(data[0].astype(np.float32), data[1], as_kind)
     model = DaskDPRidge(**{**RIDGE, "epsilon": epsilon})
     expected = learnt(model.fit(X, y))
-    for place in PLACES:
+    for place in PLACES if where is None else PLACES_OF_WORKERS:
         put(monkeypatch, place)
-        for n_jobs in (1, 2, 3):
+        # One part at a time, or as many as there are threads.
+        for n_jobs in (1, 3):
             model.set_params(client=where, n_jobs=n_jobs)
             np.testing.assert_array_equal(learnt(model.fit(X, y)), expected)
 
@@ -168,6 +172,10 @@ class _Changes:
         return np.vstack([first, file[middle:stop]])
 
 
+# While all parts are read twice, and of the passes after: in the first of these and in the third.
+EARLY = list(range(2 * N_PARTS))
+LATE = [moment + len(EARLY) for moment in (0, 2, N_PARTS - 1, 3 * N_PARTS - 1)]
+MOMENTS = EARLY + LATE
 # Workers of this process share it.
 CHANGES = {}
 
@@ -186,11 +194,15 @@ def changing_rows(name):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("where", "place"),
+    [*product(["here"], PLACES), *product(["cluster"], PLACES_OF_WORKERS)],
+    indirect=["where"],
+)
 def test_a_file_that_changes_is_never_used_with_other_bounds(
     place, data, where, tmp_path, monkeypatch
 ):
-    """25 files, each of which changes at another moment: while parts are read, or after."""
+    """Files, each of which changes at another moment: while parts are read, or after."""
     put(monkeypatch, place)
     y = dask.array.from_array(data[1], chunks=SIZE)
 
@@ -200,7 +212,7 @@ def test_a_file_that_changes_is_never_used_with_other_bounds(
         CHANGES[name] = made[moment]
         return learnt(DaskDPRidge(client=where, **how, **RIDGE).fit(changing_rows(name), y))
 
-    made = {moment: _Changes(tmp_path / f"{moment}.rows", moment) for moment in [None, *range(25)]}
+    made = {moment: _Changes(tmp_path / f"{moment}.rows", moment) for moment in [None, *MOMENTS]}
     for changes in made.values():
         data[0].tofile(changes.path)
     states = [fitted(None)]
@@ -208,7 +220,7 @@ def test_a_file_that_changes_is_never_used_with_other_bounds(
     _Changes(made[None].path, 0).rows(0)
     states.append(fitted(None))
     refused = []
-    for moment in range(25):
+    for moment in MOMENTS:
         how = {"epsilon": 9.0, "delta": 1e-1, "allow_seeds": True}
         ledger = PrivacyLedger(tmp_path / f"{moment}.db", **how)
         found = message = None
@@ -224,12 +236,12 @@ def test_a_file_that_changes_is_never_used_with_other_bounds(
         refused.append(moment)
         assert len(ledger.to_frame()) == int(made[moment].n_reads > 2 * N_PARTS)
     # It changes in passes, too, where these read.
-    assert (made[24].n_reads > 2 * N_PARTS) == (place == "nowhere")
+    assert (made[MOMENTS[-1]].n_reads > 2 * N_PARTS) == (place == "nowhere")
     if where is None:
-        assert refused == list(range(25 if place == "nowhere" else 2 * N_PARTS))
+        assert refused == (MOMENTS if place == "nowhere" else EARLY)
     else:
         # Workers read parts in any order, and may have read those that change.
-        late = set(range(2 * N_PARTS, 25)) if place == "nowhere" else set()
+        late = set(LATE) if place == "nowhere" else set()
         assert set(refused) > late
 
 
@@ -248,7 +260,7 @@ def compiled(monkeypatch):
     return calls
 
 
-LOGISTIC = {"classes": [0, 1], "data_norm": 1.5, "ball_budget": 0, "random_state": 7}
+LOGISTIC = {"classes": [0, 1], "data_norm": 1.5, "ball_budget": 0, "max_iter": 4, "random_state": 7}
 
 
 @pytest.mark.long
@@ -264,7 +276,7 @@ def test_sums_of_parts_are_compiled_where_those_of_all_rows_are(
         assert compiled == []
     expected = learnt(model.fit(X, y))
     np.testing.assert_allclose(expected, plain, rtol=0.0, atol=1e-7)
-    for place in PLACES:
+    for place in PLACES if where is None else PLACES_OF_WORKERS:
         put(monkeypatch, place)
         for n_jobs in (None, 1, 3):
             compiled.clear()
