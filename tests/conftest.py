@@ -3,6 +3,8 @@ import os
 # One thread per BLAS call from the start: tests share two cores with each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+# To import all that a worker needs takes it longer than most tests.
+os.environ.setdefault("DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD", "forkserver")
 
 import functools
 import hashlib

@@ -70,6 +70,8 @@ KINDS = {
     ),
 }
 ALIKE = {"rtol": 0.0, "atol": 1e-7}
+# Of fits in which all steps are alike to what is tested.
+FEW = {"max_iter": 4}
 
 
 @pytest.fixture(scope="module")
@@ -148,8 +150,8 @@ def test_sparse_partitions(data, client):
     dense, y = data[0] * (data[0] > 0.2), data[1][:, 0]
     parts = in_parts(dense, y, 300)
     X = parts[0].map_blocks(csr_array)
-    model = DaskDPRidge(**RIDGE)
-    expected = weights(DPRidge(**RIDGE).fit(dense, y))
+    model = DaskDPRidge(**RIDGE, **FEW)
+    expected = weights(DPRidge(**RIDGE, **FEW).fit(dense, y))
     np.testing.assert_allclose(weights(clone(model).fit(X, parts[1])), expected, **ALIKE)
     model.set_params(client=client)
     np.testing.assert_allclose(weights(model.fit(X, parts[1])), expected, **ALIKE)
@@ -167,7 +169,7 @@ def test_sparse_partitions_of_integers(data):
 @pytest.mark.long
 def test_the_same_bits_whoever_adds_up(data, client):
     X, y = in_parts(data[0], targets_of("binary", data[1]), 300)
-    model = DaskDPLogisticRegression(classes=[0, 1], **SEED)
+    model = DaskDPLogisticRegression(classes=[0, 1], **SEED, **FEW)
     here = weights(clone(model).fit(X, y))
     model.set_params(client=client)
     assert np.array_equal(weights(clone(model).fit(X, y)), here)
@@ -225,14 +227,14 @@ def test_a_tree_of_sums_is_exact(data, client, monkeypatch):
 @pytest.mark.long
 def test_a_worker_that_dies_costs_time_only(data):
     X, y = in_parts(data[0], targets_of("binary", data[1]), 300)
-    model = DaskDPLogisticRegression(classes=[0, 1], **SEED)
+    model = DaskDPLogisticRegression(classes=[0, 1], **SEED, **FEW)
     here = weights(clone(model).fit(X, y))
     options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         first, *_ = client.run(os.getpid).values()
         held = client.persist([X, y])
         kill = _Killing(first)
-        fitted = _KillsAtStep(classes=[0, 1], client=client, **SEED)
+        fitted = _KillsAtStep(classes=[0, 1], client=client, **SEED, **FEW)
         fitted._kill = kill
         assert np.array_equal(weights(fitted.fit(*held)), here)
         assert kill.done
@@ -275,7 +277,7 @@ class RidgeInParts(DaskDPRidge):
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore:(target_bounds=N|the size of)")
 def test_promises_of_private_estimators():
-    check_private_estimator(RidgeInParts())
+    check_private_estimator(RidgeInParts(**FEW))
 
 
 @pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
@@ -312,7 +314,7 @@ def _reader(model):
 def test_a_fit_is_charged_once_and_workers_get_no_seed_and_no_ledger(tmp_path, data, client):
     ledger = PrivacyLedger(tmp_path / "one.db", epsilon=3.0, delta=1e-4)
     X, y = in_parts(data[0], data[1][:, 0])
-    model = DaskDPRidge(ledger=ledger, client=client, **{**RIDGE, "random_state": None})
+    model = DaskDPRidge(ledger=ledger, client=client, **FEW, **{**RIDGE, "random_state": None})
     model.fit(X, y)
     assert len(ledger.to_frame()) == 1
     sent = pickle.dumps(_reader(model.set_params(random_state=123456789)))
@@ -332,7 +334,7 @@ def test_nothing_is_charged_for_rows_that_are_refused(tmp_path, data):
 @pytest.mark.long
 def test_estimators_are_copied_and_turned_into_local_ones(data, client):
     X, y = in_parts(data[0], targets_of("binary", data[1]))
-    model = DaskDPLogisticRegression(classes=[0, 1], client=client, data_norm=1.5).fit(X, y)
+    model = DaskDPLogisticRegression(classes=[0, 1], client=client, data_norm=1.5, **FEW).fit(X, y)
     assert clone(model).client is client
     assert not hasattr(clone(model), "coef_")
     assert pickle.loads(pickle.dumps(model)).client is None

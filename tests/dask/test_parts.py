@@ -42,7 +42,7 @@ from skdp.linear_model import DPRidge, _base
 from skdp.preprocessing import DPStandardScaler, NormClipper
 
 N, D, SIZE = 3000, 3, 1000
-RIDGE = {"target_bounds": (-2.0, 2.0), "data_norm": 1.5, "random_state": 7}
+RIDGE = {"target_bounds": (-2.0, 2.0), "data_norm": 1.5, "max_iter": 3, "random_state": 7}
 ALIKE = {"rtol": 0.0, "atol": 1e-7}
 
 

@@ -23,7 +23,7 @@ from skdp.ledger import PrivacyLedger
 
 N, D, SIZE = 2000, 4, 300
 N_PARTS = -(-N // SIZE)
-RIDGE = {"random_state": 7, "epsilon": 4.0}
+RIDGE = {"random_state": 7, "epsilon": 4.0, "max_iter": 3}
 
 
 @pytest.fixture(scope="module")

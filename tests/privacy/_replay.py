@@ -96,7 +96,7 @@ def record(case, X, y, *, script=None, null=None, random_state=0, texts=False, g
         The row that is a null record; with groups the null group.
     random_state : int, default=0
     texts : bool, default=False
-        Whether to publish what takes long to write: displays, and the report's texts.
+        Whether to publish what takes long to write: displays, the repr, and the report's texts.
     groups : ndarray, default=None
         Of rows, where these are the records.
     """
@@ -255,9 +255,10 @@ def _published(estimator, texts):
     with warnings.catch_warnings():
         # All are seeded, and the pickle is looked at here only.
         warnings.simplefilter("ignore", PrivacyWarning)
-        found = {"pickle": pickle.dumps(estimator), "repr": repr(estimator)}
+        found = {"pickle": pickle.dumps(estimator)}
     found |= {name: pickle.dumps(value) for name, value in vars(estimator).items()}
     if texts:
+        found["repr"] = repr(estimator)
         found["display"] = _DISPLAY_ID.sub("id", estimator._repr_html_())
         found["report"] = (repr(report), report.to_text(), report.to_json(), report._repr_html_())
     if hasattr(estimator, "aggregate_"):
