@@ -25,6 +25,8 @@ from skdp.preprocessing import NormClipper
 from tests.model_selection._searches import GRID, published, records, search
 
 K = 17
+# Of which half are bad: each of one kind only once in a thousand times.
+N_TRIALS = 12
 
 
 class Watched:
@@ -231,9 +233,9 @@ def test_a_fit_that_fails_is_a_trial_that_loses(method, n_bad, kind, monkeypatch
         return fitted
 
     monkeypatch.setattr(DPLogisticRegression, "fit", failing)
-    monkeypatch.setattr(TruncatedNegativeBinomial, "sample", lambda *_: 40)
+    monkeypatch.setattr(TruncatedNegativeBinomial, "sample", lambda *_: N_TRIALS)
     ledger = PrivacyLedger(tmp_path / "study", epsilon=8.0, delta=1e-2)
-    searched = search(method=method, random_state=None, ledger=ledger, n_trials=40)
+    searched = search(method=method, random_state=None, ledger=ledger, n_trials=N_TRIALS)
     if n_bad == 1:
         assert searched.fit(X, y).best_params_["alpha"] == GRID["alpha"][1]
     else:
@@ -262,8 +264,8 @@ def test_a_score_that_fails_is_a_trial_that_loses(method, kind, monkeypatch):
         return predict(model, X)
 
     monkeypatch.setattr(DPLogisticRegression, "predict", failing)
-    monkeypatch.setattr(TruncatedNegativeBinomial, "sample", lambda *_: 40)
-    found = search(method=method, random_state=None, n_trials=40).fit(X, y)
+    monkeypatch.setattr(TruncatedNegativeBinomial, "sample", lambda *_: N_TRIALS)
+    found = search(method=method, random_state=None, n_trials=N_TRIALS).fit(X, y)
     assert found.best_params_["alpha"] == GRID["alpha"][1]
     with pytest.raises(ValueError, match="the fit that was chosen failed") as caught:
         search(param_grid={"alpha": [bad]}, method=method).fit(X, y)
