@@ -5,10 +5,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.base import clone
 
 from skdp._bounds import null_records
 from skdp._mechanisms import GaussianMechanism
+from tests.statistical._transcripts import noise_times
+
+CHANCE = 1e-7
 
 
 def record(estimator, *data, script=None, null=None, answer=None, random_state=0, **given):
@@ -50,27 +54,64 @@ def record(estimator, *data, script=None, null=None, answer=None, random_state=0
     return fitted, values, released, mechanisms
 
 
-def measured_mu(estimator, *data, n_fits=150, **given):
-    """Return what the likelihood ratio of all releases tells of record 0: its mean over its spread.
+def attack(estimator, *data, n_fits=20, **given):
+    """Let an attacker who knows all but record 0 and the noise see all releases of many fits.
 
-    The ratio follows from a second fit in the other world, with the same results.
+    A second fit in the other world, with the same coins and results, says how far apart the two
+    worlds are in each release. The log-likelihood ratio is the noise along that way, but for a
+    constant.
+
+    Returns
+    -------
+    told : ndarray
+        Of each fit, by how many standard deviations of the claimed noise all releases are apart.
+    chance : float
+        How likely noise that is no less, no more and no other than claimed is as strange as this:
+        a p-value. Noise along the ways apart is standard normal, in each release and, of each world
+        alone and of both, in sum, where noise that repeats itself would show.
     """
-    ratios = {None: [], 0: []}
-    for null, seed in itertools.product(ratios, range(n_fits)):
+    told, parts, sums = [], [], {None: [], 0: []}
+    for null, seed in itertools.product(sums, range(n_fits)):
         # Of one seed coins are the same.
         options = {"random_state": 2 * seed + (null is None), **given}
-        _, _, script, mechanisms = record(estimator, *data, null=null, **options)
-        ones, zeros = (
-            record(estimator, *data, script=script, null=k, **options)[1] for k in (None, 0)
-        )
-        ratios[null].append(
-            sum(
-                (((out - zero) ** 2).sum() - ((out - one) ** 2).sum()) / (2.0 * of.noise_std**2)
-                for out, zero, one, of in zip(script, zeros, ones, mechanisms, strict=True)
-            )
-        )
-    apart = np.mean(ratios[None]) - np.mean(ratios[0])
-    return apart / np.std(np.concatenate([r - np.mean(r) for r in ratios.values()]))
+        _, values, script, mechanisms = record(estimator, *data, null=null, **options)
+        other = 0 if null is None else None
+        others = record(estimator, *data, null=other, script=script, **options)[1]
+        stds = [of.noise_multiplier * of.sensitivity for of in mechanisms]
+        apart, noise = np.array(
+            [
+                (np.linalg.norm(way := (value - other) / std), np.sum(way * (out - value)) / std)
+                for value, other, out, std in zip(values, others, script, stds, strict=True)
+            ]
+        ).T
+        told.append(np.linalg.norm(apart))
+        sums[null].append(noise.sum() / told[-1])
+        parts.extend((noise / apart)[apart > 0.0])
+    everything = np.concatenate(list(sums.values()))
+    chances = [_chance_of_squares(parts), _chance_of_squares(everything)]
+    chances += [2.0 * stats.norm.sf(abs(np.mean(z)) * math.sqrt(n_fits)) for z in sums.values()]
+    return np.array(told), len(chances) * min(chances)
+
+
+def _chance_of_squares(noise):
+    law, total = stats.chi2(len(noise)), np.sum(np.square(noise))
+    return 2.0 * min(law.cdf(total), law.sf(total))
+
+
+def check_attack(estimator, *data, **given):
+    """Check that releases tell of record 0 what is claimed, and half of the noise is convicted.
+
+    By chance one in ten million suites fails. With half of the noise, 80 numbers (the fewest: two
+    releases of 40 fits) would be as near to what is claimed once in 10**10.
+    """
+    claimed = claimed_mu(record(estimator, *data, **given)[0].privacy_report_)
+    told, chance = attack(estimator, *data, **given)
+    assert told.max() <= claimed * (1.0 + 1e-6)
+    # The bound of a path may be reached by none, where releases before it decide.
+    assert told.mean() > 0.8 * claimed
+    assert chance > CHANCE
+    with noise_times(0.5):
+        assert attack(estimator, *data, **given)[1] < CHANCE
 
 
 def claimed_mu(report):

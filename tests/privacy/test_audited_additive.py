@@ -4,20 +4,14 @@ A record is all that a column tells, and its label is alone, so that it moves ea
 as far as the plan has it. The attacker knows the others, and adds up the likelihood ratios.
 """
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
-from tests.privacy._recorded import claimed_mu, measured_mu, record
-from tests.statistical._transcripts import noise_times
+from tests.privacy._recorded import check_attack
 
-N_ROWS, N_FITS = 40, 150
-# Standard deviations of the measured mu: its own is about the root of 2 / N_FITS, and it's beyond
-# five of them once in 10**6 suites.
-MARGIN = 5.0 * math.sqrt(2.0 / N_FITS)
+N_ROWS = 40
 GIVEN = {"epsilon": 4.0, "categories": {"w": ["a", "b"]}}
 MODELS = {
     "classifier": DPAdditiveClassifier(classes=[0, 1], **GIVEN),
@@ -38,23 +32,16 @@ def attacked(n_rows_of_first=1):
     return X, is_first.astype(int), people
 
 
-def check(estimator, *data, **given):
-    mu = claimed_mu(record(estimator, *data, **given)[0].privacy_report_)
-    assert measured_mu(estimator, *data, n_fits=N_FITS, **given) == pytest.approx(mu, abs=MARGIN)
-    with noise_times(0.5):
-        assert measured_mu(estimator, *data, n_fits=N_FITS, **given) > mu + MARGIN
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_a_record_tells_what_is_claimed_and_half_of_the_noise_is_convicted(name):
     X, y, _ = attacked()
     if name == "words learnt":
         # A word that others have, for its count to be published.
         X["w"] = "a"
-    check(MODELS[name], X, y)
+    check_attack(MODELS[name], X, y)
 
 
 @pytest.mark.parametrize("name", PEOPLE)
 def test_a_person_of_several_rows_tells_no_more_than_a_record(name):
     X, y, people = attacked(3)
-    check(MODELS[name], X, y, groups=people)
+    check_attack(MODELS[name], X, y, groups=people)
