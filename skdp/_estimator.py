@@ -8,6 +8,7 @@ import inspect
 import math
 import sys
 import warnings
+from functools import cache
 from numbers import Real
 
 import numpy as np
@@ -157,6 +158,12 @@ class PrivateEstimator(BaseEstimator):
         if "text/html" in bundle:
             bundle["text/html"] += _unfolding_report(self)
         return bundle
+
+    # Reading a signature takes a tenth of a small fit, which asks for its parameters several times.
+    @classmethod
+    @cache
+    def _get_param_names(cls):
+        return super()._get_param_names()
 
     def __sklearn_clone__(self):
         copy = super().__sklearn_clone__()
