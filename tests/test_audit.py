@@ -8,7 +8,7 @@ fault                                         convicted by
 ============================================  =====================================================
 no noise, or a tenth of it                    this file, for every estimator
 a contribution that isn't clipped             this file, for each kind of solver
-noise halved                                  privacy: test_audited (one number, a large delta);
+noise halved                                  privacy: test_audited (guesses, a large delta);
                                               statistical: test_transcripts (DP-SGD, DP-CD, WALR),
                                               test_hidden_dual (DP-SCD)
 noise of zero_out under replace_one           statistical: test_transcripts, test_hidden_dual
