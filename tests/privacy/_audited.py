@@ -67,7 +67,7 @@ class Audited:
     n_others: int = 0
     n_fits: int = 60
     n_canaries: int = 20
-    chance: float = 1e-7
+    chance: float = 5e-8
     abstains: bool = False
 
     def guess(self, random_state=0):
@@ -156,6 +156,7 @@ AUDITED = {
             alpha=0.1,
             classes=[0, 1],
             **(BUDGET | {"epsilon": 1.0}),
-        )
+        ),
+        n_fits=80,
     ),
 }

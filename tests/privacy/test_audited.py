@@ -16,7 +16,7 @@ from tests.statistical._transcripts import noise_times
 @pytest.mark.long
 @pytest.mark.parametrize("name", AUDITED)
 def test_guesses_are_right_as_often_as_claimed_at_most_and_not_far_less(name):
-    """The claim is exceeded once in 10**7 seeds at most, and so is half of it."""
+    """All of this by chance fails in one of 10**6 suites at most."""
     audited = AUDITED[name]
     found = audited.guess()
     assert found.chance > audited.chance
@@ -26,7 +26,7 @@ def test_guesses_are_right_as_often_as_claimed_at_most_and_not_far_less(name):
 @pytest.mark.long
 @pytest.mark.parametrize("name", AUDITED)
 def test_half_of_the_noise_is_convicted(name):
-    """Right guesses are 4.5 of their standard deviations or more above what convicts."""
+    """On average, right guesses are at least five standard deviations above what convicts."""
     audited = AUDITED[name]
     with noise_times(0.5):
         assert audited.guess().chance < audited.chance
