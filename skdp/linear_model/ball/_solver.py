@@ -157,8 +157,7 @@ def learn_targets(sums, *, plan, stream):
         if place and margin == len(_LOUD_SIDES):
             # Targets lie on both sides of their mean, which has noise.
             doubt = _SURE_OF_CENTRE * math.sqrt(k) * plan.centre.mechanism.noise_std / plan.n_rows
-            least = np.where(ends > doubt, _LEAST_OTHER * ends, 0.0)
-            ends = np.maximum(ends, least[:, ::-1])
+            ends = np.maximum(ends, np.where(ends > doubt, _LEAST_OTHER * ends, 0.0)[:, ::-1])
         below, above = ends.T
         centre, unit = centre + 0.5 * (above - below) * unit, 0.5 * (above + below) * unit
         unit = np.maximum(unit, _LEAST_WIDTH * np.maximum(_LEAST, abs(centre)))
