@@ -8,7 +8,6 @@ import inspect
 import math
 import sys
 import warnings
-from functools import cache
 from numbers import Real
 
 import numpy as np
@@ -161,9 +160,10 @@ class PrivateEstimator(BaseEstimator):
 
     # Reading a signature takes a tenth of a small fit, which asks for its parameters several times.
     @classmethod
-    @cache
     def _get_param_names(cls):
-        return super()._get_param_names()
+        if "_names" not in vars(cls):
+            cls._names = tuple(super()._get_param_names())
+        return list(cls._names)
 
     def __sklearn_clone__(self):
         copy = super().__sklearn_clone__()

@@ -213,9 +213,9 @@ def without_rows(kept):
 
 def of_part(function, reader, n_threads, X, kept, *args):
     """Return what a function makes of a part, by compiled sums where all parts' are."""
-    X = X if kept.table is None else kept.table.rows(X)
     # A warning about an overflow would reveal something of the data.
     with sums_compiled(kept.compiled), np.errstate(all="ignore"):
+        X = X if kept.table is None else kept.table.rows(X)
         return function(reader, n_threads, X, kept, *args)
 
 

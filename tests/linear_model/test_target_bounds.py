@@ -186,13 +186,13 @@ def test_few_records_are_told_of_whatever_they_are(n, estimator):
 
 @pytest.mark.long
 def test_few_records_tell_of_most_targets_far_from_0():
-    """The share that is cut is .027, and the deviation of its mean .003."""
+    """The share that is cut is .056, and the deviation of its mean .004."""
     cut = []
-    for seed in range(200):
-        y = 30.0 + 3.0 * np.random.default_rng(seed).standard_normal(1000)
+    for seed in range(400):
+        y = 30.0 + 3.0 * np.random.default_rng(seed).standard_normal(500)
         low, high = DPRidge(max_iter=1, random_state=seed).fit(0.0 * y[:, None], y).target_bounds_
         cut.append(np.mean((y < low) | (y > high)))
-    assert np.mean(cut) < 0.045
+    assert np.mean(cut) < 0.08
 
 
 @pytest.mark.parametrize("estimator", LEARNT)

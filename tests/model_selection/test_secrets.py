@@ -25,8 +25,8 @@ from skdp.preprocessing import NormClipper
 from tests.model_selection._searches import GRID, published, records, search
 
 K = 17
-# Of which half are bad: each of one kind only once in a thousand times.
-N_TRIALS = 12
+# Of which half are bad: all of one kind only once in 2**30 times.
+N_TRIALS = 30
 
 
 class Watched:

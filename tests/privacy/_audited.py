@@ -3,7 +3,8 @@
 Each of several records is alone in its direction, with noise of its own, so that one fit tells as
 much as a fit for each of them would. Coins say which of them are there. An attacker who knows all
 but the coins guesses each coin from one coefficient, and is right with a probability of at most
-``(1 + delta) / 2``, delta being what the report claims at an epsilon of 0.
+``(1 + delta) / 2``, delta being what the report claims at an epsilon of 0. Guesses of one fit are
+independent, as their noise is: what all of them share tells of none.
 """
 
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ class Guessed:
 
     @property
     def chance(self):
-        """Probability of so many right guesses or more, at most, if the claim is true."""
+        """Probability of so many right guesses or more, at most, if the noise is as claimed."""
         return stats.binom.sf(self.n_right - 1, self.n_guesses, self.allowed)
 
 

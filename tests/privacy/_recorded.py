@@ -101,8 +101,8 @@ def _chance_of_squares(noise):
 def check_attack(estimator, *data, **given):
     """Check that releases tell of record 0 what is claimed, and half of the noise is convicted.
 
-    By chance one in ten million suites fails. With half of the noise, 80 numbers (the fewest: two
-    releases of 40 fits) would be as near to what is claimed once in 10**10.
+    By chance one check in ten million fails. With half of the noise, 160 numbers (the fewest: four
+    releases of 40 fits) would be as near to what is claimed once in 10**11.
     """
     claimed = claimed_mu(record(estimator, *data, **given)[0].privacy_report_)
     told, chance = attack(estimator, *data, **given)

@@ -175,9 +175,13 @@ def test_what_readme_says_of_the_cost_of_privacy_was_measured(results):
 def test_no_default_is_further_from_the_best_than_pages_say(name, results):
     _, rows = results.read_results(f"{name}.csv")
     worse = [row for row in rows if max(float(row["gap"]), float(row["gap_further"])) > 0.01]
-    named = [("california_housing", "0.1")] if name == "defaults_dpcd" else []
-    assert [(row["problem"], row["epsilon"]) for row in worse] == named
-    assert all(float(row["gap_further"]) < 0.012 for row in worse)
+    # By how much, at the further seeds.
+    named = {
+        "defaults": {("millionsong_cs190", "0.1"): "0.0331"},
+        "defaults_dpcd": {("california_housing", "0.1"): "0.0117"},
+    }
+    found = {(row["problem"], row["epsilon"]): row["gap_further"] for row in worse}
+    assert found == named.get(name, {})
     for row in rows:
         if row["log_loss"]:
             assert float(row["log_loss"]) < float(row["base_rate_log_loss"]), row

@@ -115,7 +115,7 @@ class LabelCase:
 CASES = {
     "sgd": Case(DPSGDRegressor(batch_size=1, max_iter=2, **BUDGET), FAR, rate=1.0 / N_ROWS),
     "sgd replaced": Case(
-        DPSGDRegressor(adjacency="replace_one", batch_size=2, max_iter=2, **BUDGET),
+        DPSGDRegressor(adjacency="replace_one", batch_size=2, max_iter=2, **PLAIN, **BUDGET),
         FAR,
         other_y=-FAR,
         rate=2.0 / N_ROWS,
