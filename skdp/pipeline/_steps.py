@@ -315,7 +315,7 @@ def why_container_is_refused(container):
         return "further input isn't planned for", "set transform_input=None"
     # As they were given: a fit leaves what functions chose.
     for *_, columns in getattr(joined, "transformers", ()):
-        if callable(columns) and not _is_public_choice(columns):
+        if callable(columns) and type(columns) is not make_column_selector:
             reason = "a function chooses its columns, and may look at their values or types"
             return reason, "give columns by names or places, or take make_column_selector"
     threshold = getattr(joined, "sparse_threshold", 0)
@@ -330,10 +330,6 @@ def why_container_is_refused(container):
     return None
 
 
-def _is_public_choice(columns):
-    return type(columns) is make_column_selector
-
-
 def choose_by_type(steps):
     """Return whether steps choose columns by their types, which are assumed public then."""
     choices = (
@@ -341,7 +337,7 @@ def choose_by_type(steps):
         for step in steps
         for container in step.containers()
         for *_, columns in getattr(container.estimator, "transformers", ())
-        if _is_public_choice(columns)
+        if type(columns) is make_column_selector
     )
     return any(one.dtype_include is not None or one.dtype_exclude is not None for one in choices)
 

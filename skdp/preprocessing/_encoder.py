@@ -247,9 +247,9 @@ class DPOneHotEncoder(PrivateTransformer):
         features = read_feature_names(self, input_features)
         last = [_INFREQUENT] * self._n_last
         names = (
-            f"{name}_{category}"
+            f"{name}_{number_in_words(category) if isinstance(category, float) else category}"
             for name, known in zip(features, self.categories_, strict=True)
-            for category in [*map(_in_words, known.tolist()), *last]
+            for category in [*known.tolist(), *last]
         )
         return np.array(make_unique(names), dtype=object)
 
@@ -277,7 +277,3 @@ class DPOneHotEncoder(PrivateTransformer):
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _in_words(category):
-    return number_in_words(category) if isinstance(category, float) else category

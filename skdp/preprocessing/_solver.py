@@ -40,7 +40,7 @@ def find_quantiles(sums, *, plan, quantiles, noise):
     `sums` see `ColumnSums`, whose rows are asked for without noise alone.
     """
     if not plan.budget.is_private:
-        exact = _exact_quantiles(sums.X, quantiles)
+        exact = np.quantile(sums.X.astype(np.float64), quantiles, axis=0)
         return _finite(plan.mechanisms["distribution"].release(exact, noise))
     within = np.clip(quantiles, plan.hidden_share, 1.0 - plan.hidden_share)
     released = zip(_release_shares(sums, plan, noise), plan.edges, strict=True)
@@ -97,10 +97,6 @@ def sum_moments(x, middle, half):
 
 
 @np.errstate(all="ignore")
-def _exact_quantiles(X, quantiles):
-    return np.quantile(X.astype(np.float64), quantiles, axis=0)
-
-
 @np.errstate(all="ignore")
 def _exact_scales(X):
     """Return means and standard deviations, 1 for columns of one value, as StandardScaler does."""

@@ -150,12 +150,13 @@ def learn_targets(sums, *, plan, stream):
     noise = plan.sides.mechanism.noise_std / plan.n_rows
     how = 0.5 * (1.0 - plan.quantile) * plan.n_rows, plan.holds_outliers
     margin = sum(noise > loud for loud in _LOUD_SIDES)
+    is_loud = margin == len(_LOUD_SIDES)
     for place in range(plan.n_rounds + 1):
         if place:
             centre = _moved(sums, plan.centre, centre, unit, math.sqrt(k), plan.n_rows, stream)
-        ends = held(plan.sides, bins_below(_REACH), *how, margin)
-        if place and margin == len(_LOUD_SIDES):
-            # Targets lie on both sides of their mean, which has noise.
+        ends = held(plan.sides, bins_below(_REACH), *how, margin, _IN_A_ROW if is_loud else ())
+        if place and is_loud:
+            # Most targets reach far on both sides of their mean, which has noise.
             doubt = _SURE_OF_CENTRE * math.sqrt(k) * plan.centre.mechanism.noise_std / plan.n_rows
             ends = np.maximum(ends, np.where(ends > doubt, _LEAST_OTHER * ends, 0.0)[:, ::-1])
         below, above = ends.T
@@ -218,7 +219,7 @@ def hardly_tells(plan):
     return _loudest(plan.coarse.mechanism.noise_std, plan.coarse.size) > 0.5 * plan.n_rows
 
 
-def _ends_held(counts, noise, bins, tail=math.inf, holds_outliers=True, margin=0):
+def _ends_held(counts, noise, bins, tail=math.inf, holds_outliers=True, margin=0, in_a_row=()):
     """Return the ends of bins, on each side, beyond which there is no more than a tail and noise.
 
     Counts are from the farthest bin on. Some bins farther; 0 where that is so of all. With
@@ -228,7 +229,7 @@ def _ends_held(counts, noise, bins, tail=math.inf, holds_outliers=True, margin=0
     held = np.cumsum(counts, axis=-1)
     told = held > tail + known
     # Loud noise of the bins before would hide what those in a row hold.
-    for width in _IN_A_ROW if margin == len(_LOUD_SIDES) else ():
+    for width in in_a_row:
         before = np.pad(held, [(0, 0)] * (held.ndim - 1) + [(width, 0)])[..., :-width]
         told |= held - before > tail + _SURE_IN_A_ROW * noise * math.sqrt(width)
     if holds_outliers:

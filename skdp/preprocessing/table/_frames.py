@@ -176,6 +176,10 @@ def _kind_of(source, place, name):
     return kind
 
 
+# Types that pandas holds as few distinct entries, or tells apart faster than Python does.
+_CODED = (nw.String, nw.Categorical, nw.Enum)
+
+
 class _OfFrame:
     """The columns of a data frame."""
 
@@ -204,7 +208,12 @@ class _OfFrame:
             return None
 
     def entries(self, place):
-        return quietly(self._frame[:, place].to_list)
+        """Return entries, each once where that is fast, and which of them each row has."""
+        column = self._frame[:, place]
+        if column.implementation.is_pandas() and column.dtype in _CODED:
+            chosen, entries = quietly(column.to_native().factorize, use_na_sentinel=False)
+            return entries.tolist(), chosen
+        return quietly(column.to_list), slice(None)
 
 
 class _OfArray:
@@ -225,17 +234,17 @@ class _OfArray:
         return quietly(column.astype, np.float64, copy=False) if is_numeric else None
 
     def entries(self, place):
-        return self._array[:, place].tolist()
+        return self._array[:, place].tolist(), slice(None)
 
 
 def _read_numbers(source, place, is_strict):
     """Return a column of numbers; words and what isn't finite are gaps."""
     column = source.numbers(place)
     if column is None:
-        entries = source.entries(place)
+        entries, chosen = source.entries(place)
         if is_strict and any(isinstance(entry, str) for entry in entries):
             raise TypeError(_UNTYPED)
-        column = np.array([_number(entry) for entry in entries], dtype=np.float64)
+        column = np.array([_number(entry) for entry in entries], dtype=np.float64)[chosen]
     is_finite = np.isfinite(column)
     return column if is_finite.all() else np.where(is_finite, column, np.nan)
 
@@ -251,10 +260,10 @@ def _number(entry):
 
 
 def _read_words(source, place, is_strict):
+    entries, chosen = source.entries(place)
     places = {}
-    words = map(_word, source.entries(place))
-    codes = [places.setdefault(word, len(places)) for word in words]
-    return Words(np.array(codes, dtype=np.int64), tuple(places))
+    codes = [places.setdefault(word, len(places)) for word in map(_word, entries)]
+    return Words(np.array(codes, dtype=np.int64)[chosen], tuple(places))
 
 
 def _word(entry):

@@ -99,6 +99,42 @@ def test_all_types_of_words_are_one_kind(column):
     assert entries(frame, 0) == ["a", "b", "a"]
 
 
+@pytest.mark.parametrize(
+    "kind", ["object", "str", "string", "string[python]", "string[pyarrow]", "category"]
+)
+@pytest.mark.parametrize("gap", [None, NAN, pd.NA, "a"])
+def test_codes_are_those_of_the_entries_one_by_one(kind, gap):
+    """Codes count words by their first row, whether a type holds distinct entries or not."""
+    if "pyarrow" in kind:
+        pytest.importorskip("pyarrow")
+    column = ["b", "b", gap, "\u00e9", "a", "e\u0301", gap, "b", "", "1", "1.0"]
+    typed = read(pd.DataFrame({"x": pd.Series(column).astype(kind)})).columns[0]
+    as_lists = read(np.array([column], dtype=object).T, categorical_features=[0]).columns[0]
+    assert typed.codes.tolist() == as_lists.codes.tolist() == by_first_row(column)
+    assert typed.codes.dtype == as_lists.codes.dtype
+    assert str(typed.known) == str(as_lists.known)
+
+
+def by_first_row(column):
+    """The codes of entries, each the number of other entries that occurred before its first."""
+    places = {}
+    return [places.setdefault(str(entry), len(places)) for entry in column]
+
+
+@pytest.mark.parametrize("values", [[2, 0, 2], [2.5, 0.0, 2.5], [True, False, True]], ids=str)
+def test_categories_that_are_no_text_have_the_words_of_their_type(values):
+    of_categories = read(pd.DataFrame({"x": pd.Categorical(values)}))
+    as_they_are = read(pd.DataFrame({"x": values}), categorical_features=["x"])
+    assert entries(of_categories, 0) == entries(as_they_are, 0)
+
+
+@pytest.mark.parametrize("kind", ["object", "str", "string", "category"])
+def test_numbers_in_text_are_read_where_they_are_declared(kind):
+    column = pd.Series(["2.5", "many", " 3 ", "2.5", None, "-inf"]).astype(kind)
+    frame = read(pd.DataFrame({"x": column}), numeric_features=["x"])
+    assert entries(frame, 0) == [2.5, None, 3.0, 2.5, None, None]
+
+
 @pytest.mark.parametrize("kind", ["boolean", "bool", "object", "category"])
 def test_booleans_are_words_in_all_types(kind):
     frame = read(pd.DataFrame({"x": pd.Series([True, False, True], dtype=kind)}))
