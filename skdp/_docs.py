@@ -633,7 +633,9 @@ feature_bounds : pair (low, high) or dict, default=None
 [features_budget]
 features_budget : float or "auto", default="auto"
     Share of the squared mu of Gaussian DP, in (0, 1), for learning knots and categories; "auto" is
-    0.1. The rest goes to the model. Nothing is spent on them where both are given for all columns.
+    0.2, and up to 0.5 where records are few. It is 0.2 again where they are so few that even half
+    would hardly find a column. The rest goes to the model. Nothing is spent on them where both are
+    given for all columns.
 
 [terms_]
 terms_ : tuple of objects

@@ -39,7 +39,7 @@ from skdp.linear_model.whitened._plan import (
     resolve_rows_per_group,
 )
 from skdp.linear_model.whitened._row_sums import InferenceSums, RowSums, rounding_slack
-from skdp.linear_model.whitened._solver import rules_of, solve_whitened
+from skdp.linear_model.whitened._solver import balance, rules_of, solve_whitened
 from skdp.linear_model.whitened._summary import InferenceMixin
 
 AUTO = StrOptions({"auto"})
@@ -538,3 +538,11 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
 
     def _loss(self, n_outputs):
         return LOSSES["log_loss"] if n_outputs == 1 else Multinomial(n_outputs)
+
+    def _stepped(self, sums, plan, n_outputs, stream):
+        coefs, steps = super()._stepped(sums, plan, n_outputs, stream)
+        # Rows with weights and groups of rows are cut at other lengths.
+        is_plain = plan.problem.typical_weight == plan.problem.wanted_weight == 1.0
+        if n_outputs == 1 and is_plain and not (plan.budget.of_groups or self.inference):
+            coefs = balance(coefs, steps, plan)
+        return coefs, steps

@@ -4,9 +4,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
 from scipy.linalg import eigh
-from scipy.optimize import isotonic_regression
+from scipy.optimize import brentq, isotonic_regression
 from scipy.sparse import dia_array, issparse
+from scipy.special import expit
 
 from skdp._mechanisms import as_symmetric
 
@@ -105,6 +107,9 @@ def shrink_signed(values, noise):
 # What the mapped rows are taken to fill at least, in columns; and the number and share of columns
 # that are few of many.
 _LEAST_COLUMNS = 0.01
+# How far the mean prediction, and its variance, may be from 0 where an intercept is balanced, and
+# in how many places of the normal distribution.
+_FARTHEST, _N_NODES = 20.0, 21
 _FEW_FROM, _FEW_SHARE = 4.0, 0.1
 # Without noise, what is left of an error after all steps.
 _LEFT = 1e-9
@@ -299,16 +304,53 @@ def _choose_clip(white, plan, rules):
         return plan.clipping_norm, math.inf
     problem = plan.problem
     max_clip = problem.typical_weight * rules.clip_noise * math.sqrt(plan.n_rows / plan.noise)
-    bias = problem.bias**2
-    # The intercept's direction is always there, however large the noise of the moment.
-    known = bias / (bias + white.noise) if bias else 0.0
-    columns = max(white.effective_columns, known, _LEAST_COLUMNS)
     weight = problem.wanted_weight
     if white.moment is None:
         # Without whitening every direction is noisy: between the quiet clip and the fair one.
         weight = math.sqrt(weight * problem.typical_weight)
-    clip = weight * rules.clip * math.sqrt(columns)
+    clip = weight * rules.clip * _typical_length(white, problem)
     return min(clip, max_clip), max_clip
+
+
+def _typical_length(white, problem):
+    """Return the root of the mean square of mapped rows' lengths, as expected."""
+    bias = problem.bias**2
+    # The intercept's direction is always there, however large the noise of the moment.
+    known = bias / (bias + white.noise) if bias else 0.0
+    return math.sqrt(max(white.effective_columns, known, _LEAST_COLUMNS))
+
+
+# A warning about an overflow would reveal something of the data.
+@np.errstate(all="ignore")
+def balance(coefs, steps, plan):
+    r"""Return weights of two classes with an intercept at which the mean risk is that of the rows.
+
+    Where steps stop, the sum of cut slopes is 0, not that of slopes: of a rare class most are cut.
+    Released numbers tell the largest slope g of a row of typical length, and the mean and variance
+    of the predictions :math:`\theta`, which are taken to be normal. If the logarithm of the odds is
+    :math:`\theta + d`, of a probability q, and that of the model is :math:`\theta`, of p, then
+
+    .. math:: E[(1 - q) \min(g, p) - q \min(g, 1 - p)] = 0 ,
+
+    and d is added to the intercept.
+    """
+    problem, white = plan.problem, steps.white
+    largest = steps.clip / _typical_length(white, problem)
+    if white.moment is None or not problem.bias or largest >= 1.0:
+        return coefs
+    w, known = coefs[0], white.moment - white.noise * np.eye(len(white.moment))
+    mean = np.clip(np.nan_to_num(w @ known[:, -1] / problem.bias), -_FARTHEST, _FARTHEST)
+    variance = np.clip(np.nan_to_num(w @ known @ w) - mean**2, 0.0, _FARTHEST)
+    nodes, shares = hermegauss(_N_NODES)
+    predictions = mean + np.sqrt(variance) * nodes
+    fewer, more = (np.minimum(largest, expit(side * predictions)) for side in (1.0, -1.0))
+
+    def slope(d):
+        return shares @ (fewer - (fewer + more) * expit(predictions + d))
+
+    farthest = 1.0 - math.log(largest)
+    d = brentq(slope, -farthest, farthest)
+    return np.append(coefs[:, :-1], coefs[:, -1:] + d / problem.bias, axis=1)
 
 
 def _take(schedule, clip, white, plan, rules):

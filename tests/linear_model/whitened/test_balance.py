@@ -1,0 +1,107 @@
+"""The intercept of two classes makes up for slopes that were cut."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from skdp.linear_model import DPLogisticRegression
+from skdp.linear_model.whitened import _estimators
+from skdp.linear_model.whitened._solver import Whitening, balance
+from tests._loops import for_each
+
+BIAS, HIDDEN = 0.5, 0.2
+PLACES = np.arange(6000)
+W = np.array([[0.7, -1.2, -4.0]])
+
+
+def rows(rng, n_rows=400_000):
+    X = rng.standard_normal((n_rows, 2)) @ [[1.0, 0.4], [0.0, 0.8]] + [0.3, -0.2]
+    return np.column_stack([X, np.full(n_rows, BIAS)])
+
+
+def solved(Z, clip, bias=BIAS, has_moment=True):
+    """Steps that stopped, and their plan, whose mapped rows fill two columns."""
+    moment = Z.T @ Z / len(Z) + HIDDEN * np.eye(3) if has_moment else None
+    white = Whitening(np.eye(3), np.full(3, 2.0 / 3.0), np.ones(3), HIDDEN, 1.0, moment)
+    return SimpleNamespace(clip=clip, white=white), SimpleNamespace(
+        problem=SimpleNamespace(bias=bias)
+    )
+
+
+@pytest.mark.parametrize("w", [W, -W, 0.2 * W, W * [[1.0, 1.0, 0.1]]], ids=str)
+@pytest.mark.parametrize("clip", [0.1, 0.5, 1.2])
+def test_cut_slopes_add_up_to_0_if_the_balanced_risk_is_true(w, clip, rng):
+    Z = rows(rng)
+    theta, largest = (Z @ w.T)[:, 0], clip / np.sqrt(2.0)
+
+    def mean_slope(d):
+        q, p = expit(theta + d), expit(theta)
+        slopes = np.minimum(p, largest) * (1.0 - q) - np.minimum(1.0 - p, largest) * q
+        return slopes.mean()
+
+    d = brentq(mean_slope, -20.0, 20.0)
+    balanced = balance(w, *solved(Z, clip))
+    np.testing.assert_array_equal(balanced[:, :-1], w[:, :-1])
+    assert BIAS * (balanced - w)[0, -1] == pytest.approx(d, abs=0.02)
+    assert abs(d) <= -np.log(largest)
+
+
+def test_nothing_moves_where_no_slope_is_cut_or_nothing_is_known(rng):
+    Z = rows(rng, 1000)
+    assert balance(W, *solved(Z, 1.5)) is W
+    assert balance(W, *solved(Z, 0.1, bias=0.0)) is W
+    assert balance(W, *solved(Z, 0.1, has_moment=False)) is W
+    assert balance(W, *solved(Z, 0.1)) is not W
+
+
+@pytest.mark.parametrize("size", [1e3, 1e150, 1e300])
+def test_weights_of_any_size_have_finite_intercepts(size, rng):
+    for w in (size * W, size * W * [[1.0, 1.0, 0.0]], size * W * [[0.0, 0.0, 1.0]]):
+        balanced = balance(w, *solved(rows(rng, 1000), 0.1))
+        assert np.isfinite(balanced).all()
+        assert abs(balanced - w).max() <= (1.0 + np.log(np.sqrt(2.0) / 0.1)) / BIAS
+
+
+@pytest.fixture(scope="module")
+def rare():
+    """Records of which one in thirty is a case."""
+    generator = np.random.default_rng(5)
+    X = generator.uniform(-1.0, 1.0, (PLACES.size, 4))
+    return X, (generator.random(PLACES.size) < expit(X[:, 0] - X[:, 1] - 3.6)).astype(int)
+
+
+@pytest.mark.parametrize("ball", [{"data_norm": 1.5, "ball_budget": 0}, {}], ids=["norm", "ball"])
+def test_mean_risk_is_the_share_of_cases(ball, rare, monkeypatch):
+    """In 150 fits each, the mean risk over the share is 1.04 and .98, with a deviation of .01."""
+    X, cases = rare
+    how = {"epsilon": 8.0, "clipping_norm": 0.8, "classes": [0, 1], "random_state": 0, **ball}
+
+    def share_found():
+        return DPLogisticRegression(**how).fit(X, cases).predict_proba(X)[:, 1].mean()
+
+    assert share_found() == pytest.approx(cases.mean(), rel=0.15)
+    monkeypatch.setattr(_estimators, "balance", lambda coefs, steps, plan: coefs)
+    assert share_found() < 0.6 * cases.mean()
+
+
+@for_each(
+    "settings, given, is_asked",
+    [
+        ({}, {}, True),
+        ({"class_weight": {1: 10.0}}, {}, False),
+        ({"inference": True}, {}, False),
+        ({"classes": [0, 1, 2]}, {}, False),
+        ({}, {"groups": PLACES // 2}, False),
+        ({}, {"public_weight": 1.0 + PLACES % 2}, False),
+    ],
+)
+def test_only_rows_that_count_1_are_balanced(settings, given, is_asked, rare, monkeypatch):
+    """Weights and groups are cut at other lengths, and of more classes there is no such rule."""
+    asked = []
+    monkeypatch.setattr(_estimators, "balance", lambda coefs, *_: asked.append(1) or coefs)
+    how = {"epsilon": 4.0, "classes": [0, 1], "random_state": 0, **settings}
+    DPLogisticRegression(**how).fit(*rare, **given)
+    assert bool(asked) == is_asked
