@@ -15,7 +15,7 @@ from sklearn.ensemble import BaggingClassifier
 from sklearn.pipeline import make_pipeline
 
 from skdp.exceptions import PrivacyWarning
-from skdp.linear_model import DPRidge, DPSCDClassifier, DPSGDClassifier
+from skdp.linear_model import DPSCDClassifier, DPSGDClassifier
 from skdp.preprocessing import NormClipper
 from tests._listed import PRIVATE, suited
 
@@ -115,13 +115,3 @@ def test_other_processes_of_a_computation_are_passed_in_silence(records):
     for other, caught in back:
         np.testing.assert_array_equal(other.coef_, model.coef_)
         assert caught == "PrivacyWarning"
-
-
-def test_files_of_older_versions_say_who_made_them():
-    """Pickles name the module of a class, and those of 0.2.0 have moved."""
-    # Later protocols give the length of a name in front of it.
-    old = pickle.dumps(DPRidge(), protocol=0).replace(
-        DPRidge.__module__.encode(), b"skdp.linear_model._whitened"
-    )
-    with pytest.raises(ModuleNotFoundError, match=r"made by skdp 0\.2\.0 or before: fit again"):
-        pickle.loads(old)

@@ -11,10 +11,9 @@ from skdp.preprocessing.table._plan import TablePlan, plan_table
 
 # Share of mu^2 for learning knots and categories: the least, so many times the share of records
 # that the noise of a count would be, if all of mu went to one release, and the most.
-_LEAST_SHARE, _SHARE_OF_NOISE, _MOST_SHARE = 0.2, 40.0, 0.5
-# The same noise from which on the most would hardly find a column: in first counts, a bin of two
+# Last, the noise from which on the most would hardly find a column: in first counts, a bin of two
 # fifths of the records would be lost.
-_LOST = 0.0316
+_LEAST_SHARE, _SHARE_OF_NOISE, _MOST_SHARE, _LOST = 0.2, 40.0, 0.5, 0.0316
 _NO_DELTA = (
     "delta must be positive: additive models have Gaussian noise. For delta=0 take "
     "DPSGDClassifier or DPSGDRegressor with mechanism='laplace' on scaled columns."
@@ -51,16 +50,14 @@ def plan_additive(budget, given, *, features_budget, n_rows, n_knots):
     """Plan an additive model of so many records, of whose columns some things are given."""
     if budget.is_private and budget.delta == 0.0:
         raise ValueError(_NO_DELTA)
-    share, n_columns = 0.0, len(given.numeric) + len(given.words)
+    n_columns = len(given.numeric) + len(given.words)
     if features_budget != "auto":
         features_budget = check_within(features_budget, "features_budget", 0.0, 1.0, "()")
-    if n_columns:
-        share = features_budget
+    share = features_budget if n_columns else 0.0
     if share == "auto":
         count = count_release(budget, n_rows=n_rows, n_columns=n_columns).mechanism
         noise = count.noise_std / n_rows
-        share = min(_LEAST_SHARE + _SHARE_OF_NOISE * noise, _MOST_SHARE)
-        share = share if noise < _LOST else _LEAST_SHARE
+        share = min(_LEAST_SHARE + _SHARE_OF_NOISE * noise * (noise < _LOST), _MOST_SHARE)
     # Also where there are no words: a pipeline plans, and is charged, before it knows.
     all_but, erasure = hide_categories(budget, 1)
     table = plan_table(

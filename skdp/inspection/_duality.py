@@ -174,7 +174,8 @@ def _gap(rows, y, loss, theta, alpha, counted):
     value = loss.value(y, predictions)
 
     def gap_and_residual(dual):
-        residual = theta - _combination(rows, counted * dual) / (alpha * n)
+        v = sum((counted * dual)[block] @ x for block, x in _blocks(rows))
+        residual = theta - v / (alpha * n)
         # Rounding may make a bracket negative.
         brackets = np.maximum(value + loss.conjugate(y, dual) + dual * predictions, 0.0)
         return (counted * brackets).mean() + 0.5 * alpha * residual @ residual, residual
@@ -210,8 +211,3 @@ def _blocks(rows):
 def _predictions(rows, theta):
     """Return x_i . theta for every row."""
     return np.concatenate([x @ theta for _, x in _blocks(rows)])
-
-
-def _combination(rows, dual):
-    """Return v, the sum of a_i x_i."""
-    return sum(dual[block] @ x for block, x in _blocks(rows))

@@ -53,11 +53,6 @@ _TYPES_READ = "the types of the columns, by which make_column_selector chooses"
 _LARGE_DELTA = re.escape(LARGE_DELTA.partition("{")[0])
 
 
-def _fits_and_predicts(pipeline):
-    # Its error is the one to be seen.
-    return bool(pipeline._final_estimator.fit_predict)
-
-
 def _transforms(pipeline):
     last = pipeline._final_estimator
     return last == "passthrough" or hasattr(last, "transform")
@@ -274,7 +269,8 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         """
         return self.fit(X, y, **params).transform(X)
 
-    @available_if(_fits_and_predicts)
+    # The last step's error is the one to be seen.
+    @available_if(lambda pipeline: bool(pipeline._final_estimator.fit_predict))
     def fit_predict(self, X, y=None, **params):
         """Fit all steps, privately, and return the predictions for X, which aren't private.
 

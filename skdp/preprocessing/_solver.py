@@ -72,16 +72,12 @@ def _release_shares(sums, plan, noise):
     """Return by column the share of records below each threshold, rising from 0 to 1."""
     weights = root_weights()
     with single_threaded_blas:
-        roots = [_root_sums(below) for below in sums.below(plan.edges)]
+        between = [np.diff(below, prepend=0) for below in sums.below(plan.edges)]
+        roots = [np.convolve(counts, weights)[:N_THRESHOLDS] for counts in between]
         released = plan.mechanisms["distribution"].release(np.array(roots), noise)
         counts = [np.convolve(root, weights)[:N_THRESHOLDS] for root in released]
     rising = [isotonic_regression(column / plan.n_rows).x for column in counts]
     return [np.concatenate([[0.0], np.clip(shares, 0.0, 1.0), [1.0]]) for shares in rising]
-
-
-def _root_sums(below):
-    """Return what the root of a running sum makes of counts between thresholds."""
-    return np.convolve(np.diff(below, prepend=0), root_weights())[:N_THRESHOLDS]
 
 
 def sum_moments(x, middle, half):

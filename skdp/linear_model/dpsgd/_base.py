@@ -111,7 +111,8 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        report = self._report(plan, stream, public_weight, budgets_public(sample_epsilon))
+        budgets = () if sample_epsilon is None else (BUDGETS_STATED,)
+        report = self._report(plan, stream, public_weight, budgets)
         self._set_ball(ball)
         self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, told)
         self._set_report(plan, plan.n_passes, report)
@@ -228,11 +229,6 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
         self.clipping_norm_ = plan.clipping_norm
         self.eta0_ = plan.eta0
         self.privacy_report_ = report
-
-
-def budgets_public(sample_epsilon):
-    """Return what personal budgets add to what a fit assumes public."""
-    return () if sample_epsilon is None else (BUDGETS_STATED,)
 
 
 def takes_streams(estimator):

@@ -251,7 +251,8 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
             how = {"rules": rules_of(loss, plan), "stream": stream}
             coefs, steps = solve_whitened(sums, plan=plan, **how)
         self._check_solved(coefs, plan)
-        return coefs, steps
+        is_balanced = loss.name == "log_loss" and not self.inference
+        return balance(coefs, steps, plan) if is_balanced else coefs, steps
 
     def _check_solved(self, coefs, plan):
         """Refuse what overflows in the units of X.
@@ -538,11 +539,3 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
 
     def _loss(self, n_outputs):
         return LOSSES["log_loss"] if n_outputs == 1 else Multinomial(n_outputs)
-
-    def _stepped(self, sums, plan, n_outputs, stream):
-        coefs, steps = super()._stepped(sums, plan, n_outputs, stream)
-        # Rows with weights and groups of rows are cut at other lengths.
-        is_plain = plan.problem.typical_weight == plan.problem.wanted_weight == 1.0
-        if n_outputs == 1 and is_plain and not (plan.budget.of_groups or self.inference):
-            coefs = balance(coefs, steps, plan)
-        return coefs, steps

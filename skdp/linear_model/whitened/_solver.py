@@ -335,8 +335,10 @@ def balance(coefs, steps, plan):
     and d is added to the intercept.
     """
     problem, white = plan.problem, steps.white
+    # Rows with weights and groups of rows are cut at other lengths.
+    is_told = white.moment is not None and problem.bias and not plan.budget.of_groups
     largest = steps.clip / _typical_length(white, problem)
-    if white.moment is None or not problem.bias or largest >= 1.0:
+    if not is_told or largest >= 1.0 or {problem.typical_weight, problem.wanted_weight} != {1.0}:
         return coefs
     w, known = coefs[0], white.moment - white.noise * np.eye(len(white.moment))
     mean = np.clip(np.nan_to_num(w @ known[:, -1] / problem.bias), -_FARTHEST, _FARTHEST)
