@@ -8,6 +8,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.metrics import d2_tweedie_score, mean_poisson_deviance
 
+from skdp.accountant._calibration import gaussian_mu
 from skdp.additive import DPAdditiveClassifier, DPAdditiveRegressor
 from skdp.additive._shapes import Shape, monotone
 from skdp.inspection import preview
@@ -181,6 +182,30 @@ def test_shares_add_up(adjacency):
     squares = np.array([event.mu(adjacency) ** 2 for event in gaussian])
     # Coarse, middle and fine counts, and words.
     assert squares[:4].sum() / squares.sum() == pytest.approx(0.3, rel=1e-6)
+
+
+@pytest.mark.parametrize("n_features", [4, 19])
+@pytest.mark.parametrize("n_rows", [200, 1000, 4000, 20_000, 10**7])
+def test_the_share_of_the_table_follows_from_public_numbers(n_rows, n_features):
+    """A fifth, more of few records, and a fifth again where even a half would find no column."""
+    model = DPAdditiveClassifier(classes=[0, 1], delta=1e-6)
+    noise = math.sqrt(n_features) / gaussian_mu(1.0, 1e-6) / n_rows
+    expected = 0.2 if noise > 0.0316 else min(0.2 + 40.0 * noise, 0.5)
+    given = clone(model).set_params(features_budget=expected)
+    found, wanted = (
+        [getattr(event, "noise_multiplier", 0.0) for event in one._plan(n_rows, n_features).events]
+        for one in (model, given)
+    )
+    assert found == pytest.approx(wanted, rel=1e-3)
+
+
+def test_a_given_share_is_taken():
+    first = [
+        DPAdditiveClassifier(classes=[0, 1], features_budget=share)._plan(1000, 5).events[0]
+        for share in (0.1, 0.9)
+    ]
+    ratio = first[0].noise_multiplier / first[1].noise_multiplier
+    assert ratio == pytest.approx(3.0, rel=1e-6)
 
 
 def test_given_knots_and_words_cost_nothing():

@@ -26,9 +26,9 @@ def solved(Z, clip, bias=BIAS, has_moment=True):
     """Steps that stopped, and their plan, whose mapped rows fill two columns."""
     moment = Z.T @ Z / len(Z) + HIDDEN * np.eye(3) if has_moment else None
     white = Whitening(np.eye(3), np.full(3, 2.0 / 3.0), np.ones(3), HIDDEN, 1.0, moment)
-    return SimpleNamespace(clip=clip, white=white), SimpleNamespace(
-        problem=SimpleNamespace(bias=bias)
-    )
+    problem = SimpleNamespace(bias=bias, typical_weight=1.0, wanted_weight=1.0)
+    budget = SimpleNamespace(of_groups=False)
+    return SimpleNamespace(clip=clip, white=white), SimpleNamespace(problem=problem, budget=budget)
 
 
 @pytest.mark.parametrize("w", [W, -W, 0.2 * W, W * [[1.0, 1.0, 0.1]]], ids=str)
@@ -88,20 +88,25 @@ def test_mean_risk_is_the_share_of_cases(ball, rare, monkeypatch):
 
 
 @for_each(
-    "settings, given, is_asked",
+    "settings, given, is_balanced",
     [
         ({}, {}, True),
+        ({"fit_intercept": False}, {}, False),
         ({"class_weight": {1: 10.0}}, {}, False),
-        ({"inference": True}, {}, False),
+        ({"class_weight": {0: 0.5, 1: 2.0}}, {}, False),
+        ({"inference": True, "clipping_norm": "auto"}, {}, False),
         ({"classes": [0, 1, 2]}, {}, False),
+        ({"moment_budget": 0.0}, {}, False),
+        ({"epsilon": np.inf}, {}, False),
         ({}, {"groups": PLACES // 2}, False),
         ({}, {"public_weight": 1.0 + PLACES % 2}, False),
     ],
 )
-def test_only_rows_that_count_1_are_balanced(settings, given, is_asked, rare, monkeypatch):
+def test_only_rows_that_count_1_are_balanced(settings, given, is_balanced, rare, monkeypatch):
     """Weights and groups are cut at other lengths, and of more classes there is no such rule."""
-    asked = []
-    monkeypatch.setattr(_estimators, "balance", lambda coefs, *_: asked.append(1) or coefs)
-    how = {"epsilon": 4.0, "classes": [0, 1], "random_state": 0, **settings}
-    DPLogisticRegression(**how).fit(*rare, **given)
-    assert bool(asked) == is_asked
+    how = {"epsilon": 4.0, "classes": [0, 1], "clipping_norm": 0.5, "random_state": 0, **settings}
+    as_it_is = DPLogisticRegression(**how).fit(*rare, **given)
+    monkeypatch.setattr(_estimators, "balance", lambda coefs, *_: coefs)
+    without = DPLogisticRegression(**how).fit(*rare, **given)
+    np.testing.assert_array_equal(as_it_is.coef_, without.coef_)
+    assert (as_it_is.intercept_ != without.intercept_).any() == is_balanced
