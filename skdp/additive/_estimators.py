@@ -80,7 +80,7 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         """Return the table, and what is given of it, of pairs and of signs."""
         frame = read_frame(self, X, reset=True)
         given = given_to(self, frame.names, frame.kinds)
-        pairs = self._pairs(frame.names)
+        pairs = chosen_pairs(self.interactions, frame.names, "interactions")
         return frame, given, pairs, chosen_signs(self.monotonic_cst, frame, pairs)
 
     def _check_table(self, X):
@@ -91,9 +91,6 @@ class BaseAdditive(CaptionMixin, RowPrivateEstimator):
         """Return what the linear model is given as it is."""
         names = "alpha", "epsilon", "delta", "adjacency", "n_jobs"
         return {name: getattr(self, name) for name in names}
-
-    def _pairs(self, names):
-        return chosen_pairs(self.interactions, names, "interactions")
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, groups=None, public_weight=None):

@@ -13,7 +13,7 @@ from skdp.preprocessing.table._plan import TablePlan, plan_table
 # that the noise of a count would be, if all of mu went to one release, and the most.
 # Last, the noise from which on the most would hardly find a column: in first counts, a bin of two
 # fifths of the records would be lost.
-_LEAST_SHARE, _SHARE_OF_NOISE, _MOST_SHARE, _LOST = 0.2, 40.0, 0.5, 0.0316
+_LEAST_SHARE, _SHARE_OF_NOISE, _MOST_SHARE, _LOST = 0.2, 20.0, 0.5, 0.0316
 _NO_DELTA = (
     "delta must be positive: additive models have Gaussian noise. For delta=0 take "
     "DPSGDClassifier or DPSGDRegressor with mechanism='laplace' on scaled columns."
@@ -55,8 +55,8 @@ def plan_additive(budget, given, *, features_budget, n_rows, n_knots):
         features_budget = check_within(features_budget, "features_budget", 0.0, 1.0, "()")
     share = features_budget if n_columns else 0.0
     if share == "auto":
-        count = count_release(budget, n_rows=n_rows, n_columns=n_columns).mechanism
-        noise = count.noise_std / n_rows
+        count = count_release(budget, n_rows=n_rows, n_columns=n_columns)
+        noise = count.mechanism.noise_std / n_rows
         share = min(_LEAST_SHARE + _SHARE_OF_NOISE * noise * (noise < _LOST), _MOST_SHARE)
     # Also where there are no words: a pipeline plans, and is charged, before it knows.
     all_but, erasure = hide_categories(budget, 1)

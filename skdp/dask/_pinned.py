@@ -160,17 +160,13 @@ class PinnedSums(PartedSums):
         made = []
         for (function, *args), worker in zip(tasks, workers or repeat(None), strict=False):
             key = f"skdp-{name}-{uuid4().hex}"
-            with dask.annotate(**_at(worker)):
+            at = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+            with dask.annotate(**at):
                 made.append(dask.delayed(function, pure=False)(*args, dask_key_name=key))
         return call_client(self._client.compute, made, optimize_graph=False)
 
     def _gather(self, futures):
         return call_client(self._client.gather, futures)
-
-
-def _at(worker):
-    """Return how to say that a worker is to do a task, or any other if that is dead."""
-    return {} if worker is None else {"workers": [worker], "allow_other_workers": True}
 
 
 def _load(reader, *part):

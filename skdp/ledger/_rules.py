@@ -230,7 +230,7 @@ def admit(report, cost, totals, terms, where):
     """
     if _take(cost, totals, terms.limits):
         return None
-    alone = _epsilon_alone(report, terms)
+    alone = report.epsilon_at(terms.delta) if report.adjacency == terms.adjacency else math.inf
     if alone <= terms.epsilon and not any(total.n_charges for total in totals):
         return alone
     left = epsilon_left(totals, terms)
@@ -282,8 +282,3 @@ def _least_delta(erasure):
         return ""
     step = 10.0 ** (math.floor(math.log10(least)) - 1)
     return f" A ledger takes such a fit from a delta of {math.ceil(least / step) * step:.2g} on."
-
-
-def _epsilon_alone(report, terms):
-    """Return a fit's own epsilon at the budget's delta, infinite if its adjacency is another."""
-    return report.epsilon_at(terms.delta) if report.adjacency == terms.adjacency else math.inf

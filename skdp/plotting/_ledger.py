@@ -113,8 +113,8 @@ class LedgerDisplay:
             names = (content["dataset"], content["part"] or part)
             name = ", ".join(one for one in names if one)
         shares = {
-            estimator: np.cumsum([*(_share_if(charge, estimator) for charge in charges), 0.0])
-            for estimator in dict.fromkeys(charge["estimator"] for charge in charges)
+            one: np.cumsum([*(c["share"] if c["estimator"] == one else 0.0 for c in charges), 0.0])
+            for one in dict.fromkeys(charge["estimator"] for charge in charges)
         }
         x = _times(charges) if axis == "time" and charges else np.arange(len(charges) + 1)
         return cls(x=x, shares=shares, axis=axis, name=name).plot(ax, **kwargs)
@@ -154,10 +154,6 @@ class LedgerDisplay:
         place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.91)}
         ax.legend(handles[::-1], labels[::-1], title=title, alignment="left", **place)
         return self
-
-
-def _share_if(charge, estimator):
-    return charge["share"] if charge["estimator"] == estimator else 0.0
 
 
 def _of_worst_part(charges):

@@ -33,6 +33,7 @@ class ColumnSums:
         return np.array([sum_moments(*column) for column in columns])
 
 
+@np.errstate(all="ignore")
 def find_quantiles(sums, *, plan, quantiles, noise):
     """Return a low and a high quantile of each column, noisy where the plan is private.
 
@@ -92,7 +93,6 @@ def sum_moments(x, middle, half):
     return sums
 
 
-@np.errstate(all="ignore")
 @np.errstate(all="ignore")
 def _exact_scales(X):
     """Return means and standard deviations, 1 for columns of one value, as StandardScaler does."""

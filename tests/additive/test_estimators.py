@@ -190,7 +190,7 @@ def test_the_share_of_the_table_follows_from_public_numbers(n_rows, n_features):
     """A fifth, more of few records, and a fifth again where even a half would find no column."""
     model = DPAdditiveClassifier(classes=[0, 1], delta=1e-6)
     noise = math.sqrt(n_features) / gaussian_mu(1.0, 1e-6) / n_rows
-    expected = 0.2 if noise > 0.0316 else min(0.2 + 40.0 * noise, 0.5)
+    expected = 0.2 if noise > 0.0316 else min(0.2 + 20.0 * noise, 0.5)
     given = clone(model).set_params(features_budget=expected)
     found, wanted = (
         [getattr(event, "noise_multiplier", 0.0) for event in one._plan(n_rows, n_features).events]

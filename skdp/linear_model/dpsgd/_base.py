@@ -111,8 +111,8 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
         coefs = self._solve(plan, rows, targets, stream, weights)
 
         # 5. publish
-        budgets = () if sample_epsilon is None else (BUDGETS_STATED,)
-        report = self._report(plan, stream, public_weight, budgets)
+        stated = (BUDGETS_STATED,) * (sample_epsilon is not None)
+        report = self._report(plan, stream, public_weight, stated)
         self._set_ball(ball)
         self._set_coefs(outside(ball, coefs, rows.bias), rows.bias, told)
         self._set_report(plan, plan.n_passes, report)

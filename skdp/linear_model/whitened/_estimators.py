@@ -39,7 +39,7 @@ from skdp.linear_model.whitened._plan import (
     resolve_rows_per_group,
 )
 from skdp.linear_model.whitened._row_sums import InferenceSums, RowSums, rounding_slack
-from skdp.linear_model.whitened._solver import balance, rules_of, solve_whitened
+from skdp.linear_model.whitened._solver import RULES, RULES_IN_BALL, balance, solve_whitened
 from skdp.linear_model.whitened._summary import InferenceMixin
 
 AUTO = StrOptions({"auto"})
@@ -248,18 +248,13 @@ class BaseWhitened(BallMixin, RowPrivateEstimator):
         if self.inference:
             coefs, steps = solve_inference(sums, plan=plan, model=MODELS[loss.name], stream=stream)
         else:
-            how = {"rules": rules_of(loss, plan), "stream": stream}
-            coefs, steps = solve_whitened(sums, plan=plan, **how)
-        self._check_solved(coefs, plan)
-        is_balanced = loss.name == "log_loss" and not self.inference
-        return balance(coefs, steps, plan) if is_balanced else coefs, steps
-
-    def _check_solved(self, coefs, plan):
-        """Refuse what overflows in the units of X.
-
-        Called before there is a report: that would be beside the coefficients of a fit before.
-        """
+            rules = (RULES if plan.ball is None else RULES_IN_BALL)[loss.name]
+            coefs, steps = solve_whitened(sums, plan=plan, rules=rules, stream=stream)
+        # Before there is a report: that would be beside the coefficients of a fit before.
         check_finite(coefs if plan.outside is None else plan.outside(coefs))
+        if loss.name == "log_loss" and not self.inference:
+            coefs = balance(coefs, steps, plan)
+        return coefs, steps
 
     def _assumed(self):
         is_used = self.public_moment is not None and is_private(self)
@@ -490,6 +485,10 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
     Eigenvalues of the moment are shrunk according to the noise [2]_. doc/theory/whitening.rst has
     the proofs and the reasons for the automatic settings. The classes are clipped and released
     together: each adds noise, but none takes a share of the budget.
+
+    Clipping lowers the risk of a rare class. The intercept of two classes is moved at the end to
+    make up for that, from what was released, unless `clipping_norm` or `max_iter` is given, or
+    rows have weights or are grouped.
 
     {References: papers:whitened}
 

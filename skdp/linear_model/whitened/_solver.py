@@ -107,9 +107,6 @@ def shrink_signed(values, noise):
 # What the mapped rows are taken to fill at least, in columns; and the number and share of columns
 # that are few of many.
 _LEAST_COLUMNS = 0.01
-# How far the mean prediction, and its variance, may be from 0 where an intercept is balanced, and
-# in how many places of the normal distribution.
-_FARTHEST, _N_NODES = 20.0, 21
 _FEW_FROM, _FEW_SHARE = 4.0, 0.1
 # Without noise, what is left of an error after all steps.
 _LEFT = 1e-9
@@ -204,11 +201,6 @@ RULES_IN_BALL = {
         ),
     ),
 }
-
-
-def rules_of(loss, plan):
-    """Return what is automatic for a loss, on rows as they are or in a learnt ball."""
-    return (RULES if plan.ball is None else RULES_IN_BALL)[loss.name]
 
 
 _UNWHITENED = (Schedule(100, 0.9, 0.3, math.inf),)
@@ -320,6 +312,11 @@ def _typical_length(white, problem):
     return math.sqrt(max(white.effective_columns, known, _LEAST_COLUMNS))
 
 
+# How far the mean prediction, and its variance, may be from 0 where an intercept is balanced, and
+# in how many places of the normal distribution.
+_FARTHEST, _N_NODES = 20.0, 21
+
+
 # A warning about an overflow would reveal something of the data.
 @np.errstate(all="ignore")
 def balance(coefs, steps, plan):
@@ -330,28 +327,33 @@ def balance(coefs, steps, plan):
     of the predictions :math:`\theta`, which are taken to be normal. If the logarithm of the odds is
     :math:`\theta + d`, of a probability q, and that of the model is :math:`\theta`, of p, then
 
-    .. math:: E[(1 - q) \min(g, p) - q \min(g, 1 - p)] = 0 ,
+    .. math:: E[(1 - q) \min(g, p) - q \min(g, 1 - p)] + \alpha w_b / b = 0 ,
 
-    and d is added to the intercept.
+    with the penalty of the intercept's weight. The louder the noise of the predictions is, the less
+    of d is added. Given steps may not stop there, and rows with weights and groups of rows are cut
+    at other lengths: then nothing is.
     """
     problem, white = plan.problem, steps.white
-    # Rows with weights and groups of rows are cut at other lengths.
-    is_told = white.moment is not None and problem.bias and not plan.budget.of_groups
+    is_plain = problem.bias and {problem.typical_weight, problem.wanted_weight} == {1.0}
+    is_auto = plan.clipping_norm == plan.max_iter == "auto" and white.moment is not None
     largest = steps.clip / _typical_length(white, problem)
-    if not is_told or largest >= 1.0 or {problem.typical_weight, problem.wanted_weight} != {1.0}:
+    if not (is_plain and is_auto and largest < 1.0) or plan.budget.of_groups:
         return coefs
     w, known = coefs[0], white.moment - white.noise * np.eye(len(white.moment))
-    mean = np.clip(np.nan_to_num(w @ known[:, -1] / problem.bias), -_FARTHEST, _FARTHEST)
-    variance = np.clip(np.nan_to_num(w @ known @ w) - mean**2, 0.0, _FARTHEST)
+    mean = np.clip(w @ known[:, -1] / problem.bias, -_FARTHEST, _FARTHEST)
+    variance = np.clip(w @ known @ w - mean**2, 0.0, _FARTHEST)
     nodes, shares = hermegauss(_N_NODES)
     predictions = mean + np.sqrt(variance) * nodes
     fewer, more = (np.minimum(largest, expit(side * predictions)) for side in (1.0, -1.0))
+    pull = problem.alpha * w[-1] / problem.bias
 
     def slope(d):
-        return shares @ (fewer - (fewer + more) * expit(predictions + d))
+        return shares @ (fewer + pull - (fewer + more) * expit(predictions + d))
 
     farthest = 1.0 - math.log(largest)
-    d = brentq(slope, -farthest, farthest)
+    if not slope(-farthest) > 0.0 > slope(farthest):
+        return coefs
+    d = brentq(slope, -farthest, farthest) / (1.0 + steps.noise)
     return np.append(coefs[:, :-1], coefs[:, -1:] + d / problem.bias, axis=1)
 
 

@@ -106,16 +106,14 @@ class Frame:
 
 def _most_frequent(codes, groups, known):
     """Return for each group the word that most of its rows have, of several the first by text."""
-    ranked = sort_categories(known)
-    ranks = {word: rank for rank, word in enumerate(ranked)}
-    pairs = groups * len(known) + np.array([ranks[word] for word in known])[codes]
+    ranks = {word: rank for rank, word in enumerate(sort_categories(known))}
+    rank_of = np.array([ranks[word] for word in known])
+    pairs = groups * len(known) + rank_of[codes]
     found, counts = np.unique(pairs, return_counts=True)
     group, rank = np.divmod(found, len(known))
     order = np.lexsort((rank, -counts, group))
     first = np.unique(group[order], return_index=True)[1]
-    places = {word: code for code, word in enumerate(known)}
-    code_of = np.array([places[word] for word in ranked])
-    return code_of[rank[order[first]]]
+    return np.argsort(rank_of)[rank[order[first]]]
 
 
 def read_frame(estimator, X, *, reset):
@@ -129,7 +127,11 @@ def read_frame(estimator, X, *, reset):
     n_features = estimator.n_features_in_
     names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(n_features)])
     names = tuple(map(str, names))
-    typed = [_kind_of(source, j, name) for j, name in enumerate(names)]
+    typed = [source.kind(j) for j in range(n_features)]
+    for name, kind in zip(names, typed, strict=True):
+        # Of times and of nested columns there is no kind.
+        if kind in (_TIMES, _NESTED):
+            raise TypeError(kind.format(name))
     if reset:
         lists = estimator.numeric_features, estimator.categorical_features
         declared = _declared(*lists, names)
@@ -168,18 +170,6 @@ def _dense(X):
     return quietly(X.astype, sparse) if sparse else X
 
 
-def _kind_of(source, place, name):
-    """Return the kind of a column by its type; of times and of nested columns none is known."""
-    kind = source.kind(place)
-    if kind in (_TIMES, _NESTED):
-        raise TypeError(kind.format(name))
-    return kind
-
-
-# Types that pandas holds as few distinct entries, or tells apart faster than Python does.
-_CODED = (nw.String, nw.Categorical, nw.Enum)
-
-
 class _OfFrame:
     """The columns of a data frame."""
 
@@ -210,7 +200,11 @@ class _OfFrame:
     def entries(self, place):
         """Return entries, each once where that is fast, and which of them each row has."""
         column = self._frame[:, place]
-        if column.implementation.is_pandas() and column.dtype in _CODED:
+        dtype = getattr(column.to_native(), "dtype", None)
+        # What pandas holds in Python, it takes for equal where words differ: True and 1, or texts
+        # up to a null character.
+        is_arrow = getattr(dtype, "storage", None) == "pyarrow"
+        if column.implementation.is_pandas() and (is_arrow or hasattr(dtype, "categories")):
             chosen, entries = quietly(column.to_native().factorize, use_na_sentinel=False)
             return entries.tolist(), chosen
         return quietly(column.to_list), slice(None)
@@ -230,8 +224,7 @@ class _OfArray:
 
     def numbers(self, place):
         column = self._array[:, place]
-        is_numeric = column.dtype.kind in "biuf"
-        return quietly(column.astype, np.float64, copy=False) if is_numeric else None
+        return quietly(column.astype, float, copy=False) if column.dtype.kind in "biuf" else None
 
     def entries(self, place):
         return self._array[:, place].tolist(), slice(None)

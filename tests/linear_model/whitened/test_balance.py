@@ -22,31 +22,36 @@ def rows(rng, n_rows=400_000):
     return np.column_stack([X, np.full(n_rows, BIAS)])
 
 
-def solved(Z, clip, bias=BIAS, has_moment=True):
+def solved(Z, clip, bias=BIAS, has_moment=True, alpha=0.0, noise=0.0):
     """Steps that stopped, and their plan, whose mapped rows fill two columns."""
     moment = Z.T @ Z / len(Z) + HIDDEN * np.eye(3) if has_moment else None
     white = Whitening(np.eye(3), np.full(3, 2.0 / 3.0), np.ones(3), HIDDEN, 1.0, moment)
-    problem = SimpleNamespace(bias=bias, typical_weight=1.0, wanted_weight=1.0)
-    budget = SimpleNamespace(of_groups=False)
-    return SimpleNamespace(clip=clip, white=white), SimpleNamespace(problem=problem, budget=budget)
+    weights = {"typical_weight": 1.0, "wanted_weight": 1.0}
+    plan = SimpleNamespace(
+        problem=SimpleNamespace(bias=bias, alpha=alpha, **weights),
+        budget=SimpleNamespace(of_groups=False),
+        clipping_norm="auto",
+        max_iter="auto",
+    )
+    return SimpleNamespace(clip=clip, white=white, noise=noise), plan
 
 
 @pytest.mark.parametrize("w", [W, -W, 0.2 * W, W * [[1.0, 1.0, 0.1]]], ids=str)
 @pytest.mark.parametrize("clip", [0.1, 0.5, 1.2])
-def test_cut_slopes_add_up_to_0_if_the_balanced_risk_is_true(w, clip, rng):
+@pytest.mark.parametrize(("alpha", "noise"), [(0.0, 0.0), (0.003, 0.0), (0.0, 0.5)])
+def test_cut_slopes_add_up_to_0_if_the_balanced_risk_is_true(w, clip, alpha, noise, rng):
     Z = rows(rng)
     theta, largest = (Z @ w.T)[:, 0], clip / np.sqrt(2.0)
 
     def mean_slope(d):
         q, p = expit(theta + d), expit(theta)
         slopes = np.minimum(p, largest) * (1.0 - q) - np.minimum(1.0 - p, largest) * q
-        return slopes.mean()
+        return slopes.mean() + alpha * w[0, -1] / BIAS
 
     d = brentq(mean_slope, -20.0, 20.0)
-    balanced = balance(w, *solved(Z, clip))
+    balanced = balance(w, *solved(Z, clip, alpha=alpha, noise=noise))
     np.testing.assert_array_equal(balanced[:, :-1], w[:, :-1])
-    assert BIAS * (balanced - w)[0, -1] == pytest.approx(d, abs=0.02)
-    assert abs(d) <= -np.log(largest)
+    assert BIAS * (balanced - w)[0, -1] == pytest.approx(d / (1.0 + noise), abs=0.02)
 
 
 def test_nothing_moves_where_no_slope_is_cut_or_nothing_is_known(rng):
@@ -54,6 +59,8 @@ def test_nothing_moves_where_no_slope_is_cut_or_nothing_is_known(rng):
     assert balance(W, *solved(Z, 1.5)) is W
     assert balance(W, *solved(Z, 0.1, bias=0.0)) is W
     assert balance(W, *solved(Z, 0.1, has_moment=False)) is W
+    # No intercept has as large a mean slope as a penalty that is so strong.
+    assert balance(W, *solved(Z, 0.1, alpha=1.0)) is W
     assert balance(W, *solved(Z, 0.1)) is not W
 
 
@@ -73,18 +80,21 @@ def rare():
     return X, (generator.random(PLACES.size) < expit(X[:, 0] - X[:, 1] - 3.6)).astype(int)
 
 
-@pytest.mark.parametrize("ball", [{"data_norm": 1.5, "ball_budget": 0}, {}], ids=["norm", "ball"])
-def test_mean_risk_is_the_share_of_cases(ball, rare, monkeypatch):
-    """In 150 fits each, the mean risk over the share is 1.04 and .98, with a deviation of .01."""
+def test_the_mean_risk_is_nearer_to_the_share_of_cases(rare, monkeypatch):
+    """Over the share: .88 in the mean of nine fits, and .76 without, with deviations of .04, .03.
+
+    A mean with and one without are of the same seeds.
+    """
     X, cases = rare
-    how = {"epsilon": 8.0, "clipping_norm": 0.8, "classes": [0, 1], "random_state": 0, **ball}
 
-    def share_found():
-        return DPLogisticRegression(**how).fit(X, cases).predict_proba(X)[:, 1].mean()
+    def share_missed():
+        fits = (DPLogisticRegression(epsilon=0.3, classes=[0, 1], random_state=s) for s in range(9))
+        risks = [model.fit(X, cases).predict_proba(X)[:, 1] for model in fits]
+        return 1.0 - np.mean(risks) / cases.mean()
 
-    assert share_found() == pytest.approx(cases.mean(), rel=0.15)
+    missed = share_missed()
     monkeypatch.setattr(_estimators, "balance", lambda coefs, steps, plan: coefs)
-    assert share_found() < 0.6 * cases.mean()
+    assert abs(missed) < 0.7 * share_missed()
 
 
 @for_each(
@@ -94,7 +104,9 @@ def test_mean_risk_is_the_share_of_cases(ball, rare, monkeypatch):
         ({"fit_intercept": False}, {}, False),
         ({"class_weight": {1: 10.0}}, {}, False),
         ({"class_weight": {0: 0.5, 1: 2.0}}, {}, False),
-        ({"inference": True, "clipping_norm": "auto"}, {}, False),
+        ({"inference": True}, {}, False),
+        ({"clipping_norm": 0.1}, {}, False),
+        ({"max_iter": 5}, {}, False),
         ({"classes": [0, 1, 2]}, {}, False),
         ({"moment_budget": 0.0}, {}, False),
         ({"epsilon": np.inf}, {}, False),
@@ -104,7 +116,7 @@ def test_mean_risk_is_the_share_of_cases(ball, rare, monkeypatch):
 )
 def test_only_rows_that_count_1_are_balanced(settings, given, is_balanced, rare, monkeypatch):
     """Weights and groups are cut at other lengths, and of more classes there is no such rule."""
-    how = {"epsilon": 4.0, "classes": [0, 1], "clipping_norm": 0.5, "random_state": 0, **settings}
+    how = {"epsilon": 0.2, "classes": [0, 1], "random_state": 0, **settings}
     as_it_is = DPLogisticRegression(**how).fit(*rare, **given)
     monkeypatch.setattr(_estimators, "balance", lambda coefs, *_: coefs)
     without = DPLogisticRegression(**how).fit(*rare, **given)
