@@ -362,7 +362,7 @@ class DPAdditiveClassifier(ClassifierMixin, BaseAdditive):
     >>> risk = 0.1 + 0.3 * (table.age > 60) + 0.3 * (table.smokes == "yes")
     >>> model = DPAdditiveClassifier(classes=[0, 1], random_state=0)
     >>> model.fit(table, rng.random(5000) < risk).terms_
-    (age (hats): 10 values, smokes (words): 3 values)
+    (age (hats): 9 values, smokes (words): 3 values)
     """
 
     _one_curve = "monotonic_cst is for two classes: fit one class against the others."

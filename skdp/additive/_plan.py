@@ -50,13 +50,12 @@ def plan_additive(budget, given, *, features_budget, n_rows, n_knots):
     """Plan an additive model of so many records, of whose columns some things are given."""
     if budget.is_private and budget.delta == 0.0:
         raise ValueError(_NO_DELTA)
-    n_columns = len(given.numeric) + len(given.words)
+    n_terms = len(given.numeric) + len(given.words)
     if features_budget != "auto":
         features_budget = check_within(features_budget, "features_budget", 0.0, 1.0, "()")
-    share = features_budget if n_columns else 0.0
+    share = features_budget if n_terms else 0.0
     if share == "auto":
-        count = count_release(budget, n_rows=n_rows, n_columns=n_columns)
-        noise = count.mechanism.noise_std / n_rows
+        noise = count_release(budget, n_rows=n_rows, n_columns=n_terms).mechanism.noise_std / n_rows
         share = min(_LEAST_SHARE + _SHARE_OF_NOISE * noise * (noise < _LOST), _MOST_SHARE)
     # Also where there are no words: a pipeline plans, and is charged, before it knows.
     all_but, erasure = hide_categories(budget, 1)

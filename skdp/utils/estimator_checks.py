@@ -75,7 +75,7 @@ __all__ = ["check_private_estimator"]
 
 _N_ROWS, _N_FEATURES = 240, 3
 # Parameters whose automatic values are published.
-_RESOLVED = ("alpha", "clipping_norm", "eta0", "proximal")
+_RESOLVED = ("alpha", "clipping_norm", "eta0", "proximal", "target_bounds")
 # A correlation of noise above this has a probability below 1e-9 under independence.
 _CORRELATION_SIGMAS = 6.5
 # Categories of one record, and what pickles of them, or of arrays that have them, contain.
@@ -403,7 +403,9 @@ def _check_spread_shrinks_with_epsilon(estimator, X, y):
         if name in estimator.get_params() and hasattr(resolved, name + "_"):
             value = getattr(resolved, name + "_")
             # What isn't public is None, and any number serves.
-            estimator = clone(estimator).set_params(**{name: 1.0 if value is None else value})
+            value = 1.0 if value is None else value
+            if np.isfinite(value).all():
+                estimator = clone(estimator).set_params(**{name: value})
     spreads = []
     # Noise may hide all categories of so few rows.
     least = 1.0 if _reads_categories(estimator) else 0.1

@@ -22,7 +22,7 @@ _BESIDE = 2
 # count, in shares of the records, from which on ends are taken one bin farther, and one more.
 _SURE, _LOUD_SIDES = 3.0, (0.002, 0.01)
 # Where that noise is loud: of so many bins in a row sums are told.
-_IN_A_ROW, _SURE_IN_A_ROW = (2, 4, 8), 2.5
+_IN_A_ROW, _SURE_IN_A_ROW = (2, 4, 8), 2.75
 # And the least share of one end that the other has, if it is farther than so many deviations of the
 # noise of the centre.
 _LEAST_OTHER, _SURE_OF_CENTRE = 0.5, 5.0
