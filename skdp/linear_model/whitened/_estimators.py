@@ -487,8 +487,8 @@ class DPLogisticRegression(InferenceMixin, LinearClassifierMixin, ClassifierMixi
     together: each adds noise, but none takes a share of the budget.
 
     Clipping lowers the risk of a rare class. The intercept of two classes is moved at the end to
-    make up for that, from what was released, unless `clipping_norm` or `max_iter` is given, or
-    rows have weights or are grouped.
+    make up for that, from what was released, unless `clipping_norm`, `max_iter` or `step_size` is
+    given, or rows have weights or are grouped.
 
     {References: papers:whitened}
 

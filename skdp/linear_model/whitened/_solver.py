@@ -312,9 +312,9 @@ def _typical_length(white, problem):
     return math.sqrt(max(white.effective_columns, known, _LEAST_COLUMNS))
 
 
-# How far the mean prediction, and its variance, may be from 0 where an intercept is balanced, and
-# in how many places of the normal distribution.
-_FARTHEST, _N_NODES = 20.0, 21
+# How far the mean prediction, and its variance, may be from 0 where an intercept is balanced, in
+# how many places of the normal distribution, and what is left out for each unit of predicted noise.
+_FARTHEST, _N_NODES, _DOUBT = 20.0, 21, 2.0
 
 
 # A warning about an overflow would reveal something of the data.
@@ -330,14 +330,14 @@ def balance(coefs, steps, plan):
     .. math:: E[(1 - q) \min(g, p) - q \min(g, 1 - p)] + \alpha w_b / b = 0 ,
 
     with the penalty of the intercept's weight. The louder the noise of the predictions is, the less
-    of d is added. Given steps may not stop there, and rows with weights and groups of rows are cut
-    at other lengths: then nothing is.
+    of d is added, as steps stop earlier. Given steps may not stop there, and rows with weights and
+    groups of rows are cut at other lengths: then nothing is.
     """
     problem, white = plan.problem, steps.white
     is_plain = problem.bias and {problem.typical_weight, problem.wanted_weight} == {1.0}
-    is_auto = plan.clipping_norm == plan.max_iter == "auto" and white.moment is not None
+    given = {plan.clipping_norm, plan.max_iter, plan.step_size} - {"auto"}
     largest = steps.clip / _typical_length(white, problem)
-    if not (is_plain and is_auto and largest < 1.0) or plan.budget.of_groups:
+    if not (is_plain and largest < 1.0) or given or white.moment is None or plan.budget.of_groups:
         return coefs
     w, known = coefs[0], white.moment - white.noise * np.eye(len(white.moment))
     mean = np.clip(w @ known[:, -1] / problem.bias, -_FARTHEST, _FARTHEST)
@@ -353,7 +353,7 @@ def balance(coefs, steps, plan):
     farthest = 1.0 - math.log(largest)
     if not slope(-farthest) > 0.0 > slope(farthest):
         return coefs
-    d = brentq(slope, -farthest, farthest) / (1.0 + steps.noise)
+    d = brentq(slope, -farthest, farthest) * max(0.0, 1.0 - _DOUBT * steps.noise)
     return np.append(coefs[:, :-1], coefs[:, -1:] + d / problem.bias, axis=1)
 
 

@@ -202,9 +202,9 @@ class _OfFrame:
         column = self._frame[:, place]
         dtype = getattr(column.to_native(), "dtype", None)
         # What pandas holds in Python, it takes for equal where words differ: True and 1, or texts
-        # up to a null character.
-        is_arrow = getattr(dtype, "storage", None) == "pyarrow"
-        if column.implementation.is_pandas() and (is_arrow or hasattr(dtype, "categories")):
+        # up to a null character. Of other types of Arrow it may lose gaps.
+        kind = type(dtype).__name__, getattr(dtype, "storage", None)
+        if kind in (("StringDtype", "pyarrow"), ("CategoricalDtype", None)):
             chosen, entries = quietly(column.to_native().factorize, use_na_sentinel=False)
             return entries.tolist(), chosen
         return quietly(column.to_list), slice(None)

@@ -115,6 +115,18 @@ def test_codes_are_those_of_the_entries_one_by_one(kind, gap):
     assert str(typed.known) == str(as_lists.known)
 
 
+@pytest.mark.parametrize("kind", ["string", "large_string", "dictionary", "string_view"])
+def test_gaps_of_arrow_take_no_word_of_another_record(kind):
+    """As codes of pandas 2.2 may for gaps of a dictionary, which are the last of its entries."""
+    pa = pytest.importorskip("pyarrow")
+    of_type = (
+        pa.dictionary(pa.int32(), pa.string()) if kind == "dictionary" else getattr(pa, kind)()
+    )
+    for column in (["b", None, "a", None], [None, None]):
+        frame = read(pd.DataFrame({"x": pd.Series(column, dtype=pd.ArrowDtype(of_type))}))
+        assert entries(frame, 0) == column
+
+
 def by_first_row(column):
     """The codes of entries, each the number of other entries that occurred before its first."""
     places = {}
