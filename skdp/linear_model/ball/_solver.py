@@ -18,10 +18,10 @@ _NARROWEST, _LOUD_COUNT = 0.25, 0.016
 _TYPICAL = 0.5
 # Bins on both sides of those that stand out of the noise that are counted, too.
 _BESIDE = 2
-# By how many standard deviations of its noise a sum of counts is told from none; and the noise of a
-# count, in shares of the records, from which on ends are taken one bin farther, and one more.
+# By how many standard deviations of its noise a tail is told from none; and the noise of a count,
+# in shares of the records, from which on ends are taken one bin farther, and one more.
 _SURE, _LOUD_SIDES = 3.0, (0.002, 0.01)
-# Where that noise is loud: of so many bins in a row sums are told.
+# Where that noise is loud: so many bins in a row, and by how many deviations their sum is told.
 _IN_A_ROW, _SURE_IN_A_ROW = (2, 4, 8), 2.75
 # And the least share of one end that the other has, if it is farther than so many deviations of the
 # noise of the centre.

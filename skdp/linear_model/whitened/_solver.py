@@ -320,7 +320,7 @@ _FARTHEST, _N_NODES, _DOUBT = 20.0, 21, 2.0
 # A warning about an overflow would reveal something of the data.
 @np.errstate(all="ignore")
 def balance(coefs, steps, plan):
-    r"""Return weights of two classes with an intercept at which the mean risk is that of the rows.
+    r"""Return weights of two classes whose mean risk is nearer to the share of cases.
 
     Where steps stop, the sum of cut slopes is 0, not that of slopes: of a rare class most are cut.
     Released numbers tell the largest slope g of a row of typical length, and the mean and variance
