@@ -5,15 +5,17 @@ It is also what one that is inside another keeps of its settings.
 
 import html
 import inspect
+import itertools
 import math
 import sys
 import warnings
+import weakref
 from numbers import Real
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skdp._plans._base import Budget, GroupBudget, resolve_delta
+from skdp._plans._base import Budget, GroupBudget, resolve_delta, unprotected_names
 from skdp._sklearn import Interval, StrOptions, diagram_box, forget_owner
 from skdp.accountant import PrivacyReport
 from skdp.exceptions import PrivacyWarning
@@ -92,6 +94,30 @@ BUDGET_CONSTRAINTS = {
 }
 
 
+# Of the fits in this process, the number of each estimator's last one. Nothing that is written to
+# a file has it: it would tell how many fits there were, which a private selection keeps secret.
+_FIT_NUMBERS, _NUMBERS = weakref.WeakKeyDictionary(), itertools.count(1)
+# Its name where an estimator is copied within the process.
+_FIT_NUMBER = "_fit_number"
+
+
+def n_fits(estimator):
+    """Return how many fits of this object published a report; skdp 0.3.0 counted none."""
+    was_fitted = vars(estimator).get("privacy_report_") is not None
+    return vars(estimator).get("_n_fits", int(was_fitted))
+
+
+def fit_number(estimator):
+    """Return the place of the last fit among all in this process, 0 if it was made elsewhere."""
+    return _FIT_NUMBERS.get(estimator, 0)
+
+
+def refitted_inside(estimator):
+    """Return paths of what is in an estimator and isn't as a fit left it that has a report."""
+    is_reported = isinstance(estimator, PrivateEstimator) and report_of(estimator) is not None
+    return estimator._refitted() if is_reported else ()
+
+
 _NO_GROUPS = (
     "{} ({}) protects rows and takes no groups. DPLogisticRegression, DPRidge, additive models and "
     "all private transformers do."
@@ -113,6 +139,31 @@ class PrivateEstimator(BaseEstimator):
                 setattr(self, name, value)
 
     @property
+    def privacy_report_(self):
+        """The guarantee of the last fit, None if that learnt nothing from the records."""
+        if "privacy_report_" not in vars(self):
+            raise AttributeError("privacy_report_ is there after a fit.")
+        return vars(self)["privacy_report_"]
+
+    @privacy_report_.setter
+    def privacy_report_(self, report):
+        # Whatever releases something publishes its report here, by `fit` or not: so fits are
+        # counted, of which a later step of a pipeline may have learnt from an earlier one.
+        n_before = n_fits(self)
+        self._restate(report)
+        if report is not None or n_before:
+            self._n_fits = n_before + 1
+            _FIT_NUMBERS[self] = next(_NUMBERS)
+
+    def _restate(self, report):
+        """Set a report that stands for the last fit and for what was reported before it."""
+        vars(self)["privacy_report_"] = report
+
+    def _refitted(self):
+        """Return paths of what is inside and isn't any more as the last fit of this left it."""
+        return ()
+
+    @property
     def delta_(self):
         """Delta of the guarantee of a fit, which `delta` may leave to the number of records."""
         report = report_of(self)
@@ -122,14 +173,14 @@ class PrivateEstimator(BaseEstimator):
 
     @property
     def differentially_private_(self):
-        """Whether the last fit may be published as private: see the report's attribute.
+        """Whether this may be published as private: see the report's attribute.
 
-        What learns nothing from the records may, too.
+        What learns nothing from the records may, too. What is inside must be as the fit left it.
         """
         if not hasattr(self, "privacy_report_"):
             raise AttributeError("differentially_private_ is there after a fit.")
         report = self.privacy_report_
-        return report is None or report.differentially_private
+        return report is None or (report.differentially_private and not self._refitted())
 
     def _promised(self, n_records):
         """Return epsilon, delta and adjacency of a fit of so many records."""
@@ -138,7 +189,12 @@ class PrivateEstimator(BaseEstimator):
     def _account(self):
         """Return where a fit is charged, or None."""
         parameters = self.get_params(deep=False)
-        return resolve_account(self.ledger, type(self).__name__, parameters)
+        account = resolve_account(self.ledger, type(self).__name__, parameters)
+        return account and account._replace(unprotected=unprotected_names(self._open_parts()))
+
+    def _open_parts(self):
+        """Return what the report of a fit doesn't cover of what is inside: each an `OpenPart`."""
+        return ()
 
     def _learns(self):
         """Return whether a fit with these parameters reads the records, and so spends a budget."""
@@ -181,10 +237,19 @@ class PrivateEstimator(BaseEstimator):
             message = _SEED_IN_COPY.format(type(self).__name__)
             warnings.warn(message, PrivacyWarning, stacklevel=2 + len(copying))
         state = super().__getstate__()
+        if self in _FIT_NUMBERS and set(copying) == {"copy"}:
+            state = {**state, _FIT_NUMBER: _FIT_NUMBERS[self]}
         is_filed = any(module.startswith(_FILING) for module in copying)
         if is_filed or "ledger" not in state:
             return state
         return {**state, "ledger": named_ledger(state["ledger"])}
+
+    def __setstate__(self, state):
+        state = dict(state)
+        number = state.pop(_FIT_NUMBER, None)
+        super().__setstate__(state)
+        if number is not None:
+            _FIT_NUMBERS[self] = number
 
 
 class RecordPrivateEstimator(PrivateEstimator):
@@ -209,18 +274,13 @@ class RecordPrivateEstimator(PrivateEstimator):
         """Return what the report assumes public besides what the plan does."""
         return ()
 
-    def _uncovered(self):
-        """Return what the report of a fit says isn't covered because of what is inside."""
-        return ()
-
     def _check_targets(self, y):
         """Refuse targets that no fit takes, whatever else is asked of it."""
 
     def _preview(self, *sizes, **unit):
         """Return the report that a fit of such sizes would have."""
         said = {"reproducible": self.random_state is not None, "also_public": self._assumed()}
-        plan = self._plan(*sizes, **unit)
-        return plan.report(not_covered=(*self._uncovered(), *plan.budget.not_covered), **said)
+        return self._plan(*sizes, **unit).report(open_parts=self._open_parts(), **said)
 
 
 def model_of(estimator):

@@ -7,7 +7,7 @@ are public.
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from skdp._checks import check_count, check_real
 from skdp._plans._release import Release
@@ -52,7 +52,7 @@ NOT_COVERED = (
 )
 _ACCOUNTANTS = ("pld", "rdp")
 # What a report has of the budget as it is.
-_REPORTED = ("epsilon", "delta", "adjacency", "accountant", "unit", "not_covered")
+_REPORTED = ("epsilon", "delta", "adjacency", "accountant", "unit")
 # Share of a good prediction up to which errors count by their size, not only by their sign.
 _FOLLOWED = 0.15
 # The parts of a budget add up to it but for rounding; this is far above that.
@@ -72,6 +72,28 @@ def resolve_delta(delta, n_records):
     if isinstance(delta, str) and delta == "auto":
         return min(_MOST_DELTA, _DELTA_OF_RECORDS / n_records)
     return delta
+
+
+class OpenPart(NamedTuple):
+    """A part of a fit that the budget of the fit doesn't cover."""
+
+    # Its path, as in `set_params`.
+    name: str
+    # What a report says of it.
+    text: str
+    # Whether it learnt, or may have learnt, from the records without any guarantee of its own.
+    is_unprotected: bool
+
+    def within(self, path):
+        """Return this as a part of what is at a path."""
+        return OpenPart(f"{path}__{self.name}", f"within step {path!r}: {self.text}", self[2])
+
+
+def unprotected_names(open_parts):
+    """Return the names of those parts that no guarantee covers, as a report has them."""
+    names = (part.name for part in open_parts if part.is_unprotected)
+    # A report has nothing but printable names.
+    return tuple(dict.fromkeys(n if n.isprintable() else ascii(n)[1:-1] for n in names))
 
 
 @dataclass(frozen=True)
@@ -218,19 +240,24 @@ class Plan:
             warn_user(LARGE_DELTA.format(n=self.budget.count), PrivacyWarning)
         if self.budget.account is not None:
             # What subclasses add to a report is known after the run, and is no release.
-            report = Plan.report(self, reproducible=random_state is not None)
-            self.budget.account.charge(report, random_state, self.stream_key)
+            account = self.budget.account
+            is_seeded = random_state is not None
+            report = Plan.report(self, reproducible=is_seeded, unprotected=account.unprotected)
+            account.charge(report, random_state, self.stream_key)
         return make_stream(random_state, key=self.stream_key)
 
-    def report(self, *, reproducible, also_public=(), **changes):
+    def report(self, *, reproducible, also_public=(), open_parts=(), **changes):
         """Return the report of a run of this plan.
 
-        `also_public` is what this fit assumes public besides what its budget does, and `changes`
-        are fields of the report that differ from the plan's.
+        `also_public` is what this fit assumes public besides what its budget does, `open_parts` are
+        what the budget doesn't cover of this fit, and `changes` are fields of the report that
+        differ from the plan's.
         """
         fields = {name: getattr(self.budget, name) for name in _REPORTED}
         fields |= {"events": self.events, "clipping": self.clipping, "notes": self.notes}
         fields["assumed_public"] = self.budget.assumed_public + tuple(also_public)
+        fields["not_covered"] = (*(part.text for part in open_parts), *self.budget.not_covered)
+        fields["unprotected"] = unprotected_names(open_parts)
         return PrivacyReport(reproducible=reproducible, **fields | changes)
 
 

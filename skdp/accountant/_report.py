@@ -29,9 +29,10 @@ PART_OF_GROUP = (
     "it may move a release by twice the bound of a group, and has the guarantee of "
     "epsilon_at(delta, group_size=2)"
 )
-# The start of a note on what was released where events stand for it; words on an open step.
-RELEASED = "released: "
-UNPROTECTED = "which may learn from the records without privacy"
+_UNPROTECTED = (
+    "what these parts learnt from the records, without this guarantee, so that the result as a "
+    "whole isn't differentially private: {}"
+)
 # By how much versions and machines may differ in epsilon.
 _TOLERANCE = 0.01
 _NO_VERSION = "closed form"
@@ -84,11 +85,18 @@ class PrivacyReport:
         that the adjacency allows.
     assumed_public, not_covered : tuple of str, default=()
         What the guarantee assumes to be public, and what it does not cover.
+    unprotected : tuple of str, default=()
+        Names of the parts of the result, such as steps of a pipeline, that learnt from the records
+        without this guarantee. With any of them `differentially_private` is False, and texts say so
+        under "not covered". A report that was stored by skdp 0.3.0, which had no such list, has an
+        entry that says this.
     reproducible : bool, default=False
         Whether the randomness came from a seed: the guarantee then holds while the seed stays
         secret, and the report always says so.
     notes : tuple of str, default=()
         Explanations of the guarantee of this fit.
+    released : str, default=""
+        What was released, in words, where `events` only stand for it, as in the report of a ledger.
 
     Raises
     ------
@@ -121,8 +129,11 @@ class PrivacyReport:
     unit: str | None = None
     assumed_public: tuple = ()
     not_covered: tuple = ()
+    # A factory leaves no attribute of the class, which would stand in for a missing list of names.
+    unprotected: tuple = dataclasses.field(default_factory=tuple)
     reproducible: bool = False
     notes: tuple = ()
+    released: str = ""
 
     def __post_init__(self):
         self._check_words()
@@ -134,6 +145,7 @@ class PrivacyReport:
         check_fields(self, reproducible=check_flag, epsilon=check_not_negative, delta=_check_delta)
         if self.clipping is not None:
             check_fields(self, clipping=check_not_negative)
+        check_fields(self, unprotected=_check_names, released=_check_text)
         for name in ("events", "assumed_public", "not_covered", "notes"):
             try:
                 object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -161,7 +173,7 @@ class PrivacyReport:
 
     def __setstate__(self, state):
         # A file is believed, but for words that nothing can be looked up by.
-        vars(self).update(state)
+        vars(self).update(_report_formats.complete(state, tuple))
         self._check_words()
 
     def _check_words(self):
@@ -242,9 +254,10 @@ class PrivacyReport:
 
     @property
     def differentially_private(self):
-        """Whether epsilon is finite, and the guarantee covers all steps and depends on no seed."""
-        exception = self.condition or UNPROTECTED in str(self.not_covered)
-        return math.isfinite(self.epsilon) and not exception
+        """Whether epsilon is finite, no part is `unprotected`, and nothing depends on a seed."""
+        # A file is believed: what isn't a list of names isn't an empty one.
+        protects_all = vars(self).get("unprotected") == ()
+        return math.isfinite(self.epsilon) and protects_all and not self.condition
 
     def epsilon_at(self, delta, group_size=1):
         """Epsilon of the same releases at another delta, or for a group of records.
@@ -384,8 +397,10 @@ class PrivacyReport:
         distributions if it is smaller. Where these can't compute it, for deltas of Poisson batches
         below 1e-12 (more beyond 250 steps) or beyond 4e6 steps, only "rdp" counts. What a report
         can't prove is believed: that these were the events, and for pairwise ones that this was the
-        adjacency; `clipping`; that there was no seed; and all words. Keep reports where no one else
-        can change them, or sign them.
+        adjacency; `clipping`; that there was no seed; that no part is missing in `unprotected`; and
+        all words. Keep reports where no one else can change them, or sign them. Entries of skdp
+        0.3.0 lack "unprotected": the report is then not said to be differentially private, and says
+        what to do.
 
         Examples
         --------
@@ -457,7 +472,7 @@ class PrivacyReport:
         for title, value in self._rows():
             lines += _wrap(value, initial_indent=f"{title:<16}", subsequent_indent=" " * 16)
         lines += ["", *_wrap(f"What it means: {self._meaning()}")]
-        lists = {"Assumed to be public:": self.assumed_public, "Not covered:": self.not_covered}
+        lists = {"Assumed to be public:": self.assumed_public, "Not covered:": self._left_open()}
         for title, items in lists.items():
             if items:
                 lines += ["", title]
@@ -581,8 +596,10 @@ class PrivacyReport:
         guarantee = "no privacy: epsilon is infinite"
         if math.isfinite(self.epsilon):
             guarantee = f"epsilon = {self.epsilon:g}, delta = {self.delta:g} {self.condition}"
+            if self.unprotected:
+                guarantee = f"{guarantee.rstrip()}, of all parts but {self._unprotected_names()}"
         yield "Guarantee", guarantee.rstrip()
-        yield "Released", self._released()
+        yield "Released", self.released or self.event
         if self.clipping is not None and math.isfinite(self.clipping):
             bound = f"at most {self.clipping:g} (L2)"
             if any(event.pairwise and not event.erasure for event in self.events):
@@ -604,13 +621,16 @@ class PrivacyReport:
         if self.mu is not None and math.isfinite(self.mu):
             yield "Gaussian DP", f"mu = {self.mu:.4g}"
         for note in self.notes:
-            if not note.startswith(RELEASED):
-                yield "Note", note
+            yield "Note", note
 
-    def _released(self):
-        """Say what was released: by a note where events stand for it."""
-        told = [note.removeprefix(RELEASED) for note in self.notes if note.startswith(RELEASED)]
-        return told[0] if told else self.event
+    def _unprotected_names(self):
+        return ", ".join(repr(name) for name in self.unprotected)
+
+    def _left_open(self):
+        """Return what isn't covered, the parts without protection first."""
+        if not self.unprotected:
+            return self.not_covered
+        return (_UNPROTECTED.format(self._unprotected_names()), *self.not_covered)
 
     def _entries(self):
         """Give all that is to be said, as titles and texts or lists of texts."""
@@ -619,8 +639,8 @@ class PrivacyReport:
         yield "Meaning", meaning[0].upper() + meaning[1:]
         if self.assumed_public:
             yield "Assumed public", self.assumed_public
-        if self.not_covered:
-            yield "Not covered", self.not_covered
+        if left_open := self._left_open():
+            yield "Not covered", left_open
         if self.condition:
             yield "Seed", _SEED_WARNING
 
@@ -661,6 +681,19 @@ def _version(package):
 
 def _check_delta(value, name):
     return check_within(value, name, 0.0, 1.0, "[)")
+
+
+def _check_names(value, name):
+    """Return names as a tuple. A string would become a tuple of its letters."""
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"{name} must be a tuple.")
+    return tuple(_check_text(item, f"each entry of {name}") for item in value)
+
+
+def _check_text(value, name):
+    if not isinstance(value, str) or not value.isprintable():
+        raise ValueError(f"{name} must be a printable string.")
+    return value
 
 
 def compose(reports):
@@ -740,7 +773,9 @@ def compose(reports):
         skdp_version=None,
         assumed_public=_union(report.assumed_public for report in reports),
         not_covered=_union(report.not_covered for report in reports),
+        unprotected=_union(report.unprotected for report in reports),
         notes=_numbered_notes(reports),
+        released=_all_released(reports),
         reproducible=any(report.reproducible for report in reports),
     )
     # What a reader can compute again, who doesn't know the single fits.
@@ -758,6 +793,13 @@ def _numbered_notes(reports):
         for number, report in enumerate(reports, start=1)
         for note in report.notes
     )
+
+
+def _all_released(reports):
+    """Say what was released in all fits, "" where the events say it."""
+    if not any(report.released for report in reports):
+        return ""
+    return ", then ".join(report.released or report.event for report in reports)
 
 
 def _union(groups):

@@ -76,6 +76,10 @@ _TRIALS = "; of the trials of a private selection only the chosen one, and not t
 _HIDDEN = "; of counts that are held against a threshold, only those above it"
 _POST = "what is computed from the published numbers alone has the same guarantee"
 _SELECTED = "covered: the choice among the trials of a private selection"
+_OUTSIDE = (
+    "not covered: preprocessing fitted on the same records and parameters chosen by looking at "
+    "them, where this was done outside of this fit"
+)
 _SCORE = "its release is counted above only where both reports were composed"
 _AUDIT = (
     "a lower bound, and no proof; not private: computed from the training data, so that this line "
@@ -103,7 +107,7 @@ def _entries(report, card):
         if title == "Guarantee" and is_finite:
             yield from _numbers(report, card)
     yield "Adjacency", report.adjacency
-    if is_finite and report._released() == report.event:
+    if is_finite and not report.released:
         yield "Noise", _report_formats.explain_numbers(report.event)
     if is_finite:
         yield "Trust model", _CENTRAL
@@ -140,7 +144,7 @@ def registry_yaml(report, card):
     flavor = {
         "name": "Approximate DP" if report.delta > 0.0 else "Pure DP",
         "data_domain": _joined(said["domain"], collected),
-        "unprotected_quantities": _joined(*report.assumed_public),
+        "unprotected_quantities": _joined(*report.assumed_public, _unprotected(report)),
     }
     loss = {
         "privacy_unit": report.unit,
@@ -155,7 +159,7 @@ def registry_yaml(report, card):
     }
     accounting = {
         "post_processing": _POST,
-        "composition": _joined(rows["Accountant"], _listed("not covered: ", report.not_covered)),
+        "composition": _joined(rows["Accountant"], _listed("not covered: ", report._left_open())),
     }
     noise = (f"randomness: {_source(report)}", f"floating point: {_FLOATS}")
     implementation = {
@@ -265,10 +269,12 @@ def _covered(report):
 
 def _preparation(report):
     """Say in a line whether preprocessing and tuning are covered."""
-    left = [text for text in report.not_covered if re.search("preprocess|parameters|fitted", text)]
     selects = any(type(event) is SelectionEvent for event in report.events)
-    told = _joined(_SELECTED * selects, _listed("not covered: ", left))
-    return told or "the report says nothing of them: take them as not covered"
+    return _joined(_SELECTED * selects, _unprotected(report), _OUTSIDE)
+
+
+def _unprotected(report):
+    return _listed("learnt without this guarantee: ", report.unprotected)
 
 
 def _evidence(card):
@@ -327,7 +333,7 @@ def _delta(report, n_records):
 def _elsewhere(report, adjacency):
     """Say what epsilon is where neighbouring data sets differ in another way."""
     events = _filter.events_under(report, adjacency)
-    if adjacency == "zero_out" and report._released() != report.event:
+    if adjacency == "zero_out" and report.released:
         # What its events stand for may be distances between neighbours' values, never halved.
         return f"epsilon = {_up(report.epsilon)} at the same delta"
     try:

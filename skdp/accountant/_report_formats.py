@@ -80,6 +80,15 @@ def _plain(text):
     return _MARKUP.sub(r"\\\1", " ".join(text.split())).replace("@", _AT)
 
 
+# The name of what a report of skdp 0.3.0 or before doesn't name, and what it is told to say.
+UNRECORDED = "steps that skdp 0.3.0 did not record"
+_READ_WITH_CARE = (
+    "steps that learnt from the records without privacy: skdp 0.3.0, which stored this report, "
+    "kept no list of them. Fit again for a report that has one; or read the lines below with care, "
+    "and make sure that every step of the fit was private or is named there"
+)
+# How notes of these versions began that said what was released where events stand for it.
+_RELEASED = "released: "
 _COMPARED = ("sampling", "sampling_rate", "n_steps", "n_releases", "noise_multiplier", "mu")
 # Wording may change from one version to the next, and isn't compared.
 _DERIVED = ("event", *_COMPARED)
@@ -98,6 +107,7 @@ def write_entries(report):
 def read_entries(cls, entries):
     """Report of the class that `write_entries` gave the entries of, or a ValueError."""
     names = _names(cls)
+    entries = complete(entries, list)
     _check_names(entries, (*names, *_DERIVED), "report")
     read = {name: _READERS.get(name, _unless_infinite) for name in names}
     report = cls(**{name: read[name](entries[name], name) for name in names})
@@ -105,6 +115,27 @@ def read_entries(cls, entries):
         if not _agree(entries[name], getattr(report, name), name):
             raise ValueError(f"entry {name!r} doesn't agree with its events.")
     return report
+
+
+def complete(fields, sequence):
+    """Return the fields of a stored report, with those that skdp 0.3.0 didn't have.
+
+    Nobody knows which parts were unprotected then, and so the report names that. `sequence` is the
+    type that holds several texts where the report was stored.
+    """
+    fields = dict(fields)
+    if "unprotected" not in fields:
+        fields["unprotected"] = sequence([UNRECORDED])
+        if isinstance(texts := fields.get("not_covered"), sequence):
+            fields["not_covered"] = sequence([_READ_WITH_CARE, *texts])
+    if "released" not in fields:
+        texts = fields.get("notes")
+        notes = texts if isinstance(texts, sequence) else ()
+        told = [note for note in notes if isinstance(note, str) and note.startswith(_RELEASED)]
+        fields["released"] = told[0].removeprefix(_RELEASED) if told else ""
+        if told:
+            fields["notes"] = sequence(note for note in notes if note not in told)
+    return fields
 
 
 def _agree(stated, derived, name):
@@ -183,6 +214,6 @@ def _alternatives(value, name):
 _READERS = {
     "events": _events,
     **dict.fromkeys(("adjacency", "accountant", "unit"), _text),
-    **dict.fromkeys(("accountant_version", "skdp_version"), _text),
-    **dict.fromkeys(("assumed_public", "not_covered", "notes"), _texts),
+    **dict.fromkeys(("accountant_version", "skdp_version", "released"), _text),
+    **dict.fromkeys(("assumed_public", "not_covered", "unprotected", "notes"), _texts),
 }

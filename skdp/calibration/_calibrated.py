@@ -15,8 +15,10 @@ from skdp._docs import shared_docs
 from skdp._estimator import (
     BUDGET_CONSTRAINTS,
     RecordPrivateEstimator,
+    fit_number,
     is_private,
     model_of,
+    n_fits,
     refuse_settings,
     require_groups,
 )
@@ -293,9 +295,16 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     def _assumed(self):
         return getattr(self, "estimator_", self.estimator)._assumed()
 
-    def _uncovered(self):
+    def _refitted(self):
+        inside = self.estimator_
+        # Each fit makes a classifier of its own, before it publishes anything.
+        if n_fits(inside) > 1 or fit_number(inside) > fit_number(self):
+            return ("estimator_",)
+        return tuple(f"estimator___{path}" for path in inside._refitted())
+
+    def _open_parts(self):
         self._check_estimator()
-        return self.estimator._uncovered()
+        return self.estimator._open_parts()
 
     def _part(self, budget):
         """Return the classifier with its part of a budget, which is charged with the counts."""

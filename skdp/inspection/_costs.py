@@ -1,6 +1,7 @@
 """The joint cost of the steps of a fitted pipeline."""
 
 import dataclasses
+import math
 
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
@@ -8,11 +9,25 @@ from sklearn.pipeline import Pipeline
 
 from skdp._checks import check_count
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, model_of, report_of
+from skdp._plans._base import OpenPart, unprotected_names
 from skdp.accountant import compose
-from skdp.pipeline._steps import all_leaves, find_leaks, step_list, tree, why_container_is_refused
+from skdp.inspection._refits import refits, refits_inside
+from skdp.pipeline._steps import (
+    SEPARATOR,
+    all_leaves,
+    find_leaks,
+    step_list,
+    tree,
+    why_container_is_refused,
+)
 
+_ITSELF = "the pipeline itself"
+_LAST_FITS = (
+    "fits of a step before its last one, and steps that were exchanged: this is the cost of the "
+    "fits that the steps hold now"
+)
 _UNKNOWN_CHAIN = (
-    "the pipeline itself ({}): what it does to rows between its steps; where one record becomes "
+    f"{_ITSELF} ({{}}): what it does to rows between its steps; where one record becomes "
     "several (resampling), the guarantee of a step isn't one for that record"
 )
 
@@ -86,13 +101,16 @@ def total_report(pipeline):
     pipeline : estimator
         A fitted Pipeline of scikit-learn, or any estimator. Steps inside ColumnTransformer,
         FeatureUnion and Pipeline are included. For a :class:`skdp.pipeline.DPPipeline` the result
-        is its own report.
+        is its own report, unless one of its steps was fitted again or exchanged.
 
     Returns
     -------
     report : PrivacyReport
         The composition of the reports of the steps, by :func:`skdp.accountant.compose`.
-        ``not_covered`` begins with the steps without a report that learn from the records, or may.
+        It is the cost of the fits that the steps hold now. ``unprotected`` names the steps without
+        a report that learn from the records, or may; steps that were fitted without noise; and
+        steps that were fitted again, because others may have learnt from an earlier fit. With any
+        of them ``differentially_private`` is False, and ``not_covered`` begins with the reasons.
 
     Raises
     ------
@@ -108,6 +126,15 @@ def total_report(pipeline):
     --------
     skdp.pipeline.DPPipeline : Give all steps one budget, and refuse the others.
 
+    Notes
+    -----
+    A step that others learn from was fitted again if its object had more than one fit, or if in this
+    process it was fitted after one of them. Copies keep both; files keep the number of fits alone.
+    What can't be seen: a step that was exchanged for one that was fitted earlier; and in a model
+    that was read from a file, an exchange, or another fit of a ColumnTransformer, before it was
+    written. For a total that holds, fit a clone of the pipeline once. Of a last step that was
+    fitted again ``not_covered`` names the earlier fits.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -122,11 +149,13 @@ def total_report(pipeline):
     (1, 1e-05)-DP
     >>> report.not_covered[0]
     "step 'standardscaler' (StandardScaler): it keeps means and variances; no report covers it"
+    >>> report.unprotected, report.differentially_private
+    (('standardscaler',), False)
     """
     if not hasattr(pipeline, "get_params"):
         raise TypeError(f"pipeline must be an estimator, got {type(pipeline).__name__}.")
     if (report := report_of(pipeline)) is not None:
-        return report
+        return _with_open_parts(report, refits_inside(pipeline))
     is_outermost = isinstance(pipeline, Pipeline)
     steps = pipeline.steps if is_outermost else [("estimator", pipeline)]
     trees = step_list(steps, fitted=True)
@@ -139,14 +168,42 @@ def total_report(pipeline):
             reports[leaf.path] = report
     if not reports:
         raise ValueError("no step of the pipeline has a report: nothing was fitted privately.")
-    missing = [
-        f"step {step.path!r} ({step.kind}): {reason}; no report covers it"
-        for step, (reason, _) in find_leaks(trees)
-        if step.path not in reports
-    ]
+    missing = []
     if is_outermost and type(pipeline) is not Pipeline:
-        missing.insert(0, _UNKNOWN_CHAIN.format(type(pipeline).__name__))
+        text = _UNKNOWN_CHAIN.format(type(pipeline).__name__)
+        missing.append(OpenPart(_ITSELF, text, is_unprotected=True))
     elif is_outermost and (found := why_container_is_refused(tree("", pipeline))):
-        missing.insert(0, f"the pipeline itself: {found[0]}; no report covers it")
-    joint = compose(list(reports.values()))
-    return dataclasses.replace(joint, not_covered=(*missing, *joint.not_covered))
+        text = f"{_ITSELF}: {found[0]}; no report covers it"
+        missing.append(OpenPart(_ITSELF, text, is_unprotected=True))
+    for step, (reason, _) in find_leaks(trees):
+        if step.path not in reports:
+            text = f"step {step.path!r} ({step.kind}): {reason}; no report covers it"
+            missing.append(OpenPart(step.path, text, is_unprotected=True))
+    for leaf in all_leaves(trees):
+        if leaf.path in reports and math.isinf(reports[leaf.path].epsilon):
+            text = f"step {leaf.path!r} ({leaf.kind}): it was fitted without noise"
+            missing.append(OpenPart(leaf.path, text, is_unprotected=True))
+    joint = compose(_named_by_step(report, path) for path, report in reports.items())
+    joint = dataclasses.replace(joint, not_covered=(*joint.not_covered, _LAST_FITS))
+    return _with_open_parts(joint, [*missing, *refits(trees)])
+
+
+def _named_by_step(report, path):
+    """Return a step's report that names unprotected parts by their path in the pipeline."""
+    names = tuple(f"{path}{SEPARATOR}{name}" for name in report.unprotected)
+    return dataclasses.replace(report, unprotected=names)
+
+
+def _with_open_parts(report, open_parts):
+    """Return a report that also names these parts: the unprotected first, and the others last."""
+    if not open_parts:
+        return report
+    texts = {
+        is_unprotected: [part.text for part in open_parts if part.is_unprotected is is_unprotected]
+        for is_unprotected in (True, False)
+    }
+    return dataclasses.replace(
+        report,
+        not_covered=(*texts[True], *report.not_covered, *texts[False]),
+        unprotected=tuple(dict.fromkeys((*unprotected_names(open_parts), *report.unprotected))),
+    )

@@ -45,12 +45,14 @@ class Account(NamedTuple):
 
     Of a call in a stream, `states` names the stream's states before (None if no ledger knows it)
     and after. The charge that led to the first covers the call if no other call has begun there.
+    `unprotected` names parts of the fit that are to learn without privacy.
     """
 
     ledger: LedgerParameter
     estimator: str
     parameters: dict
     states: tuple | None = None
+    unprotected: tuple = ()
 
     def charge(self, report, random_state, key=()):
         """Charge a fit, which goes on only if nothing is raised.

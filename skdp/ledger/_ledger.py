@@ -251,7 +251,7 @@ class PrivacyLedger(LedgerParameter):
         {Raises: LedgerError}
         """
         terms, _, charges = self._state(_records.read_charges)
-        return terms.report(_text.released(charges))
+        return terms.report(_text.released(charges), _text.unprotected(charges))
 
     def to_frame(self, *, reports=False):
         """Return the charges as a table, in the order in which they were made.

@@ -28,7 +28,7 @@ from skdp.accountant._filter import (
     cost_of_report,
     gaussian_budget,
 )
-from skdp.accountant._report import PART_OF_GROUP, RELEASED
+from skdp.accountant._report import PART_OF_GROUP
 from skdp.exceptions import BudgetExceededError, LedgerError
 
 ORIENTATION = (
@@ -77,8 +77,10 @@ class Terms:
         noise = calibrate(self.epsilon, rest, pairwise=True)
         return GaussianCost((1 - _ROUNDING) / noise, self.erasure)
 
-    def report(self, released="nothing yet"):
+    def report(self, released="nothing yet", unprotected=()):
         """Return the guarantee of all that this budget will ever pay for; `released` is in words.
+
+        `unprotected` names parts of the fits so far that learnt without privacy.
 
         That is (epsilon, delta) and no more, so that the events are those which are the worst of
         all with this guarantee.
@@ -101,13 +103,14 @@ class Terms:
             unit=self.unit,
             assumed_public=_ASSUMED_PUBLIC,
             not_covered=(PART_OF_GROUP,) * (self.unit == "one group") + _NOT_COVERED,
+            unprotected=unprotected,
             reproducible=self.allow_seeds,
             notes=(
                 "the budget of a ledger, within which all its fits stay; the events of this report "
                 "stand for theirs, and are no better",
-                f"{RELEASED}{released}",
                 ORIENTATION,
             ),
+            released=released,
         )
 
 

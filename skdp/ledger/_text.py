@@ -5,6 +5,7 @@ import math
 from collections import Counter
 
 from skdp.accountant._filter import GaussianCost
+from skdp.accountant._report_formats import UNRECORDED
 from skdp.ledger import _rules
 
 _OF_FIT = ("time", "part", "estimator", "parameters", "epsilon", "delta", "adjacency", "events")
@@ -42,6 +43,12 @@ def released(rows):
     counts = Counter(row["estimator"] for row in rows)
     found = ", ".join(f"{number} x {name}" for name, number in counts.items())
     return f"so far: {found}" if found else "nothing yet"
+
+
+def unprotected(rows):
+    """Name what the fits learnt without privacy; charges of skdp 0.3.0 don't say."""
+    found = (json.loads(row["report"]).get("unprotected", (UNRECORDED,)) for row in rows)
+    return tuple(dict.fromkeys(name for names in found for name in names))
 
 
 def _counted(number, what):

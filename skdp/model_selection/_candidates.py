@@ -164,7 +164,7 @@ def set_report(model, report):
     """
     if getattr(model, "privacy_report_", None) is None:
         return
-    model.privacy_report_ = report
+    model._restate(report)
     if hasattr(model, "steps"):
         model._step_reports = (report,)
         for leaf in private_leaves(step_list(model.steps, fitted=True)):

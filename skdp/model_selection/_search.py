@@ -15,7 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_bounds, check_n_jobs
 from skdp._docs import shared_docs
-from skdp._estimator import BUDGET_CONSTRAINTS, PrivateEstimator, is_private, model_of
+from skdp._estimator import (
+    BUDGET_CONSTRAINTS,
+    PrivateEstimator,
+    is_private,
+    model_of,
+    report_of,
+)
 from skdp._groups import encode_groups
 from skdp._plans._base import CLASSES_READ
 from skdp._sklearn import (
@@ -236,6 +242,12 @@ class BaseSearch(MetaEstimatorMixin, PrivateEstimator):
                 raise ValueError(_NO_COMMON_BOUNDS)
             warn_user(NO_TARGET_BOUNDS)
         return (-1.0, 1.0) if bounds is None else check_bounds(bounds, "target_bounds")
+
+    def _refitted(self):
+        model = last_step(self.best_estimator_)
+        if report_of(model) is not self.privacy_report_:
+            return ("best_estimator_",)
+        return tuple(f"best_estimator___{path}" for path in model._refitted())
 
     def _publish(self, plan, candidates, best, report):
         model = last_step(best.model)

@@ -40,6 +40,7 @@ from skdp.pipeline._steps import (
     n_public,
     passing_bounds,
     private_leaves,
+    refitted_steps,
     reports_within,
     step_list,
     width_of_all,
@@ -199,7 +200,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
         # 1. scikit-learn's contract
         refuse_further(params)
         # Before scikit-learn's check, which knows no resampling and doesn't say what to do.
-        uncovered = self._uncovered()
+        open_parts = self._open_parts()
         self._validate_steps()
         X = self._as_read(X)
         n_rows, *sizes = sizes_of(X, y, self._final_estimator)
@@ -244,7 +245,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             collect_events(steps, given, self.ledger),
             reproducible=streams[0].reproducible,
             also_public=assumed,
-            uncovered=uncovered,
+            open_parts=open_parts,
         )
         return self
 
@@ -357,7 +358,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
 
     def _plan(self, n_rows, n_features, n_outputs=1, *, by_group=False):
         """Return the plan of a fit on rows of such sizes."""
-        self._uncovered()
+        self._open_parts()
         steps = step_list(fresh_steps(self))
         if by_group:
             protect_groups(steps)
@@ -383,10 +384,13 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             {},
             reproducible=self.random_state is not None,
             also_public=self._assumed(),
-            uncovered=self._uncovered(),
+            open_parts=self._open_parts(),
         )
 
-    def _uncovered(self):
+    def _refitted(self):
+        return refitted_steps(step_list(self.steps, fitted=True), self._step_reports)
+
+    def _open_parts(self):
         return check_leaks(step_list(self.steps), tuple(self.allow))
 
 

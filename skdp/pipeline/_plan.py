@@ -135,7 +135,7 @@ class PipelinePlan(Plan):
             for part in self.parts
         )
 
-    def joint_report(self, released, *, reproducible, also_public=(), uncovered=()):
+    def joint_report(self, released, *, reproducible, also_public=(), open_parts=()):
         """Return the report of a run.
 
         Parameters
@@ -143,8 +143,10 @@ class PipelinePlan(Plan):
         released : dict of str to tuple of events
             What the steps that were fitted released, by name; those without a part nothing.
         reproducible : bool
-        also_public, uncovered : tuple of str
-            What is assumed public, and not covered, besides what is always.
+        also_public : tuple of str
+            What is assumed public besides what is always.
+        open_parts : tuple of OpenPart
+            What isn't covered besides what never is.
         """
         names = {part.name for part in self.parts}
         without = [name for name, events in released.items() if events and name not in names]
@@ -159,7 +161,7 @@ class PipelinePlan(Plan):
             reproducible=reproducible,
             also_public=also_public,
             events=events,
-            not_covered=(*uncovered, *self.budget.not_covered),
+            open_parts=open_parts,
         )
 
 

@@ -9,14 +9,14 @@ from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from skdp._estimator import RecordPrivateEstimator, report_of
-from skdp.accountant._report import UNPROTECTED
+from skdp._estimator import RecordPrivateEstimator, refitted_inside, report_of
+from skdp._plans._base import OpenPart
 from skdp.pipeline._chain import BoundsPassingPipeline
 from skdp.pipeline._leaks import why_refused
 
 _REFUSED = "step {path!r} ({kind}) leaks: {reason}. Instead, {instead}."
 _ALLOW = " If that is meant, name it in allow=({path!r},); the report will say so."
-_UNCOVERED = f"step {{!r}} ({{}}), {UNPROTECTED} and is named in allow"
+_ALLOWED = "step {!r} ({}), which may learn from the records without privacy and is named in allow"
 _BEFORE = (
     "step {path!r} ({kind}), which was fitted before and reports {report!r} for {report.unit} "
     "under {report.adjacency!r}: if that was on these records, add both reports up by "
@@ -177,9 +177,9 @@ def check_leaks(steps, allow):
 
     Returns
     -------
-    uncovered : tuple of str
-        Those that do, and frozen ones that spent something before, as a report names them; also of
-        a pipeline within a step.
+    open_parts : tuple of OpenPart
+        Those that do, and frozen ones that spent something before; also of a pipeline within a
+        step. What was fitted before without noise or with a seed is as open as what leaks.
     """
     allowed = []
     for step, (reason, instead) in find_leaks(steps):
@@ -198,12 +198,17 @@ def check_leaks(steps, allow):
             f"allow names {unknown[0]!r}, which is no step that leaks: its names are those of "
             "steps, with '__' between that of a container and those inside."
         )
-    uncovered = [_UNCOVERED.format(step.path, step.kind) for step in allowed]
+    open_parts = [
+        OpenPart(step.path, _ALLOWED.format(step.path, step.kind), is_unprotected=True)
+        for step in allowed
+    ]
     for leaf, report in _spent_before(steps):
-        uncovered.append(_BEFORE.format(path=leaf.path, kind=leaf.kind, report=report))
+        text = _BEFORE.format(path=leaf.path, kind=leaf.kind, report=report)
+        is_unprotected = not report.differentially_private or bool(refitted_inside(leaf.estimator))
+        open_parts.append(OpenPart(leaf.path, text, is_unprotected))
     for leaf in private_leaves(steps):
-        uncovered += [f"within step {leaf.path!r}: {told}" for told in leaf.estimator._uncovered()]
-    return tuple(uncovered)
+        open_parts += [part.within(leaf.path) for part in leaf.estimator._open_parts()]
+    return tuple(open_parts)
 
 
 def _spent_before(steps):
@@ -238,6 +243,18 @@ def reports_within(steps):
     """Return the reports of all leaves, as objects: a fit makes one of its own."""
     found = (report_of(leaf.estimator) for leaf in all_leaves(steps))
     return tuple(report for report in found if report is not None)
+
+
+def refitted_steps(steps, reports):
+    """Return paths of what was fitted again, or put in, since a fit left these reports."""
+    kept = {id(report) for report in reports}
+    paths = []
+    for leaf in all_leaves(steps):
+        report = report_of(leaf.estimator)
+        if report is not None and id(report) not in kept:
+            paths.append(leaf.path)
+        paths += [f"{leaf.path}{SEPARATOR}{path}" for path in refitted_inside(leaf.estimator)]
+    return tuple(paths)
 
 
 def find_leaks(steps):

@@ -228,7 +228,11 @@ class BaseDPSGD(BallMixin, SteppedEstimator):
         self.batch_size_ = plan.batch_size
         self.clipping_norm_ = plan.clipping_norm
         self.eta0_ = plan.eta0
-        self.privacy_report_ = report
+        if after is None or after.n_calls == 1:
+            self.privacy_report_ = report
+        else:
+            # It covers the calls before, too.
+            self._restate(report)
 
 
 def takes_streams(estimator):
