@@ -128,11 +128,11 @@ def total_report(pipeline):
 
     Notes
     -----
-    A step that others learn from was fitted again if its object had more than one fit, or if in this
-    process it was fitted after one of them. Copies keep both; files keep the number of fits alone.
-    What can't be seen: a step that was exchanged for one that was fitted earlier; and in a model
-    that was read from a file, an exchange, or another fit of a ColumnTransformer, before it was
-    written. For a total that holds, fit a clone of the pipeline once. Of a last step that was
+    A step that others learn from was fitted again if its object had more than one fit, or if in
+    this process it was fitted after one of them. Copies keep both; files keep the number of fits
+    alone. What can't be seen: a step that was exchanged for one that was fitted earlier; and in a
+    model that was read from a file, an exchange, or another fit of a ColumnTransformer, before it
+    was written. For a total that holds, fit a clone of the pipeline once. Of a last step that was
     fitted again ``not_covered`` names the earlier fits.
 
     Examples
@@ -198,12 +198,10 @@ def _with_open_parts(report, open_parts):
     """Return a report that also names these parts: the unprotected first, and the others last."""
     if not open_parts:
         return report
-    texts = {
-        is_unprotected: [part.text for part in open_parts if part.is_unprotected is is_unprotected]
-        for is_unprotected in (True, False)
-    }
+    unprotected = [part.text for part in open_parts if part.is_unprotected]
+    others = [part.text for part in open_parts if not part.is_unprotected]
     return dataclasses.replace(
         report,
-        not_covered=(*texts[True], *report.not_covered, *texts[False]),
+        not_covered=(*unprotected, *report.not_covered, *others),
         unprotected=tuple(dict.fromkeys((*unprotected_names(open_parts), *report.unprotected))),
     )

@@ -10,8 +10,8 @@ _AGAIN = (
     "total that holds"
 )
 _EARLIER = (
-    "earlier fits of step {path!r} ({kind}), which was fitted again, {number} fits in all: only the "
-    "last one is counted here"
+    "earlier fits of step {path!r} ({kind}), which was fitted again, {number} fits in all: only "
+    "the last one is counted here"
 )
 _AFTER = (
     "step {path!r} ({kind}) was fitted again or exchanged after the fit of step {later!r}, which "
