@@ -3,7 +3,13 @@
 import sys
 import warnings
 
-__all__ = ["BudgetExceededError", "LedgerError", "NoIntervalError", "PrivacyWarning"]
+__all__ = [
+    "BudgetExceededError",
+    "LargeDeltaWarning",
+    "LedgerError",
+    "NoIntervalError",
+    "PrivacyWarning",
+]
 
 # Whose lines a warning doesn't point at: the user's line is the one that called them.
 _INSIDE = {"skdp", "sklearn", "joblib", "numpy", "contextlib"}
@@ -18,6 +24,18 @@ class PrivacyWarning(UserWarning):
     >>> from skdp.exceptions import PrivacyWarning
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("error", PrivacyWarning)  # stop instead, in production
+    """
+
+
+class LargeDeltaWarning(PrivacyWarning):
+    """Delta is above 1/n, which would allow some records to be published outright.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skdp.exceptions import LargeDeltaWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", LargeDeltaWarning)  # stop instead, in production
     """
 
 

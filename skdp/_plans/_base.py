@@ -14,7 +14,7 @@ from skdp._plans._release import Release
 from skdp._random import make_stream
 from skdp.accountant import PrivacyReport, calibrate, calibrate_pure
 from skdp.accountant._report import PART_OF_GROUP
-from skdp.exceptions import PrivacyWarning, warn_user
+from skdp.exceptions import LargeDeltaWarning, warn_user
 from skdp.ledger._account import Account
 
 # Of calls of `partial_fit`, whose number is the second word.
@@ -237,7 +237,7 @@ class Plan:
         was released is missing in the ledger. A delta that allows to publish a record is warned of.
         """
         if self.budget.is_private and self.budget.delta > 1.0 / self.n_rows:
-            warn_user(LARGE_DELTA.format(n=self.budget.count), PrivacyWarning)
+            warn_user(LARGE_DELTA.format(n=self.budget.count), LargeDeltaWarning)
         if self.budget.account is not None:
             # What subclasses add to a report is known after the run, and is no release.
             account = self.budget.account

@@ -31,7 +31,7 @@ PART_OF_GROUP = (
 )
 _UNPROTECTED = (
     "what these parts learnt from the records, without this guarantee, so that the result as a "
-    "whole isn't differentially private: {}"
+    "whole can't be called differentially private: {}"
 )
 # By how much versions and machines may differ in epsilon.
 _TOLERANCE = 0.01

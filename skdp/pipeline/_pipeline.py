@@ -1,6 +1,5 @@
 """Pipelines with one budget."""
 
-import re
 import warnings
 
 import numpy as np
@@ -11,9 +10,8 @@ from sklearn.utils.metaestimators import available_if
 from skdp._docs import shared_docs
 from skdp._estimator import BUDGET_CONSTRAINTS, RecordPrivateEstimator, is_private
 from skdp._groups import encode_groups
-from skdp._plans._base import LARGE_DELTA
 from skdp._sklearn import StrOptions, _fit_context
-from skdp.exceptions import PrivacyWarning
+from skdp.exceptions import LargeDeltaWarning
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.pipeline._budget import (
     assign_budgets,
@@ -51,7 +49,6 @@ _AFTER_FIT = (
     *("transform", "score"),
 )
 _TYPES_READ = "the types of the columns, by which make_column_selector chooses"
-_LARGE_DELTA = re.escape(LARGE_DELTA.partition("{")[0])
 
 
 def _transforms(pipeline):
@@ -231,7 +228,7 @@ class DPPipeline(RecordPrivateEstimator, PipelineOfFloats):
             given = assign_budgets(plan, step_list(rest), streams)
             with warnings.catch_warnings():
                 # The plan has reported it.
-                warnings.filterwarnings("ignore", _LARGE_DELTA, PrivacyWarning)
+                warnings.simplefilter("ignore", LargeDeltaWarning)
                 rows, bounds = fit_chain(rest[:-1], rows, y, bounds, groups)
                 pass_bounds(rest[-1][1], bounds)
                 fit_model(plan, rest[-1], rows, y, n_outputs=sizes[-1], groups=groups)

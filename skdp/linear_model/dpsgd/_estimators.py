@@ -287,6 +287,9 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
     (1, 0)-DP
     """
 
+    # Whether the classes of the last fit were read from y, which they were if nobody recorded it.
+    _classes_read = True
+
     _parameter_constraints = {**CONSTRAINTS, **MARGIN_CONSTRAINTS}  # noqa: RUF012
 
     def __init__(
@@ -364,7 +367,12 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         coefs = self._take_in(rows, targets, weights, (), also_public)
         self._set_ball(None)
         self._set_coefs(coefs, rows.bias, classes)
+        self._classes_read = read_from_y
         return self
+
+    def _set_coefs(self, coefs, bias, classes):
+        super()._set_coefs(coefs, bias, classes)
+        self._classes_read = self.classes is None
 
     def _declared(self, classes, first):
         """Return the classes of a stream, and whether a fit before it read them from y."""
@@ -376,7 +384,7 @@ class DPSGDClassifier(LinearClassifierMixin, ClassifierMixin, BaseDPSGD):
         if given is None and not hasattr(self, "classes_"):
             raise ValueError("classes must be given to the first call of partial_fit.")
         report = getattr(self, "privacy_report_", None)
-        was_read = report is not None and CLASSES_READ in report.assumed_public
+        was_read = report is not None and self._classes_read
         if given is None:
             return self.classes_, was_read
         return given, was_read and not first
