@@ -29,8 +29,8 @@ def attach_report(model, report):
     report : skdp.accountant.PrivacyReport
         As in the ``privacy_report_`` of a fitted estimator. All of it, including its words, is
         written as JSON under "skdp.privacy_report". Under "differentially_private" is "true", or
-        "false" where epsilon is infinite, the guarantee depends on a seed, or a step was allowed to
-        learn without privacy.
+        "false" where epsilon is infinite, the guarantee depends on a seed, or the report names
+        parts that are unprotected.
 
     Returns
     -------
