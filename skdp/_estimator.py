@@ -11,6 +11,7 @@ import sys
 import warnings
 import weakref
 from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -94,22 +95,28 @@ BUDGET_CONSTRAINTS = {
 }
 
 
-# Of the fits in this process, the number of each estimator's last one. Nothing that is written to
-# a file has it: it would tell how many fits there were, which a private selection keeps secret.
-_FIT_NUMBERS, _NUMBERS = weakref.WeakKeyDictionary(), itertools.count(1)
-# Its name where an estimator is copied within the process.
-_FIT_NUMBER = "_fit_number"
+class Fits(NamedTuple):
+    """The fits of an estimator that published a report.
+
+    Files hold their count alone: the number of the last would tell how many fits the process made,
+    which a private selection keeps secret.
+    """
+
+    count: int
+    # Place of the last one among all fits in this process, 0 if it was made elsewhere.
+    number: int
 
 
-def n_fits(estimator):
-    """Return how many fits of this object published a report; skdp 0.3.0 counted none."""
+# By estimator. They are no attributes: those of two fits on like records are the same.
+_FITS, _NUMBERS = weakref.WeakKeyDictionary(), itertools.count(1)
+# Their name where an estimator is copied.
+_OF_FITS = "_fits"
+
+
+def fits_of(estimator):
+    """Return the `Fits` of an estimator; skdp 0.3.0 counted none."""
     was_fitted = vars(estimator).get("privacy_report_") is not None
-    return vars(estimator).get("_n_fits", int(was_fitted))
-
-
-def fit_number(estimator):
-    """Return the place of the last fit among all in this process, 0 if it was made elsewhere."""
-    return _FIT_NUMBERS.get(estimator, 0)
+    return _FITS.get(estimator, Fits(count=int(was_fitted), number=0))
 
 
 def refitted_inside(estimator):
@@ -149,11 +156,10 @@ class PrivateEstimator(BaseEstimator):
     def privacy_report_(self, report):
         # Whatever releases something publishes its report here, by `fit` or not: so fits are
         # counted, of which a later step of a pipeline may have learnt from an earlier one.
-        n_before = n_fits(self)
+        n_before = fits_of(self).count
         self._restate(report)
         if report is not None or n_before:
-            self._n_fits = n_before + 1
-            _FIT_NUMBERS[self] = next(_NUMBERS)
+            _FITS[self] = Fits(count=n_before + 1, number=next(_NUMBERS))
 
     def _restate(self, report):
         """Set a report that stands for the last fit and for what was reported before it."""
@@ -237,8 +243,10 @@ class PrivateEstimator(BaseEstimator):
             message = _SEED_IN_COPY.format(type(self).__name__)
             warnings.warn(message, PrivacyWarning, stacklevel=2 + len(copying))
         state = super().__getstate__()
-        if self in _FIT_NUMBERS and set(copying) == {"copy"}:
-            state = {**state, _FIT_NUMBER: _FIT_NUMBERS[self]}
+        if self in _FITS:
+            fits = _FITS[self]
+            stays_here = set(copying) == {"copy"}
+            state = {**state, _OF_FITS: tuple(fits if stays_here else fits._replace(number=0))}
         is_filed = any(module.startswith(_FILING) for module in copying)
         if is_filed or "ledger" not in state:
             return state
@@ -246,10 +254,10 @@ class PrivateEstimator(BaseEstimator):
 
     def __setstate__(self, state):
         state = dict(state)
-        number = state.pop(_FIT_NUMBER, None)
+        fits = state.pop(_OF_FITS, None)
         super().__setstate__(state)
-        if number is not None:
-            _FIT_NUMBERS[self] = number
+        if fits is not None:
+            _FITS[self] = Fits(*fits)
 
 
 class RecordPrivateEstimator(PrivateEstimator):

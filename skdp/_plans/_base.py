@@ -240,10 +240,10 @@ class Plan:
             warn_user(LARGE_DELTA.format(n=self.budget.count), LargeDeltaWarning)
         if self.budget.account is not None:
             # What subclasses add to a report is known after the run, and is no release.
-            account = self.budget.account
+            unprotected = self.budget.account.unprotected
             is_seeded = random_state is not None
-            report = Plan.report(self, reproducible=is_seeded, unprotected=account.unprotected)
-            account.charge(report, random_state, self.stream_key)
+            report = Plan.report(self, reproducible=is_seeded, unprotected=unprotected)
+            self.budget.account.charge(report, random_state, self.stream_key)
         return make_stream(random_state, key=self.stream_key)
 
     def report(self, *, reproducible, also_public=(), open_parts=(), **changes):

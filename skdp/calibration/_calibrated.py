@@ -15,10 +15,9 @@ from skdp._docs import shared_docs
 from skdp._estimator import (
     BUDGET_CONSTRAINTS,
     RecordPrivateEstimator,
-    fit_number,
+    fits_of,
     is_private,
     model_of,
-    n_fits,
     refuse_settings,
     require_groups,
 )
@@ -298,7 +297,8 @@ class DPCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, RecordPrivateE
     def _refitted(self):
         inside = self.estimator_
         # Each fit makes a classifier of its own, before it publishes anything.
-        if n_fits(inside) > 1 or fit_number(inside) > fit_number(self):
+        fits = fits_of(inside)
+        if fits.count > 1 or fits.number > fits_of(self).number:
             return ("estimator_",)
         return tuple(f"estimator___{path}" for path in inside._refitted())
 

@@ -1,6 +1,6 @@
 """Steps whose last fit may not be the one that the rest of a pipeline learnt from."""
 
-from skdp._estimator import PrivateEstimator, fit_number, n_fits, refitted_inside, report_of
+from skdp._estimator import PrivateEstimator, fits_of, refitted_inside, report_of
 from skdp._plans._base import OpenPart
 from skdp.pipeline._steps import SEPARATOR, all_leaves
 
@@ -18,7 +18,7 @@ _AFTER = (
     "learnt from another fit, and no report here covers that one. Fit a clone of the pipeline for "
     "a total that holds"
 )
-_INSIDE = (
+_NOT_AS_IT_WAS = (
     "{path!r} was fitted again or exchanged after the fit of all, and the report of all doesn't "
     "cover that. Fit all again"
 )
@@ -31,7 +31,7 @@ def refits(steps):
     """
     parts = []
     for leaf, learners in _private_steps(steps, ()):
-        said = {"path": leaf.path, "kind": leaf.kind, "number": n_fits(leaf.estimator)}
+        said = {"path": leaf.path, "kind": leaf.kind, "number": fits_of(leaf.estimator).count}
         older = [later for later in learners if _number(later) < _number(leaf)]
         if said["number"] > 1:
             text = (_AGAIN if learners else _EARLIER).format(**said)
@@ -46,7 +46,7 @@ def refits(steps):
 def refits_inside(estimator, above=""):
     """Return an `OpenPart` for each part of a fitted estimator that isn't as its fit left it."""
     paths = [f"{above}{path}" for path in refitted_inside(estimator)]
-    return [OpenPart(path, _INSIDE.format(path=path), is_unprotected=True) for path in paths]
+    return [OpenPart(path, _NOT_AS_IT_WAS.format(path=path), is_unprotected=True) for path in paths]
 
 
 def _private_steps(steps, behind):
@@ -73,4 +73,4 @@ def _learns(leaf):
 
 def _number(leaf):
     """Return the place of a step's fit. What was fitted elsewhere is older than all others."""
-    return fit_number(leaf.estimator)
+    return fits_of(leaf.estimator).number
