@@ -97,6 +97,7 @@ def validate_data(estimator, X, y="no_validation", **kwargs):
     """
     refuse_foreign(X, "X")
     refuse_foreign(y, "y")
+    y = quietly(read_list, y)
     if get_tags(estimator).input_tags.sparse and not isinstance(X, str):
         kwargs.setdefault("accept_sparse", "csr")
     found = quietly(validation.validate_data, estimator, X, y, **kwargs)
@@ -113,6 +114,36 @@ def validate_table(estimator, X, *y, reset=True, **checks):
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     quietly(validation.check_consistent_length, X, *read)
     return (X, *read) if read else X
+
+
+# Types that NumPy holds together; booleans are integers to Python.
+_ALIKE = (bool, np.bool_), Integral, float, str
+
+
+def read_list(y):
+    """Return labels or targets in a list as an array that holds each entry as it is by itself.
+
+    NumPy takes a type that suits all: one float makes floats of all integers, and one word makes
+    words of all numbers. Entries of several types stay objects; what is no list is returned.
+    """
+    if not isinstance(y, list | tuple):
+        return y
+    entries = np.asarray(y, dtype=object)
+    kinds = {_kind_of(entry_type) for entry_type in set(map(type, entries.flat))}
+    if len(kinds) != 1:
+        return entries
+    typed = np.asarray(y)
+    if typed.dtype.kind == "M":
+        is_kept = all(entry.dtype == typed.dtype for entry in entries.flat)
+    else:
+        # Of integers of 64 bits, some with a sign, it makes floats; texts lose a last null.
+        is_kept = typed.tolist() == entries.tolist()
+        is_kept &= typed.dtype.kind != "f" or Integral not in kinds
+    return typed if is_kept else entries
+
+
+def _kind_of(entry_type):
+    return next((alike for alike in _ALIKE if issubclass(entry_type, alike)), entry_type)
 
 
 def _in_order(X):
@@ -154,7 +185,8 @@ def validate_arrays(function, X, *y, **checks):
         refuse_foreign(array, name)
     names = quietly(validation._get_feature_names, X)
     if y:
-        X, y = quietly(validation.check_X_y, X, *y, estimator=function, **checks)
+        y = quietly(read_list, *y)
+        X, y = quietly(validation.check_X_y, X, y, estimator=function, **checks)
         return _in_order(X), y, names
     X = quietly(validation.check_array, X, input_name="X", estimator=function, **checks)
     return _in_order(X), names

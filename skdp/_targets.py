@@ -52,25 +52,56 @@ def _check_classes(classes):
     if any(label is None or label != label for label in listed):
         raise ValueError("The 'classes' parameter must not contain missing values.")
     classes = np.unique(np.asarray(classes))
+    if classes.dtype.kind in "biufSU" and set(classes.tolist()) != set(listed.tolist()):
+        raise ValueError(
+            "The 'classes' parameter holds labels that no type of NumPy holds together, such as "
+            "floats and large integers: declare labels of one type."
+        )
     if classes.size < 2:
         raise ValueError("The 'classes' parameter must name at least 2 classes.")
     return classes
 
 
 def _declared_codes(y, classes):
-    known = classes
-    if y.dtype.kind == classes.dtype.kind and y.dtype.kind in "fM":
-        # The same label may be stored with fewer digits or in another unit of time.
-        known = classes.astype(y.dtype)
+    known = _stored_as(y.dtype, classes)
     if y.dtype == known.dtype and y.dtype.kind in "biuf":
         codes = np.maximum(np.searchsorted(known, y, side="right") - 1, 0)
         codes[known[codes] != y] = -1
+    elif y.dtype == object:
+        codes = quietly(_codes_one_by_one, y.tolist(), classes)
     else:
-        index = {label: code for code, label in enumerate(known.tolist())}
+        index = _places(known)
         codes = np.array([index.get(label, -1) for label in y.tolist()])
     if (codes < 0).any():
         raise ValueError("y contains labels that are not among the declared classes.")
     return codes
+
+
+def _stored_as(dtype, classes):
+    """Return classes as labels of a type hold them: with fewer digits, or another unit of time."""
+    is_alike = dtype.kind == classes.dtype.kind and dtype.kind in "fM"
+    return classes.astype(dtype) if is_alike else classes
+
+
+def _places(classes):
+    return {label: code for code, label in enumerate(classes.tolist())}
+
+
+def _codes_one_by_one(labels, classes):
+    """Return the code of each label, which follows from it alone, -1 where it is no class.
+
+    Labels are equal where Python has them equal: 1 and 1.0 are, 2**53 + 1 is no float.
+    """
+    places, codes = {object: _places(classes)}, []
+    for label in labels:
+        # Only these have types of their own that hold a class otherwise than it was declared.
+        is_typed = isinstance(label, np.floating | np.datetime64)
+        dtype = label.dtype if is_typed else object
+        if dtype not in places:
+            places[dtype] = _places(_stored_as(dtype, classes))
+        label = label.item() if isinstance(label, np.generic) else label
+        codes.append(places[dtype].get(label, -1))
+    return np.array(codes)
 
 
 def as_targets(y):

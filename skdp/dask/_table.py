@@ -30,6 +30,8 @@ _OTHER_PARTS = (
 NO_TARGETS = object()
 # They learn nothing, and are fitted to know the number of columns.
 _LEARN_NOTHING = (BoundsScaler, NormClipper)
+# Kinds of numeric types.
+_NUMBERS = "iuf"
 _NOT_FOR_WORKERS = {"random_state": None, "ledger": ALREADY_CHARGED}
 
 
@@ -214,9 +216,19 @@ def typed_row(X):
 
 
 def _one_row(X):
-    """Return a row of nothing in particular, with the names of the columns."""
+    """Return a row of nothing in particular, with the names of the columns.
+
+    Its numbers are floats, or objects where the collection holds no numbers: what is made of these
+    may be of another type.
+    """
     row = np.zeros((1, X.shape[1]))
-    return pd.DataFrame(row, columns=X.columns) if hasattr(X, "columns") else row
+    if not hasattr(X, "columns"):
+        return row if X.dtype.kind in _NUMBERS else row.astype(object)
+    row = pd.DataFrame(row, columns=X.columns)
+    for place, dtype in enumerate(X.dtypes):
+        if dtype.kind not in _NUMBERS:
+            row.isetitem(place, row.iloc[:, place].astype(object))
+    return row
 
 
 def transform(transformer, X, *, client=None, compute_chunk_sizes=False):

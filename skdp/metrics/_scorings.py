@@ -12,7 +12,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from skdp._bounds import clip_scores
 from skdp._checks import check_bounds, check_finite_input
-from skdp._sklearn import quietly, refuse_foreign
+from skdp._sklearn import quietly, read_list, refuse_foreign
 from skdp._targets import encode_labels
 from skdp.metrics import _statistics as statistics
 from skdp.metrics._solver import Axis
@@ -47,7 +47,7 @@ def read_targets(X, y):
 def _read(X, y, is_table=False):
     refuse_foreign(X, "X")
     refuse_foreign(y, "y")
-    y = quietly(np.asarray, y)
+    y = quietly(np.asarray, quietly(read_list, y))
     if not (is_table and y.ndim == 2 and y.shape[1] > 1):
         y = quietly(column_or_1d, y)
     quietly(check_consistent_length, X, y)
@@ -61,7 +61,7 @@ def predict(estimator, X, method="predict", width=None):
 
     There must be `width` columns; None is a single number a row, in a column or not.
     """
-    found = np.asarray(quietly(getattr(estimator, method), X))
+    found = np.asarray(read_list(quietly(getattr(estimator, method), X)))
     if width is None and found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]
     expected = 1 if width is None else 2

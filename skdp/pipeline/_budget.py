@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from skdp._checks import check_real, read_numbers
 from skdp._estimator import RecordPrivateEstimator, model_of, refuse_settings, require_groups
-from skdp._sklearn import quietly, refuse_foreign
+from skdp._sklearn import quietly, read_list, refuse_foreign
 from skdp._targets import encode_labels
 from skdp.ledger._account import ALREADY_CHARGED
 from skdp.pipeline._chain import ask_for_groups, fit_last, reset_bounds
@@ -88,7 +88,7 @@ def sizes_of(X, y, last):
     if y is None:
         raise ValueError(_NO_Y)
     check_consistent_length(X, y)
-    targets = quietly(np.asarray, y)
+    targets = quietly(np.asarray, quietly(read_list, y))
     if is_classifier(last):
         targets = encode_labels(targets.ravel(), model_of(last).classes)[1]
     return n_rows, n_features, 1 if targets.ndim == 1 else targets.shape[1]

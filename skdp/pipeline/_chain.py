@@ -5,15 +5,14 @@ import functools
 import inspect
 import math
 import warnings
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 from sklearn import config_context
 from sklearn.compose import ColumnTransformer
-from sklearn.impute import MissingIndicator
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.preprocessing import Normalizer, OneHotEncoder
+from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 
@@ -21,6 +20,7 @@ from skdp._checks import LARGEST_BOUND
 from skdp._estimator import PrivateEstimator, RecordPrivateEstimator, is_default
 from skdp._sklearn import quietly, refuse_foreign
 from skdp.exceptions import warn_user
+from skdp.preprocessing import DPSimpleImputer
 from skdp.preprocessing._columns import find_gaps
 
 _LONGEST, _SHORTEST = 1e30, 1e-30
@@ -258,68 +258,115 @@ def _quietly(fit, X, y, **given):
         return quietly(fit, X, y, **given)
 
 
-# Numbers as floats: of integers and booleans one gap makes another type, which steps publish.
-_WHOLE = "biu"
-# Objects and strings: each entry has a type of its own, or a length.
-_VALUES = "OSU"
+# Integers, of which one gap makes another type, which steps publish.
+_INTEGERS = "iu"
+# Arrays whose entries are read one by one. Of booleans one gap makes objects.
+_VALUES = "bOSU"
+_TIMES = "mM"
 
 
-def as_floats(X):
+def as_floats(X, *, numbers_alone=False):
     """Return rows whose numbers are floats, as an array, a sparse array or a data frame.
 
-    So what steps keep of types (scikit-learn's do) follows from which columns hold numbers, and
-    not from whether there is a gap among them. Floats stay as they are.
+    Columns of a numeric type become floats. All others hold objects: each entry stays what it is by
+    itself, but for gaps, which become NaN. So neither a gap nor a word changes how others are read.
+    A list has no types, and holds objects.
+
+    With `numbers_alone` every column becomes floats, or is refused.
     """
     refuse_foreign(X, "X")
     if hasattr(X, "to_pandas"):
         # polars and pyarrow.
         X = quietly(X.to_pandas)
     if hasattr(X, "isetitem"):
-        return quietly(_read_frame, X)
+        return quietly(_read_frame, X, _column_of_numbers if numbers_alone else _read_column)
     if not hasattr(X, "dtype") or (isinstance(X, np.ndarray) and X.dtype.kind in _VALUES):
-        return quietly(_read_values, X)
-    return X.astype(np.float64) if X.dtype.kind in _WHOLE else X
+        return quietly(_numbers if numbers_alone else _entries, X)
+    return X.astype(np.float64) if X.dtype.kind in f"b{_INTEGERS}" else X
 
 
-def _read_frame(X):
-    read = [_read_column(X.iloc[:, place]) for place in range(X.shape[1])]
+def _read_frame(X, read_column):
+    read = [read_column(X.iloc[:, place]) for place in range(X.shape[1])]
     X = X.copy(deep=False)
-    for place, numbers in enumerate(read):
-        if numbers is not None:
+    for place, column in enumerate(read):
+        if column is not None:
             # By place: names may occur twice.
-            X.isetitem(place, numbers)
+            X.isetitem(place, column)
     return X
 
 
 def _read_column(column):
-    """Return a column as an array of floats, None if it stays as it is."""
-    if _needs_float(column.dtype):
+    """Return a column as its type alone says, None if it stays as it is."""
+    dtype = column.dtype
+    if getattr(dtype, "categories", None) is not None:
+        # What was taken for a category says what type all are stored in.
+        return column.cat.rename_categories(dtype.categories.astype(object))
+    if dtype.kind in _INTEGERS or _is_float_with_gaps(dtype):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    if column.dtype != object:
+    is_of_objects = isinstance(dtype, np.dtype) and dtype.kind == "O"
+    if not is_of_objects and dtype.kind != "b":
         return None
-    values = _read_values(column)
-    return None if values.dtype == object else values
+    # An array would be searched for a type that suits all entries.
+    return type(column)(_entries(column.astype(object)), index=column.index, dtype=object)
 
 
-def _needs_float(dtype):
-    categories = getattr(dtype, "categories", None)
-    if categories is not None:
-        return categories.dtype.kind in f"{_WHOLE}f"
-    # pandas has floats of its own, too.
-    return dtype.kind in _WHOLE or (dtype.kind == "f" and not isinstance(dtype, np.dtype))
+def _column_of_numbers(column):
+    """Return a column as floats, None if it holds floats or times."""
+    dtype = column.dtype
+    if dtype.kind in _TIMES or (dtype.kind == "f" and not _is_float_with_gaps(dtype)):
+        return None
+    return _numbers(column.astype(object))
 
 
-def _read_values(X):
-    """Return an array of floats, or of objects if there is something else than numbers and gaps.
+def _is_float_with_gaps(dtype):
+    """Return whether a type is one of pandas' own floats."""
+    return dtype.kind == "f" and not isinstance(dtype, np.dtype)
+
+
+def _entries(X):
+    """Return an array of objects, of which NaN stands for each gap.
 
     NumPy alone would make numbers beside words words.
     """
     array = np.asarray(X, dtype=object)
-    gaps = find_gaps(array)
-    kinds = {type(value) for value in array[~gaps]}
-    if all(issubclass(kind, (Real, np.bool_)) for kind in kinds):
-        return np.where(gaps, np.nan, array).astype(np.float64)
-    return array
+    return np.where(find_gaps(array), np.nan, array)
+
+
+def _numbers(X):
+    return _entries(X).astype(np.float64)
+
+
+def _reads_table(step):
+    """Return whether what looks at the rows first is a reader of raw tables."""
+    if isinstance(step, Pipeline):
+        return _reads_table(next(_in_order(step.steps), None))
+    # What is calibrated or frozen gets the same rows.
+    inner = getattr(step, "estimator", None)
+    return hasattr(step, "_check_table") or (inner is not None and _reads_table(inner))
+
+
+def _begin_with_function(steps):
+    """Return whether a function of numbers is called on all columns, as they come.
+
+    NumPy's functions take no objects.
+    """
+    for step in _in_order(steps):
+        if isinstance(step, FeatureUnion):
+            return any(map(_begin_with_function, ([branch] for branch in step.transformer_list)))
+        if isinstance(step, FunctionTransformer) and step.func is not None:
+            return True
+        if not isinstance(step, (FunctionTransformer, SimpleImputer, DPSimpleImputer)):
+            return False
+    return False
+
+
+def _in_order(steps):
+    """Yield steps, of a Pipeline those within, that do something."""
+    for _, step in steps:
+        if isinstance(step, Pipeline):
+            yield from _in_order(step.steps)
+        elif step is not None and not isinstance(step, str):
+            yield step
 
 
 def _of_floats(name):
@@ -340,10 +387,13 @@ class PipelineOfFloats(Pipeline):
     """A Pipeline that reads numbers as floats wherever it uses what was fitted.
 
     Where the first step reads a raw table itself, it gets that: there types tell what columns hold.
+    Objects stay objects, see `as_floats`.
     """
 
     def _as_read(self, X):
-        return X if hasattr(self.steps[0][1], "_check_table") else as_floats(X)
+        if _reads_table(self):
+            return X
+        return as_floats(X, numbers_alone=_begin_with_function(self.steps))
 
     transform = _of_floats("transform")
     predict = _of_floats("predict")

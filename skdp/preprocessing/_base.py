@@ -1,6 +1,5 @@
 """What private transformers share."""
 
-import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -8,9 +7,8 @@ from skdp._bounds import counted_rows
 from skdp._estimator import CaptionMixin, RecordPrivateEstimator
 from skdp._groups import encode_groups
 from skdp._sklearn import validate_data
+from skdp.preprocessing._columns import DTYPES
 from skdp.preprocessing._solver import ColumnSums
-
-DTYPES = [np.float64, np.float32]
 
 
 class PrivateTransformer(CaptionMixin, TransformerMixin, RecordPrivateEstimator):

@@ -16,6 +16,7 @@ NOT_CATEGORIES = (
     "(what it holds is withheld)."
 )
 _AUTO = "auto"
+DTYPES = [np.float64, np.float32]
 
 
 def find_gaps(X, missing_values=np.nan):
@@ -35,16 +36,21 @@ def find_gaps(X, missing_values=np.nan):
 
 
 def dtype_to_read(X):
-    """Return the type to read rows as: object where others would turn numbers into strings.
+    """Return the types to read rows as: floats, object, or None for that of an array.
 
-    Or strings into numbers, as scikit-learn before 1.7 does it with those of pandas.
+    Other types would turn numbers into strings, or strings into numbers, as scikit-learn before 1.7
+    does it with those of pandas. What is returned follows from types alone: a list has none, and a
+    gap among booleans makes objects of them.
     """
     if hasattr(X, "dtypes"):
-        kinds = {getattr(kind, "kind", "O") for kind in X.dtypes}
-        return None if kinds <= set("biuf") else object
-    if hasattr(X, "dtype"):
-        return None
-    return object if quietly(np.asarray, X).dtype.kind in "US" else None
+        return DTYPES if all(map(_is_of_numbers, X.dtypes)) else object
+    return None if hasattr(X, "dtype") else object
+
+
+def _is_of_numbers(dtype):
+    """Return whether it is a numeric type of NumPy, pandas or polars."""
+    of_polars = getattr(dtype, "is_numeric", None)
+    return of_polars() if callable(of_polars) else getattr(dtype, "kind", "O") in "iuf"
 
 
 def read_categories(X, gaps):
@@ -80,10 +86,8 @@ def as_array(categories):
 
 
 def fill_objects(columns, gaps, fills):
-    """Return columns without gaps as an array of floats if all entries are, else of objects."""
-    filled = np.where(gaps, fills.astype(object), np.array(columns, dtype=object).T)
-    is_number = all(isinstance(value, float) for value in filled.ravel())
-    return filled.astype(np.float64) if is_number else filled
+    """Return columns without gaps as an array of objects, whether or not all are numbers."""
+    return np.where(gaps, fills.astype(object), np.array(columns, dtype=object).T)
 
 
 def _check_declared(declared):

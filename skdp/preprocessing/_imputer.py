@@ -236,9 +236,10 @@ class DPSimpleImputer(PrivateTransformer):
         Returns
         -------
         X_filled : ndarray of shape (n_samples, n_features + n_indicators)
-            A new array: of numbers where all entries and fill values are numbers, otherwise of
-            objects. Numbers are float64, or float32 if X is and can hold the fill values and
-            ranges.
+            A new array: of numbers where X is of a numeric type, in all columns, and all fill
+            values are numbers. Otherwise of objects, also where all of these are numbers: "mean"
+            and "median" apart, the type doesn't follow what lists and columns of objects hold.
+            Numbers are float64, or float32 if X is and can hold the fill values and ranges.
 
         {Raises: NotFittedError}
         ValueError
@@ -307,7 +308,7 @@ class DPSimpleImputer(PrivateTransformer):
             raise TypeError(NOT_CATEGORIES)
         if X.dtype in DTYPES:
             return X
-        return X.astype(np.float64 if X.dtype.kind in "biuf" else object)
+        return X.astype(np.float64 if X.dtype.kind in "iuf" else object)
 
     def _indicated(self):
         """Return the numbers of the features that have indicators."""
