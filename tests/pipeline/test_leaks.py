@@ -644,8 +644,8 @@ def test_objects_that_hold_words_stay(words):
     meant = frame.assign(a=[np.nan if word is None else word for word in frame["a"]])
     pd.testing.assert_frame_equal(as_floats(frame), meant.astype({"a": object}))
     array = np.array([words, words], dtype=object)
-    meant = [np.nan if word is None else word for word in words]
-    np.testing.assert_array_equal(as_floats(array), np.array([meant] * 2, dtype=object))
+    meant = pd.DataFrame([[np.nan if word is None else word for word in words]] * 2, dtype=object)
+    pd.testing.assert_frame_equal(pd.DataFrame(as_floats(array), dtype=object), meant)
     assert as_floats(np.array([["x", "y"]])).dtype == object
 
 
