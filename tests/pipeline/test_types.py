@@ -256,6 +256,22 @@ def test_functions_get_numbers_whatever_holds_them(steps):
         assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("before", ["passthrough", Pipeline([("none", "passthrough")])])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pd.DataFrame({"a": [True, False] * 200, "b": np.arange(400)}),
+        [[float(number), number % 7] for number in range(400)],
+    ],
+    ids=["booleans", "list"],
+)
+def test_a_reader_of_tables_reads_alike_behind_what_changes_nothing(rows, before):
+    alone = DPPipeline([("table", DPTableVectorizer())], epsilon=5.0, random_state=0)
+    behind = Pipeline([("table", DPTableVectorizer())])
+    behind = DPPipeline([("none", before), ("rows", behind)], epsilon=5.0, random_state=0)
+    np.testing.assert_array_equal(behind.fit_transform(rows), alone.fit_transform(rows))
+
+
 def test_objects_stay_what_they_are_but_for_gaps():
     values = [True, 2**60 + 1, 0.5, "7", None, pd.NA, pd.NaT]
     meant = [True, 2**60 + 1, 0.5, "7", np.nan, np.nan, np.nan]
